@@ -1,0 +1,26 @@
+/** Whose move it is: the user's configuration, or our own code. A wrong partner is a verdict and never an error. */
+export type ErrorKind = 'usage' | 'internal';
+
+/**
+ * The one error class. Everything that a person has to read is thrown as this.
+ *
+ * - `code` is stable and greppable, for example `CONFIG_UNKNOWN_KEY`;
+ * - `message` says what is wrong and names the thing;
+ * - `hint` says what to do about it;
+ * - `kind` decides the exit code: `usage` is 2, `internal` is 4.
+ *
+ * The message never holds a secret: name the source of a value (a flag, a file, a variable), not the value.
+ */
+export class HookproofError extends Error {
+  override readonly name = 'HookproofError';
+  readonly code: string;
+  readonly hint: string;
+  readonly kind: ErrorKind;
+
+  constructor(code: string, message: string, options: { hint: string; kind?: ErrorKind; cause?: unknown }) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+    this.kind = options.kind ?? 'usage';
+  }
+}

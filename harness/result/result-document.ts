@@ -1,0 +1,113 @@
+/**
+ * The result document, schema version 1: the one thing that a run produces. Every report is a rendering of it, so whatever a
+ * report shows is in here, already redacted. The JSON Schema that the package publishes is generated from this schema.
+ */
+import { z } from 'zod';
+
+export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
+export const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
+
+const text = z.string();
+const milliseconds = z.number().nonnegative();
+const headerLines = z.array(z.tuple([text, text]));
+
+/** Bytes for reading: as text when they are clean UTF-8, else as base64; `length` is the real number of bytes before any cap. */
+const bytes = z.strictObject({
+  length: z.int().nonnegative(),
+  text: text.nullable(),
+  base64: text.nullable(),
+  truncated: z.boolean(),
+});
+
+const exchange = z.strictObject({
+  role: z.enum(['control', 'probe']),
+  /** What this delivery is: "control before", "probe", "the second copy". */
+  label: text,
+  /** What was changed against the plain valid delivery, stage by stage; empty for a control. */
+  changes: z.array(z.strictObject({ stage: text, label: text })),
+  request: z.strictObject({ method: text, target: text, headers: headerLines, body: bytes }),
+  response: z.strictObject({ status: z.int(), headers: headerLines, body: bytes }).nullable(),
+  error: z.strictObject({ kind: text, phase: text, code: text, message: text }).nullable(),
+  timings: z.strictObject({
+    connectMs: milliseconds.nullable(),
+    tlsMs: milliseconds.nullable(),
+    firstByteMs: milliseconds.nullable(),
+    totalMs: milliseconds,
+    reused: z.boolean(),
+  }),
+});
+
+const result = z.strictObject({
+  id: text,
+  suite: text,
+  title: text,
+  level: z.enum(['must', 'should', 'info']),
+  requirements: z.array(text),
+  verdict: z.enum(VERDICTS),
+  expected: text,
+  observed: text,
+  /** Why this verdict; empty when a pass needs no word. */
+  reason: text,
+  why: text,
+  fix: text,
+  durationMs: milliseconds,
+  /** How to see it again: a shell script around curl (null when curl cannot send it) and the command that runs this scenario alone. */
+  reproduce: z.strictObject({ curl: text.nullable(), command: text }).nullable(),
+  /** The exchanges behind the verdict: kept for everything that is not a pass, left out for passes unless asked for. */
+  exchanges: z.array(exchange),
+});
+
+const diagnosis = z.strictObject({
+  fault: text,
+  title: text,
+  /** Outcomes that agree with the fault, of `outcomes` that could tell. */
+  agreement: z.int().nonnegative(),
+  outcomes: z.int().nonnegative(),
+  why: text,
+  fix: text,
+});
+
+export const resultDocument = z.strictObject({
+  schemaVersion: z.literal(1),
+  tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
+  catalogue: z.strictObject({ digest: text, scenarios: z.int().nonnegative() }),
+  target: z.strictObject({
+    url: text,
+    features: z.array(z.enum(['hmac', 'api-key', 'https', 'mtls'])),
+    tls: z.strictObject({ protocol: text, cipher: text }).nullable(),
+  }),
+  profile: z.enum(['basic', 'staging', 'production']).nullable(),
+  seed: text,
+  /** Where this shard stands in a sharded run; null for a whole one. */
+  shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
+  startedAt: text,
+  durationMs: milliseconds,
+  verdict: z.enum(RUN_VERDICTS),
+  strict: z.boolean(),
+  interrupted: z.boolean(),
+  planned: z.int().nonnegative(),
+  judged: z.int().nonnegative(),
+  /** HTTP requests that were sent, controls included. */
+  requests: z.int().nonnegative(),
+  counts: z.strictObject({
+    pass: z.int().nonnegative(),
+    fail: z.int().nonnegative(),
+    warn: z.int().nonnegative(),
+    inconclusive: z.int().nonnegative(),
+    notApplicable: z.int().nonnegative(),
+    harnessError: z.int().nonnegative(),
+  }),
+  /** What the user should know about the configuration: a short secret, plain HTTP outside loopback, ... */
+  advice: z.array(text),
+  diagnosis: z.array(diagnosis),
+  notVerified: z.array(z.strictObject({ requirement: text, text: text, reason: text })),
+  results: z.array(result),
+});
+
+export type Verdict = (typeof VERDICTS)[number];
+export type RunVerdict = (typeof RUN_VERDICTS)[number];
+export type ResultDocument = z.infer<typeof resultDocument>;
+export type ScenarioResult = z.infer<typeof result>;
+export type Exchange = z.infer<typeof exchange>;
+export type Diagnosis = z.infer<typeof diagnosis>;
+export type Bytes = z.infer<typeof bytes>;

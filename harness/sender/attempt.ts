@@ -1,0 +1,74 @@
+/** The record of one attempt to deliver: an answer, or one classified transport error. */
+import type { HeaderLine } from '../../contract/index.ts';
+
+/** A request that is ready to go: nothing about it is decided later. */
+export interface Prepared {
+  readonly url: string;
+  readonly method: string;
+  /** Path and query, as they go on the request line. */
+  readonly target: string;
+  /** In the order in which they are sent, `Host` and `Content-Length` included. */
+  readonly headers: readonly HeaderLine[];
+  readonly body: Uint8Array;
+}
+
+/** How far the attempt got before it failed. */
+export type TransportPhase = 'dns' | 'connect' | 'tls' | 'send' | 'answer';
+
+/**
+ * Why there is no answer.
+ *
+ * - `dns`: the name does not resolve. `refused`: nothing listens. `unreachable`: no route, or the connection timed out.
+ * - `tls-untrusted`: the certificate is not trusted, expired or for another name. `tls`: any other failure of the handshake,
+ *   a refused client certificate included.
+ * - `reset`: the connection was reset or closed before an answer came.
+ * - `timeout`: connected, and no whole answer within the time limit.
+ * - `invalid-http`: the bytes that came are no HTTP answer. `headers-too-large`: its headers pass the limit.
+ * - `local`: the request could not be sent for a reason of our own; never the endpoint's fault.
+ */
+export type TransportErrorKind =
+  | 'dns'
+  | 'refused'
+  | 'unreachable'
+  | 'tls-untrusted'
+  | 'tls'
+  | 'reset'
+  | 'timeout'
+  | 'invalid-http'
+  | 'headers-too-large'
+  | 'local';
+
+export interface TransportError {
+  readonly kind: TransportErrorKind;
+  readonly phase: TransportPhase;
+  /** The code that Node gave (`ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, ...), or our own. */
+  readonly code: string;
+  /** One sentence for a person. */
+  readonly message: string;
+}
+
+/** Milliseconds from the start of the attempt, with fractions; null for what did not happen (a kept connection has no connect). */
+export interface Timings {
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly totalMs: number;
+  /** Whether a kept connection was used. */
+  readonly reused: boolean;
+}
+
+/** The answer. `body` holds at most the configured number of bytes; `truncated` says that there was more. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: readonly HeaderLine[];
+  readonly body: Uint8Array;
+  readonly truncated: boolean;
+}
+
+export interface Attempt {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly timings: Timings;
+  readonly answer: Answer | null;
+  readonly error: TransportError | null;
+}

@@ -1,0 +1,37 @@
+/**
+ * The rulings as data: which answers are right. Specification: Delivery endpoint (Response); Authentication.
+ */
+import type { Expectation } from './scenario.ts';
+
+/** A right delivery: exactly 200. Any other 2xx is a failure, because the sender promises nothing about it. */
+export const accepted: Expectation = { text: '200', authentic: true, pass: [200] };
+
+/** Wrong or missing credentials: exactly 401. */
+export const refused: Expectation = { text: '401', authentic: false, pass: [401] };
+
+/** A malformed payload with right credentials: handled without a crash. Accepting it passes with a note. */
+export const handled: Expectation = {
+  text: 'any 4xx, and the receiver stays up',
+  authentic: true,
+  malformed: true,
+  pass: ['4xx'],
+  note: ['2xx'],
+};
+
+/** A malformed payload without right credentials: 401; another 4xx shows that it was parsed before it was checked. */
+export const refusedMalformed: Expectation = {
+  text: '401, and the receiver stays up',
+  authentic: false,
+  malformed: true,
+  pass: [401],
+  warn: ['4xx'],
+};
+
+/** A right delivery that is larger or odder than any real one: 200, or a clean refusal by a limit. */
+export const acceptedOrLimited: Expectation = {
+  text: '200, or 413 by a limit',
+  authentic: true,
+  malformed: true,
+  pass: [200, 413],
+  note: ['4xx'],
+};

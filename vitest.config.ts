@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/setup/build.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    // Two cores: more workers than that only make timings noisier.
+    maxWorkers: 2,
+    coverage: { provider: 'v8', include: ['contract/**', 'receiver/**', 'scenarios/**', 'harness/**', 'certs/**'] },
+  },
+});
