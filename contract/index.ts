@@ -1,3 +1,24 @@
+export { toAtomicAmount, toDisplayAmount } from './amounts.ts';
+export {
+  type BuyNotification,
+  type DepositNotification,
+  emittedNotification,
+  kindOf,
+  type Notification,
+  type OrderTrackingNotification,
+  type PaymentMethodNotification,
+  type RefundNotification,
+  type SellNotification,
+  type WalletNotification,
+} from './emitted-notification.ts';
+export {
+  ERROR_CODE_GROUPS,
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorCodeGroup,
+  findErrorCode,
+  isErrorCodeShaped,
+} from './error-codes.ts';
 export {
   CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
@@ -9,3 +30,32 @@ export {
 } from './headers.ts';
 export { type ErrorKind, HookproofError } from './hookproof-error.ts';
 export type { JsonObject, JsonValue } from './json.ts';
+export { type JsonSchemas, jsonSchemas } from './json-schemas.ts';
+export { LIMITS } from './limits.ts';
+export {
+  NOTIFICATION_KINDS,
+  NOTIFICATION_TYPES,
+  type NotificationKind,
+  type NotificationType,
+} from './notification-kinds.ts';
+export { type Reading, readNotification } from './read-notification.ts';
+export type { ReceivedKind, ReceivedNotification, ReceivedOf } from './received-notification.ts';
+export {
+  DEPOSIT_STATUS_MEANINGS,
+  DEPOSIT_STATUSES,
+  type DepositStatus,
+  NOTIFIED_PAYMENT_METHOD_STATUSES,
+  type NotifiedPaymentMethodStatus,
+  ORDER_STATUS_MEANINGS,
+  ORDER_STATUSES,
+  type OrderStatus,
+  PAYMENT_METHOD_STATUS_MEANINGS,
+  PAYMENT_METHOD_STATUSES,
+  type PaymentMethodStatus,
+  REFUND_STATUS_MEANINGS,
+  REFUND_STATUSES,
+  type RefundStatus,
+  TRACKING_STATUS_MEANINGS,
+  TRACKING_STATUSES,
+  type TrackingStatus,
+} from './statuses.ts';
