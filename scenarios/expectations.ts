@@ -35,3 +35,19 @@ export const acceptedOrLimited: Expectation = {
   pass: [200, 413],
   note: ['4xx'],
 };
+
+/** One credential twice, one right and one wrong: nothing says which counts, so it is recorded which one the receiver took. */
+export const refusedOrChosen: Expectation = {
+  text: '401 or 400; 200 is recorded',
+  authentic: false,
+  pass: [401, 400],
+  note: [200],
+};
+
+/** A wrong credential that a server or proxy in front of the receiver may refuse for its size or its characters. */
+export const refusedOddHeader: Expectation = {
+  text: '401, or 400 or 431 from the server in front',
+  authentic: false,
+  pass: [401],
+  note: [400, 431],
+};

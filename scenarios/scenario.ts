@@ -65,6 +65,11 @@ export interface SignChange {
   /** The value of the signature header, or undefined to send no such header. */
   readonly make: (body: Uint8Array, kit: Kit) => string | undefined;
   readonly shell?: string;
+  /**
+   * Whether a body with this right signature serves the change, when the change needs certain characters in it. The harness
+   * composes the delivery again, with another nonce, until it does. Absent when every body serves.
+   */
+  readonly suits?: (right: string) => boolean;
 }
 
 /** A replacement for the address stage: method, target and headers. `label` is what reports show. */
@@ -157,6 +162,8 @@ export interface RunObservations {
     readonly recovered: boolean;
     readonly sign: string;
   }[];
+  /** Plain valid deliveries that were not accepted at first, with what came instead, and whether the second try was accepted. */
+  readonly failedControls: readonly { readonly scenario: string; readonly observed: string; readonly again: boolean }[];
 }
 
 /** What an observation scenario concludes. */

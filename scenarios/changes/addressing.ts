@@ -1,5 +1,5 @@
 /** Replacements for the address stage: method, target and headers. */
-import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
 import type { AddressChange, Kit, RequestHead } from '../scenario.ts';
 
 /** Which header a change is about: a configured one by its role, or any by its name. */
@@ -56,4 +56,50 @@ export function addHeaders(label: string, lines: (kit: Kit) => readonly HeaderLi
 /** Makes several address changes as one: for what is one fault but needs two lines touched. */
 export function both(label: string, first: AddressChange, second: AddressChange): AddressChange {
   return { label, make: (head, kit, body) => second.make(first.make(head, kit, body), kit, body) };
+}
+
+/** Sends one line of this header, in place of any that are there. */
+export function setHeader(name: string, value: string): AddressChange {
+  return headerValue({ name }, `${name}: ${value}`, () => value);
+}
+
+/** Adds parameters to the query of the target. `query` is percent-encoded already. */
+export function addQuery(label: string, query: (kit: Kit, head: RequestHead) => string): AddressChange {
+  return {
+    label,
+    make: (head, kit) => ({
+      ...head,
+      target: `${head.target}${head.target.includes('?') ? '&' : '?'}${query(kit, head)}`,
+    }),
+  };
+}
+
+/**
+ * Takes the value of a header to another header. When that is the very header that the partner has configured, the value goes
+ * to one with `-Copy` behind its name, so that it always stands in a wrong place.
+ */
+export function moveToHeader(
+  header: HeaderRef,
+  name: string,
+  label: string,
+  value: (old: string) => string = (old) => old,
+): AddressChange {
+  return {
+    label,
+    make(head, kit, body) {
+      const old = headerValues(head.headers, nameOf(header, kit))[0] ?? '';
+      const place = sameHeaderName(name, nameOf(header, kit)) ? `${name}-Copy` : name;
+      const put = headerValue({ name: place }, label, () => value(old));
+      return put.make(withoutHeader(header, label).make(head, kit, body), kit, body);
+    },
+  };
+}
+
+/** Takes the value of a header to a parameter of the query. */
+export function moveToQuery(header: HeaderRef, label: string, parameter: (kit: Kit) => string): AddressChange {
+  const added = addQuery(label, (kit, head) => {
+    const old = headerValues(head.headers, nameOf(header, kit))[0] ?? '';
+    return `${encodeURIComponent(parameter(kit))}=${encodeURIComponent(old)}`;
+  });
+  return both(label, added, withoutHeader(header, label));
 }

@@ -1,6 +1,7 @@
 /** Replacements for the sign stage: the ways in which a signature is wrong, or merely spelt differently. */
 import { createHash, createHmac } from 'node:crypto';
 import type { Kit, SignChange } from '../scenario.ts';
+import { RIGHT_SIGNATURE, shellWord, signatureUnder } from './signing-shell.ts';
 
 /** HMAC of a body, as raw bytes. `algorithm` is a digest name that node:crypto knows. */
 export function hmac(secret: string | Uint8Array, body: Uint8Array, algorithm = 'sha256'): Buffer {
@@ -14,22 +15,59 @@ export function digest(algorithm: string, ...parts: (string | Uint8Array)[]): Bu
   return hash.digest();
 }
 
+function signChange(
+  label: string,
+  make: SignChange['make'],
+  shell: string | undefined,
+  suits?: SignChange['suits'],
+): SignChange {
+  return { label, make, ...(shell === undefined ? {} : { shell }), ...(suits === undefined ? {} : { suits }) };
+}
+
 /** Sends no signature header. */
 export const unsigned: SignChange = { label: 'no signature header', make: () => undefined };
 
 /** Sends this text as the signature. */
-export function literal(value: string, label = `the text ${JSON.stringify(value)}`): SignChange {
-  return { label, make: () => value };
+export function literal(
+  value: string,
+  label = `the text ${JSON.stringify(value)}`,
+  shell = `printf %s ${shellWord(value)}`,
+): SignChange {
+  return { label, make: () => value, shell };
 }
 
-/** Signs correctly, but with another secret. */
-export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Array): SignChange {
-  return { label, make: (body, kit) => hmac(secret(kit), body).toString('base64') };
+/**
+ * Signs correctly, but with another secret. Should the partner's secret happen to be that very one, then an `x` is put behind
+ * it, so that the signature is wrong for every partner. `shell` is how a shell would make the value.
+ */
+export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Array, shell?: string): SignChange {
+  return signChange(
+    label,
+    (body, kit) => {
+      const key = secret(kit);
+      const value = hmac(key, body).toString('base64');
+      return value === kit.sign(body)
+        ? hmac(Buffer.concat([Buffer.from(key), Buffer.from('x')]), body).toString('base64')
+        : value;
+    },
+    shell,
+  );
 }
 
-/** Signs other bytes than those that are sent. */
-export function signedOver(label: string, bytes: (body: Uint8Array, kit: Kit) => Uint8Array): SignChange {
-  return { label, make: (body, kit) => kit.sign(bytes(body, kit)) };
+/** Signs correctly, but with this text as the secret. */
+export function signedWithText(secret: string): SignChange {
+  const label = secret === '' ? 'signed with an empty secret' : `signed with the secret ${JSON.stringify(secret)}`;
+  return signedWith(label, () => secret, signatureUnder(shellWord(secret)));
+}
+
+/** Signs other bytes than those that are sent. `before` is a shell command that turns the one into the other. */
+export function signedOver(
+  label: string,
+  bytes: (body: Uint8Array, kit: Kit) => Uint8Array,
+  before?: string,
+): SignChange {
+  const shell = before === undefined ? undefined : `${before} | ${RIGHT_SIGNATURE}`;
+  return signChange(label, (body, kit) => kit.sign(bytes(body, kit)), shell);
 }
 
 /** Sends a value that is derived from the right signature. */
@@ -37,15 +75,30 @@ export function derived(
   label: string,
   from: (right: string, body: Uint8Array, kit: Kit) => string,
   shell?: string,
+  suits?: (right: string) => boolean,
 ): SignChange {
-  return { label, make: (body, kit) => from(kit.sign(body), body, kit), ...(shell === undefined ? {} : { shell }) };
+  return signChange(label, (body, kit) => from(kit.sign(body), body, kit), shell, suits);
 }
 
 /** Spells the right digest in another encoding. */
-export function encodedAs(label: string, encode: (digest: Buffer) => string, shell?: string): SignChange {
-  return {
-    label,
-    make: (body, kit) => encode(hmac(kit.secret, body)),
-    ...(shell === undefined ? {} : { shell }),
-  };
+export function encodedAs(
+  label: string,
+  encode: (digest: Buffer) => string,
+  shell?: string,
+  suits?: (right: string) => boolean,
+): SignChange {
+  return signChange(label, (body, kit) => encode(hmac(kit.secret, body)), shell, suits);
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/**
+ * Moves the characters of a Base64 text in [start, end) up the Base64 alphabet. By a multiple of four the result is
+ * canonical Base64 of another digest; by one at the last character of a 32-byte digest, only the two spare bits change.
+ */
+export function shifted(base64: string, start: number, end: number, steps = 4): string {
+  const moved = [...base64.slice(start, end)].map((c) =>
+    ALPHABET.charAt((ALPHABET.indexOf(c) + steps) % ALPHABET.length),
+  );
+  return base64.slice(0, start) + moved.join('') + base64.slice(end);
 }

@@ -1,0 +1,28 @@
+export { CATALOGUE, catalogueDigest, findScenario } from './catalogue.ts';
+export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
+export { REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
+export * as samples from './samples.ts';
+export {
+  type AddressChange,
+  type AnswerMatch,
+  type Change,
+  changedStages,
+  type Delivery,
+  type Expectation,
+  type Feature,
+  type FlowScenario,
+  type Kit,
+  type Leak,
+  type Level,
+  type Observation,
+  type ObservationScenario,
+  type ProbeScenario,
+  type RequestHead,
+  type RunObservations,
+  type Scenario,
+  SENDING_STAGES,
+  type SendingStage,
+  type SignChange,
+  type Suite,
+  type Transmission,
+} from './scenario.ts';

@@ -1,0 +1,74 @@
+/** Which answers are right to odd bodies and odd requests: the rulings on what is malformed, oversized or not HTTP, in finer grades. */
+import type { Expectation } from './scenario.ts';
+
+/**
+ * A right delivery whose odd part can only stand in a field that the specification does not name. A receiver with a strict schema
+ * refuses the field with 400 or 422, and that is another finding: it only warns here. A 401 shows a signature over other bytes.
+ */
+export const acceptedUnlessStrict: Expectation = {
+  text: '200 (400 or 422 warns: a strict schema)',
+  authentic: true,
+  pass: [200],
+  warn: [400, 422],
+};
+
+/** Rightly signed, and its content may be refused for what it is; a 401 shows a signature over other bytes. */
+export const takenOrRejected: Expectation = {
+  text: '200, or 400 or 422; never 401, and the receiver stays up',
+  authentic: true,
+  malformed: true,
+  pass: [200],
+  note: [400, 422],
+};
+
+/** Rightly signed, and odd as a whole: it may be accepted or refused. 401 warns, because the credentials are right. */
+export const answeredAsSigned: Expectation = {
+  text: '200, or a 4xx other than 401, and the receiver stays up',
+  authentic: true,
+  malformed: true,
+  pass: [200, '4xx'],
+  warn: [401],
+};
+
+/** Odd, hostile or oversized in a way that leaves the answer free: only a crash is wrong. */
+export const survived: Expectation = {
+  text: '200 or any 4xx, and the receiver stays up',
+  authentic: true,
+  malformed: true,
+  pass: [200, '4xx'],
+};
+
+/** Large and without right credentials: refused for either reason. A closed connection leaves the sender guessing. */
+export const refusedLarge: Expectation = {
+  text: '401 or 413, and the receiver stays up',
+  authentic: false,
+  malformed: true,
+  pass: [401, 413],
+  warn: ['4xx', 'closed'],
+};
+
+/** A request that is no delivery, in well-formed HTTP: refused by whatever status says so. */
+export const notServed: Expectation = {
+  text: 'any 4xx or 501, such as 405',
+  authentic: true,
+  pass: ['4xx', 501],
+};
+
+/**
+ * A request that is not well-formed HTTP: refused, or the connection closed. Accepting it only warns: the specification says nothing
+ * about it, and many small servers do; an error of their own or a hang is a failure.
+ */
+export const rejectedHttp: Expectation = {
+  text: 'any 4xx, 501, 505 or a closed connection (accepting it warns)',
+  authentic: true,
+  pass: ['4xx', 501, 505, 'closed'],
+  warn: ['2xx'],
+};
+
+/** A delivery that stops half-way: there is no answer to judge, only the deliveries after it. */
+export const outlived: Expectation = {
+  text: 'nothing; the next delivery gets 200',
+  authentic: true,
+  malformed: true,
+  pass: ['none'],
+};

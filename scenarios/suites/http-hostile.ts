@@ -1,0 +1,110 @@
+import { headerLineAdded, headerLines, requestLine } from '../changes/hostile-http.ts';
+import { rejectedHttp } from '../payload-expectations.ts';
+import type { ProbeScenario, Transmission } from '../scenario.ts';
+
+function hostile(slug: string, what: string, transmit: Transmission, why: string, fix: string): ProbeScenario {
+  return {
+    id: `http/${slug}`,
+    title: `Rejects ${what}, and goes on`,
+    level: 'must',
+    requirements: ['delivery-hostile-http'],
+    change: { transmit },
+    expect: rejectedHttp,
+    why,
+    fix,
+  };
+}
+
+/** The line of Content-Length with another value, from the right one. */
+const contentLength = (label: string, value: (length: number) => string) =>
+  headerLines(label, 'Content-Length', (line) => [`Content-Length: ${value(Number(line.split(':')[1]))}`]);
+
+/** Requests that are not well-formed HTTP, on a plain connection. They come from scanners every day. */
+export const httpHostile: readonly ProbeScenario[] = [
+  hostile(
+    'garbage-request-line',
+    'a request line that is none',
+    requestLine('garbage in place of the request line', () => '%%% this is no request line %%%'),
+    'The parser error of the server has no request to go with it, and a handler that expects one throws.',
+    'Handle errors below the request (clientError in Node) with a plain 400.',
+  ),
+  hostile(
+    'version-unknown',
+    'a version of HTTP that does not exist',
+    requestLine('the version HTTP/9.9', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/9.9')),
+    'Home-made servers do not look at the version and guess how the message ends.',
+    'Use a maintained server; it answers 505 or 400.',
+  ),
+  hostile(
+    'two-content-lengths',
+    'two different Content-Length headers',
+    headerLines('Content-Length twice, with different values', 'Content-Length', (line) => [line, 'Content-Length: 5']),
+    'A proxy may believe the one and the receiver the other: what is left over is read as the next request (request smuggling).',
+    'Keep server and proxy up to date, and turn off their lenient parsing options.',
+  ),
+  hostile(
+    'content-length-and-chunked',
+    'Content-Length and Transfer-Encoding together',
+    headerLineAdded('Transfer-Encoding: chunked beside Content-Length', () => 'Transfer-Encoding: chunked'),
+    'The classic of request smuggling: two ways to say where the body ends, and two opinions about it.',
+    'Let the proxy refuse such requests; never strip one of the two headers silently.',
+  ),
+  hostile(
+    'content-length-words',
+    'a Content-Length that is no number',
+    contentLength('Content-Length that ends in letters', (length) => `${length}abc`),
+    'parseInt reads the digits and drops the rest, which another server in the path may not do.',
+    'Do not read Content-Length yourself; leave it to the server.',
+  ),
+  hostile(
+    'content-length-negative',
+    'a negative Content-Length',
+    contentLength('Content-Length: -5', () => '-5'),
+    'read(-5) means "everything until the end" in several languages, and the end never comes: the worker waits for ever.',
+    'Refuse a length below zero with 400 before you read.',
+  ),
+  hostile(
+    'content-length-short',
+    'a body that is longer than its Content-Length',
+    contentLength('Content-Length 10 bytes too small', (length) => String(length - 10)),
+    'The body that is verified has to be the one that the length says; the ten bytes after it are the start of some other request.',
+    'Read exactly Content-Length bytes, and verify these.',
+  ),
+  hostile(
+    'chunk-size-broken',
+    'a chunk size that is no number',
+    headerLines('Transfer-Encoding: chunked before a body without chunks', 'Content-Length', () => [
+      'Transfer-Encoding: chunked',
+    ]),
+    'The body is announced in chunks and is none; a reader that waits for a size it can read hangs.',
+    'Treat a framing error as the end of the connection: answer 400 and close.',
+  ),
+  hostile(
+    'null-in-header',
+    'a NUL character in a header',
+    headerLineAdded('a header value with a NUL character', () => 'X-Test: a\u0000b'),
+    'C code behind the server ends the value there, so two components see two different headers.',
+    'Use a server that refuses control characters in headers.',
+  ),
+  hostile(
+    'header-without-colon',
+    'a header line without a colon',
+    headerLineAdded('a header line without a colon', () => 'this line has no colon'),
+    'Splitting at the colon and taking the second part is an index error on this line.',
+    'Do not parse header lines by hand.',
+  ),
+  hostile(
+    'space-before-colon',
+    'a space between the name of a header and its colon',
+    headerLineAdded('a space before the colon', () => 'X-Test : a'),
+    'One component sees the header and another one does not, which hides headers from checks in a proxy.',
+    'Refuse such requests, as the standard requires.',
+  ),
+  hostile(
+    'host-missing',
+    'a request without Host',
+    headerLines('no Host header', 'Host', () => []),
+    'Code that builds an absolute URL from the Host header throws when there is none.',
+    'Answer 400, as HTTP/1.1 requires, or configure the public URL instead of deriving it.',
+  ),
+];

@@ -1,0 +1,23 @@
+import { handled } from '../expectations.ts';
+import type { Change, Expectation, ProbeScenario } from '../scenario.ts';
+
+/** A scenario that sends something malformed with right credentials: `what` completes the sentence "Handles ... without a crash". */
+export function withoutCrash(
+  slug: string,
+  what: string,
+  change: Change,
+  why: string,
+  fix: string,
+  expect: Expectation = handled,
+): ProbeScenario {
+  return {
+    id: `malformed/${slug}`,
+    title: `Handles ${what} without a crash`,
+    level: 'must',
+    requirements: ['delivery-malformed'],
+    change,
+    expect,
+    why,
+    fix,
+  };
+}

@@ -1,0 +1,58 @@
+import { gzipSync } from 'node:zlib';
+import { addHeaders } from '../changes/addressing.ts';
+import { compact } from '../changes/bytes.ts';
+import { outlived, survived } from '../payload-expectations.ts';
+import type { ProbeScenario } from '../scenario.ts';
+
+const base = { level: 'must', requirements: ['delivery-malformed'], expect: survived } as const;
+
+const encoding = (name: string) => addHeaders(`Content-Encoding: ${name}`, () => [['Content-Encoding', name]]);
+
+/** Bodies that end early, or that are not encoded as their headers say. */
+export const malformedTransport: readonly ProbeScenario[] = [
+  {
+    ...base,
+    id: 'malformed/cut-off',
+    title: 'Stays up when the connection ends in the middle of the body',
+    change: { transmit: { kind: 'cut-off', fraction: 0.5 } },
+    expect: outlived,
+    why: 'Connections break. An "aborted" error that nobody listens to ends the process, or keeps a worker waiting for ever.',
+    fix: 'Handle the error event of the request stream, and set a time limit for reading.',
+  },
+  {
+    ...base,
+    id: 'malformed/cut-off-before-body',
+    title: 'Stays up when the connection ends before the body',
+    change: { transmit: { kind: 'cut-off', fraction: 0 } },
+    expect: outlived,
+    why: 'The headers promise a body and none of it comes; a blocking read with no time limit holds a thread each time.',
+    fix: 'Use the body reader of the framework with a time limit, not a loop of your own.',
+  },
+  {
+    ...base,
+    id: 'malformed/gzip-that-is-plain',
+    title: 'Stays up on a plain body that is declared as gzip',
+    change: { address: encoding('gzip') },
+    why: 'The decompressor throws on the first bytes, outside of the guard around the parser.',
+    fix: 'Switch inflation off for the endpoint, or handle its errors; 400 and 415 are both fine.',
+  },
+  {
+    ...base,
+    id: 'malformed/gzip-cut',
+    title: 'Stays up on a gzip body that ends early (sent with Content-Encoding: gzip)',
+    change: {
+      serialise: (value) => gzipSync(compact(value)).subarray(0, 60),
+      address: encoding('gzip'),
+    },
+    why: 'A stream that waits for the rest of the data hangs, and with it the request.',
+    fix: 'Handle an unexpected end of compressed data like broken JSON.',
+  },
+  {
+    ...base,
+    id: 'malformed/encoding-unknown',
+    title: 'Stays up on a body with an unknown Content-Encoding',
+    change: { address: encoding('x-test') },
+    why: 'A table of decoders that is indexed by the header gives undefined for this name.',
+    fix: 'Answer 415 to an encoding that you do not know.',
+  },
+];

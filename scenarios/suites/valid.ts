@@ -1,0 +1,68 @@
+import { LIMITS } from '../../contract/index.ts';
+import { accepted } from '../expectations.ts';
+import type { ObservationScenario, ProbeScenario, RunObservations, Suite } from '../scenario.ts';
+import { validErrors } from './valid-errors.ts';
+import { validKinds } from './valid-kinds.ts';
+import { validOpen } from './valid-open.ts';
+import { validOptional } from './valid-optional.ts';
+
+const plainDelivery: ProbeScenario = {
+  id: 'valid/plain',
+  title: 'Answers a plain valid delivery with exactly 200',
+  level: 'must',
+  requirements: [
+    'delivery-post',
+    'delivery-200',
+    'delivery-content-type',
+    'delivery-no-redirect',
+    'envelope-fields',
+    'caas-buy',
+  ],
+  change: {},
+  expect: accepted,
+  why: 'Any other answer, a 202 or a redirect included, tells the sender that the notification was not accepted.',
+  fix: 'Answer 200 yourself, at exactly the registered path, as soon as the notification is stored.',
+};
+
+/** The middle value; of an even number the lower one. */
+function median(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(milliseconds < 100 ? 3 : 1)} s`;
+}
+
+const answersInTime: ObservationScenario = {
+  id: 'valid/answers-in-time',
+  title: 'Answers plain valid deliveries quickly',
+  level: 'must',
+  requirements: ['delivery-in-time'],
+  observe: ({ answerTimesMs }: RunObservations) => {
+    const middle = median(answerTimesMs);
+    if (middle === undefined) {
+      return {
+        verdict: 'inconclusive',
+        observed: 'no accepted delivery',
+        reason: 'no plain valid delivery was accepted, so there is no time to judge',
+      };
+    }
+    const observed = `median ${seconds(middle)}, slowest ${seconds(Math.max(...answerTimesMs))}, of ${answerTimesMs.length}`;
+    if (middle <= LIMITS.slowAnswerMs) return { verdict: 'pass', observed, reason: '' };
+    const limit = seconds(LIMITS.slowAnswerMs);
+    return {
+      verdict: 'warn',
+      observed,
+      reason: `half of the answers took longer than ${limit}: close to the time limit of a sender`,
+    };
+  },
+  why: 'A sender gives up on a slow answer and counts the delivery as failed, although the work was done.',
+  fix: 'Store the notification, answer 200, and do the work afterwards in a queue or a background task.',
+};
+
+/** What the sender sends on good days. Specification: Resources and their fields; Events; Errors. */
+export const validSuite: Suite = {
+  name: 'valid',
+  title: 'Every valid notification is accepted',
+  scenarios: [plainDelivery, ...validKinds, ...validOptional, ...validErrors, ...validOpen, answersInTime],
+};

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Leak, Observation, RunObservations } from '../../scenarios/scenario.ts';
+import { leaksSuite } from '../../scenarios/suites/leaks.ts';
+import { anyCredentials, assemble, deliveriesOf, fakeKit, lies, someCredentials } from './credential-check.ts';
+import { faultsOfTexts, unusualChanges } from './suite-texts.ts';
+
+const LARGE = 'leaks/oversize-body';
+const { scenarios } = leaksSuite;
+
+function observe(id: string, leaks: RunObservations['leaks']): Observation {
+  const scenario = scenarios.find((one) => one.id === id);
+  if (scenario === undefined || !('observe' in scenario)) throw new Error(`no observation ${id}`);
+  return scenario.observe({ answerTimesMs: [], outages: [], failedControls: [], leaks });
+}
+
+const found = (leak: Leak, ...places: string[]) => places.map((scenario) => ({ leak, scenario }));
+
+describe('the leaks suite', () => {
+  it('has sound texts and known requirements', () => {
+    expect(faultsOfTexts(leaksSuite)).toEqual([]);
+  });
+
+  it('changes one stage in each probe, except in the unsigned malformed one', () => {
+    expect(unusualChanges(leaksSuite)).toEqual({ 'leaks/unsigned-malformed': ['serialise', 'sign'] });
+  });
+
+  it('sends what it claims, whatever the credentials of the partner are', () => {
+    const small = scenarios.filter(({ id }) => id !== LARGE);
+    fc.assert(
+      fc.property(anyCredentials, (credentials) => {
+        expect(lies(small, credentials)).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+    expect(lies(scenarios, someCredentials())).toEqual([]);
+  });
+
+  it('looks for credentials at must and for hints at should, and leaves the status to others', () => {
+    const kit = fakeKit(someCredentials());
+    const looks = scenarios
+      .filter((one) => 'change' in one)
+      .map(({ id, level, ...one }) => ({ id, level, expect: 'expect' in one ? one.expect : undefined }));
+    expect(
+      looks.every(
+        ({ expect: due }) =>
+          due !== undefined && ['2xx', '3xx', '4xx', '5xx'].every((set) => due.pass.includes(set as '2xx')),
+      ),
+    ).toBe(true);
+    expect(looks.map(({ id, level, expect: due }) => [id, level, due?.absent])).toEqual([
+      ...['wrong-signature', 'missing-signature', 'wrong-key', 'missing-key'].map((slug) => [
+        `leaks/${slug}`,
+        'must',
+        ['signature', 'secret', 'api-key'],
+      ]),
+      ...[
+        'signature-not-base64',
+        'malformed-json',
+        'wrong-types',
+        'unsigned-malformed',
+        'unsupported-method',
+        'oversize-body',
+        'unknown-content-type',
+      ].map((slug) => [`leaks/${slug}`, 'should', ['stack-trace', 'parser-detail']]),
+    ]);
+    expect(
+      deliveriesOf(scenarios.find(({ id }) => id === LARGE)!, kit).map(
+        ({ change }) => assemble(change, kit).body.length > 2_000_000,
+      ),
+    ).toEqual([true]);
+  });
+
+  it('compares refusals one after another', () => {
+    const kit = fakeKit(someCredentials());
+    const flows = scenarios.flatMap((one) =>
+      'flow' in one
+        ? [
+            {
+              id: one.id,
+              uniform: one.uniform,
+              needs: one.needs,
+              groups: one.flow(kit).map((group) => group.map(({ label }) => label)),
+            },
+          ]
+        : [],
+    );
+    expect(flows).toEqual([
+      {
+        id: 'leaks/uniform-refusals',
+        uniform: true,
+        needs: ['hmac'],
+        groups: [['no signature'], ['signed with another secret'], ['cut short'], ['no Base64']],
+      },
+      {
+        id: 'leaks/uniform-key-refusals',
+        uniform: true,
+        needs: ['api-key'],
+        groups: [['no API key'], ['a wrong API key'], ['an empty API key'], ['cut short']],
+      },
+      {
+        id: 'leaks/uniform-across-checks',
+        uniform: true,
+        needs: ['hmac', 'api-key'],
+        groups: [['signed with another secret'], ['no signature'], ['a wrong API key'], ['no API key']],
+      },
+    ]);
+  });
+});
+
+describe('what the whole run has seen', () => {
+  const none: Observation = { verdict: 'pass', observed: 'none in any answer', reason: '' };
+
+  it('passes when nothing was found', () => {
+    expect(observe('leaks/nowhere', [])).toEqual(none);
+    expect(observe('leaks/no-stack-traces', [])).toEqual(none);
+  });
+
+  it('fails on a credential anywhere, and names the places once each', () => {
+    const leaks = [
+      ...found('signature', 'signature/missing', 'signature/missing'),
+      ...found('api-key', 'api-key/wrong'),
+    ];
+    expect(observe('leaks/nowhere', leaks)).toEqual({
+      verdict: 'fail',
+      observed: 'signature, api-key in the answers to signature/missing, api-key/wrong',
+      reason: 'credentials stand in answers: signature, api-key in the answers to signature/missing, api-key/wrong',
+    });
+  });
+
+  it('names five places at most', () => {
+    expect(observe('leaks/nowhere', found('secret', 'a', 'b', 'c', 'd', 'e', 'f', 'g')).observed).toBe(
+      'secret in the answers to a, b, c, d, e and 2 more',
+    );
+  });
+
+  it('warns on a stack trace, which is no credential', () => {
+    const leaks = found('stack-trace', 'malformed/truncated');
+    expect(observe('leaks/nowhere', leaks)).toEqual(none);
+    expect(observe('leaks/no-stack-traces', leaks)).toEqual({
+      verdict: 'warn',
+      observed: 'stack-trace in the answers to malformed/truncated',
+      reason: 'the code inside shows in answers: stack-trace in the answers to malformed/truncated',
+    });
+  });
+
+  it('leaves parser messages to the probes that provoke them', () => {
+    expect(observe('leaks/no-stack-traces', found('parser-detail', 'malformed/truncated'))).toEqual(none);
+  });
+});

@@ -1,0 +1,141 @@
+/** What holds for every scenario about payloads, HTTP and repetition alike. */
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../contract/index.ts';
+import { readNotification } from '../../contract/index.ts';
+import { REQUIREMENTS, type Requirement } from '../../scenarios/requirements.ts';
+import type { Change, Expectation, Suite } from '../../scenarios/scenario.ts';
+import { deliverySuite } from '../../scenarios/suites/delivery.ts';
+import { httpSuite } from '../../scenarios/suites/http.ts';
+import { malformedSuite } from '../../scenarios/suites/malformed.ts';
+import { rawBodySuite } from '../../scenarios/suites/raw-body.ts';
+import { typoKeySuite } from '../../scenarios/suites/typo-key.ts';
+import { validSuite } from '../../scenarios/suites/valid.ts';
+import { assemble, deliveriesOf, fakeKit, lies, someCredentials } from './credential-check.ts';
+import { faultsOfTexts, unusualChanges } from './suite-texts.ts';
+
+const SUITES: readonly Suite[] = [validSuite, typoKeySuite, rawBodySuite, malformedSuite, httpSuite, deliverySuite];
+const kit = fakeKit(someCredentials());
+
+/** Every delivery of every suite with the id of its scenario. */
+const DELIVERIES = SUITES.flatMap(({ scenarios }) =>
+  scenarios.flatMap((scenario) => deliveriesOf(scenario, kit).map((one) => ({ id: scenario.id, ...one }))),
+);
+
+function composed(change: Change): JsonValue {
+  return change.compose === undefined ? kit.notification() : change.compose(kit);
+}
+
+function bodyOf(change: Change): Buffer {
+  return assemble(change, kit).body;
+}
+
+/** Whether a change serialises as the sender does. Composed once, so that a fresh id cannot make the difference. */
+function isPlain(change: Change): boolean {
+  const value = composed(change);
+  return Buffer.from(change.serialise?.(value, kit) ?? []).equals(Buffer.from(JSON.stringify(value)));
+}
+
+/** Whether a receiver by the book takes this body: strict UTF-8, JSON, and a notification by the contract's own reading. */
+function isNotification(body: Buffer): boolean {
+  try {
+    return readNotification(JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether 200 is the one right answer. */
+function mustBeAccepted({ pass, authentic }: Expectation): boolean {
+  return authentic && pass.length === 1 && pass[0] === 200;
+}
+
+describe.each(SUITES.map((suite) => [suite.name, suite] as const))('the %s suite', (_name, suite) => {
+  it('has sound texts and known requirements', () => {
+    expect(faultsOfTexts(suite)).toEqual([]);
+  });
+
+  it('is right about the credentials of everything that it sends', () => {
+    expect(lies(suite.scenarios, someCredentials())).toEqual([]);
+    expect(
+      lies(suite.scenarios, { ...someCredentials(), signatureHeader: 'x-partner-signature', apiKeyHeader: 'KEY' }),
+    ).toEqual([]);
+  });
+
+  it('sends new ids each time', () => {
+    const ids = () =>
+      suite.scenarios.flatMap((scenario) =>
+        deliveriesOf(scenario, kit).flatMap(({ change }) => {
+          const value = composed(change);
+          const id = typeof value === 'object' && value !== null && !Array.isArray(value) ? value.id : undefined;
+          return typeof id === 'string' && id !== '' ? [id] : [];
+        }),
+      );
+    const before = new Set(ids());
+    expect(ids().filter((id) => before.has(id))).toEqual([]);
+  });
+});
+
+describe('what is sent', () => {
+  it('is a notification wherever 200 is the one right answer', () => {
+    const wrong = DELIVERIES.filter(({ change, expect: due }) => mustBeAccepted(due) && !isNotification(bodyOf(change)));
+    expect(wrong.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('is unlike what the sender makes wherever the serialise stage is changed', () => {
+    const alike = DELIVERIES.filter(({ change }) => change.serialise !== undefined && isPlain(change));
+    expect(alike.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('has one stage changed, but for the plain delivery and those whose title says so', () => {
+    expect(Object.assign({}, ...SUITES.map(unusualChanges))).toEqual({
+      'valid/plain': [],
+      'raw-body/charset-latin-1': ['serialise', 'address'],
+      'raw-body/gzip': ['serialise', 'address'],
+      'raw-body/gzip-signed-plain': ['serialise', 'sign', 'address'],
+      'raw-body/split-characters': ['serialise', 'transmit'],
+      'raw-body/large-in-pieces': ['compose', 'transmit'],
+      'raw-body/mirror-javascript': ['serialise', 'sign'],
+      'raw-body/mirror-php': ['serialise', 'sign'],
+      'raw-body/mirror-trimmed': ['serialise', 'sign'],
+      'raw-body/mirror-newlines': ['serialise', 'sign'],
+      'raw-body/mirror-latin-1': ['serialise', 'sign'],
+      'raw-body/mirror-invalid-utf-8-twin': ['serialise', 'sign'],
+      'raw-body/mirror-byte-order-mark': ['serialise', 'sign'],
+      'malformed/unsigned-json': ['serialise', 'sign'],
+      'malformed/unsigned-empty': ['serialise', 'sign'],
+      'malformed/unsigned-null': ['serialise', 'sign'],
+      'malformed/unsigned-binary': ['serialise', 'sign'],
+      'malformed/wrongly-signed-json': ['serialise', 'sign'],
+      'malformed/unsigned-1-mb': ['compose', 'sign'],
+      'malformed/unsigned-depth': ['serialise', 'sign'],
+      'malformed/gzip-cut': ['serialise', 'address'],
+      'http/get-empty': ['serialise', 'address'],
+    });
+  });
+
+  it('needs HMAC wherever a signature is wrong or missing, and the API key wherever that is', () => {
+    const unprotected = SUITES.flatMap(({ scenarios }) =>
+      scenarios.filter((scenario) =>
+        deliveriesOf(scenario, kit).some(({ change, expect: due }) => {
+          const needed = change.sign === undefined ? 'api-key' : 'hmac';
+          return !due.authentic && !scenario.needs?.includes(needed);
+        }),
+      ),
+    );
+    expect(unprotected.map(({ id }) => id)).toEqual([]);
+  });
+});
+
+describe('the register', () => {
+  it('has scenarios here for everything that binds the receiver about deliveries, shapes, errors and repetition', () => {
+    const covered = new Set<string>(SUITES.flatMap(({ scenarios }) => scenarios.flatMap((one) => one.requirements)));
+    const due = (REQUIREMENTS as readonly Requirement[]).filter(
+      ({ id, subject, untested }) =>
+        subject === 'receiver' &&
+        untested === undefined &&
+        /^(delivery|repeat|envelope|caas|refund|payment|wallet|deposit|error)-/.test(id),
+    );
+    expect(due.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([]);
+    expect(due.length).toBeGreaterThan(30);
+  });
+});
