@@ -34,7 +34,9 @@ describe('composing', () => {
 
   it.each(['x.y', 'd.y', 'a.c.y'])('refuses the path %s, on which no object stands', (path) => {
     expect(() => withField(value, path, 1)).toThrow(`A scenario changes`);
-    expect(() => withoutField(value, path)).toThrow(expect.objectContaining({ code: 'SCENARIO_PATH', kind: 'internal' }));
+    expect(() => withoutField(value, path)).toThrow(
+      expect.objectContaining({ code: 'SCENARIO_PATH', kind: 'internal' }),
+    );
   });
 
   it('makes composers of both, with values from the kit', () => {
@@ -55,7 +57,9 @@ describe('bytes by hand', () => {
   });
 
   it('adds a member that JSON.stringify would not write', () => {
-    expect(withMember('a', '"__proto__":{"x":1}')({ a: { b: 1 } }).toString()).toBe('{"a":{"b":1,"__proto__":{"x":1}}}');
+    expect(withMember('a', '"__proto__":{"x":1}')({ a: { b: 1 } }).toString()).toBe(
+      '{"a":{"b":1,"__proto__":{"x":1}}}',
+    );
     expect(withMember('', '"a":"$&"')({ a: 1 }).toString()).toBe('{"a":1,"a":"$&"}');
   });
 
@@ -98,7 +102,11 @@ describe('re-serialising as other stacks do', () => {
     ['Python', asPython, '{"z": "\\u00e9/A", "a": [1, {}], "s": "a, b: \\"c\\""}'],
     ['sorted keys', asSorted, '{"a":[1,{}],"s":"a, b: \\"c\\"","z":"\u00e9/A"}'],
     ['PHP', asPhp, '{"z":"\\u00e9\\/A","a":[1,{}],"s":"a, b: \\"c\\""}'],
-    ['indented', asPrettyJavaScript, '{\n  "z": "\u00e9/A",\n  "a": [\n    1,\n    {}\n  ],\n  "s": "a, b: \\"c\\""\n}'],
+    [
+      'indented',
+      asPrettyJavaScript,
+      '{\n  "z": "\u00e9/A",\n  "a": [\n    1,\n    {}\n  ],\n  "s": "a, b: \\"c\\""\n}',
+    ],
   ])('%s', (_name, rewrite, text) => {
     expect(rewrite(body).toString()).toBe(text);
   });

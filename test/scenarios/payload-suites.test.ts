@@ -77,7 +77,9 @@ describe.each(SUITES.map((suite) => [suite.name, suite] as const))('the %s suite
 
 describe('what is sent', () => {
   it('is a notification wherever 200 is the one right answer', () => {
-    const wrong = DELIVERIES.filter(({ change, expect: due }) => mustBeAccepted(due) && !isNotification(bodyOf(change)));
+    const wrong = DELIVERIES.filter(
+      ({ change, expect: due }) => mustBeAccepted(due) && !isNotification(bodyOf(change)),
+    );
     expect(wrong.map(({ id }) => id)).toEqual([]);
   });
 

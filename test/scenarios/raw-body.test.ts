@@ -40,7 +40,9 @@ function caughtBy(body: Buffer): string {
 describe('the bodies of the raw-body suite', () => {
   it('tell receivers apart that hash something else: which wrong input each of them shows', () => {
     const accepting = probes.filter(({ id, expect: due }) => due.authentic && !/gzip|charset-u|pieces|alone/.test(id));
-    expect(Object.fromEntries(accepting.map(({ id, change }) => [id.slice(9), caughtBy(assemble(change, kit).body)]))).toEqual({
+    expect(
+      Object.fromEntries(accepting.map(({ id, change }) => [id.slice(9), caughtBy(assemble(change, kit).body)])),
+    ).toEqual({
       spaces: 'node',
       'indent-2': 'node',
       'indent-4': 'node',
@@ -108,7 +110,11 @@ describe('the bodies of the raw-body suite', () => {
     expect(holds('escaped-emoji', '\\ud83d\\ude00')).toBe(true);
     expect(holds('null-character', '"a\\u0000b"')).toBe(true);
     expect(holds('keys-like-integers', '{"10":"a","9":"b","x":"c"}')).toBe(true);
-    expect(bodyOf('keys-repeated').toString().match(/"type":"CAAS"/g)).toHaveLength(2);
+    expect(
+      bodyOf('keys-repeated')
+        .toString()
+        .match(/"type":"CAAS"/g),
+    ).toHaveLength(2);
     expect(bodyOf('escaped-letter').toString()).toMatch(/"type":"\\u0043AAS"/);
     expect(bodyOf('byte-order-mark').subarray(0, 4)).toEqual(Buffer.of(0xef, 0xbb, 0xbf, 0x7b));
     expect(JSON.parse(gunzipSync(bodyOf('gzip')).toString())).toMatchObject({ type: 'CAAS' });
@@ -166,17 +172,22 @@ describe('the mirrors', () => {
 
   it('are listed with the fault that accepts each', () => {
     const slugs = probes.map(({ id }) => id).filter((id) => id.startsWith('raw-body/mirror-'));
-    expect(slugs.map((id) => id.slice('raw-body/mirror-'.length)).toSorted()).toEqual(Object.keys(ACCEPTED_BY).toSorted());
+    expect(slugs.map((id) => id.slice('raw-body/mirror-'.length)).toSorted()).toEqual(
+      Object.keys(ACCEPTED_BY).toSorted(),
+    );
   });
 
-  it.each(Object.entries(ACCEPTED_BY))('mirror-%s is accepted by its fault, and not by the right check', (slug, fault) => {
-    const { change } = probe(`mirror-${slug}`);
-    const { head, body } = assemble(change, kit);
-    const sent = head.headers.find(([name]) => name === kit.signatureHeader)?.[1];
-    const over = (bytes: Buffer) => createHmac('sha256', kit.secret).update(bytes).digest('base64');
-    expect(sent).toBe(over(fault(body)));
-    expect(sent).not.toBe(over(body));
-  });
+  it.each(Object.entries(ACCEPTED_BY))(
+    'mirror-%s is accepted by its fault, and not by the right check',
+    (slug, fault) => {
+      const { change } = probe(`mirror-${slug}`);
+      const { head, body } = assemble(change, kit);
+      const sent = head.headers.find(([name]) => name === kit.signatureHeader)?.[1];
+      const over = (bytes: Buffer) => createHmac('sha256', kit.secret).update(bytes).digest('base64');
+      expect(sent).toBe(over(fault(body)));
+      expect(sent).not.toBe(over(body));
+    },
+  );
 
   it('of the compressed body is signed over the body before compression', () => {
     const { head, body } = assemble(probe('gzip-signed-plain').change, kit);

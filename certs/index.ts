@@ -1,0 +1,1 @@
+export { type KeyedCertificate, type QuickStartCertificate, quickStartCertificate } from './quick-start.ts';

@@ -1,0 +1,59 @@
+/**
+ * A throw-away authority and a server certificate for this machine, made in memory: enough to serve HTTPS on localhost in
+ * a test or a demo, and never for production. Specification: TLS.
+ */
+import { generate } from 'selfsigned';
+
+/** A certificate and its private key, both PEM. */
+export interface KeyedCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A server certificate for localhost, 127.0.0.1 and ::1, and the authority that issued it. */
+export interface QuickStartCertificate extends KeyedCertificate {
+  /** Its `cert` is what a client has to trust; its `key` can issue more certificates. */
+  readonly ca: KeyedCertificate;
+}
+
+const VALID_DAYS = 7;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Makes the pair afresh at each call: P-256 keys, SHA-256 signatures, valid from an hour ago (clocks differ) for a week.
+ * Nothing is written to disk. Takes some 10 to 50 milliseconds.
+ */
+export async function quickStartCertificate(): Promise<QuickStartCertificate> {
+  const notBeforeDate = new Date(Date.now() - HOUR_MS);
+  const notAfterDate = new Date(Date.now() + VALID_DAYS * 24 * HOUR_MS);
+  // Left to itself, the library signs with SHA-1, which OpenSSL 3 refuses to load.
+  const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
+
+  const authority = await generate([{ name: 'commonName', value: 'hookproof quick-start CA' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const ca: KeyedCertificate = { cert: authority.cert, key: authority.private };
+
+  const leaf = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...common,
+    ca,
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  });
+  return { cert: leaf.cert, key: leaf.private, ca };
+}

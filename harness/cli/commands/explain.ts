@@ -1,0 +1,126 @@
+/** `hookproof explain`: what a thing of the catalogue or the contract means, offline. */
+import {
+  ERROR_CODE_GROUPS,
+  findErrorCode,
+  HookproofError,
+  isErrorCodeShaped,
+  ORDER_STATUS_MEANINGS,
+  PAYMENT_METHOD_STATUS_MEANINGS,
+  REFUND_STATUS_MEANINGS,
+  TRACKING_STATUS_MEANINGS,
+} from '../../../contract/index.ts';
+import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
+import { nearestName } from '../../config/index.ts';
+
+const LEVELS = {
+  must: 'must (a failure fails the run)',
+  should: 'should (a failure warns)',
+  info: 'info (only recorded)',
+} as const;
+
+function lines(...parts: readonly (string | null)[]): string {
+  return `${parts.filter((part) => part !== null).join('\n')}\n`;
+}
+
+function sent(scenario: Scenario): string {
+  if ('observe' in scenario) return 'nothing: it looks at the whole run';
+  if ('flow' in scenario) return 'several deliveries, between two plain valid ones';
+  const { change } = scenario;
+  const labels = [change.sign?.label, change.address?.label, change.transmit?.kind].filter(
+    (label) => label !== undefined,
+  );
+  if (change.compose !== undefined) labels.unshift('another notification');
+  if (change.serialise !== undefined) labels.unshift('other bytes for the body');
+  return labels.length === 0 ? 'the plain valid delivery' : `the plain valid delivery, but: ${labels.join('; ')}`;
+}
+
+function explainScenario(scenario: Scenario): string {
+  return lines(
+    `${scenario.id}: ${scenario.title}`,
+    '',
+    `Level      ${LEVELS[scenario.level]}`,
+    scenario.needs === undefined ? null : `Needs      ${scenario.needs.join(', ')}`,
+    `Sends      ${sent(scenario)}`,
+    'expect' in scenario ? `Expects    ${scenario.expect.text}` : null,
+    '',
+    `Why        ${scenario.why}`,
+    `Fix        ${scenario.fix}`,
+    '',
+    ...scenario.requirements.map((id) => `Requirement ${id}: ${requirement(id)?.text ?? ''}`),
+    '',
+    `Run it     hookproof run URL --scenario ${scenario.id}`,
+  );
+}
+
+function explainRequirement(id: string): string | null {
+  const entry = requirement(id);
+  if (entry === undefined) return null;
+  const scenarios = CATALOGUE.flatMap((suite) => suite.scenarios).filter(({ requirements }) =>
+    requirements.some((other) => other === id),
+  );
+  return lines(
+    `${entry.id}: ${entry.text}`,
+    '',
+    `Level      ${LEVELS[entry.level]}`,
+    `Binds      the ${entry.subject}`,
+    `Source     ${entry.section === 'ruling' ? 'a ruling of this project, where the specification is silent' : `specification, ${entry.section}`}`,
+    entry.untested === undefined ? null : `Not tested ${entry.untested}`,
+    ...scenarios.map((scenario) => `Scenario   ${scenario.id}: ${scenario.title}`),
+  );
+}
+
+function explainSuite(id: string): string | null {
+  const suite = CATALOGUE.find(({ name }) => name === id);
+  return suite === undefined
+    ? null
+    : lines(`${suite.name}: ${suite.title}`, '', ...suite.scenarios.map((s) => `${s.id}: ${s.title}`));
+}
+
+function explainErrorCode(id: string): string | null {
+  const entry = findErrorCode(id);
+  if (entry !== undefined)
+    return lines(`${entry.code}: ${entry.meaning}`, '', `Group      ${ERROR_CODE_GROUPS[entry.group]}`);
+  if (!isErrorCodeShaped(id)) return null;
+  return lines(
+    `${id}: not on the list`,
+    '',
+    'The list is of examples: a receiver accepts a code that it does not know and keeps it as it is.',
+  );
+}
+
+const STATUSES: readonly (readonly [kind: string, meanings: Readonly<Record<string, string>>])[] = [
+  ['order status', ORDER_STATUS_MEANINGS],
+  ['payment method status', PAYMENT_METHOD_STATUS_MEANINGS],
+  ['refund status', REFUND_STATUS_MEANINGS],
+  ['order tracking status', TRACKING_STATUS_MEANINGS],
+];
+
+function explainStatus(id: string): string | null {
+  const found = STATUSES.flatMap(([kind, meanings]) =>
+    Object.hasOwn(meanings, id) ? [`${id} (${kind}): ${meanings[id]}`] : [],
+  );
+  return found.length === 0 ? null : lines(...found);
+}
+
+/** The explanation of an id, or null when nothing has it. */
+export function explain(id: string): string | null {
+  const scenario = findScenario(id);
+  if (scenario !== undefined) return explainScenario(scenario);
+  return explainRequirement(id) ?? explainSuite(id) ?? explainErrorCode(id) ?? explainStatus(id);
+}
+
+export async function explainCommand(id: string): Promise<number> {
+  const text = explain(id);
+  if (text === null) {
+    const known = [
+      ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
+      ...REQUIREMENTS.map((entry) => entry.id),
+    ];
+    const near = nearestName(id, known);
+    throw new HookproofError('EXPLAIN_UNKNOWN', `nothing is called "${id}"`, {
+      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof list\` shows scenarios, \`hookproof list --what requirements\` requirements.`,
+    });
+  }
+  process.stdout.write(text);
+  return 0;
+}

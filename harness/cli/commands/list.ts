@@ -1,0 +1,89 @@
+/** `hookproof list`: what there is, for people and for programs. */
+import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/index.ts';
+import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
+import { nearestName } from '../../config/index.ts';
+import { resultSchema } from '../../report/index.ts';
+
+interface ListFlags {
+  readonly what: 'scenarios' | 'suites' | 'requirements' | 'error-codes';
+  readonly suite?: string[];
+  readonly json?: boolean;
+  readonly schemas?: boolean;
+}
+
+function stagesOf(scenario: Scenario): string[] {
+  if ('change' in scenario) return changedStages(scenario.change);
+  return 'flow' in scenario ? ['flow'] : ['observation'];
+}
+
+function describeScenario(scenario: Scenario, suite: string) {
+  const { id, title, level, requirements, needs = [], why, fix } = scenario;
+  const expected = 'expect' in scenario ? scenario.expect.text : null;
+  return { id, suite, title, level, requirements, needs, stages: stagesOf(scenario), expected, why, fix };
+}
+
+/** Rows of the listing: an id, what is behind it in words, and the same as data. */
+function rowsFor(flags: ListFlags): { id: string; text: string; data: unknown }[] {
+  switch (flags.what) {
+    case 'scenarios':
+      return selectedSuites(flags).flatMap((suite) =>
+        suite.scenarios.map((scenario) => ({
+          id: scenario.id,
+          text: `${scenario.level.padEnd(6)}  ${scenario.title}`,
+          data: describeScenario(scenario, suite.name),
+        })),
+      );
+    case 'suites':
+      return selectedSuites(flags).map(({ name, title, scenarios }) => ({
+        id: name,
+        text: `${String(scenarios.length).padStart(3)}  ${title}`,
+        data: { name, title, scenarios: scenarios.map(({ id }) => id) },
+      }));
+    case 'requirements':
+      return REQUIREMENTS.map((entry) => ({
+        id: entry.id,
+        text: `${entry.level.padEnd(6)}  ${entry.text}`,
+        data: {
+          ...entry,
+          scenarios: CATALOGUE.flatMap(({ scenarios }) =>
+            scenarios.filter((s) => s.requirements.includes(entry.id)).map(({ id }) => id),
+          ),
+        },
+      }));
+    case 'error-codes':
+      return ERROR_CODES.map((entry) => ({ id: entry.code, text: entry.meaning, data: entry }));
+  }
+}
+
+function selectedSuites(flags: ListFlags) {
+  for (const name of flags.suite ?? []) {
+    if (CATALOGUE.some((suite) => suite.name === name)) continue;
+    const near = nearestName(
+      name,
+      CATALOGUE.map((suite) => suite.name),
+    );
+    throw new HookproofError('PLAN_UNKNOWN_NAME', `there is no suite "${name}"`, {
+      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof list --what suites\` shows them all.`,
+    });
+  }
+  return CATALOGUE.filter(({ name }) => flags.suite === undefined || flags.suite.includes(name));
+}
+
+export async function listCommand(flags: ListFlags): Promise<number> {
+  if (flags.schemas === true) {
+    process.stdout.write(
+      `${JSON.stringify({ notifications: jsonSchemas(), result: await resultSchema() }, null, 2)}\n`,
+    );
+    return 0;
+  }
+  const rows = rowsFor(flags);
+  if (flags.json === true) {
+    const document = { catalogue: catalogueDigest(), what: flags.what, items: rows.map(({ data }) => data) };
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return 0;
+  }
+  const width = Math.max(...rows.map(({ id }) => id.length));
+  process.stdout.write(rows.map(({ id, text }) => `${id.padEnd(width)}  ${text}\n`).join(''));
+  process.stderr.write(`${rows.length} ${flags.what}; \`hookproof explain ID\` says more\n`);
+  return 0;
+}

@@ -1,0 +1,105 @@
+/** `hookproof receiver`: serves the reference receiver until a signal comes. */
+import { readFile } from 'node:fs/promises';
+import { quickStartCertificate } from '../../../certs/index.ts';
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { readCredential } from '../../config/index.ts';
+import { createLogger, openReceiver } from '../receiver-door.ts';
+
+interface ReceiverFlags {
+  readonly host: string;
+  readonly port: string;
+  readonly path?: string;
+  readonly secretFile?: string[];
+  readonly signatureHeader?: string;
+  readonly apiKeyFile?: string[];
+  readonly apiKeyHeader?: string;
+  readonly bodyLimit?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsQuickStart?: boolean;
+  readonly open?: boolean;
+}
+
+function wholeNumber(text: string, flag: string, most: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= most) return value;
+  throw new HookproofError('RECEIVER_BAD_NUMBER', `${flag} ${text} is not a whole number from 0 to ${most}`, {
+    hint: `For example ${flag} 3000.`,
+  });
+}
+
+/** Every file that is named, or else the variable. */
+async function credentials(
+  files: readonly string[] | undefined,
+  noun: string,
+  flag: string,
+  variable: string,
+): Promise<string[]> {
+  const read = async (file: string | undefined) => {
+    const { value, advice } = await readCredential({
+      noun,
+      flag,
+      file,
+      variable,
+      env: process.env,
+      cwd: process.cwd(),
+      stdin: process.stdin,
+    });
+    for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
+    return value === undefined ? [] : [value];
+  };
+  return (await Promise.all((files ?? [undefined]).map(read))).flat();
+}
+
+async function readPem(file: string, flag: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new HookproofError('RECEIVER_UNREADABLE_FILE', `${flag} ${file} cannot be read`, {
+      hint: 'Check the path and the permissions.',
+      cause,
+    });
+  }
+}
+
+async function tlsFrom(flags: ReceiverFlags): Promise<{ cert: string; key: string } | null> {
+  if (flags.tlsQuickStart === true) {
+    const { cert, key } = await quickStartCertificate();
+    return { cert, key };
+  }
+  if (flags.tlsCert === undefined && flags.tlsKey === undefined) return null;
+  if (flags.tlsCert === undefined || flags.tlsKey === undefined) {
+    throw new HookproofError('RECEIVER_HALF_TLS', '--tls-cert and --tls-key go together', {
+      hint: 'Give both, or --tls-quick-start for a throw-away pair.',
+    });
+  }
+  return { cert: await readPem(flags.tlsCert, '--tls-cert'), key: await readPem(flags.tlsKey, '--tls-key') };
+}
+
+export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
+  const secrets = await credentials(flags.secretFile, 'signature secret', '--secret-file', 'HOOKPROOF_SECRET');
+  const keys = await credentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
+  const tls = await tlsFrom(flags);
+  const receiver = await openReceiver({
+    host: flags.host,
+    port: wholeNumber(flags.port, '--port', 65_535),
+    ...(flags.path === undefined ? {} : { path: flags.path }),
+    ...(secrets.length === 0
+      ? {}
+      : { signing: { secrets, ...(flags.signatureHeader === undefined ? {} : { header: flags.signatureHeader }) } }),
+    ...(keys.length === 0
+      ? {}
+      : { apiKey: { keys, ...(flags.apiKeyHeader === undefined ? {} : { header: flags.apiKeyHeader }) } }),
+    ...(flags.open === true ? { open: true as const } : {}),
+    ...(flags.bodyLimit === undefined ? {} : { bodyLimit: wholeNumber(flags.bodyLimit, '--body-limit', 2 ** 31) }),
+    ...(tls === null ? {} : { tls }),
+    logger: createLogger(),
+  });
+  process.stderr.write(`listening at ${receiver.url}\n`);
+  const code = await new Promise<number>((resolve) => {
+    process.once('SIGINT', () => resolve(0));
+    process.once('SIGTERM', () => resolve(0));
+  });
+  await receiver.close();
+  return code;
+}

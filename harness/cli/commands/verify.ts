@@ -1,0 +1,54 @@
+/** `hookproof verify`: whether a signature matches, and if not, why, offline. */
+import { readCredential } from '../../config/index.ts';
+import { explainSignature } from '../../offline/index.ts';
+import { readInput } from '../input.ts';
+import { requiredSecret } from '../secret.ts';
+
+interface VerifyFlags {
+  readonly signature: string;
+  readonly secretFile?: string;
+  readonly apiKeyFile?: string;
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+export async function verifyCommand(file: string, flags: VerifyFlags): Promise<number> {
+  const secret = await requiredSecret(flags.secretFile);
+  const { value: apiKey } = await readCredential({
+    noun: 'API key',
+    flag: '--api-key-file',
+    file: flags.apiKeyFile,
+    variable: 'HOOKPROOF_API_KEY',
+    env: process.env,
+    cwd: process.cwd(),
+  });
+  const body = await readInput(file);
+  const report = explainSignature({
+    body,
+    secret,
+    header: flags.signature,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(flags.url === undefined ? {} : { url: flags.url }),
+  });
+  if (flags.json === true) {
+    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    return report.matches ? 0 : 1;
+  }
+  if (report.matches) {
+    process.stdout.write(`✓ the signature matches (${body.length} bytes)\n`);
+    return 0;
+  }
+  const { explanation } = report;
+  const lines = ['✗ the signature does not match', ''];
+  if (explanation !== null) {
+    lines.push(`${explanation.title} (${explanation.fault})`, `  Why  ${explanation.why}`, `  Fix  ${explanation.fix}`);
+  } else {
+    lines.push(
+      `None of ${report.tried} known mistakes explains it: it was made with another secret, or over another body.`,
+      '  Fix  Compare the secrets on both sides, and make sure that this file holds the exact bytes of the body as received.',
+    );
+  }
+  for (const finding of report.header) lines.push('', `Header: ${finding.title}`);
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return 1;
+}

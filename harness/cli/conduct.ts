@@ -1,0 +1,42 @@
+/** Conducts a run on the command line: progress, signals, reports, exit code. */
+import type { ResolvedConfig } from '../config/index.ts';
+import { createProgress, createRedactor, redactEvent, writeReports } from '../report/index.ts';
+import { exitCodeOf } from '../result/tally.ts';
+import { run } from '../run/run.ts';
+import { interruptible } from './interruptible.ts';
+import { displayOf } from './terminal.ts';
+
+/** Runs what the configuration says and gives the exit code. */
+export async function conduct(config: ResolvedConfig): Promise<number> {
+  const redactor = createRedactor({ values: config.secrets.map((value) => ({ name: 'secret', value })) });
+  const progress = createProgress({ stream: process.stderr, ...displayOf(process.stderr) });
+  const interruption = interruptible();
+  try {
+    const { run: options } = config;
+    const document = await run({
+      partner: config.partner,
+      selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
+      limits: { concurrency: options.concurrency, timeoutMs: options.timeoutMs, recoveryMs: options.recoveryMs },
+      profile: options.profile,
+      ...(options.seed === null ? {} : { seed: options.seed }),
+      strict: options.strict,
+      bail: options.bail,
+      evidence: options.evidence,
+      advice: config.advice,
+      signal: interruption.signal,
+      onSignature: (signature) => redactor.addSignature(signature),
+      listener: (event) => progress(redactEvent(event, redactor)),
+    });
+    const stdout = displayOf(process.stdout);
+    const written = await writeReports(document, config.reporters, {
+      stdout: process.stdout,
+      cwd: process.cwd(),
+      redactor,
+      terminal: stdout,
+    });
+    for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
+    return interruption.exitCode() ?? exitCodeOf(document.verdict);
+  } finally {
+    interruption.dispose();
+  }
+}

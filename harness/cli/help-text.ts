@@ -1,0 +1,36 @@
+/**
+ * The first help, as plain text: `hookproof --help` answers before anything is imported. A test holds it against the command table.
+ */
+export const HELP_TEXT = `hookproof: proves that a webhook receiver is right
+
+Usage: hookproof <command> [options]
+
+  hookproof run https://partner.example/hooks    check an endpoint (secret and key from the environment)
+  hookproof demo                                 see a whole run against the reference receiver
+  hookproof explain signature/missing            what a check means, why it matters, how to mend it
+
+Commands:
+  run [URL]            run the suites against an endpoint
+  demo                 start the reference receiver and run every suite against it
+  receiver             serve the reference receiver
+  list                 scenarios, suites, requirements, error codes; --json, --schemas
+  explain ID           a scenario, a requirement, a status or an error code, in plain words
+  trigger NAME URL     send one notification or one flow through the sender core
+  sign [FILE]          sign a body, offline
+  verify [FILE]        say why a signature does not match, offline
+  config show          every setting with its source; secrets are never shown
+  config schema        the JSON Schema of hookproof.yaml
+  config template      a commented hookproof.yaml
+
+Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY), never from the command line.
+
+Exit codes:
+  0  conformant (warnings allowed unless --strict)
+  1  at least one failure
+  2  usage or configuration error; nothing selected
+  3  no verdict: unreachable, or inconclusive checks and no failure
+  4  internal or harness error
+  130, 143  interrupted; the partial report is written
+
+hookproof <command> --help shows the options and examples of a command.
+`;

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+/**
+ * The entry of the command line. Help and version are answered before anything heavy is imported, and `process.exitCode` is set here and
+ * nowhere else.
+ */
+import { HELP_TEXT } from './help-text.ts';
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [first, second] = argv;
+  if (first === undefined || ((first === '--help' || first === '-h' || first === 'help') && second === undefined)) {
+    process.stdout.write(HELP_TEXT);
+    return first === undefined ? 2 : 0;
+  }
+  if (first === '--version' || first === '-V') {
+    const { version } = await import('../version.ts');
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
+  const { runProgram } = await import('./program.ts');
+  return runProgram(argv);
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,208 @@
+/** The command table. Every action imports what it needs when it runs, so that a command pays only for itself. */
+import { Command, CommanderError, Option } from 'commander';
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { version } from '../version.ts';
+import { describeError } from './describe-error.ts';
+
+type Action = (...given: never[]) => Promise<number>;
+
+const EXIT_CODES = `
+Exit codes:
+  0 conformant, 1 failures, 2 usage or configuration error, 3 no verdict, 4 internal error, 130/143 interrupted`;
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+/** The options that say how an endpoint is reached and with which credentials: the same in every command that sends. */
+function withPartnerOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'configuration file (default: hookproof.yaml, when there is one)')
+    .option(
+      '--secret-file <file>',
+      'file with the HMAC secret, "-" for standard input (or HOOKPROOF_SECRET); turns HMAC on',
+    )
+    .option('--signature-header <name>', 'header of the signature (default: X-Service-Signature)')
+    .option('--api-key-file <file>', 'file with the API key (or HOOKPROOF_API_KEY); turns the API key on')
+    .option('--api-key-header <name>', 'header of the API key (default: X-API-Key)')
+    .option('--header <line>', "custom header on every delivery, 'Name: value' (repeatable)", collect)
+    .option('--client-cert <file>', 'client certificate, PEM (or HOOKPROOF_CLIENT_CERT)')
+    .option('--client-key <file>', 'its private key, PEM (or HOOKPROOF_CLIENT_KEY)')
+    .option('--ca <file>', "authorities to trust beside the system's, PEM (or HOOKPROOF_CA)")
+    .option('--timeout <duration>', 'for one delivery: 500ms, 10s, 1m (default: 10s)');
+}
+
+function withRunOptions(command: Command): Command {
+  return command
+    .option('--profile <name>', 'features that must be on: basic, staging, production')
+    .option('--suite <name>', 'only this suite (repeatable)', collect)
+    .option('--scenario <id>', 'only this scenario (repeatable)', collect)
+    .option('--grep <pattern>', 'only what matches in id or title (repeatable)', collect)
+    .option('--concurrency <n>', 'deliveries in flight, 1 to 64 (default: 4)')
+    .option('--recovery <duration>', 'how long to wait for a receiver that went down (default: 10s)')
+    .option('--seed <text>', 'repeat the values of an earlier run')
+    .option('--shard <i/n>', 'run the i-th of n parts')
+    .option('--strict', 'warnings fail')
+    .option('--bail', 'stop after the first failure')
+    .option('--evidence', 'keep the exchanges of passes too')
+    .option('--reporter <name[=file]>', 'human, json, junit, ndjson; "-" is standard output (repeatable)', collect)
+    .option('-o, --output-dir <folder>', 'write run.json and junit.xml there');
+}
+
+const RUN_EXAMPLES = `
+Examples:
+  HOOKPROOF_SECRET=... hookproof run https://partner.example/hooks
+  hookproof run http://127.0.0.1:3000/hooks --secret-file secret.txt --suite signature --suite raw-body
+  hookproof run --config partner.yaml --reporter junit=junit.xml --reporter json=run.json
+${EXIT_CODES}`;
+
+/** Builds the program. `finish` takes the exit code of the command that ran. */
+export function createProgram(finish: (code: number) => void): Command {
+  const action =
+    (load: () => Promise<Action>) =>
+    async (...given: unknown[]): Promise<void> => {
+      const run = await load();
+      finish(await run(...(given as never[])));
+    };
+  const program = new Command('hookproof')
+    .description('proves that a webhook receiver is right')
+    .version(version, '-V, --version', 'print the version')
+    .showHelpAfterError('(hookproof --help shows the commands)')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: false });
+
+  withRunOptions(withPartnerOptions(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
+    .description('run the suites against an endpoint')
+    .addHelpText('after', RUN_EXAMPLES)
+    .action(action(async () => (await import('./commands/run.ts')).runCommand));
+
+  withRunOptions(program.command('demo'))
+    .option('--timeout <duration>', 'for one delivery')
+    .description('start the reference receiver and run every suite against it')
+    .addHelpText('after', `\nIt needs nothing: secret, key and port are made for the run.\n${EXIT_CODES}`)
+    .action(action(async () => (await import('./commands/demo.ts')).demoCommand));
+
+  program
+    .command('receiver')
+    .description('serve the reference receiver')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0 takes a free one', '3000')
+    .option('--path <path>', 'take deliveries only at this path')
+    .option(
+      '--secret-file <file>',
+      'file with the HMAC secret (or HOOKPROOF_SECRET); repeatable during a rotation',
+      collect,
+    )
+    .option('--signature-header <name>', 'header of the signature')
+    .option(
+      '--api-key-file <file>',
+      'file with the API key (or HOOKPROOF_API_KEY); repeatable during a rotation',
+      collect,
+    )
+    .option('--api-key-header <name>', 'header of the API key')
+    .option('--body-limit <bytes>', 'largest body that is taken')
+    .option('--tls-cert <file>', 'serve HTTPS with this certificate chain, PEM')
+    .option('--tls-key <file>', 'its private key, PEM')
+    .option('--tls-quick-start', 'serve HTTPS with a throw-away certificate for localhost')
+    .option('--open', 'run with neither secret nor key')
+    .addHelpText('after', '\nLogs are JSON lines on standard output. Ctrl-C stops it after the deliveries in flight.')
+    .action(action(async () => (await import('./commands/receiver.ts')).receiverCommand));
+
+  program
+    .command('list')
+    .description('scenarios, suites, requirements, statuses and error codes')
+    .addOption(
+      new Option('--what <kind>', 'what to list')
+        .choices(['scenarios', 'suites', 'requirements', 'error-codes'])
+        .default('scenarios'),
+    )
+    .option('--suite <name>', 'only this suite (repeatable)', collect)
+    .option('--json', 'as JSON')
+    .option('--schemas', 'the JSON Schemas of notifications and of the result document')
+    .action(action(async () => (await import('./commands/list.ts')).listCommand));
+
+  program
+    .command('explain')
+    .argument('<id>', 'scenario, suite, requirement, order status or error code')
+    .description('what it means, why it matters, how to mend it')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hookproof explain signature/missing\n  hookproof explain hmac-raw-body\n  hookproof explain 352-102-S1',
+    )
+    .action(action(async () => (await import('./commands/explain.ts')).explainCommand));
+
+  withPartnerOptions(
+    program
+      .command('trigger')
+      .argument('<name>', 'notification or flow; `hookproof trigger list` shows them')
+      .argument('[url]', 'endpoint'),
+  )
+    .description('send one notification or one flow through the sender core')
+    .option(
+      '--set <path=value>',
+      'set a field, for example data.metadata.orderStatus=FAILED (repeatable; JSON values, else text)',
+      collect,
+    )
+    .option('--dry-run', 'print the exact request and send nothing')
+    .option('--json', 'the attempt records as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hookproof trigger buy http://127.0.0.1:3000/\n  hookproof trigger failed-external-sell http://127.0.0.1:3000/ --set data.transactionId=order-7',
+    )
+    .action(action(async () => (await import('./commands/trigger.ts')).triggerCommand));
+
+  program
+    .command('sign')
+    .argument('[file]', 'file with the body, "-" or nothing for standard input', '-')
+    .description('sign a body, offline')
+    .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
+    .option('--as <spelling>', 'another spelling, to reproduce a fault; `--as list` shows them', 'base64')
+    .addHelpText('after', '\nExample:\n  hookproof sign body.json --secret-file secret.txt')
+    .action(action(async () => (await import('./commands/sign.ts')).signCommand));
+
+  program
+    .command('verify')
+    .argument('[file]', 'file with the body, "-" or nothing for standard input', '-')
+    .description('say why a signature does not match, offline')
+    .requiredOption('--signature <value>', 'the signature as it came in the header')
+    .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
+    .option('--api-key-file <file>', 'file with the API key, to notice when the two were swapped')
+    .option('--url <url>', 'the URL of the endpoint, to notice when it was signed too')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExits 0 when it matches and 1 when it does not.\n\nExample:\n  hookproof verify body.json --signature "$HEADER" --secret-file secret.txt',
+    )
+    .action(action(async () => (await import('./commands/verify.ts')).verifyCommand));
+
+  const config = program.command('config').description('show the configuration, its schema or a template');
+  withRunOptions(withPartnerOptions(config.command('show').argument('[url]')))
+    .description('every setting with its source; secrets are never shown')
+    .action(action(async () => (await import('./commands/config.ts')).configShowCommand));
+  config
+    .command('schema')
+    .description('the JSON Schema of hookproof.yaml, for editors')
+    .action(action(async () => (await import('./commands/config.ts')).configSchemaCommand));
+  config
+    .command('template')
+    .description('a commented hookproof.yaml')
+    .action(action(async () => (await import('./commands/config.ts')).configTemplateCommand));
+  return program;
+}
+
+/** Runs the program and gives the exit code. Nothing it meets is thrown further. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  let code = 0;
+  const program = createProgram((given) => {
+    code = given;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    // Help and version are no errors; commander has already said what is wrong with everything else.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    process.stderr.write(describeError(error));
+    return error instanceof HookproofError && error.kind === 'usage' ? 2 : 4;
+  }
+}

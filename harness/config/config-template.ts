@@ -1,0 +1,59 @@
+/** The file that `hookproof init` writes. */
+
+/** A commented hookproof.yaml: what everybody needs is set, everything else stands in comments with its default. */
+export function configTemplate(url = 'https://partner.example/webhooks'): string {
+  return `# The configuration of hookproof. Flags and HOOKPROOF_ variables come before what stands here;
+# \`hookproof config show\` prints every value with its source.
+# Relative paths are relative to this file. Secrets are never written here: refer to them
+# with \${env:NAME} (an environment variable) or \${file:PATH} (a file that is not committed).
+
+# The endpoint that receives the notifications.
+url: ${JSON.stringify(url)}
+
+# The HMAC signature. Its secret turns it on.
+hmac:
+  secret: \${env:WEBHOOK_SECRET}
+  # header: X-Service-Signature
+
+# The API key. Its value turns it on.
+# api-key:
+#   value: \${file:./api-key.txt}
+#   header: X-API-Key
+
+# Custom headers on every delivery. References work in values.
+# headers:
+#   X-Tenant: acme
+#   Authorization: Bearer \${env:GATEWAY_TOKEN}
+
+# Mutual TLS (client-cert, client-key), and authorities to trust beside the system's (ca). PEM or DER.
+# tls:
+#   client-cert: ./client.pem
+#   client-key: ./client.key
+#   passphrase: \${env:CLIENT_KEY_PASSPHRASE}
+#   ca: ./ca.pem
+
+# Which features must be on: basic (HTTPS, API key), staging (HTTPS, HMAC), production (HTTPS, HMAC).
+# Without it, what is configured is what is checked.
+# profile: staging
+
+# Run only a part of the catalogue; \`hookproof list\` shows what there is.
+# suites: [valid, signature]
+# scenarios: [signature/missing]
+# grep: [duplicate]
+
+# How the run goes.
+# concurrency: 8    # deliveries at the same time, 1 to 64
+# timeout: 10s      # for one delivery, 100ms to 10m
+# recovery: 10s     # how long to wait for an endpoint that went down
+# seed: "1"         # makes the same run again; chosen by the run when it is not set
+# strict: false     # warnings fail the run
+# bail: false       # stop at the first failure
+# evidence: false   # keep the exchanges of passed scenarios too
+
+# Which reports are written: human, json, junit or ndjson, each as name=file; name alone is standard output.
+# reporters: [human, json=run.json, junit=junit.xml]
+
+# A directory that gets run.json and junit.xml.
+# output-dir: hookproof-run
+`;
+}

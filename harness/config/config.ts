@@ -1,0 +1,100 @@
+/** The shapes that go into the configuration of a run and come out of it. */
+import type { Partner } from '../sender/partner.ts';
+
+/** Which features must be on. Specification: Authentication (recommended combinations). */
+export const PROFILES = ['basic', 'staging', 'production'] as const;
+export type Profile = (typeof PROFILES)[number];
+
+/** The reporters that exist. */
+export const REPORTERS = ['human', 'json', 'junit', 'ndjson'] as const;
+export type ReporterName = (typeof REPORTERS)[number];
+
+/** One reporter and where it writes: an absolute path, or null for standard output. */
+export interface ReporterChoice {
+  readonly name: ReporterName;
+  readonly file: string | null;
+}
+
+/** What the flags of the command line hold, as text. A flag that was not given is absent or undefined. */
+export interface ConfigFlags {
+  readonly url?: string | undefined;
+  readonly secretFile?: string | undefined;
+  readonly signatureHeader?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+  readonly apiKeyHeader?: string | undefined;
+  /** Each `Name: value`. */
+  readonly header?: readonly string[] | undefined;
+  readonly clientCert?: string | undefined;
+  readonly clientKey?: string | undefined;
+  readonly ca?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly suite?: readonly string[] | undefined;
+  readonly scenario?: readonly string[] | undefined;
+  readonly grep?: readonly string[] | undefined;
+  readonly concurrency?: string | number | undefined;
+  /** With a unit: `10s`, `500ms`, `2m`. */
+  readonly timeout?: string | undefined;
+  readonly recovery?: string | undefined;
+  readonly seed?: string | undefined;
+  readonly strict?: boolean | undefined;
+  readonly bail?: boolean | undefined;
+  readonly evidence?: boolean | undefined;
+  /** `i/n`. */
+  readonly shard?: string | undefined;
+  /** Each `name`, `name=file` or `name=-`. */
+  readonly reporter?: readonly string[] | undefined;
+  readonly outputDir?: string | undefined;
+}
+
+/** How the run goes. */
+export interface RunOptions {
+  /** null: what is configured is what is checked. */
+  readonly profile: Profile | null;
+  /** Names of suites and ids of scenarios as the user wrote them; the plan knows which exist. Empty: all. */
+  readonly suites: readonly string[];
+  readonly scenarios: readonly string[];
+  /** Regular expressions that compile, matched without regard to letter case. Empty: all. */
+  readonly greps: readonly string[];
+  /** 1 to 64. */
+  readonly concurrency: number;
+  /** Milliseconds for one delivery, 100 to 600,000. */
+  readonly timeoutMs: number;
+  /** Milliseconds to wait for an endpoint that went down, 0 to 600,000. */
+  readonly recoveryMs: number;
+  /** null: the run chooses one and reports it. */
+  readonly seed: string | null;
+  readonly strict: boolean;
+  readonly bail: boolean;
+  /** Whether the exchanges of passed scenarios are kept too. */
+  readonly evidence: boolean;
+  /** `index` counts from 1. */
+  readonly shard: { readonly index: number; readonly of: number } | null;
+  /** An absolute path. `reporters` already holds the files that are written into it. */
+  readonly outputDir: string | null;
+}
+
+/** One line of `config show`: the value in words, redacted, and where it came from. */
+export interface ShownSetting {
+  /** The key as the configuration file has it, for example `hmac.secret`. */
+  readonly path: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** Everything that `hookproof run` needs, checked. */
+export interface ResolvedConfig {
+  readonly partner: Partner;
+  readonly run: RunOptions;
+  /** Never empty; at most one writes to standard output. */
+  readonly reporters: readonly ReporterChoice[];
+  /** What the user should know, one sentence each. */
+  readonly advice: readonly string[];
+  /** Setting to source: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`, `default`. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** For `describeConfig`. */
+  readonly settings: readonly ShownSetting[];
+  /** The secret values in use, for redaction by value. Never write these anywhere. */
+  readonly secrets: readonly string[];
+  /** The configuration file as the user would name it; null when there is none. */
+  readonly configFile: string | null;
+}

@@ -1,0 +1,72 @@
+/** Puts the configuration of a run together: flags, then environment, then hookproof.yaml, then defaults. */
+import { HookproofError } from '../../contract/index.ts';
+import { checkProfile } from './check-profile.ts';
+import type { ConfigFlags, ResolvedConfig } from './config.ts';
+import { findConfigFile } from './find-config-file.ts';
+import { adviseOnVariables, type Environment, gatherSettings } from './gather-settings.ts';
+import { givenText } from './given.ts';
+import { type Problem, throwIfAny } from './problems.ts';
+import type { Input, Resolution } from './resolution.ts';
+import { resolvePartner } from './resolve-partner.ts';
+import { resolveReporters } from './resolve-reporters.ts';
+import { resolveRun } from './resolve-run.ts';
+
+export interface LoadOptions {
+  readonly flags: ConfigFlags;
+  readonly env: Environment;
+  /** Where `hookproof.yaml` is looked for, and what relative paths in flags and variables stand against. */
+  readonly cwd: string;
+  /** The file that `--config` names; null reads no file, not even `hookproof.yaml`. */
+  readonly configFile?: string | null | undefined;
+  /** For `--secret-file -` and `--api-key-file -`. */
+  readonly stdin?: Input | undefined;
+}
+
+/**
+ * Loads and checks everything, so that whatever is wrong is known before the first request.
+ *
+ * Throws a {@link HookproofError} of kind `usage`: the one problem, or `CONFIG_INVALID` with all of them. Neither the error nor
+ * anything but `partner` and `secrets` of the result holds the value of a secret.
+ */
+export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> {
+  const problems: Problem[] = [];
+  const advice: string[] = [];
+  const file = await findConfigFile(options, problems, advice);
+  const fileBroken = problems.length > 0;
+  const layers = { flags: options.flags, env: options.env, file: file.settings, cwd: options.cwd };
+  const resolution: Resolution = {
+    ...gatherSettings(layers, problems),
+    env: options.env,
+    stdin: options.stdin,
+    problems,
+    advice,
+    shown: [],
+    secrets: [],
+    stdinReader: null,
+  };
+  const partner = await resolvePartner(resolution, fileBroken);
+  const run = resolveRun(resolution);
+  const reporters = resolveReporters(resolution);
+  const profile = givenText(resolution.settings, 'profile');
+  if (profile !== undefined && run.profile !== null && !fileBroken) {
+    checkProfile(run.profile, profile, partner, resolution);
+  }
+  throwIfAny(problems);
+  if (partner === undefined) {
+    throw new HookproofError('CONFIG_INTERNAL', 'the configuration has no URL and no problem says so', {
+      hint: 'This is a fault of hookproof; please report it.',
+      kind: 'internal',
+    });
+  }
+  advice.push(...adviseOnVariables(options.env, file.referenced));
+  return {
+    partner,
+    run,
+    reporters,
+    advice: [...new Set(advice)],
+    sources: Object.fromEntries(resolution.shown.map(({ path, source }) => [path, source])),
+    settings: resolution.shown,
+    secrets: [...new Set(resolution.secrets)],
+    configFile: file.name,
+  };
+}

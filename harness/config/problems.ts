@@ -1,0 +1,31 @@
+/** What is wrong with the configuration. Problems are collected, so that one run names all of them. */
+import { HookproofError } from '../../contract/index.ts';
+import { printable } from './printable.ts';
+
+/** One thing that is wrong. `message` begins with the place. Neither text ever holds the value of a secret. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Throws when there is a problem: one as itself, several under the code `CONFIG_INVALID`, each with its own hint. */
+export function throwIfAny(found: readonly Problem[]): void {
+  // Paths and names come from the user as they are.
+  const problems = found.map((problem) => ({ ...problem, message: printable(problem.message) }));
+  const [first] = problems;
+  if (first === undefined) return;
+  if (problems.length === 1) throw new HookproofError(first.code, first.message, { hint: first.hint });
+  const list = problems.map(({ message, hint }) => `  ${message}\n    ${hint}`).join('\n');
+  throw new HookproofError('CONFIG_INVALID', `${problems.length} things are wrong with the configuration:\n${list}`, {
+    hint: 'Nothing was sent. All that is wrong is listed, so one pass can mend it.',
+  });
+}
+
+/**
+ * A word from the user, quoted for a message, or `fallback` when it is long or odd: a secret that was put in the wrong place
+ * must not be shown, and terminal control characters neither.
+ */
+export function quoted(word: string, fallback: string): string {
+  return /^[\w ./:=+%-]{1,24}$/.test(word) ? `"${word}"` : fallback;
+}

@@ -1,0 +1,4 @@
+export type { Finding } from './finding.ts';
+export { explainGate, type Gate } from './gate-findings.ts';
+export { explainRefusal } from './refused-control.ts';
+export { explainRun } from './run-findings.ts';

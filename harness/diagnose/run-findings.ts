@@ -1,0 +1,93 @@
+/** Explains an endpoint that is wrong as a whole, from the results of a run. Pure. */
+import type { RunObservations } from '../../scenarios/index.ts';
+import type { Diagnosis, ScenarioResult } from '../result/result-document.ts';
+import type { Finding } from './finding.ts';
+
+/** A fault is named when this share of the outcomes that can tell agrees with it. */
+const MOST = 0.8;
+
+interface Pattern extends Finding {
+  /** The results that can tell this fault from a right receiver. */
+  readonly tells: (result: ScenarioResult) => boolean;
+  /** Whether such a result is what this fault would give. */
+  readonly agrees: (result: ScenarioResult) => boolean;
+}
+
+const wasAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && /^2\d\d/.test(result.observed);
+const inSuites =
+  (...names: string[]) =>
+  (result: ScenarioResult) =>
+    names.includes(result.suite) && result.expected.startsWith('401');
+
+const PATTERNS: readonly Pattern[] = [
+  {
+    fault: 'accepts-everything',
+    title: 'The endpoint accepts everything: nothing is checked',
+    tells: inSuites('signature', 'api-key', 'combination'),
+    agrees: wasAccepted,
+    why: 'Forged, tampered and unsigned deliveries get the same 200 as right ones. Whoever knows the URL can make you believe that money arrived. Usual causes: a placeholder handler, a check that is never awaited, or an answer sent before the check.',
+    fix: 'Verify signature and key first, and answer 401 at once when either is wrong or missing. The reference receiver shows the order of the steps.',
+  },
+  {
+    fault: 'signature-not-checked',
+    title: 'The signature is not checked',
+    tells: inSuites('signature'),
+    agrees: wasAccepted,
+    why: 'Deliveries with no or any signature are accepted, so the body can be forged and altered by anybody.',
+    fix: 'Compute HMAC-SHA256 over the raw body, compare it with the header in constant time, and answer 401 when it differs or is missing.',
+  },
+  {
+    fault: 'api-key-not-checked',
+    title: 'The API key is not checked',
+    tells: inSuites('api-key'),
+    agrees: wasAccepted,
+    why: 'Deliveries with no or any key are accepted: the key protects nothing.',
+    fix: 'Compare the header with the stored key in constant time, and answer 401 when it differs or is missing.',
+  },
+  {
+    fault: 'verifies-reserialised-json',
+    title: 'The signature is verified over JSON that was parsed and written again',
+    tells: ({ id, expected }) => id.startsWith('raw-body/') && expected.startsWith('200'),
+    agrees: ({ observed }) => observed.startsWith('401') || observed.startsWith('403') || observed.startsWith('400'),
+    why: 'Right signatures are refused as soon as the body is not exactly what your JSON library would write. It works with one sender and fails with the first different space, number or escape.',
+    fix: 'Verify over the bytes as they arrived, before any JSON parsing: in Express, `express.raw({ type: () => true })` and the HMAC over `req.body`; parse afterwards.',
+  },
+];
+
+function count(pattern: Pattern, results: readonly ScenarioResult[]): Diagnosis | null {
+  const telling = results.filter(
+    (result) => pattern.tells(result) && !['inconclusive', 'not-applicable', 'harness-error'].includes(result.verdict),
+  );
+  const agreement = telling.filter(pattern.agrees).length;
+  if (telling.length < 3 || agreement / telling.length < MOST) return null;
+  const { fault, title, why, fix } = pattern;
+  return { fault, title, agreement, outcomes: telling.length, why, fix };
+}
+
+function ofOutages(outages: RunObservations['outages']): Diagnosis | null {
+  const [first] = outages;
+  if (first === undefined) return null;
+  const culprits = [...new Set(outages.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
+  const stayedDown = outages.some(({ recovered }) => !recovered);
+  const named = culprits.length > 0 ? culprits.slice(0, 5).join(', ') : `one of ${first.inFlight.join(', ')}`;
+  const more = culprits.length > 5 ? ` and ${culprits.length - 5} more` : '';
+  return {
+    fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
+    title: stayedDown
+      ? 'A single delivery stops the receiver, and it does not come back'
+      : 'Single deliveries stop the receiver until it is restarted',
+    agreement: culprits.length,
+    outcomes: outages.length,
+    why: `The receiver stopped answering after: ${named}${more}. An exception that nobody catches ends the process, so anybody can switch the receiver off.`,
+    fix: 'Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async handler needs its own try/catch; Express 5 does it for you.',
+  };
+}
+
+/** What the endpoint behaves like, the most telling first. Empty when nothing fits. */
+export function explainRun(results: readonly ScenarioResult[], outages: RunObservations['outages']): Diagnosis[] {
+  const down = ofOutages(outages);
+  const found = PATTERNS.map((pattern) => count(pattern, results)).filter((diagnosis) => diagnosis !== null);
+  const everything = found.some(({ fault }) => fault === 'accepts-everything');
+  const kept = everything ? found.filter(({ fault }) => !fault.endsWith('-not-checked')) : found;
+  return [...(down === null ? [] : [down]), ...kept];
+}

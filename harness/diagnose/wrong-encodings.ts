@@ -1,0 +1,69 @@
+/**
+ * The ways in which the harness re-signs a delivery when a receiver refuses the right one: what it accepts is what it verifies.
+ * Specification: Authentication, HMAC signature (Common faults).
+ */
+import { describeFault, type FaultText, readBody, recipeFor, signBy, variantsOf } from '../offline/index.ts';
+
+export interface WrongEncoding extends FaultText {
+  /**
+   * The signature header made in this wrong way. Undefined when the way does not apply to this body or secret, and when it gives the
+   * right signature, which would tell nothing.
+   */
+  readonly sign: (body: Uint8Array) => string | undefined;
+}
+
+/** By likelihood. Several apply only to certain secrets, or with an API key or URL at hand, so fewer requests are sent than there are names. */
+const LIKELY = [
+  'hex',
+  'prefixed-hex',
+  'reserialised-json',
+  'secret-newline',
+  'base64-decoded-secret',
+  'reserialised-json+hex',
+  'python-json',
+  'python-compact-json',
+  'php-json',
+  'trimmed-secret',
+  'trimmed-body',
+  'latin1-body',
+  'base64url',
+  'padded-base64url',
+  'unpadded-base64',
+  'base64-of-hex',
+  'data-only',
+  'hmac-sha1',
+  'hmac-sha512',
+  'hex-decoded-secret',
+  'prefix-stripped-decoded-secret',
+  'latin1-secret',
+  'timestamp-dot-body',
+  'id-timestamp-body',
+  'url-body',
+  'empty-object-body',
+  'api-key-as-secret',
+  'empty-secret',
+] as const;
+
+/**
+ * The likely wrong ways to sign, most likely first.
+ *
+ * The body decides what can be told apart. Over plain compact JSON a re-serialiser signs rightly, so send a body that has all of: spaces
+ * behind "," and ":", a line feed at its end, a raw character of Latin-1 outside ASCII (such as e-acute), a number such as 1.0, and a
+ * text with a raw "/". `sign` gives undefined for the ways that would not differ from the right one.
+ */
+export function wrongEncodings(
+  secret: string,
+  more: { readonly apiKey?: string; readonly url?: string } = {},
+): readonly WrongEncoding[] {
+  return LIKELY.map((fault) => {
+    const recipe = recipeFor(fault) ?? {};
+    return {
+      ...describeFault(variantsOf(recipe)),
+      sign(body) {
+        const reading = readBody({ body, secret, ...more });
+        const signature = signBy(recipe, reading);
+        return signature === signBy({}, reading) ? undefined : signature;
+      },
+    };
+  });
+}

@@ -1,0 +1,3 @@
+export type { Evidence, Judgement, ProbeEvidence } from './evidence.ts';
+export { describeAttempt, isAccepted } from './grade.ts';
+export { judge } from './judge.ts';

@@ -1,0 +1,88 @@
+/** The first lines of the terminal report: the verdict, the numbers, and what was tested; then what the endpoint behaves like. */
+import type { Diagnosis, ResultDocument, RunVerdict } from '../result/result-document.ts';
+import { counted, type Layout } from './layout.ts';
+import { displayWidth } from './wrap.ts';
+
+const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
+  conformant: 'CONFORMANT',
+  nonconformant: 'NOT CONFORMANT',
+  inconclusive: 'NO VERDICT',
+  'harness-error': 'HARNESS ERROR',
+};
+
+const VERDICT_SIGN = {
+  conformant: 'pass',
+  nonconformant: 'fail',
+  inconclusive: 'inconclusive',
+  'harness-error': 'harness-error',
+} as const;
+
+/** What the verdict does not say by itself. */
+function caveats(document: ResultDocument): string[] {
+  const lines: string[] = [];
+  if (document.interrupted) lines.push('interrupted: what follows is a partial report');
+  if (document.verdict === 'harness-error')
+    lines.push('hookproof itself went wrong, so this says nothing about the endpoint');
+  if (document.verdict === 'inconclusive') lines.push('nothing is proved, neither for the endpoint nor against it');
+  if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
+  return lines;
+}
+
+function numbers(counts: ResultDocument['counts']): string {
+  const parts: [number, string][] = [
+    [counts.fail, 'failed'],
+    [counts.harnessError, counts.harnessError === 1 ? 'harness error' : 'harness errors'],
+    [counts.warn, counts.warn === 1 ? 'warning' : 'warnings'],
+    [counts.inconclusive, 'inconclusive'],
+    [counts.pass, 'passed'],
+    [counts.notApplicable, 'not applicable'],
+  ];
+  const named = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  return named.length === 0 ? 'nothing was judged' : named.join(', ');
+}
+
+function circumstances(document: ResultDocument): string {
+  const { target, profile, shard } = document;
+  const parts = [target.features.length === 0 ? 'no security feature on' : `with ${target.features.join(', ')}`];
+  if (profile !== null) parts.push(`profile ${profile}`);
+  if (target.tls !== null) parts.push(`${target.tls.protocol} ${target.tls.cipher}`);
+  if (shard !== null) parts.push(`shard ${shard.index} of ${shard.of}`);
+  return parts.join('; ');
+}
+
+export function renderHeadline(document: ResultDocument, layout: Layout): string[] {
+  const verdict = VERDICT_SIGN[document.verdict];
+  const words = layout.paint(VERDICT_WORDS[document.verdict], 'bold', layout.style(verdict));
+  const first = `${layout.sign(verdict)} ${words}`;
+  const url = layout.safe(document.target.url);
+  const besides = VERDICT_WORDS[document.verdict].length + 4;
+  return [
+    // A URL is only broken when a line of its own is too short for it.
+    ...(displayWidth(url) <= layout.width - besides ? [`${first}  ${url}`] : [first, ...layout.paragraph('  ', url)]),
+    ...layout.paragraph('  ', numbers(document.counts)),
+    ...layout.paragraph('  ', circumstances(document), 'dim'),
+    ...caveats(document).flatMap((line) => layout.paragraph('  ', line, 'yellow')),
+  ];
+}
+
+function agreement({ agreement: agreed, outcomes }: Diagnosis): string {
+  return outcomes === 0 ? '' : `${agreed} of ${counted(outcomes, 'outcome')} agree`;
+}
+
+/** The nearest fault in full, the next ones in a line each. Empty without a diagnosis. */
+export function renderDiagnosis(diagnoses: readonly Diagnosis[], layout: Layout): string[] {
+  const [nearest, ...others] = diagnoses;
+  if (nearest === undefined) return [];
+  const evidence = [nearest.fault, agreement(nearest)].filter((part) => part !== '').join(', ');
+  return [
+    layout.paint('Your endpoint behaves like this', 'bold'),
+    ...layout.paragraph('  ', nearest.title, 'bold'),
+    ...layout.paragraph('  ', evidence, 'dim'),
+    ...layout.paragraph('  why  ', nearest.why),
+    ...layout.paragraph('  fix  ', nearest.fix, 'cyan'),
+    ...others.flatMap((other) => {
+      const closeness = [other.fault, agreement(other)].filter((part) => part !== '').join(', ');
+      return layout.paragraph('  or   ', `${other.title} (${closeness})`);
+    }),
+  ];
+}

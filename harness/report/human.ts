@@ -1,0 +1,52 @@
+/** The terminal report. It reads from the top: the verdict, the cause, what failed and how to mend it, then all the rest. */
+import type { ResultDocument } from '../result/result-document.ts';
+import { renderCases } from './human-cases.ts';
+import {
+  renderAdvice,
+  renderHarnessErrors,
+  renderInconclusive,
+  renderNotApplicable,
+  renderNotes,
+  renderNotVerified,
+} from './human-groups.ts';
+import { renderDiagnosis, renderHeadline } from './human-headline.ts';
+import { renderLastLine, renderTable } from './human-table.ts';
+import { createLayout, type TerminalOptions } from './layout.ts';
+
+/**
+ * The document as text for a terminal, ending with a newline. The first line is the verdict; the last one says how many of
+ * the planned checks were judged.
+ *
+ * Lines keep to `columns` (40 at the least, 120 at the most), except what is there to be copied (commands and scripts) and the
+ * last line. Whatever came from the endpoint is escaped: no control character reaches the terminal.
+ */
+export function renderHuman(document: ResultDocument, options: TerminalOptions): string {
+  const layout = createLayout(options);
+  const { results } = document;
+  const sections = [
+    renderHeadline(document, layout),
+    renderDiagnosis(document.diagnosis, layout),
+    renderHarnessErrors(results, layout),
+    renderCases(
+      'Failures',
+      results.filter((result) => result.verdict === 'fail'),
+      layout,
+    ),
+    renderCases(
+      'Warnings',
+      results.filter((result) => result.verdict === 'warn'),
+      layout,
+    ),
+    renderInconclusive(results, layout),
+    renderNotes(results, layout),
+    renderNotApplicable(results, layout),
+    renderAdvice(document.advice, layout),
+    renderNotVerified(document.notVerified, layout),
+    renderTable(results, layout),
+    [renderLastLine(document, layout)],
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}

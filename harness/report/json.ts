@@ -1,0 +1,41 @@
+/** The document and the events as JSON. */
+import type { ResultDocument } from '../result/result-document.ts';
+import type { RunEvent } from '../result/run-event.ts';
+
+/** Characters that JSON may hold as they are and that act on a terminal or hide in an editor. They only occur inside strings. */
+const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escapeOf(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }).join('');
+}
+
+function stringify(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf);
+}
+
+/** The document itself, indented, ending with a newline. Control and invisible characters are escaped; parsing gives them back. */
+export function renderJson(document: ResultDocument): string {
+  return `${stringify(document, 2)}\n`;
+}
+
+/** One event as one line of NDJSON, with its newline. */
+export function renderEvent(event: RunEvent): string {
+  return `${stringify(event)}\n`;
+}
+
+/** The events that a run with this document would have told, without the notices: they are in no document. */
+function* eventsOf(document: ResultDocument): Generator<RunEvent> {
+  const { target, seed, planned, startedAt, results } = document;
+  yield { type: 'run-started', url: target.url, seed, planned, startedAt };
+  for (const [index, result] of results.entries()) {
+    yield { type: 'scenario-finished', judged: index + 1, planned, result };
+  }
+  yield { type: 'run-finished', document };
+}
+
+/** A finished run as NDJSON: the same lines that {@link renderEvent} gives while a run goes on, notices left out. */
+export function renderNdjson(document: ResultDocument): string {
+  return Array.from(eventsOf(document), renderEvent).join('');
+}

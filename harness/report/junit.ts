@@ -1,0 +1,139 @@
+/**
+ * The document as JUnit XML: one testsuite a suite, one testcase a scenario.
+ *
+ * fail is a failure; inconclusive and harness-error are errors; not-applicable is skipped; warn passes and says so in
+ * system-out, except in a strict run, where it fails as the run does.
+ */
+import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import { groupBy } from './group.ts';
+import { element } from './xml.ts';
+
+type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
+
+function outcomeOf(result: ScenarioResult, strict: boolean): Outcome {
+  switch (result.verdict) {
+    case 'fail':
+      return 'failure';
+    case 'warn':
+      return strict ? 'failure' : 'passed';
+    case 'inconclusive':
+    case 'harness-error':
+      return 'error';
+    case 'not-applicable':
+      return 'skipped';
+    case 'pass':
+      return 'passed';
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(3);
+}
+
+/** One line: what a list of failures shows. */
+function message(result: ScenarioResult): string {
+  if (result.verdict === 'fail' || result.verdict === 'warn') {
+    return `expected ${result.expected}, observed ${result.observed}`;
+  }
+  return `${result.verdict}: ${result.reason || result.observed}`;
+}
+
+/** Everything a person needs to act on. */
+function details(result: ScenarioResult): string {
+  const lines: [string, string][] = [
+    ['check', `${result.id} (${result.level})`],
+    ['verdict', result.verdict],
+    ['expected', result.expected],
+    ['observed', result.observed],
+    ['reason', result.reason],
+    ['why', result.why],
+    ['fix', result.fix],
+    ['requirements', result.requirements.join(', ')],
+    ['again', result.reproduce?.command ?? ''],
+    ['curl', result.reproduce?.curl ?? ''],
+  ];
+  return lines
+    .filter(([, text]) => text !== '')
+    .map(([label, text]) => `${label}: ${text}`)
+    .join('\n');
+}
+
+function testcase(result: ScenarioResult, strict: boolean): string {
+  const outcome = outcomeOf(result, strict);
+  const attributes = {
+    name: `${result.id}: ${result.title}`,
+    classname: `hookproof.${result.suite}`,
+    time: seconds(result.durationMs),
+  };
+  const child = {
+    failure: () => [element('failure', { message: message(result), type: result.verdict }, { text: details(result) })],
+    error: () => [element('error', { message: message(result), type: result.verdict }, { text: details(result) })],
+    skipped: () => [element('skipped', { message: result.reason || result.observed })],
+    passed: () =>
+      result.reason === '' && result.verdict === 'pass' ? [] : [element('system-out', {}, { text: details(result) })],
+  };
+  return element('testcase', attributes, { children: child[outcome]() });
+}
+
+function counts(outcomes: readonly Outcome[]): { tests: number; failures: number; errors: number; skipped: number } {
+  const count = (wanted: Outcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+  return { tests: outcomes.length, failures: count('failure'), errors: count('error'), skipped: count('skipped') };
+}
+
+/** A run that was broken off must not look green: the checks that were planned and not judged are an error of their own. */
+function incomplete(document: ResultDocument, properties: string): string[] {
+  const { judged, planned, interrupted } = document;
+  if (judged === planned && !interrupted) return [];
+  const text = `${judged} of ${planned} planned checks judged${interrupted ? ': the run was interrupted' : ''}`;
+  const error = element('error', { message: text, type: 'incomplete' });
+  const attributes = { name: 'every planned check is judged', classname: 'hookproof.run', time: seconds(0) };
+  const only = element('testcase', attributes, { children: [error] });
+  return [
+    element(
+      'testsuite',
+      { name: 'run', ...counts(['error']), time: seconds(0), timestamp: document.startedAt },
+      { children: [properties, only] },
+    ),
+  ];
+}
+
+/** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
+export function renderJunit(document: ResultDocument): string {
+  const { results, strict, startedAt } = document;
+  const property = (name: string, value: string): string => element('property', { name, value });
+  const properties = element(
+    'properties',
+    {},
+    {
+      children: [
+        property('url', document.target.url),
+        property('features', document.target.features.join(', ')),
+        property('verdict', document.verdict),
+        property('seed', document.seed),
+        property('catalogue.digest', document.catalogue.digest),
+        property('hookproof.version', document.tool.version),
+      ],
+    },
+  );
+  const suites = groupBy(results, (result) => result.suite).map(([suite, members]) => {
+    const time = seconds(members.reduce((sum, member) => sum + member.durationMs, 0));
+    const attributes = {
+      name: suite,
+      ...counts(members.map((member) => outcomeOf(member, strict))),
+      time,
+      timestamp: startedAt,
+    };
+    return element('testsuite', attributes, {
+      children: [properties, ...members.map((member) => testcase(member, strict))],
+    });
+  });
+  const extra = incomplete(document, properties);
+  const outcomes = results.map((result) => outcomeOf(result, strict)).concat(extra.length > 0 ? ['error'] : []);
+  const attributes = {
+    name: 'hookproof',
+    ...counts(outcomes),
+    time: seconds(document.durationMs),
+    timestamp: startedAt,
+  };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, { children: [...suites, ...extra] })}\n`;
+}

@@ -1,0 +1,83 @@
+/** How the terminal report is set: width, signs, colour. Colour is never the only carrier of a meaning. */
+import { styleText } from 'node:util';
+import type { Verdict } from '../result/result-document.ts';
+import { visible, visibleAscii } from './visible.ts';
+import { displayWidth, wrap } from './wrap.ts';
+
+/** What the reader's terminal can do. `columns` is clamped to 40 at the least. */
+export interface TerminalOptions {
+  readonly columns: number;
+  readonly color: boolean;
+  readonly unicode: boolean;
+}
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** Prose that is wider than this is hard to read, so wider terminals are not filled. */
+const WIDEST = 120;
+const NARROWEST = 40;
+
+const SIGNS: Readonly<Record<Verdict, readonly [unicode: string, ascii: string, style: Style]>> = {
+  pass: ['✓', '+', 'green'],
+  fail: ['✗', 'x', 'red'],
+  warn: ['!', '!', 'yellow'],
+  inconclusive: ['?', '?', 'yellow'],
+  'not-applicable': ['-', '-', 'dim'],
+  'harness-error': ['#', '#', 'red'],
+};
+
+export interface Layout {
+  /** Columns that may be used. */
+  readonly width: number;
+  /** The text in the given styles, or as it is when colour is off. */
+  paint(text: string, ...styles: Style[]): string;
+  /** The sign of a verdict, painted. One column wide. */
+  sign(verdict: Verdict): string;
+  /** The style of a verdict. */
+  style(verdict: Verdict): Style;
+  /** Foreign text made safe for this terminal, in one line. */
+  safe(text: string): string;
+  /**
+   * A paragraph of foreign text: wrapped, the first line after `lead`, the others indented as deep as the lead is wide.
+   * A newline in the text starts a new line.
+   */
+  paragraph(lead: string, text: string, ...styles: Style[]): string[];
+}
+
+/** Columns of a lead, which is our own text and may hold colour. */
+function leadWidth(lead: string): number {
+  return displayWidth(lead.replace(/\x1b\[\d+m/g, ''));
+}
+
+export function createLayout(options: TerminalOptions): Layout {
+  const width = Math.min(WIDEST, Math.max(NARROWEST, Math.floor(options.columns) || 80));
+  const safe = options.unicode ? visible : visibleAscii;
+  const paint = (text: string, ...styles: Style[]): string =>
+    options.color && styles.length > 0 ? styleText(styles, text, { validateStream: false }) : text;
+  return {
+    width,
+    paint,
+    safe,
+    style: (verdict) => SIGNS[verdict][2],
+    sign: (verdict) => paint(SIGNS[verdict][options.unicode ? 0 : 1], SIGNS[verdict][2]),
+    paragraph(lead, text, ...styles) {
+      const indent = leadWidth(lead);
+      const lines = text.split('\n').flatMap((line) => wrap(safe(line), Math.max(10, width - indent)));
+      return lines.map((line, index) => (index === 0 ? lead : ' '.repeat(indent)) + paint(line, ...styles));
+    },
+  };
+}
+
+/** "840 ms", "8.4 s", "2 min 5 s". */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 9_995) return `${(milliseconds / 1000).toFixed(2)} s`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** "1 check", "2 checks". */
+export function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}

@@ -1,0 +1,121 @@
+/** What a person sees while a run goes on. It goes to standard error: the result alone is on standard output. */
+import type { ScenarioResult } from '../result/result-document.ts';
+import type { RunEvent, RunListener } from '../result/run-event.ts';
+import { counted, createLayout, formatDuration, type Layout } from './layout.ts';
+import { displayWidth, truncate } from './wrap.ts';
+
+export interface ProgressOptions {
+  readonly stream: { write(text: string): unknown };
+  readonly isTTY: boolean;
+  /** Columns of the terminal; 80 when absent. */
+  readonly columns?: number | undefined;
+  readonly color: boolean;
+  /** Whether the terminal shows Unicode; true when absent. */
+  readonly unicode?: boolean;
+}
+
+const ERASE_LINE = '\r\x1b[K';
+
+/** How many lines a run without a terminal gets for its progress alone. */
+const MILESTONES = 4;
+
+interface State {
+  url: string;
+  planned: number;
+  judged: number;
+  suite: string;
+  failures: number;
+  warnings: number;
+  /** Reasons of inconclusive checks that were told: a receiver that is down gives each check the same one. */
+  readonly told: Set<string>;
+}
+
+/** The lines that a finished check is worth: failures, warnings, our own errors, and each reason for no verdict once. */
+function remarkable(result: ScenarioResult, told: Set<string>, layout: Layout): string[] {
+  const { verdict } = result;
+  if (verdict === 'pass' || verdict === 'not-applicable') return [];
+  const reason = result.reason || result.observed;
+  if (verdict === 'inconclusive') {
+    if (told.has(reason)) return [];
+    told.add(reason);
+  }
+  const lead = `${layout.sign(verdict)} ${layout.paint(verdict, layout.style(verdict))}  `;
+  const text =
+    verdict === 'inconclusive' ? `${reason} (first at ${result.id})` : `${result.id}: ${result.title}; ${reason}`;
+  return layout.paragraph(lead, text);
+}
+
+function liveLine(state: State, layout: Layout, columns: number): string {
+  const parts = [`${state.judged}/${state.planned}`, state.suite];
+  if (state.failures > 0) parts.push(counted(state.failures, 'failure'));
+  if (state.warnings > 0) parts.push(counted(state.warnings, 'warning'));
+  const text = layout.safe(parts.filter((part) => part !== '').join('  '));
+  // One column stays free: a full line makes some terminals wrap.
+  const shown = truncate(text, Math.max(8, columns - 1), layout.safe('…'));
+  return displayWidth(shown) === 0 ? '' : layout.paint(shown, state.failures > 0 ? 'red' : 'dim');
+}
+
+/**
+ * A listener that shows a run's progress.
+ *
+ * On a terminal one line is rewritten in place (judged of planned, the suite, the failures so far) and gone at the end;
+ * elsewhere there are a few plain lines. Either way failures, warnings and notices are printed as they come, and the first
+ * output is there as soon as the run starts. Give it redacted events.
+ */
+export function createProgress(options: ProgressOptions): RunListener {
+  const columns = options.columns ?? 80;
+  const layout = createLayout({ columns, color: options.color, unicode: options.unicode ?? true });
+  const state: State = { url: '', planned: 0, judged: 0, suite: '', failures: 0, warnings: 0, told: new Set() };
+  let live = '';
+
+  const erase = (): string => (live === '' ? '' : ERASE_LINE);
+  const print = (lines: readonly string[]): void => {
+    if (lines.length > 0) options.stream.write(`${erase()}${lines.map((line) => `${line}\n`).join('')}${live}`);
+  };
+  const redraw = (): void => {
+    if (!options.isTTY) return;
+    const before = erase();
+    live = liveLine(state, layout, columns);
+    options.stream.write(before + live);
+  };
+  const milestone = (judged: number): boolean =>
+    judged < state.planned &&
+    Math.floor((judged * MILESTONES) / state.planned) > Math.floor(((judged - 1) * MILESTONES) / state.planned);
+
+  return (event: RunEvent): void => {
+    switch (event.type) {
+      case 'run-started':
+        Object.assign(state, { url: event.url, planned: event.planned });
+        print(layout.paragraph('', `${counted(event.planned, 'check')} against ${event.url}, seed ${event.seed}`));
+        redraw();
+        return;
+      case 'scenario-finished': {
+        const { result } = event;
+        Object.assign(state, { judged: event.judged, planned: event.planned, suite: result.suite });
+        if (result.verdict === 'fail') state.failures += 1;
+        if (result.verdict === 'warn') state.warnings += 1;
+        print(remarkable(result, state.told, layout));
+        if (!options.isTTY && milestone(event.judged)) {
+          print([`${event.judged} of ${event.planned} judged, ${counted(state.failures, 'failure')} so far`]);
+        }
+        redraw();
+        return;
+      }
+      case 'notice':
+        print(layout.paragraph(`${layout.paint('note', 'cyan')}  `, event.message));
+        return;
+      case 'run-finished': {
+        const end = erase();
+        live = '';
+        if (end !== '') options.stream.write(end);
+        const { document } = event;
+        if (!options.isTTY) {
+          print([
+            `${document.judged} of ${document.planned} judged in ${formatDuration(document.durationMs)}: ${document.verdict}`,
+          ]);
+        }
+        return;
+      }
+    }
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Redaction by value: whatever is written goes through here once, so a secret is removed wherever it stands and however it is
+ * spelt. Reports name secrets as `[redacted:NAME]`, and right signatures as `[redacted:signature]`.
+ */
+import type { HeaderLine } from '../../contract/index.ts';
+import { type Form, findForms, foldCase, replaceSpans, type Span } from './matcher.ts';
+import { formsOf, partsOf } from './secret-forms.ts';
+import { createSignatureIndex } from './signature-index.ts';
+
+/** A secret and the name by which reports speak of it ("signature secret", "API key"). */
+export interface NamedSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Redactor {
+  /** The text without secrets, in any of their encodings, and without right signatures. */
+  text(input: string): string;
+  /**
+   * The same for wording that is the catalogue's own and no answer of an endpoint. Secrets under 16 characters may be plain
+   * words ("test"): they are left alone here, where a gap in a sentence that everybody knows would tell them.
+   */
+  wording(input: string): string;
+  /** The same for bytes of any encoding that holds ASCII or UTF-8. */
+  bytes(input: Uint8Array): Uint8Array;
+  /** Names and values of header lines. */
+  headers(lines: readonly HeaderLine[]): HeaderLine[];
+  /** From now on this right signature (base64 of the digest) is redacted as well, in base64, base64url and hex. */
+  addSignature(base64: string): void;
+}
+
+/**
+ * Values under this length stand in any text by chance. They are redacted only where they are a value by themselves: a whole
+ * header value or string, in quotes, or after `=` or `:`; letter case counts, and encoded forms are not searched.
+ */
+const SHORTEST_ANYWHERE = 4;
+
+/** Values from this length on are no ordinary words. */
+const SHORTEST_STRONG = 16;
+
+function escapeForRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+function findShort(text: string, short: readonly { readonly pattern: RegExp; readonly name: string }[]): Span[] {
+  return short.flatMap(({ pattern, name }) =>
+    Array.from(text.matchAll(pattern), (match) => ({ start: match.index, end: match.index + match[0].length, name })),
+  );
+}
+
+/** The longest marker that holds no secret itself: a secret may be the word "redacted". */
+function chooseMarker(name: string, folded: readonly string[]): string {
+  const candidates = [`[redacted:${name}]`, '[redacted]', '[***]', '<---->'];
+  return candidates.find((candidate) => !folded.some((form) => foldCase(candidate).includes(form))) ?? '';
+}
+
+/** A redactor for these secrets; empty values are ignored. Without values and signatures it changes nothing. */
+export function createRedactor(options: { readonly values: readonly NamedSecret[] }): Redactor {
+  const parts = options.values.flatMap(({ name, value }) => partsOf(value).map((part) => ({ name, value: part })));
+  const forms: Form[] = parts
+    .filter(({ value }) => value.length >= SHORTEST_ANYWHERE)
+    .flatMap(({ name, value }) =>
+      [...new Set(formsOf(value).map(foldCase))].map((text) => ({ text, name, weak: value.length < SHORTEST_STRONG })),
+    );
+  const short = parts
+    .filter(({ value }) => value.length < SHORTEST_ANYWHERE)
+    .map(({ name, value }) => ({
+      name,
+      pattern: new RegExp(`(?<=^\\s*|["'=:&]\\s*)${escapeForRegExp(value)}(?=\\s*(?:$|["'=&,;\\r\\n]))`, 'g'),
+    }));
+  const signatures = createSignatureIndex();
+  const secrets = forms.map((form) => form.text);
+  const markers = new Map<string, string>();
+
+  const markerFor = (name: string): string => {
+    const known = markers.get(name);
+    if (known !== undefined) return known;
+    const marker = chooseMarker(name, secrets);
+    markers.set(name, marker);
+    return marker;
+  };
+
+  const spansOf = (input: string, wording: boolean): Span[] => [
+    ...findForms(input, forms, wording),
+    ...signatures.find(input, 'signature'),
+    ...(wording ? [] : findShort(input, short)),
+  ];
+  const text = (input: string): string => {
+    const spans = spansOf(input, false);
+    return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
+  };
+  return {
+    text,
+    wording(input) {
+      const spans = spansOf(input, true);
+      return spans.length === 0 ? input : replaceSpans(input, spans, markerFor);
+    },
+    bytes(input) {
+      // One character a byte, so that nothing is lost on the way.
+      const characters = Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString('latin1');
+      const spans = spansOf(characters, false);
+      if (spans.length === 0) return input;
+      const marker = (name: string): string => Buffer.from(markerFor(name)).toString('latin1');
+      return Buffer.from(replaceSpans(characters, spans, marker), 'latin1');
+    },
+    headers: (lines) => lines.map(([name, value]) => [text(name), text(value)]),
+    addSignature: (base64) => signatures.add(base64),
+  };
+}

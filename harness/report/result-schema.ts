@@ -1,0 +1,13 @@
+/** The JSON Schema of the result document (draft 2020-12), made from the zod schema. */
+import type { JsonObject } from '../../contract/index.ts';
+
+/** Loads zod only when it is asked for: no rendering needs it. */
+export async function resultSchema(): Promise<JsonObject> {
+  const [{ z }, { resultDocument }] = await Promise.all([import('zod'), import('../result/result-document.ts')]);
+  const { $schema, ...schema } = z.toJSONSchema(resultDocument) as JsonObject;
+  return {
+    $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema',
+    title: 'hookproof result document, schemaVersion 1',
+    ...schema,
+  };
+}

@@ -1,0 +1,77 @@
+/** Turns a change into a request: the sender's own pipeline, with the changed stages replaced. */
+import type { JsonValue } from '../../contract/index.ts';
+import {
+  type Change,
+  changedStages,
+  type Kit,
+  type RequestHead,
+  type SendingStage,
+  type Transmission,
+} from '../../scenarios/index.ts';
+import { address, type Partner, type Prepared, serialise } from '../sender/index.ts';
+
+/** A request with what the harness knows about it and the endpoint does not. */
+export interface Assembled {
+  readonly prepared: Prepared;
+  readonly transmission: Transmission | null;
+  readonly value: JsonValue;
+  /** The right signature of the bytes that are sent; null when HMAC is off. It must never be shown. */
+  readonly rightSignature: string | null;
+  readonly changes: readonly { readonly stage: SendingStage; readonly label: string }[];
+  readonly change: Change;
+  readonly kit: Kit;
+}
+
+const LABELS: Readonly<Record<'compose' | 'serialise', string>> = {
+  compose: 'another notification',
+  serialise: 'other bytes for the body',
+};
+
+function labelOf(change: Change, stage: SendingStage): string {
+  switch (stage) {
+    case 'sign':
+      return change.sign?.label ?? '';
+    case 'address':
+      return change.address?.label ?? '';
+    case 'transmit':
+      return change.transmit === undefined
+        ? ''
+        : 'label' in change.transmit
+          ? change.transmit.label
+          : change.transmit.kind;
+    case 'connect':
+      return 'another connection';
+    default:
+      return LABELS[stage];
+  }
+}
+
+/** How often another notification is composed until its signature suits the change. One in four does, so this is never reached. */
+const MOST_TRIES = 1000;
+
+function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body: Uint8Array } {
+  for (let tries = 0; ; tries++) {
+    const value = change.compose === undefined ? kit.notification() : change.compose(kit);
+    const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
+    const suits = change.sign?.suits;
+    if (suits === undefined || tries === MOST_TRIES || suits(kit.sign(body))) return { value, body };
+  }
+}
+
+/** Assembles one delivery. Pure but for the fresh id. */
+export function assemble(change: Change, kit: Kit, partner: Partner): Assembled {
+  const { value, body } = composeAndSerialise(change, kit);
+  const rightSignature = partner.signing === undefined ? null : kit.sign(body);
+  const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, kit);
+  const plain: RequestHead = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
+  const head = change.address === undefined ? plain : change.address.make(plain, kit, body);
+  return {
+    prepared: { url: partner.url, ...head, body },
+    transmission: change.transmit ?? null,
+    value,
+    rightSignature,
+    changes: changedStages(change).map((stage) => ({ stage, label: labelOf(change, stage) })),
+    change,
+    kit,
+  };
+}

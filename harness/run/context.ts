@@ -1,0 +1,52 @@
+/** What every part of a run shares: the partner, the limits, and what has been seen so far. */
+import type { RunObservations } from '../../scenarios/index.ts';
+import type { RunListener } from '../result/run-event.ts';
+import type { Partner } from '../sender/index.ts';
+
+/** How a run sends. All times in milliseconds. */
+export interface RunLimits {
+  /** For one delivery, from its start to the end of the answer. */
+  readonly timeoutMs: number;
+  /** How long a receiver that went down is waited for. */
+  readonly recoveryMs: number;
+  /** Deliveries in flight at the same time. */
+  readonly concurrency: number;
+  /** The first pause after a 429 without Retry-After; it doubles. */
+  readonly backoffMs: number;
+}
+
+export const DEFAULT_LIMITS: RunLimits = { timeoutMs: 10_000, recoveryMs: 10_000, concurrency: 4, backoffMs: 250 };
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
+
+export interface RunContext {
+  readonly partner: Partner;
+  readonly seed: string;
+  readonly now: Date;
+  readonly limits: RunLimits;
+  readonly emit: RunListener;
+  readonly signal: AbortSignal;
+  /** Tells the reporters' redaction about a signature that must never be shown. */
+  readonly onSignature: (signature: string) => void;
+  /** Requests sent so far. */
+  requests: number;
+  controls: number;
+  /** One delivery at a time: after an outage, so that the next one has one suspect, and after a 429, to be gentle. */
+  serial: boolean;
+  /** Why nothing more is sent, or null. */
+  stopped: string | null;
+  readonly seen: Writable<RunObservations>;
+}
+
+export function createContext(
+  given: Pick<RunContext, 'partner' | 'seed' | 'now' | 'limits' | 'emit' | 'signal' | 'onSignature'>,
+): RunContext {
+  return {
+    ...given,
+    requests: 0,
+    controls: 0,
+    serial: given.limits.concurrency === 1,
+    stopped: null,
+    seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [] },
+  };
+}

@@ -1,0 +1,12 @@
+/** Which features a partner's configuration turns on: what is configured is what is checked. */
+import type { Feature } from '../../scenarios/index.ts';
+import type { Partner } from '../sender/index.ts';
+
+export function featuresOf(partner: Partner): Feature[] {
+  const features: Feature[] = [];
+  if (partner.signing !== undefined) features.push('hmac');
+  if (partner.apiKey !== undefined) features.push('api-key');
+  if (partner.url.startsWith('https:')) features.push('https');
+  if (partner.tls?.clientCert !== undefined) features.push('mtls');
+  return features;
+}

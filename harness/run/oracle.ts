@@ -1,0 +1,76 @@
+/**
+ * The independent oracle: looks at every outgoing request with other eyes than the pipeline that made it, and says whether it is
+ * what the scenario claims. It computes HMAC by its definition (RFC 2104) from a bare hash, so that a mistake in the sender's signing
+ * cannot hide itself.
+ */
+import { createHash } from 'node:crypto';
+import {
+  DEFAULT_API_KEY_HEADER,
+  DEFAULT_SIGNATURE_HEADER,
+  emittedNotification,
+  headerValues,
+} from '../../contract/index.ts';
+import type { Partner } from '../sender/index.ts';
+import { serialise } from '../sender/index.ts';
+import type { Assembled } from './assemble.ts';
+
+const BLOCK_BYTES = 64;
+
+function sha256(...parts: Uint8Array[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+/** HMAC-SHA256 by its definition, as base64. */
+export function oracleSignature(secret: string, body: Uint8Array): string {
+  const text = Buffer.from(secret, 'utf8');
+  const key = Buffer.alloc(BLOCK_BYTES);
+  (text.length > BLOCK_BYTES ? sha256(text) : text).copy(key);
+  const inner = sha256(
+    key.map((byte) => byte ^ 0x36),
+    body,
+  );
+  return sha256(
+    key.map((byte) => byte ^ 0x5c),
+    inner,
+  ).toString('base64');
+}
+
+/** Whether exactly one line of the header stands in the request, with the right value (white space around it is not part of it). */
+function carries(request: Assembled, header: string, right: string): boolean {
+  const values = headerValues(request.prepared.headers, header);
+  return values.length === 1 && values[0]?.replace(/^[\t ]+|[\t ]+$/g, '') === right;
+}
+
+/** Whether the credentials of a request are right, as far as the partner's features ask for any. */
+export function isAuthentic(request: Assembled, partner: Partner): boolean {
+  const { signing, apiKey } = partner;
+  const signed =
+    signing === undefined ||
+    carries(
+      request,
+      signing.header ?? DEFAULT_SIGNATURE_HEADER,
+      oracleSignature(signing.secret, request.prepared.body),
+    );
+  const keyed = apiKey === undefined || carries(request, apiKey.header ?? DEFAULT_API_KEY_HEADER, apiKey.value);
+  return signed && keyed;
+}
+
+/** What is wrong with a probe, or null. */
+export function faultOfProbe(request: Assembled, partner: Partner, authentic: boolean): string | null {
+  if (isAuthentic(request, partner) !== authentic) {
+    return authentic ? 'its credentials should be right and are not' : 'its credentials should be wrong and are right';
+  }
+  if (request.change.serialise !== undefined && Buffer.from(serialise(request.value)).equals(request.prepared.body)) {
+    return 'its bytes should be unlike those the sender makes and are the same';
+  }
+  return null;
+}
+
+/** What is wrong with a control, or null: it has to be a strictly valid notification with right credentials. */
+export function faultOfControl(request: Assembled, partner: Partner): string | null {
+  if (!isAuthentic(request, partner)) return 'its credentials should be right and are not';
+  const checked = emittedNotification.safeParse(JSON.parse(Buffer.from(request.prepared.body).toString('utf8')));
+  return checked.success ? null : `it is no valid notification: ${checked.error.message}`;
+}

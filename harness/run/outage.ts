@@ -1,0 +1,75 @@
+/** When the receiver stops answering: who did it, does it come back, and what goes on. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAccepted } from '../judge/index.ts';
+import type { RunContext } from './context.ts';
+import type { Lane } from './lane.ts';
+import { shipControl } from './shipment.ts';
+import { type Trial, tryScenario } from './trial.ts';
+
+const FIRST_POLL_MS = 50;
+const LONGEST_POLL_MS = 500;
+
+/** Waits until the plain valid delivery is accepted again, at most for the recovery time. */
+export async function waitForRecovery(context: RunContext, lane: Lane): Promise<boolean> {
+  const deadline = performance.now() + context.limits.recoveryMs;
+  for (let pause = FIRST_POLL_MS; !context.signal.aborted; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+    const left = deadline - performance.now();
+    if (left <= 0) return false;
+    const timeoutMs = Math.max(1, Math.min(context.limits.timeoutMs, left));
+    const control = await shipControl(context, lane, 'is it back', { fresh: true, timeoutMs });
+    if (isAccepted(control.attempt)) return true;
+    await delay(Math.min(pause, Math.max(0, deadline - performance.now())));
+  }
+  return false;
+}
+
+function killedBy(trial: Trial, sign: string): Trial {
+  return { ...trial, outage: null, evidence: { ...trial.evidence, killed: sign } };
+}
+
+/**
+ * Deals with an outage. Each suspect is tried again alone once the receiver is back: the one that stops it again did it. When the
+ * receiver does not come back, a single suspect did it; of several, none can be named, and the run ends there.
+ *
+ * Returns every suspect's final trial.
+ */
+export async function settleOutage(context: RunContext, lane: Lane, suspects: readonly Trial[]): Promise<Trial[]> {
+  const inFlight = suspects.map(({ planned }) => planned.scenario.id);
+  const sign = suspects.find(({ outage }) => outage !== null)?.outage ?? 'no answer';
+  context.serial = true;
+  context.emit({
+    type: 'notice',
+    message: `the receiver stopped answering (${sign}) during ${inFlight.join(', ')}; waiting for it`,
+  });
+
+  if (!(await waitForRecovery(context, lane))) {
+    const [only] = suspects;
+    const alone = suspects.length === 1 && only !== undefined;
+    context.seen.outages.push({ inFlight, culprit: alone ? (inFlight[0] ?? null) : null, recovered: false, sign });
+    context.stopped = `the receiver is down since ${inFlight.join(', ')} (${sign})`;
+    return alone && only.evidence.probes.length > 0 ? [killedBy(only, sign)] : [...suspects];
+  }
+
+  const settled: Trial[] = [];
+  let culprit: string | null = null;
+  let back = true;
+  for (const suspect of suspects) {
+    if (!back || context.signal.aborted) {
+      settled.push(suspect);
+      continue;
+    }
+    const again = await tryScenario(context, lane, suspect.planned, null, true);
+    if (again.outage === null || again.evidence.probes.length === 0) {
+      settled.push(again);
+      continue;
+    }
+    culprit = suspect.planned.scenario.id;
+    settled.push(killedBy(again, again.outage));
+    context.emit({ type: 'notice', message: `${culprit} stops the receiver: confirmed by trying it alone` });
+    back = await waitForRecovery(context, lane);
+    if (!back) context.stopped = `the receiver is down since ${culprit} (${again.outage})`;
+  }
+  context.seen.outages.push({ inFlight, culprit, recovered: back, sign });
+  return settled;
+}

@@ -1,0 +1,93 @@
+/** Sends bytes that no HTTP client would send, on a connection of its own, and reads the answer's status, headers and body. */
+import { connect as connectTcp, type Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { connect as connectTls } from 'node:tls';
+import type { HeaderLine } from '../../contract/index.ts';
+import {
+  type Answer,
+  type Attempt,
+  classifyTransportError,
+  type Partner,
+  TIMEOUT_CODE,
+  type TransportError,
+  type TransportPhase,
+  tlsOptionsFor,
+} from '../sender/index.ts';
+
+export interface RawOptions {
+  readonly timeoutMs: number;
+  readonly bodyCapBytes: number;
+}
+
+/** Parses what came so far. Null while the head is not whole; an answer without a length ends with the connection. */
+function parseAnswer(received: Buffer, ended: boolean, cap: number): Answer | 'invalid' | null {
+  const end = received.indexOf('\r\n\r\n');
+  if (end === -1) return ended && received.length > 0 ? 'invalid' : null;
+  const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n');
+  const status = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1];
+  if (status === undefined) return 'invalid';
+  if (status.startsWith('1')) return parseAnswer(received.subarray(end + 4), ended, cap);
+  const headers = lines.map((line): HeaderLine => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  const body = received.subarray(end + 4);
+  const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1];
+  const whole = ended || body.length >= cap || (length !== undefined && body.length >= Number(length));
+  return whole ? { status: Number(status), headers, body: body.subarray(0, cap), truncated: body.length > cap } : null;
+}
+
+/** Never rejects: what goes wrong is in the attempt. */
+export function rawExchange(url: string, partner: Partner, bytes: Buffer, options: RawOptions): Promise<Attempt> {
+  const target = new URL(url);
+  const secure = target.protocol === 'https:';
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(target.port || (secure ? 443 : 80));
+  const startedAt = new Date().toISOString();
+  const start = performance.now();
+
+  return new Promise((resolve) => {
+    let received = Buffer.alloc(0);
+    let phase: TransportPhase = 'connect';
+    let connectMs: number | null = null;
+    let firstByteMs: number | null = null;
+    let settled = false;
+    const socket: Socket = secure
+      ? connectTls({ host, port, servername: /[a-z]/i.test(host) ? host : '', ...tlsOptionsFor(partner) })
+      : connectTcp({ host, port });
+
+    const settle = (answer: Answer | null, error: TransportError | null) => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      socket.destroy();
+      const totalMs = performance.now() - start;
+      resolve({ startedAt, timings: { connectMs, tlsMs: null, firstByteMs, totalMs, reused: false }, answer, error });
+    };
+    const fail = (cause: unknown) => settle(null, classifyTransportError(cause, phase));
+    const read = (ended: boolean) => {
+      const answer = parseAnswer(received, ended, options.bodyCapBytes);
+      if (answer === 'invalid') fail(Object.assign(new Error('no HTTP answer'), { code: 'HPE_INVALID_CONSTANT' }));
+      else if (answer !== null) settle(answer, null);
+      else if (ended) fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }));
+    };
+    const timer = setTimeout(
+      () => fail(Object.assign(new Error('timed out'), { code: TIMEOUT_CODE })),
+      options.timeoutMs,
+    );
+
+    socket.on(secure ? 'secureConnect' : 'connect', () => {
+      connectMs = performance.now() - start;
+      phase = 'answer';
+      socket.write(bytes);
+    });
+    socket.on('data', (data: Buffer) => {
+      firstByteMs ??= performance.now() - start;
+      received = Buffer.concat([received, data]);
+      read(false);
+    });
+    socket.on('end', () => read(true));
+    socket.on('close', () => read(true));
+    socket.on('error', (error) => (received.length > 0 ? read(true) : fail(error)));
+  });
+}

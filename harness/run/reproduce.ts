@@ -1,0 +1,109 @@
+/** A shell script around curl that sends a probe again, with credentials as variables and never as values. */
+import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import type { Partner } from '../sender/index.ts';
+import type { Assembled } from './assemble.ts';
+import { createKit } from './kit.ts';
+
+/** Longer bodies are not written out: the command that runs the scenario alone sends them. */
+const LONGEST_BODY = 4096;
+
+/** A value that shares this many characters with a credential may be made from it, and is not written out. */
+const TELLING_LENGTH = 4;
+
+const RIGHT_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function bodyLine(body: Uint8Array): string {
+  const text = Buffer.from(body).toString('latin1');
+  if (/^[ -~]*$/.test(text)) return `printf '%s' ${quote(text)} > "$BODY"`;
+  return `printf '%s' '${Buffer.from(body).toString('base64')}' | openssl base64 -d -A > "$BODY"`;
+}
+
+function mayDeriveFrom(value: string, credential: string): boolean {
+  const haystack = value.toLowerCase();
+  const needle = credential.toLowerCase();
+  for (let at = 0; at + TELLING_LENGTH <= needle.length; at++) {
+    if (haystack.includes(needle.slice(at, at + TELLING_LENGTH))) return true;
+  }
+  return needle.length < TELLING_LENGTH && needle.length > 0 && haystack.includes(needle);
+}
+
+/** A word for the shell that gives the header value, or null when it cannot be written without giving a credential away. */
+function headerWord(value: string, assembled: Assembled, partner: Partner): string | null {
+  const digest = assembled.rightSignature === null ? null : Buffer.from(assembled.rightSignature, 'base64');
+  const secrets = [
+    partner.signing?.secret,
+    partner.apiKey?.value,
+    assembled.rightSignature ?? undefined,
+    digest?.toString('hex'),
+    digest?.toString('base64url'),
+  ].filter((text): text is string => text !== undefined);
+  if (!/^[ -~]*$/.test(value)) return null;
+  return secrets.some((secret) => mayDeriveFrom(value, secret)) ? null : quote(value);
+}
+
+function credentialWord(value: string, right: string | null | undefined, variable: string): string | null {
+  if (right === null || right === undefined || right === '' || !value.includes(right)) return null;
+  const [before = '', ...rest] = value.split(right);
+  const after = rest.join(right);
+  return /^[\w .,;:=+-]*$/.test(before + after) ? `"${before}\${${variable}}${after}"` : null;
+}
+
+function headerArgument(
+  line: HeaderLine,
+  assembled: Assembled,
+  partner: Partner,
+  names: { signature: string },
+): string | null {
+  const [name, value] = line;
+  const isSignature = partner.signing !== undefined && sameHeaderName(name, names.signature);
+  const changed = isSignature && assembled.change.sign !== undefined && assembled.change.address === undefined;
+  if (changed && assembled.change.sign?.shell !== undefined) return `-H "${name}: $SIGNATURE"`;
+  if (value === '') return `-H ${quote(`${name};`)}`;
+  const word =
+    credentialWord(value, assembled.rightSignature, 'SIGNATURE') ??
+    credentialWord(value, partner.apiKey?.value, 'HOOKPROOF_API_KEY') ??
+    headerWord(value, assembled, partner);
+  if (word === null) return null;
+  return word.startsWith('"') ? `-H "${name}: ${word.slice(1)}` : `-H ${quote(`${name}: ${value}`)}`;
+}
+
+/**
+ * The script, or null when curl cannot send this probe, or when it cannot be written without giving a credential away.
+ * It reads HOOKPROOF_SECRET and HOOKPROOF_API_KEY from the environment, as the harness does.
+ */
+export function curlScript(assembled: Assembled, partner: Partner): string | null {
+  const { prepared, transmission, change } = assembled;
+  if (transmission !== null && transmission.kind !== 'chunked') return null;
+  if (prepared.body.length > LONGEST_BODY) return null;
+  const names = { signature: createKit(partner, '', '', new Date(0)).signatureHeader };
+  const { origin } = new URL(prepared.url);
+  const secrets = [partner.signing?.secret, partner.apiKey?.value].filter((text): text is string => text !== undefined);
+  if (
+    secrets.some((secret) => mayDeriveFrom(prepared.target, secret)) &&
+    !new URL(prepared.url).href.endsWith(prepared.target)
+  )
+    return null;
+
+  const args: string[] = [];
+  for (const line of prepared.headers) {
+    if (/^(host|content-length)$/i.test(line[0])) continue;
+    const argument = headerArgument(line, assembled, partner, names);
+    if (argument === null) return null;
+    args.push(argument);
+  }
+  if (!prepared.headers.some(([name]) => sameHeaderName(name, 'Content-Type'))) args.push("-H 'Content-Type:'");
+  const signing = change.sign?.shell ?? RIGHT_SIGNATURE;
+  const signed = args.some((argument) => /\$\{?SIGNATURE\b/.test(argument));
+  return [
+    'BODY=$(mktemp)',
+    bodyLine(prepared.body),
+    ...(signed ? [`SIGNATURE=$({ ${signing}; } < "$BODY")`] : []),
+    [`curl -i -X ${prepared.method} ${quote(`${origin}${prepared.target}`)} --data-binary @"$BODY"`, ...args].join(
+      ' \\\n  ',
+    ),
+  ].join('\n');
+}

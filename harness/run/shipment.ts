@@ -1,0 +1,118 @@
+/** One delivery of a run: checked by the oracle, sent, repeated when the endpoint asks for patience, and looked at. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
+import { isAccepted, type ProbeEvidence } from '../judge/index.ts';
+import type { Answer, Attempt } from '../sender/index.ts';
+import { type Assembled, assemble } from './assemble.ts';
+import type { RunContext } from './context.ts';
+import { createKit } from './kit.ts';
+import type { Lane, SendOptions } from './lane.ts';
+import { findLeaks } from './leak-scan.ts';
+import { faultOfControl, faultOfProbe } from './oracle.ts';
+
+/** A delivery with all that is known about it: the raw material of evidence and of the report's exchanges. */
+export interface Shipment {
+  readonly role: 'control' | 'probe';
+  readonly label: string;
+  readonly assembled: Assembled;
+  readonly attempt: Attempt;
+  readonly leaks: readonly Leak[];
+  readonly fault: string | null;
+}
+
+const MOST_REPEATS = 3;
+const LONGEST_PAUSE_MS = 5000;
+
+function pauseAfter429(answer: Answer, turn: number, firstMs: number): number {
+  const header = answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
+  const asked = header !== undefined && /^\d+$/.test(header) ? Number(header) * 1000 : firstMs * 2 ** turn;
+  return Math.min(asked, LONGEST_PAUSE_MS);
+}
+
+/** Sends, and sends again after a pause when the answer is 429: the endpoint has not looked at the delivery then. */
+async function sendPatiently(
+  context: RunContext,
+  lane: Lane,
+  assembled: Assembled,
+  options: SendOptions,
+): Promise<Attempt> {
+  for (let turn = 0; ; turn++) {
+    context.requests++;
+    const attempt = await lane.send(assembled, options);
+    if (attempt.answer?.status !== 429) return attempt;
+    if (!context.serial)
+      context.emit({ type: 'notice', message: 'the endpoint answered 429: going on one delivery at a time' });
+    context.serial = true;
+    if (turn === MOST_REPEATS || context.signal.aborted) return attempt;
+    await delay(pauseAfter429(attempt.answer, turn, context.limits.backoffMs));
+  }
+}
+
+/** The record of a delivery that was not sent, because it was not what it should be. */
+function notSent(now: Date): Attempt {
+  return {
+    startedAt: now.toISOString(),
+    timings: { connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 0, reused: false },
+    answer: null,
+    error: { kind: 'local', phase: 'send', code: 'HOOKPROOF_NOT_SENT', message: 'the request was not sent' },
+  };
+}
+
+async function ship(
+  context: RunContext,
+  lane: Lane,
+  assembled: Assembled,
+  role: Shipment['role'],
+  label: string,
+  fault: string | null,
+  options: SendOptions,
+): Promise<Shipment> {
+  if (assembled.rightSignature !== null) context.onSignature(assembled.rightSignature);
+  if (fault !== null) return { role, label, assembled, attempt: notSent(context.now), leaks: [], fault };
+  const attempt = await sendPatiently(context, lane, assembled, options);
+  const sent = assembled.prepared.headers.map(([, value]) => value);
+  const leaks =
+    attempt.answer === null ? [] : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sent);
+  return { role, label, assembled, attempt, leaks, fault: null };
+}
+
+/** Sends the plain valid delivery. */
+export async function shipControl(
+  context: RunContext,
+  lane: Lane,
+  label: string,
+  options: SendOptions = {},
+): Promise<Shipment> {
+  const kit = createKit(context.partner, context.seed, `control ${context.controls++}`, context.now);
+  const assembled = assemble({}, kit, context.partner);
+  const shipment = await ship(
+    context,
+    lane,
+    assembled,
+    'control',
+    label,
+    faultOfControl(assembled, context.partner),
+    options,
+  );
+  if (isAccepted(shipment.attempt)) context.seen.answerTimesMs.push(shipment.attempt.timings.totalMs);
+  return shipment;
+}
+
+/** Sends a probe. */
+export function shipProbe(
+  context: RunContext,
+  lane: Lane,
+  delivery: { readonly label: string; readonly change: Change; readonly expect: Expectation },
+  kit: Kit,
+  options: SendOptions = {},
+): Promise<Shipment> {
+  const assembled = assemble(delivery.change, kit, context.partner);
+  const fault = faultOfProbe(assembled, context.partner, delivery.expect.authentic);
+  return ship(context, lane, assembled, 'probe', delivery.label, fault, options);
+}
+
+/** The judge's view of a probe. */
+export function evidenceOf(shipment: Shipment, expect: Expectation): ProbeEvidence {
+  const { label, attempt, leaks, fault } = shipment;
+  return { label, expect, attempt, leaks, probeFault: fault };
+}

@@ -1,0 +1,107 @@
+/** One trial of one scenario: control, probes, control. */
+import { performance } from 'node:perf_hooks';
+import type { Delivery, FlowScenario, ObservationScenario, ProbeScenario, Scenario } from '../../scenarios/index.ts';
+import { describeAttempt, type Evidence, isAccepted } from '../judge/index.ts';
+import type { PlannedScenario } from '../plan/plan.ts';
+import type { RunContext } from './context.ts';
+import { createKit } from './kit.ts';
+import type { Lane } from './lane.ts';
+import { evidenceOf, type Shipment, shipControl, shipProbe } from './shipment.ts';
+
+/** A scenario that sends something. */
+export interface SendingPlan extends PlannedScenario {
+  readonly scenario: ProbeScenario | FlowScenario;
+}
+
+export function isObservation(scenario: Scenario): scenario is ObservationScenario {
+  return 'observe' in scenario;
+}
+
+export interface Trial {
+  readonly planned: SendingPlan;
+  readonly shipments: readonly Shipment[];
+  readonly evidence: Evidence;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** How it showed that the receiver stopped accepting plain valid deliveries after the probes, or null. */
+  readonly outage: string | null;
+}
+
+function deliveriesOf(
+  scenario: ProbeScenario | FlowScenario,
+  kit: Parameters<FlowScenario['flow']>[0],
+): readonly (readonly Delivery[])[] {
+  if ('flow' in scenario) return scenario.flow(kit);
+  return [[{ label: 'probe', change: scenario.change, expect: scenario.expect }]];
+}
+
+/** A control, and a second one on a new connection when the first is not accepted: one bad answer is no outage yet. */
+async function steadyControl(context: RunContext, lane: Lane, label: string, scenario: string): Promise<Shipment> {
+  const first = await shipControl(context, lane, label);
+  if (isAccepted(first.attempt) || first.fault !== null || first.attempt.answer?.status === 429) return first;
+  const second = await shipControl(context, lane, `${label}, second try`, { fresh: true });
+  context.seen.failedControls.push({
+    scenario,
+    observed: describeAttempt(first.attempt),
+    again: isAccepted(second.attempt),
+  });
+  return second;
+}
+
+function outageAfter(after: Shipment): string | null {
+  if (isAccepted(after.attempt) || after.fault !== null || after.attempt.answer?.status === 429) return null;
+  const { answer } = after.attempt;
+  return answer === null ? describeAttempt(after.attempt) : `the plain valid delivery got ${answer.status}`;
+}
+
+/**
+ * Tries a scenario on a lane. The control after one scenario is the control before the next on the same lane, so `before` is passed on;
+ * null sends a new one. With `fresh`, every delivery has a connection of its own, as a re-run needs that must not inherit anything.
+ */
+export async function tryScenario(
+  context: RunContext,
+  lane: Lane,
+  planned: SendingPlan,
+  before: Shipment | null,
+  fresh = false,
+): Promise<Trial> {
+  const startMs = performance.now();
+  const { scenario } = planned;
+  const control = before ?? (await steadyControl(context, lane, 'control before', scenario.id));
+  const shipments: Shipment[] = [control];
+  const probes: Evidence['probes'][number][] = [];
+  const uniform = 'uniform' in scenario && scenario.uniform === true;
+
+  if (isAccepted(control.attempt)) {
+    const kit = createKit(context.partner, context.seed, scenario.id, context.now);
+    for (const group of deliveriesOf(scenario, kit)) {
+      const options = { fresh: fresh || group.length > 1 };
+      const sent = await Promise.all(group.map((delivery) => shipProbe(context, lane, delivery, kit, options)));
+      sent.forEach((shipment, at) => {
+        const delivery = group[at];
+        if (delivery === undefined) return;
+        shipments.push(shipment);
+        probes.push(evidenceOf(shipment, delivery.expect));
+        for (const leak of shipment.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
+      });
+    }
+  }
+  const after = probes.length === 0 ? null : await steadyControl(context, lane, 'control after', scenario.id);
+  if (after !== null) shipments.push(after);
+  return {
+    planned,
+    shipments,
+    evidence: { before: control.attempt, probes, after: after?.attempt ?? null, killed: null, uniform },
+    startMs,
+    endMs: performance.now(),
+    outage: outageAfter(after ?? control),
+  };
+}
+
+/** The control that the next scenario on the lane can build on, or null. */
+export function lastControl(trial: Trial): Shipment | null {
+  const last = trial.shipments.at(-1);
+  return last !== undefined && last.role === 'control' && isAccepted(last.attempt)
+    ? { ...last, label: 'control before' }
+    : null;
+}

@@ -1,0 +1,73 @@
+/** The connections of a sender. Proxies in the environment have no say: only the global agents would listen to them. */
+import http from 'node:http';
+import https from 'node:https';
+import { endpointOf } from './endpoint.ts';
+import type { Partner } from './partner.ts';
+import { tlsOptionsFor } from './tls-options.ts';
+
+/**
+ * Milliseconds for each address of a name that has several, but the last. Node's own 250 ms is shorter than a connection to
+ * the other side of the world takes, and would fail where any other client gets through.
+ */
+const ADDRESS_TIMEOUT_MS = 1_000;
+
+export interface ConnectionOptions {
+  /** Keep connections for further deliveries; true by default. Without it each delivery has a connection, and a TLS session, of its own. */
+  readonly keepAlive?: boolean;
+  /** Connections to one endpoint at the same time; deliveries beyond wait for one. No limit by default. */
+  readonly maxSockets?: number;
+  /** The TLS material of the partner. */
+  readonly tls?: Partner['tls'];
+}
+
+export interface Connections {
+  /** The agent for an http or https URL. */
+  agentFor(url: string): http.Agent;
+  /** Drops the idle connections to an endpoint: when one of them has turned out to be closed by the other side, so are the rest, likely. */
+  dropIdle(url: string): void;
+  /** Closes every connection, busy ones too. */
+  close(): void;
+}
+
+/**
+ * Makes the connections of one partner. Nothing is opened before the first delivery.
+ *
+ * @throws HookproofError PARTNER_TLS when the TLS material cannot be used
+ */
+export function createConnections(options: ConnectionOptions = {}): Connections {
+  const { keepAlive = true, maxSockets = Number.POSITIVE_INFINITY, tls } = options;
+  const common = { keepAlive, maxSockets, autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS };
+  // Material that is given is tried at once; without any, there is nothing that could fail later.
+  const given = tls === undefined ? undefined : tlsOptionsFor({ tls });
+  let plain: http.Agent | undefined;
+  let secure: https.Agent | undefined;
+
+  function agentFor(url: string): http.Agent {
+    if (!url.startsWith('https:')) {
+      plain ??= new http.Agent(common);
+      return plain;
+    }
+    secure ??= new https.Agent({
+      ...common,
+      ...(given ?? tlsOptionsFor({})),
+      ...(!keepAlive && { maxCachedSessions: 0 }),
+    });
+    return secure;
+  }
+
+  return {
+    agentFor,
+    dropIdle(url) {
+      const { hostname, port } = endpointOf(url);
+      // An agent names its pools "host:port:..."; what follows is the TLS material, which is the same for all of them here.
+      const pool = `${hostname}:${port}:`;
+      for (const [name, sockets] of Object.entries(agentFor(url).freeSockets)) {
+        if (name.startsWith(pool)) for (const socket of sockets ?? []) socket.destroy();
+      }
+    },
+    close() {
+      plain?.destroy();
+      secure?.destroy();
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/** The last stages of the pipeline: connect and transmit, and the answer read. One request, one answer, no repetition. */
+import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import { type HeaderLine, LIMITS } from '../../contract/index.ts';
+import type { Answer, Attempt, Prepared, TransportError } from './attempt.ts';
+import { type Endpoint, endpointOf } from './endpoint.ts';
+import { Progress } from './progress.ts';
+import { classifyTransportError, TIMEOUT_CODE } from './transport-error.ts';
+
+/**
+ * Writes the body of a request and ends the request, in place of the ordinary way. The signal is aborted when the exchange is
+ * over; a rejection counts as a failure of the attempt.
+ */
+export type BodyWriter = (request: ClientRequest, body: Uint8Array, signal: AbortSignal) => Promise<void>;
+
+/** What an exchange reads at most. */
+export interface ExchangeLimits {
+  /** Milliseconds from the start of the attempt to the end of the answer; 10,000 by default. */
+  readonly timeoutMs?: number;
+  /** Bytes of the answer's body that are kept; a longer answer is cut there and its connection closed. 65,536 by default. */
+  readonly bodyCapBytes?: number;
+  /** Bytes of the answer's headers that are accepted; 16,384 by default. */
+  readonly maxHeaderBytes?: number;
+}
+
+export interface ExchangeOptions extends ExchangeLimits {
+  /** From {@link createConnections}; it must be of the protocol of the URL. */
+  readonly agent: http.Agent;
+  readonly write?: BodyWriter;
+  /** Breaks the exchange off; the attempt then has an error of kind `local`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
+const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
+
+/**
+ * Sends one prepared request and reads its answer. Exactly the given header lines go out, in their order; Node adds one line of its own
+ * behind them, `Connection`. Redirects are not followed, 1xx answers are passed over, and an answer that comes before the request is
+ * wholly sent (a 401 or 413) counts, whatever the endpoint does to the connection afterwards.
+ *
+ * @returns an attempt, always: it never rejects
+ */
+export function exchange(prepared: Prepared, options: ExchangeOptions): Promise<Attempt> {
+  return new Promise((resolve) => {
+    new Exchange(prepared, options, resolve).start();
+  });
+}
+
+/** The state of one exchange. It ends in `#settle`, once. */
+class Exchange {
+  readonly #prepared: Prepared;
+  readonly #options: ExchangeOptions;
+  readonly #resolve: (attempt: Attempt) => void;
+  readonly #progress = new Progress();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: AbortController | undefined;
+  #request: ClientRequest | undefined;
+  #response: IncomingMessage | undefined;
+  /** The head of the answer came before the request was wholly sent. */
+  #early = false;
+  #chunks: Uint8Array[] = [];
+  #size = 0;
+  #settled = false;
+
+  constructor(prepared: Prepared, options: ExchangeOptions, resolve: (attempt: Attempt) => void) {
+    this.#prepared = prepared;
+    this.#options = options;
+    this.#resolve = resolve;
+  }
+
+  start(): void {
+    const { signal, write, timeoutMs = LIMITS.answerTimeoutMs } = this.#options;
+    try {
+      signal?.throwIfAborted();
+      const endpoint = endpointOf(this.#prepared.url);
+      const request = this.#open(endpoint);
+      this.#request = request;
+      this.#timer = setTimeout(() => this.#fail({ code: TIMEOUT_CODE, hostname: endpoint.hostname }), timeoutMs);
+      signal?.addEventListener('abort', this.#abort);
+      this.#progress.follow(request, endpoint);
+      request.on('response', (response) => this.#read(response));
+      request.on('upgrade', (response) => this.#settle(this.#answer(response, false), null));
+      request.on('error', (error) => this.#fail(error));
+      if (write === undefined) request.end(this.#prepared.body);
+      else this.#write(request, write);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #open({ secure, hostname, port }: Endpoint): ClientRequest {
+    const { agent, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } = this.#options;
+    const request: RequestOptions = {
+      agent,
+      hostname,
+      port,
+      method: this.#prepared.method,
+      path: this.#prepared.target,
+      // A flat list goes out as it is; an object would be given a Host and lose repeated names.
+      headers: this.#prepared.headers.flat(),
+      maxHeaderSize: maxHeaderBytes,
+    };
+    return secure ? https.request(request) : http.request(request);
+  }
+
+  #write(request: ClientRequest, write: BodyWriter): void {
+    this.#writing = new AbortController();
+    write(request, this.#prepared.body, this.#writing.signal).catch((error: unknown) => this.#fail(error));
+  }
+
+  #read(response: IncomingMessage): void {
+    const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
+    this.#progress.firstByte();
+    this.#response = response;
+    this.#early = this.#request?.writableFinished === false;
+    response.on('data', (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.#size += chunk.length;
+      if (this.#size > bodyCapBytes) this.#settle(this.#answer(response, true), null);
+    });
+    response.on('end', () => this.#settle(this.#answer(response, false), null));
+    response.on('error', (error) => this.#fail(error));
+  }
+
+  #answer(response: IncomingMessage, truncated: boolean): Answer {
+    const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
+    const [first, ...more] = this.#chunks;
+    const body = more.length === 0 ? (first ?? new Uint8Array()) : Buffer.concat(this.#chunks, this.#size);
+    return {
+      status: response.statusCode ?? 0,
+      headers: headerLines(response.rawHeaders),
+      body: truncated ? body.subarray(0, bodyCapBytes) : body,
+      truncated,
+    };
+  }
+
+  #abort = (): void => this.#fail({ code: 'ABORT_ERR' });
+
+  #fail(cause: unknown): void {
+    if (this.#settled) return;
+    const error = classifyTransportError(cause, this.#progress.phase());
+    if (error.kind === 'reset' && this.#early && this.#response !== undefined) {
+      this.#settle(this.#answer(this.#response, true), null);
+    } else {
+      this.#settle(null, error);
+    }
+  }
+
+  #settle(answer: Answer | null, error: TransportError | null): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener('abort', this.#abort);
+    this.#writing?.abort();
+    const request = this.#request;
+    // A connection with an unread rest of an answer, or an unsent rest of a request, is of no further use.
+    if (request !== undefined && (!request.writableFinished || !this.#response?.complete)) request.destroy();
+    this.#resolve({ startedAt: this.#progress.startedAt, timings: this.#progress.timings(), answer, error });
+  }
+}
+
+function headerLines(raw: readonly string[]): HeaderLine[] {
+  const lines: HeaderLine[] = [];
+  for (let at = 0; at < raw.length; at += 2) lines.push([raw[at] ?? '', raw[at + 1] ?? '']);
+  return lines;
+}

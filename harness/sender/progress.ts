@@ -1,0 +1,70 @@
+/** How far an attempt has got, and when: read from the events of its socket. */
+import type { ClientRequest } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { Timings, TransportPhase } from './attempt.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** The clock and the phase of one attempt. */
+export class Progress {
+  readonly startedAt: string = new Date().toISOString();
+  readonly #start: number = performance.now();
+  #phase: TransportPhase = 'dns';
+  #connectMs: number | null = null;
+  #tlsMs: number | null = null;
+  #firstByteMs: number | null = null;
+  #reused = false;
+
+  /** Follows a request to an endpoint from now on. */
+  follow(request: ClientRequest, { hostname, secure }: Endpoint): void {
+    if (isIP(hostname) !== 0) this.#phase = 'connect';
+    request.once('socket', (socket: Socket) => {
+      this.#reused = request.reusedSocket;
+      if (socket.connecting) this.#followConnection(socket, secure);
+      else this.#phase = 'send';
+      socket.once('data', () => this.firstByte());
+    });
+    request.once('finish', () => {
+      if (this.#phase === 'send') this.#phase = 'answer';
+    });
+  }
+
+  /** A byte of the answer is there. */
+  firstByte(): void {
+    this.#firstByteMs ??= this.#elapsed();
+    this.#phase = 'answer';
+  }
+
+  phase(): TransportPhase {
+    return this.#phase;
+  }
+
+  timings(): Timings {
+    return {
+      connectMs: this.#connectMs,
+      tlsMs: this.#tlsMs,
+      firstByteMs: this.#firstByteMs,
+      totalMs: this.#elapsed(),
+      reused: this.#reused,
+    };
+  }
+
+  #followConnection(socket: Socket, secure: boolean): void {
+    socket.once('lookup', (error: Error | null) => {
+      if (error === null && this.#phase === 'dns') this.#phase = 'connect';
+    });
+    socket.once('connect', () => {
+      this.#connectMs = this.#elapsed();
+      this.#phase = secure ? 'tls' : 'send';
+    });
+    if (!secure) return;
+    socket.once('secureConnect', () => {
+      this.#tlsMs = this.#elapsed();
+      this.#phase = 'send';
+    });
+  }
+
+  #elapsed(): number {
+    return performance.now() - this.#start;
+  }
+}

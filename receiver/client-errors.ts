@@ -1,0 +1,79 @@
+/** Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive whole. */
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** How long the other side may take to read our last answer before the connection is cut, in milliseconds. */
+const LINGER_MS = 1000;
+
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+/**
+ * Makes a server answer what Node reports as `clientError` (and CONNECT, which Node would cut off): 400, 408, 431 with a JSON body
+ * and `Connection: close`. Never throws.
+ *
+ * Requests that came whole before the broken one on the same connection get their own answers first: otherwise a sender that
+ * pipelines would read our 400 as the answer to a delivery that was accepted.
+ */
+export function answerClientErrors(server: Server): void {
+  const exchanges = new WeakMap<Duplex, Exchange[]>();
+  const broken = new WeakSet<Duplex>();
+
+  server.prependListener('request', (req, res) => {
+    const open = (exchanges.get(req.socket) ?? []).filter(isOpen);
+    exchanges.set(req.socket, [...open, { req, res }]);
+  });
+
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Whatever else arrives after the first error is reported again, for as long as the connection lingers.
+    if (broken.has(socket)) return;
+    broken.add(socket);
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const open = (exchanges.get(socket) ?? []).filter(isOpen);
+    const faulty = open.find(({ req }) => !req.complete);
+    const whole = open.findLast(({ req, res }) => req.complete && !res.writableFinished);
+    const finish = () => {
+      // An answer to the broken request itself may be under way or done (a 405 does not wait for the body).
+      if (faulty?.res.headersSent) socket.end();
+      else endWith(socket, ...answerTo(error.code));
+    };
+    if (whole === undefined) finish();
+    else whole.res.once('close', finish);
+  });
+
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
+    // The socket is ours now, and so is its error event.
+    socket.on('error', () => socket.destroy());
+    endWith(socket, 405, 'method-not-allowed', 'Allow: POST\r\n');
+  });
+}
+
+function isOpen({ req, res }: Exchange): boolean {
+  return !res.writableFinished || !req.complete;
+}
+
+function answerTo(code: string | undefined): [status: number, error: string] {
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'headers-too-large'];
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return [413, 'body-too-large'];
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'timeout'];
+  return [400, 'bad-request'];
+}
+
+function endWith(socket: Duplex, status: number, error: string, headers = ''): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify({ error });
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
+  );
+  // Cutting the connection while the other side still sends would reset it, and the answer would be lost.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}

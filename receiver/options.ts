@@ -1,0 +1,132 @@
+/** The configuration of a receiver, checked at start-up: what is missing or empty fails closed. */
+import {
+  DEFAULT_API_KEY_HEADER,
+  DEFAULT_SIGNATURE_HEADER,
+  HookproofError,
+  LIMITS,
+  RESERVED_HEADERS,
+  sameHeaderName,
+} from '../contract/index.ts';
+import type { Handlers } from './handlers.ts';
+import { type Inbox, memoryInbox } from './inbox.ts';
+import { type ReceiverLogger, silentLogger } from './logger.ts';
+
+export interface ReceiverOptions {
+  /** Requires the HMAC signature. Several secrets during a rotation. `header` defaults to X-Service-Signature. */
+  readonly signing?: { readonly secrets: readonly string[]; readonly header?: string };
+  /** Requires the API key. Several keys during a rotation. `header` defaults to X-API-Key. */
+  readonly apiKey?: { readonly keys: readonly string[]; readonly header?: string };
+  /** Has to be stated to run with neither: whoever finds the URL can then deliver anything. */
+  readonly open?: true;
+  /** The path of the registered URL, for example `/webhooks`. Any path by default. */
+  readonly path?: string;
+  /** The largest body that is taken, in bytes. 1 MiB by default; the specification states no maximum. */
+  readonly bodyLimit?: number;
+  /** Your code, by kind of notification. */
+  readonly handlers?: Handlers;
+  /** Where accepted notifications are kept. In memory by default. */
+  readonly inbox?: Inbox;
+  /** A pino logger, or anything like it. Silent by default. */
+  readonly logger?: ReceiverLogger;
+}
+
+/** The options with every default filled in. Header names are in lower case. */
+export interface ReceiverConfig {
+  readonly signing: { readonly secrets: readonly string[]; readonly header: string } | undefined;
+  readonly apiKey: { readonly keys: readonly string[]; readonly header: string } | undefined;
+  readonly path: string | undefined;
+  readonly bodyLimit: number;
+  readonly handlers: Handlers;
+  readonly inbox: Inbox;
+  readonly logger: ReceiverLogger;
+  /** What is allowed and not wise, for the log. */
+  readonly warnings: readonly string[];
+}
+
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
+
+/** Checks the options. Throws {@link HookproofError} (`RECEIVER_*`), which never holds a secret's value. */
+export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
+  const { signing, apiKey, open, path, bodyLimit = DEFAULT_BODY_LIMIT } = options;
+  if (signing === undefined && apiKey === undefined && open !== true) {
+    throw new HookproofError('RECEIVER_UNPROTECTED', 'Neither a signature secret nor an API key is configured.', {
+      hint: 'Set signing.secrets or apiKey.keys, or state open: true to take deliveries from anyone.',
+    });
+  }
+  if (open === true && (signing !== undefined || apiKey !== undefined)) {
+    throw new HookproofError('RECEIVER_OPEN_CONFLICT', 'open: true stands beside a signature secret or an API key.', {
+      hint: 'Leave out open: true; what is configured is then required.',
+    });
+  }
+  if (path !== undefined && !path.startsWith('/')) {
+    throw new HookproofError('RECEIVER_PATH', 'The path does not start with "/".', {
+      hint: 'Give the path of the registered URL, for example /webhooks.',
+    });
+  }
+  if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
+    throw new HookproofError('RECEIVER_BODY_LIMIT', 'bodyLimit is not a whole number of bytes above 0.', {
+      hint: `Give a number of bytes, for example ${DEFAULT_BODY_LIMIT}.`,
+    });
+  }
+
+  const signatureHeader = signing?.header ?? DEFAULT_SIGNATURE_HEADER;
+  const apiKeyHeader = apiKey?.header ?? DEFAULT_API_KEY_HEADER;
+  const warnings: string[] = [];
+  if (open === true) warnings.push('open: anyone can deliver');
+  if (signing !== undefined) {
+    requireHeaderName(signatureHeader, 'signing.header');
+    requireValues(signing.secrets, 'signing.secrets');
+    if (signing.secrets.some((secret) => secret.length < LIMITS.recommendedSecretLength)) {
+      warnings.push(`a signature secret is shorter than ${LIMITS.recommendedSecretLength} characters`);
+    }
+    if (signing.secrets.some((secret) => secret.trim() !== secret)) {
+      warnings.push(
+        'a signature secret begins or ends with white space, which counts: was a newline read from a file?',
+      );
+    }
+  }
+  if (apiKey !== undefined) {
+    requireHeaderName(apiKeyHeader, 'apiKey.header');
+    requireValues(apiKey.keys, 'apiKey.keys');
+    if (!apiKey.keys.every((key) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(key))) {
+      throw new HookproofError('RECEIVER_KEY_UNSENDABLE', 'An API key cannot be sent in a header as it stands.', {
+        hint: 'Use printable ASCII characters with no space at either end. Was a newline read from a file?',
+      });
+    }
+  }
+  if (signing !== undefined && apiKey !== undefined && sameHeaderName(signatureHeader, apiKeyHeader)) {
+    throw new HookproofError('RECEIVER_HEADER_NAME', 'The signature and the API key have the same header name.', {
+      hint: 'Give them two names.',
+    });
+  }
+
+  return {
+    signing: signing && { secrets: [...signing.secrets], header: signatureHeader.toLowerCase() },
+    apiKey: apiKey && { keys: [...apiKey.keys], header: apiKeyHeader.toLowerCase() },
+    path,
+    bodyLimit,
+    handlers: options.handlers ?? {},
+    inbox: options.inbox ?? memoryInbox(),
+    logger: options.logger ?? silentLogger,
+    warnings,
+  };
+}
+
+/** What an unset variable turns into when a template or a shell writes it out. */
+const PLACEHOLDERS = new Set(['undefined', 'null', '[object Object]']);
+
+function requireValues(values: readonly unknown[], name: string): void {
+  const usable = (value: unknown) =>
+    typeof value === 'string' && value.trim() !== '' && !PLACEHOLDERS.has(value.trim());
+  if (Array.isArray(values) && values.length > 0 && values.every(usable)) return;
+  throw new HookproofError('RECEIVER_SECRET_MISSING', `${name} is empty, or one of its values is.`, {
+    hint: 'Is the variable or file that it comes from set? To run without this check, leave the whole option out.',
+  });
+}
+
+function requireHeaderName(name: string, option: string): void {
+  if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && !RESERVED_HEADERS.has(name.toLowerCase())) return;
+  throw new HookproofError('RECEIVER_HEADER_NAME', `${option} is not a header name that can be used.`, {
+    hint: 'Use letters, digits and hyphens, and no name that HTTP itself uses, for example X-Service-Signature.',
+  });
+}

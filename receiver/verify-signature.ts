@@ -1,0 +1,46 @@
+/** The signature check as a pure function: copy this file first. Specification: HMAC signature. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Which of the secrets matched, or why the delivery is refused. The reason is for the log, never for the answer. */
+export type SignatureCheck =
+  | { readonly ok: true; readonly secretIndex: number }
+  | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' };
+
+/**
+ * 32 bytes in standard Base64: 43 characters and one `=`. The 43rd character carries two bits that belong to no byte; they
+ * have to be zero, so that a digest has one spelling and not four.
+ */
+const SIGNATURE = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
+/**
+ * Checks the signature header of a delivery: HMAC-SHA256 over the body, in standard Base64.
+ *
+ * - `rawBody` is the body exactly as it came over the wire, before any parser or decoder saw it.
+ * - `header` is the value as Node gives it. An array (a repeated header) is refused, and so is the `a, b` that Node makes
+ *   of repeated lines.
+ * - `secrets` are all secrets that are valid now: two during a rotation. An empty one never matches.
+ *
+ * Never throws, whatever the header holds.
+ */
+export function verifySignature(input: {
+  readonly rawBody: Uint8Array;
+  readonly header: string | readonly string[] | undefined;
+  readonly secrets: readonly string[];
+}): SignatureCheck {
+  const { rawBody, header, secrets } = input;
+  if (header === undefined || header === '') return { ok: false, reason: 'missing' };
+  if (typeof header !== 'string' || !SIGNATURE.test(header)) return { ok: false, reason: 'malformed' };
+
+  // The pattern has made sure of 44 ASCII characters on this side; Base64 of a SHA-256 digest has as many on the other.
+  // timingSafeEqual throws on different lengths, so do not call it before such a check.
+  const presented = Buffer.from(header, 'ascii');
+  let secretIndex = -1;
+  for (const [index, secret] of secrets.entries()) {
+    // Anyone can compute the HMAC under an empty key: an unset variable must not become a secret.
+    if (secret === '') continue;
+    const expected = Buffer.from(createHmac('sha256', secret).update(rawBody).digest('base64'), 'ascii');
+    // No early exit: the time taken does not tell which secret matched.
+    if (timingSafeEqual(presented, expected) && secretIndex === -1) secretIndex = index;
+  }
+  return secretIndex === -1 ? { ok: false, reason: 'mismatch' } : { ok: true, secretIndex };
+}

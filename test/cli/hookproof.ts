@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the compiled program as a process of its own. Nothing of the surrounding configuration reaches it. */
+export function hookproof(
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string } = {},
+): Promise<Finished> {
+  const main = new URL('../../dist/harness/cli/main.js', import.meta.url).pathname;
+  const { PATH, HOME } = process.env;
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [main, ...args],
+      { env: { PATH, HOME, ...options.env }, cwd: options.cwd ?? tmpdir(), maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : (child.exitCode ?? -1), stdout, stderr }),
+    );
+    if (options.input !== undefined) child.stdin?.end(options.input);
+  });
+}

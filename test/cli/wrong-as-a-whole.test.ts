@@ -1,0 +1,246 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer as createHttps } from 'node:https';
+import { createServer as createTcp } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
+import { quickStartCertificate } from '../../certs/index.ts';
+import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
+import { bodyOf, hmacOf, verifying } from '../endpoints/verifying.ts';
+import { type Finished, hookproof } from './hookproof.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+const open: Endpoint[] = [];
+const children: ChildProcess[] = [];
+
+afterAll(async () => {
+  for (const child of children) child.removeAllListeners('exit').kill('SIGKILL');
+  await Promise.all(open.map((endpoint) => endpoint.close()));
+});
+
+async function using(endpoint: Promise<Endpoint>): Promise<string> {
+  const opened = await endpoint;
+  open.push(opened);
+  return opened.url;
+}
+
+function answering(status: number, headers: Record<string, string> = {}): Promise<Endpoint> {
+  return serve((request, response) => {
+    request.resume().on('end', () => response.writeHead(status, headers).end());
+    request.on('error', () => {});
+  });
+}
+
+/** A receiver as a process of its own; `supervised` starts it again whenever it ends. */
+async function fragile(supervised: boolean): Promise<string> {
+  const script = new URL('../endpoints/fragile-receiver.mjs', import.meta.url).pathname;
+  let port = '0';
+  const start = async () => {
+    const child = spawn(process.execPath, [script, port], {
+      env: { ...process.env, HOOKPROOF_SECRET: SECRET },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    children.push(child);
+    if (supervised) child.on('exit', () => void start());
+    const [line] = await once(child.stdout ?? child, 'data');
+    port = String(line).trim();
+  };
+  await start();
+  return `http://127.0.0.1:${port}/hooks`;
+}
+
+/** A port that was free a moment ago, and where nothing listens now. */
+async function closedPort(): Promise<string> {
+  const { url, close } = await answering(200);
+  await close();
+  return url;
+}
+
+interface Wrong {
+  readonly name: string;
+  readonly url: () => Promise<string>;
+  readonly code: number;
+  /** The one clear explanation: it stands in the report, once, as the title of the diagnosis. */
+  readonly says: string;
+  readonly args?: readonly string[];
+}
+
+const SHORT = ['--timeout', '1s'];
+
+const WRONG: readonly Wrong[] = [
+  { name: 'nothing listens', url: closedPort, code: 3, says: 'Nothing listens at the endpoint' },
+  {
+    name: 'DNS fails',
+    url: async () => 'http://no-such-host.invalid/hooks',
+    code: 3,
+    says: 'The host name of the endpoint does not resolve',
+  },
+  {
+    name: 'TLS not trusted',
+    url: async () => {
+      const { cert, key } = await quickStartCertificate();
+      const url = await using(listen(createHttps({ cert, key }, (_, response) => response.end())));
+      return url.replace('http://127.0.0.1', 'https://localhost');
+    },
+    code: 3,
+    says: 'The certificate of the endpoint is not trusted',
+  },
+  {
+    name: 'always 200',
+    url: () => using(answering(200)),
+    code: 1,
+    says: 'The endpoint accepts everything: nothing is checked',
+  },
+  {
+    name: 'always 401',
+    url: () => using(answering(401)),
+    code: 1,
+    says: 'The endpoint refuses a delivery whose credentials are right (401)',
+  },
+  {
+    name: 'always 500',
+    url: () => using(answering(500)),
+    code: 1,
+    says: 'The endpoint fails on a valid delivery (500)',
+  },
+  { name: '404 path', url: () => using(answering(404)), code: 1, says: 'Nothing is served at this path (404)' },
+  {
+    name: 'redirect',
+    url: () => using(answering(302, { Location: 'https://login.example/' })),
+    code: 1,
+    says: 'The endpoint redirects (302)',
+  },
+  {
+    name: 'never answers',
+    url: () => using(serve(() => {})),
+    code: 1,
+    says: 'The endpoint takes the delivery and never answers',
+    args: SHORT,
+  },
+  {
+    name: 'answers after 12 s',
+    url: () =>
+      using(
+        serve(
+          (request, response) =>
+            void request.resume().on('end', () => setTimeout(() => response.end(), 12_000).unref()),
+        ),
+      ),
+    code: 1,
+    says: 'The endpoint answers, but later than the sender waits',
+  },
+  {
+    name: 'resets',
+    url: () => using(listen(createTcp((socket) => socket.once('data', () => socket.resetAndDestroy())))),
+    code: 1,
+    says: 'The endpoint closes the connection without an answer',
+  },
+  {
+    name: 'endless response body',
+    url: () =>
+      using(
+        serve((_, response) => {
+          const block = Buffer.alloc(64 * 1024, 'x');
+          const more = () => {
+            while (!response.destroyed && response.write(block));
+            if (!response.destroyed) response.once('drain', more);
+          };
+          more();
+        }),
+      ),
+    code: 1,
+    says: 'The answer of the endpoint does not end',
+  },
+  {
+    name: '10 MB of headers',
+    url: () =>
+      using(
+        listen(
+          createTcp((socket) =>
+            socket.once('data', () => {
+              socket.write('HTTP/1.1 200 OK\r\n');
+              for (let line = 0; line < 1000 && !socket.destroyed; line++)
+                socket.write(`X-Line-${line}: ${'x'.repeat(10_000)}\r\n`);
+              socket.end('Content-Length: 0\r\n\r\n');
+            }),
+          ),
+        ),
+      ),
+    code: 1,
+    says: 'The headers of the answer are too large',
+  },
+  {
+    name: 'wrong secret',
+    url: () => using(serve(verifying((body) => hmacOf('another-secret', body).toString('base64')))),
+    code: 1,
+    says: 'The endpoint refuses a delivery whose credentials are right (401)',
+  },
+  {
+    name: 'wrong header name',
+    url: () => using(serve(verifying((body) => hmacOf(SECRET, body).toString('base64'), 'x-webhook-signature'))),
+    code: 1,
+    says: 'The endpoint reads the signature from X-Webhook-Signature, not from X-Service-Signature',
+  },
+  {
+    name: 'hex verifier',
+    url: () => using(serve(verifying((body) => hmacOf(SECRET, body).toString('hex')))),
+    code: 1,
+    says: 'hex',
+  },
+  {
+    name: 're-serialising verifier',
+    url: () =>
+      using(serve(verifying((body) => hmacOf(SECRET, JSON.stringify(JSON.parse(body.toString()))).toString('base64')))),
+    code: 1,
+    says: 'The signature is verified over JSON that was parsed and written again',
+  },
+  {
+    name: 'dies on bad JSON and is restarted',
+    url: () => fragile(true),
+    code: 1,
+    says: 'Single deliveries stop the receiver until it is restarted',
+  },
+  {
+    name: 'dies and stays down',
+    url: () => fragile(false),
+    code: 1,
+    says: 'A single delivery stops the receiver, and it does not come back',
+    args: ['--recovery', '1s'],
+  },
+  {
+    name: 'rate-limits with 429',
+    url: () => {
+      let left = 40;
+      return using(
+        serve((request, response) => {
+          const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
+          if (left-- > 0) right(request, response);
+          else
+            void bodyOf(request).then(
+              () => response.writeHead(429).end(),
+              () => {},
+            );
+        }),
+      );
+    },
+    code: 3,
+    says: 'rate-limited',
+  },
+];
+
+describe('an endpoint that is wrong as a whole', () => {
+  it.concurrent.each(WRONG)(
+    '$name: exit $code and one clear explanation',
+    { timeout: 90_000 },
+    async ({ url, code, says, args = [] }) => {
+      const finished: Finished = await hookproof(['run', await url(), ...args], { env: { HOOKPROOF_SECRET: SECRET } });
+      expect({ code: finished.code, stderr: finished.code === code ? '' : finished.stderr }).toEqual({
+        code,
+        stderr: '',
+      });
+      expect(finished.stdout).toContain(says);
+      expect(finished.stdout).toMatch(/(\d+) of \1 planned checks judged/);
+      expect(finished.stdout).not.toContain(SECRET);
+    },
+  );
+});

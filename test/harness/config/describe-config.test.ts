@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { describeConfig } from '../../../harness/config/index.ts';
+import { load } from './workspace.ts';
+
+describe('describeConfig', () => {
+  it('shows every setting with its source, and secrets by their length', async () => {
+    const config = await load({
+      yaml: `url: https://file.example/\nhmac:\n  secret: \${file:s}\nheaders:\n  X-Tenant: acme\ntimeout: 5s\n`,
+      env: { HOOKPROOF_API_KEY: 'k' },
+      flags: { strict: true },
+      files: { s: 's'.repeat(44) },
+    });
+    expect(describeConfig(config)).toBe(`\
+url               https://file.example/  hookproof.yaml:1:6
+hmac.secret       [set, 44 characters]   hookproof.yaml:3:11
+hmac.header       X-Service-Signature    default
+api-key.value     [set, 1 character]     environment HOOKPROOF_API_KEY
+api-key.header    X-API-Key              default
+headers.X-Tenant  acme                   hookproof.yaml:5:13
+tls.client-cert   not set                default
+tls.client-key    not set                default
+tls.ca            not set                default
+tls.passphrase    not set                default
+profile           none                   default
+suites            all                    default
+scenarios         all                    default
+grep              all                    default
+concurrency       8                      default
+timeout           5s                     hookproof.yaml:6:10
+recovery          10s                    default
+seed              chosen by the run      default
+strict            true                   flag --strict
+bail              false                  default
+evidence          false                  default
+shard             none                   default
+output-dir        none                   default
+reporters         human=-                default
+`);
+  });
+
+  it('has the sources that the result has', async () => {
+    const config = await load({});
+    expect(config.sources).toEqual(Object.fromEntries(config.settings.map(({ path, source }) => [path, source])));
+  });
+
+  it('hides credentials in a URL', async () => {
+    const setting = async (url: string) => {
+      const outcome = await load({ flags: { url } }).catch(() => undefined);
+      return outcome?.settings.find(({ path }) => path === 'url')?.value;
+    };
+    expect([undefined, 'https://[credentials]@a.example/x?y=1']).toContain(
+      await setting('https://user:hunter2@a.example/x?y=1'),
+    );
+  });
+
+  it('spells control characters out', async () => {
+    const config = await load({ flags: { suite: ['\u001b[31mred', 'a\nb'] } });
+    expect(describeConfig(config)).toContain('suites           \\x1b[31mred, a\\x0ab  ');
+  });
+});

@@ -1,0 +1,88 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { configTemplate, jsonSchema } from '../../../harness/config/index.ts';
+import { SETTINGS } from '../../../harness/config/settings.ts';
+import { load } from './workspace.ts';
+
+/** The template with every comment that is a setting made into one. */
+function uncommented(): string {
+  return configTemplate()
+    .split('\n')
+    .map((line) => (/^\s*# {0,5}[a-zA-Z-]+:( |$)/.test(line) ? line.replace('# ', '') : line))
+    .join('\n');
+}
+
+describe('configTemplate', () => {
+  it('loads as it is', async () => {
+    const config = await load({
+      yaml: configTemplate('https://mine.example/"q"'),
+      env: { WEBHOOK_SECRET: 's'.repeat(40) },
+      flags: { url: undefined },
+    });
+    expect(config.partner.url).toBe('https://mine.example/"q"');
+    expect(config.partner.signing?.secret).toBe('s'.repeat(40));
+  });
+
+  it('shows every setting of the file, and the defaults that are', async () => {
+    const data: unknown = parse(uncommented());
+    const paths = Object.entries(data as object).flatMap(([key, value]) =>
+      value !== null && typeof value === 'object' && !Array.isArray(value) && key !== 'headers'
+        ? Object.keys(value).map((inner) => `${key}.${inner}`)
+        : [key],
+    );
+    expect(paths.toSorted()).toEqual(
+      SETTINGS.map(({ path }) => path)
+        .filter((path) => path !== 'shard')
+        .toSorted(),
+    );
+
+    const defaults = await load({});
+    const shown = data as Record<string, unknown>;
+    for (const path of ['concurrency', 'timeout', 'recovery', 'strict', 'bail', 'evidence']) {
+      expect([path, String(shown[path])]).toEqual([path, defaults.settings.find((one) => one.path === path)?.value]);
+    }
+  });
+
+  it('loads with every comment made a setting, but for the files that are not there', async () => {
+    const yaml = uncommented()
+      .replace(/^tls:\n( {2}.*\n)+/m, '')
+      .replace(/^seed: .*/m, 'seed: "1"');
+    const config = await load({
+      yaml,
+      env: { WEBHOOK_SECRET: 's'.repeat(40), GATEWAY_TOKEN: 't'.repeat(20) },
+      files: { 'api-key.txt': 'k'.repeat(20) },
+      flags: { url: undefined },
+    });
+    expect(config.partner.headers).toEqual([
+      ['X-Tenant', 'acme'],
+      ['Authorization', `Bearer ${'t'.repeat(20)}`],
+    ]);
+    expect(config.run.profile).toBe('staging');
+  });
+});
+
+describe('jsonSchema', () => {
+  it('accepts what the file may hold, and refuses what it may not', async () => {
+    const validate = new Ajv2020().compile(await jsonSchema());
+    const verdict = (yaml: string) => validate(parse(yaml));
+    expect(verdict(configTemplate())).toBe(true);
+    expect(verdict(uncommented())).toBe(true);
+    expect(verdict('nonsense: 1')).toBe(false);
+    expect(verdict('hmac: { heder: x }')).toBe(false);
+    expect(verdict('hmac: { secret: literal }')).toBe(false);
+    expect(verdict('profile: gold')).toBe(false);
+    expect(verdict('concurrency: 65')).toBe(false);
+    expect(verdict('timeout: 10')).toBe(false);
+    expect(verdict('timeout: "10"')).toBe(false);
+  });
+
+  it('describes every setting', async () => {
+    const bare = (schema: unknown, path: string): string[] => {
+      const { properties, description } = schema as { properties?: Record<string, unknown>; description?: string };
+      if (properties === undefined) return description === undefined ? [path] : [];
+      return Object.entries(properties).flatMap(([key, value]) => bare(value, `${path}/${key}`));
+    };
+    expect(bare(await jsonSchema(), '')).toEqual([]);
+  });
+});

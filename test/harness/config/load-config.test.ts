@@ -1,0 +1,203 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../harness/config/index.ts';
+import { load, refusal, workspace } from './workspace.ts';
+
+describe('loadConfig', () => {
+  it('needs no more than a URL', async () => {
+    const config = await load({ flags: { url: 'https://partner.example/hook?x=1' } });
+    expect(config.partner).toEqual({ url: 'https://partner.example/hook?x=1' });
+    expect(config.run).toEqual({
+      profile: null,
+      suites: [],
+      scenarios: [],
+      greps: [],
+      concurrency: 8,
+      timeoutMs: 10_000,
+      recoveryMs: 10_000,
+      seed: null,
+      strict: false,
+      bail: false,
+      evidence: false,
+      shard: null,
+      outputDir: null,
+    });
+    expect(config.reporters).toEqual([{ name: 'human', file: null }]);
+    expect(config.secrets).toEqual([]);
+    expect(config.configFile).toBeNull();
+  });
+
+  it('takes everything from flags', async () => {
+    const cwd = workspace({ s: 's'.repeat(40), k: 'k'.repeat(20) });
+    const config = await loadConfig({
+      flags: {
+        url: 'https://partner.example/hook',
+        secretFile: 's',
+        signatureHeader: 'X-Sig',
+        apiKeyFile: 'k',
+        apiKeyHeader: 'X-Key',
+        header: ['X-Tenant: acme'],
+        profile: 'production',
+        suite: ['signature'],
+        scenario: ['signature/missing'],
+        grep: ['miss(ing)?'],
+        concurrency: '64',
+        timeout: '100ms',
+        recovery: '10m',
+        seed: '42',
+        strict: true,
+        bail: true,
+        evidence: true,
+        shard: '1/1000',
+        reporter: ['json=out.json', 'ndjson=-'],
+        outputDir: 'out',
+      },
+      env: {},
+      cwd,
+    });
+    expect(config.partner).toEqual({
+      url: 'https://partner.example/hook',
+      signing: { secret: 's'.repeat(40), header: 'X-Sig' },
+      apiKey: { value: 'k'.repeat(20), header: 'X-Key' },
+      headers: [['X-Tenant', 'acme']],
+    });
+    expect(config.run).toEqual({
+      profile: 'production',
+      suites: ['signature'],
+      scenarios: ['signature/missing'],
+      greps: ['miss(ing)?'],
+      concurrency: 64,
+      timeoutMs: 100,
+      recoveryMs: 600_000,
+      seed: '42',
+      strict: true,
+      bail: true,
+      evidence: true,
+      shard: { index: 1, of: 1000 },
+      outputDir: join(cwd, 'out'),
+    });
+    expect(config.reporters).toEqual([
+      { name: 'json', file: join(cwd, 'out.json') },
+      { name: 'ndjson', file: null },
+      { name: 'json', file: join(cwd, 'out/run.json') },
+      { name: 'junit', file: join(cwd, 'out/junit.xml') },
+    ]);
+    expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 's'.repeat(40)]);
+  });
+
+  it('reads relative files of the configuration file from beside it', async () => {
+    const cwd = workspace({
+      'etc/partner.yaml': `url: https://a.example/\nhmac:\n  secret: \${file:./secret}\nreporters: [json=run.json]\n`,
+      'etc/secret': 's'.repeat(40),
+    });
+    const config = await loadConfig({ flags: {}, env: {}, cwd, configFile: 'etc/partner.yaml' });
+    expect(config.partner.signing?.secret).toBe('s'.repeat(40));
+    expect(config.reporters).toContainEqual({ name: 'json', file: join(cwd, 'etc/run.json') });
+    expect(config.sources['hmac.secret']).toBe('etc/partner.yaml:3:11');
+    expect(config.configFile).toBe('etc/partner.yaml');
+  });
+
+  it('wants a URL', async () => {
+    expect(await refusal({ flags: { url: undefined } })).toEqual({
+      code: 'CONFIG_URL_MISSING',
+      message: 'there is no URL to run against',
+      hint: 'Give it as `hookproof run URL`, as HOOKPROOF_URL, or as url in hookproof.yaml.',
+    });
+  });
+
+  it.each(['partner.example/hook', 'ftp://partner.example/', 'https://', 'javascript:alert(1)'])(
+    'refuses the URL %s',
+    async (url) => {
+      expect(await refusal({ flags: { url } })).toEqual({
+        code: 'CONFIG_VALUE',
+        message: 'URL: is not an http or https URL',
+        hint: 'For example https://partner.example/webhooks.',
+      });
+    },
+  );
+
+  it('names everything that is wrong at once, whatever layer it is in', async () => {
+    expect(
+      await refusal({
+        flags: { url: 'nowhere', timeout: '10' },
+        env: { HOOKPROOF_PROFILE: 'stagin' },
+        yaml: 'concurrency: 65\n',
+      }),
+    ).toEqual({
+      code: 'CONFIG_INVALID',
+      message: `4 things are wrong with the configuration:
+  URL: is not an http or https URL
+    For example https://partner.example/webhooks.
+  HOOKPROOF_PROFILE: "stagin" is not a profile; did you mean "staging"?
+    Choose from basic, staging, production.
+  hookproof.yaml:1:14: concurrency: "65" is not a whole number from 1 to 64
+    Write it in digits.
+  --timeout: is not a duration
+    Write a number and its unit: 500ms, 10s or 2m.`,
+      hint: 'Nothing was sent. All that is wrong is listed, so one pass can mend it.',
+    });
+  });
+
+  it('refuses empty values, and never takes them for absent ones', async () => {
+    expect(await refusal({ env: { HOOKPROOF_SECRET: '' } })).toEqual({
+      code: 'CONFIG_EMPTY_VALUE',
+      message: 'HOOKPROOF_SECRET: is empty',
+      hint: 'Give it a value, or unset it: an empty variable does not turn anything off.',
+    });
+    expect(await refusal({ flags: { apiKeyFile: '', profile: 'basic' } })).toEqual({
+      code: 'CONFIG_EMPTY_VALUE',
+      message: '--api-key-file: is empty',
+      hint: 'Give it a value, or leave it out.',
+    });
+    expect((await refusal({ flags: { url: '' } })).message).toBe('URL: is empty');
+    expect((await refusal({ yaml: 'url: ""\n' })).message).toBe('hookproof.yaml:1:6: url: is empty');
+    expect((await refusal({ configFile: '' })).message).toBe('--config: is empty');
+  });
+
+  it('advises on a variable that is nearly one of ours, unless the file refers to it', async () => {
+    const env = { HOOKPROOF_SECRT: 'x', HOOKPROOF_APIKEY: 'y'.repeat(20), HOOKPROOF_SOMETHING: 'z', SECRT: 'x' };
+    const config = await load({ env, yaml: `api-key:\n  value: \${env:HOOKPROOF_APIKEY}\n` });
+    expect(config.advice.filter((line) => line.includes('environment variable'))).toEqual([
+      'The environment variable HOOKPROOF_SECRT is set and not read; HOOKPROOF_SECRET is the nearest that is.',
+    ]);
+  });
+
+  it('advises on a header name without its secret', async () => {
+    const config = await load({ flags: { signatureHeader: 'X-Sig' }, env: { HOOKPROOF_API_KEY_HEADER: 'X-Key' } });
+    expect(config.advice).toEqual(
+      expect.arrayContaining([
+        '--signature-header: a header is named, but no secret is configured, so the header is not sent.',
+        'HOOKPROOF_API_KEY_HEADER: a header is named, but no API key is configured, so the header is not sent.',
+      ]),
+    );
+    expect(config.partner).toEqual({ url: 'https://partner.example/hook' });
+  });
+
+  it('refuses what the sender core refuses, each at its place', async () => {
+    const given = {
+      flags: { url: 'https://user:hunter2@a.example/', signatureHeader: 'Host' },
+      env: { HOOKPROOF_SECRET: 's'.repeat(40), HOOKPROOF_API_KEY: 'line\nbreak', HOOKPROOF_API_KEY_HEADER: 'a b' },
+      yaml: 'headers:\n  X-Fine: x\n  content-length: "5"\n  X-Bad: "a\\r\\nb"\n',
+    };
+    const { message } = await refusal(given);
+    expect(message.split('\n').filter((line) => /^ {2}\S/.test(line))).toEqual([
+      '  URL: The endpoint URL holds credentials.',
+      '  --signature-header: the signature header has the reserved name Host.',
+      '  HOOKPROOF_API_KEY_HEADER: the name of the API key header is not a header name.',
+      '  HOOKPROOF_API_KEY: the value of X-API-Key (the API key header) holds a line break.',
+      '  hookproof.yaml:3:19: headers.content-length: the header has the reserved name content-length.',
+      '  hookproof.yaml:4:10: headers.X-Bad: the value of X-Bad (the header) holds a line break.',
+    ]);
+  });
+
+  it('refuses parts that clash, and passes on what the sender core advises', async () => {
+    const env = { HOOKPROOF_API_KEY: 'k'.repeat(40) };
+    expect(await refusal({ env, flags: { header: ['x-api-key: other'] } })).toMatchObject({
+      code: 'PARTNER_HEADER',
+      message: 'Headers: custom header 1 and the API key header both have the name x-api-key.',
+    });
+    expect((await load({ env })).advice).toEqual([
+      'The API key alone is basic security: it says nothing about the body. Add a signature.',
+    ]);
+  });
+});

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HookproofError } from '../../../contract/index.ts';
+import { describeConfig } from '../../../harness/config/index.ts';
+import { type Given, load } from './workspace.ts';
+
+// Secrets as people make them. All are longer than what a message repeats of a mistaken value.
+const secrets = fc.oneof(
+  fc.constant(0).map(() => randomBytes(32).toString('base64')),
+  fc.constant(0).map(() => randomBytes(32).toString('hex')),
+  fc.constant(0).map(() => `whsec_${randomBytes(20).toString('base64url')}`),
+  // Punctuation that means something to YAML, to regular expressions and to the shell.
+  fc
+    .tuple(
+      fc.constantFrom('*', '&', '!', '@', '`', '%', '|', '>', '{', '[', '"', "'", '#', '- ', '? ', ': ', '$'),
+      fc.stringMatching(/^[a-zA-Z0-9]{30}$/),
+      fc.string({ maxLength: 8 }),
+    )
+    .map((parts) => parts.join('')),
+);
+
+/** Where a secret may be, rightly or by mistake. The right places come with something else that is wrong. */
+const PLACES: Record<string, (secret: string) => Given> = {
+  'in a file': (secret) => ({ flags: { secretFile: 's', apiKeyFile: 's' }, files: { s: `${secret}\n` } }),
+  'in a file, beside an error': (secret) => ({ flags: { secretFile: 's', timeout: '1' }, files: { s: secret } }),
+  'in a binary file': (secret) => ({ flags: { secretFile: 's' }, files: { s: `${secret}\0` } }),
+  'in the environment': (secret) => ({ env: { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: secret } }),
+  'in the environment, beside an error': (secret) => ({ env: { HOOKPROOF_SECRET: secret, HOOKPROOF_PROFILE: 'x' } }),
+  'in another variable': (secret) => ({ env: { HOOKPROOF_SIGNATURE_HEADER: secret, HOOKPROOF_PROFILE: secret } }),
+  'as a URL': (secret) => ({ flags: { url: secret } }),
+  'as the name of a file': (secret) => ({
+    yaml: `hmac:\n  secret: ${JSON.stringify(`$\{file:${secret.replace(/[/{}.]/g, '')}}`)}\n`,
+  }),
+  'literally in YAML': (secret) => ({ yaml: `url: https://a.example/\nhmac:\n  secret: ${secret}\n` }),
+  'literally in YAML, quoted': (secret) => ({ yaml: `hmac:\n  secret: ${JSON.stringify(secret)}\n` }),
+  'literally in YAML, in braces': (secret) => ({ yaml: `hmac: { secret: ${secret} }\n` }),
+  'for the group': (secret) => ({ yaml: `hmac: ${secret}\n` }),
+  'as a key in braces': (secret) => ({ yaml: `hmac: { ${secret} }\n` }),
+  'as a key': (secret) => ({ yaml: `${secret}: x\n` }),
+  'as a duration': (secret) => ({ yaml: `timeout: ${secret}\nseed: ${secret}\nconcurrency: ${secret}\n` }),
+  'as a name': (secret) => ({ yaml: `profile: ${JSON.stringify(secret)}\nreporters: [${JSON.stringify(secret)}]\n` }),
+  'as a pattern': (secret) => ({ yaml: `grep: [${JSON.stringify(`[${secret.replaceAll(']', '')}`)}]\n` }),
+  'in a credential header': (secret) => ({ yaml: `headers:\n  Authorization: ${JSON.stringify(secret)}\n` }),
+  'in a credential header flag': (secret) => ({ flags: { header: [`Cookie: ${secret}`] } }),
+  'in a header flag without a name': (secret) => ({ flags: { header: [secret.replaceAll(':', '')] } }),
+  'in a header by reference': (secret) => ({ flags: { header: [`X-A: \${env:S}`] }, env: { S: secret.trim() } }),
+  'as YAML': (secret) => ({ yaml: secret }),
+};
+
+/** Everything that may be written anywhere; the value of `partner` and `secrets` may not. */
+async function written(given: Given): Promise<string> {
+  try {
+    const config = await load(given);
+    return [describeConfig(config), JSON.stringify(config.sources), ...config.advice].join('\n');
+  } catch (error) {
+    if (!(error instanceof HookproofError)) throw error;
+    return `${error.code} ${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`;
+  }
+}
+
+describe('no secret is shown', () => {
+  it.each(Object.entries(PLACES))('%s', async (_, given) => {
+    await fc.assert(
+      fc.asyncProperty(secrets, async (secret) => {
+        const text = await written(given(secret));
+        // Any piece of it that is long enough to be of use.
+        const shown = secret.match(/[A-Za-z0-9+/=_-]{12,}/g)?.filter((piece) => text.includes(piece)) ?? [];
+        expect({ shown, text: shown.length > 0 ? text : '' }).toEqual({ shown: [], text: '' });
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

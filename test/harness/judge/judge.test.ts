@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest';
+import { type Evidence, judge, type ProbeEvidence } from '../../../harness/judge/index.ts';
+import type { Attempt, TransportErrorKind } from '../../../harness/sender/index.ts';
+import { accepted, type Expectation, handled, type Leak, refused, refusedMalformed } from '../../../scenarios/index.ts';
+
+const timings = { connectMs: 1, tlsMs: null, firstByteMs: 1, totalMs: 1, reused: false };
+
+function answer(status: number, body = '', headers: [string, string][] = []): Attempt {
+  const bytes = Buffer.from(body);
+  return {
+    startedAt: '2026-01-01T00:00:00.000Z',
+    timings,
+    answer: { status, headers, body: bytes, truncated: false },
+    error: null,
+  };
+}
+
+function failure(kind: TransportErrorKind): Attempt {
+  return {
+    startedAt: '2026-01-01T00:00:00.000Z',
+    timings,
+    answer: null,
+    error: { kind, phase: 'answer', code: 'X', message: `it was ${kind}` },
+  };
+}
+
+function probe(expectation: Expectation, attempt: Attempt, more: Partial<ProbeEvidence> = {}): ProbeEvidence {
+  return { label: 'probe', expect: expectation, attempt, leaks: [], probeFault: null, ...more };
+}
+
+function evidence(probes: ProbeEvidence[], more: Partial<Evidence> = {}): Evidence {
+  return { before: answer(200), probes, after: answer(200), killed: null, uniform: false, ...more };
+}
+
+const verdictOf = (expectation: Expectation, attempt: Attempt, more: Partial<Evidence> = {}) =>
+  judge('must', evidence([probe(expectation, attempt)], more)).verdict;
+
+describe('one answer against what was due', () => {
+  const table: readonly [name: string, due: Expectation, rows: Readonly<Record<number, string>>][] = [
+    [
+      'accepted',
+      accepted,
+      {
+        200: 'pass',
+        201: 'fail',
+        202: 'fail',
+        204: 'fail',
+        302: 'fail',
+        400: 'fail',
+        401: 'fail',
+        403: 'fail',
+        404: 'fail',
+        429: 'inconclusive',
+        500: 'fail',
+        503: 'inconclusive',
+      },
+    ],
+    [
+      'refused',
+      refused,
+      {
+        200: 'fail',
+        202: 'fail',
+        301: 'fail',
+        400: 'fail',
+        401: 'pass',
+        403: 'fail',
+        429: 'inconclusive',
+        500: 'fail',
+        503: 'inconclusive',
+      },
+    ],
+    [
+      'handled',
+      handled,
+      {
+        200: 'pass',
+        202: 'pass',
+        302: 'fail',
+        400: 'pass',
+        401: 'pass',
+        413: 'pass',
+        422: 'pass',
+        429: 'pass',
+        500: 'fail',
+        503: 'fail',
+      },
+    ],
+    [
+      'refusedMalformed',
+      refusedMalformed,
+      {
+        200: 'fail',
+        302: 'fail',
+        400: 'warn',
+        401: 'pass',
+        403: 'warn',
+        429: 'inconclusive',
+        500: 'fail',
+        503: 'fail',
+      },
+    ],
+  ];
+  for (const [name, due, rows] of table) {
+    it.each(Object.entries(rows))(`${name}: %s is %s`, (status, verdict) => {
+      expect(verdictOf(due, answer(Number(status)))).toBe(verdict);
+    });
+  }
+
+  const errors: readonly [TransportErrorKind, string][] = [
+    ['dns', 'inconclusive'],
+    ['refused', 'inconclusive'],
+    ['unreachable', 'inconclusive'],
+    ['tls', 'inconclusive'],
+    ['tls-untrusted', 'inconclusive'],
+    ['reset', 'fail'],
+    ['timeout', 'fail'],
+    ['invalid-http', 'fail'],
+    ['headers-too-large', 'fail'],
+    ['local', 'harness-error'],
+  ];
+  it.each(errors)('no answer because of %s is %s', (kind, verdict) => {
+    expect(verdictOf(accepted, failure(kind))).toBe(verdict);
+    expect(verdictOf(refused, failure(kind))).toBe(verdict);
+    expect(verdictOf(handled, failure(kind))).toBe(verdict);
+  });
+
+  it('lets a cut-off delivery go unanswered, and a refusal by closing where it is allowed', () => {
+    expect(verdictOf({ text: 'no answer', authentic: true, pass: ['none'] }, failure('reset'))).toBe('pass');
+    expect(verdictOf({ text: 'no answer', authentic: true, pass: ['none'] }, failure('timeout'))).toBe('pass');
+    expect(verdictOf({ text: '4xx or closed', authentic: true, pass: ['4xx', 'closed'] }, failure('reset'))).toBe(
+      'pass',
+    );
+    expect(verdictOf({ text: '4xx', authentic: true, pass: ['4xx'], warn: ['closed'] }, failure('reset'))).toBe('warn');
+  });
+
+  it('lets an exact status beat its class', () => {
+    const due: Expectation = { text: '4xx but 404', authentic: true, pass: ['4xx'], warn: [404] };
+    expect(verdictOf(due, answer(404))).toBe('warn');
+    expect(verdictOf(due, answer(400))).toBe('pass');
+  });
+});
+
+describe('the controls', () => {
+  it.each([answer(401), answer(500), answer(204), failure('reset'), failure('refused')])(
+    'proves nothing without an accepted control before',
+    (before) => {
+      for (const attempt of [answer(200), answer(401), answer(500)])
+        expect(verdictOf(refused, attempt, { before })).toBe('inconclusive');
+    },
+  );
+
+  it.each([null, answer(401), answer(500), failure('refused')])(
+    'does not count a refusal without an accepted control after',
+    (after) => {
+      expect(verdictOf(refused, answer(401), { after })).toBe('inconclusive');
+      expect(verdictOf(accepted, answer(200), { after })).toBe('inconclusive');
+      expect(verdictOf(accepted, answer(401), { after })).toBe('inconclusive');
+      expect(verdictOf(handled, answer(500), { after })).toBe('inconclusive');
+    },
+  );
+
+  it('needs no control after a forged delivery that was accepted', () => {
+    expect(verdictOf(refused, answer(200), { after: null })).toBe('fail');
+    expect(verdictOf(refusedMalformed, answer(204), { after: failure('refused') })).toBe('fail');
+  });
+
+  it('says that the endpoint is rate-limited, whichever delivery showed it', () => {
+    expect(judge('must', evidence([probe(refused, answer(401))], { after: answer(429) }))).toEqual({
+      verdict: 'inconclusive',
+      observed: '401',
+      reason: 'rate-limited: the plain valid delivery after it got 429',
+    });
+  });
+
+  it('fails whoever stopped the receiver, at any level', () => {
+    for (const level of ['must', 'should', 'info'] as const) {
+      const said = judge(
+        level,
+        evidence([probe(handled, failure('reset'))], { killed: 'the connection was refused', after: null }),
+      );
+      expect(said.verdict).toBe('fail');
+      expect(said.reason).toContain('the connection was refused');
+    }
+  });
+});
+
+describe('levels, several probes, leaks, faults of our own', () => {
+  it('fails, warns or records by level', () => {
+    const bad = evidence([probe(refused, answer(200))]);
+    expect(judge('must', bad).verdict).toBe('fail');
+    expect(judge('should', bad).verdict).toBe('warn');
+    expect(judge('info', bad)).toEqual({
+      verdict: 'pass',
+      observed: '200',
+      reason: 'recorded: accepted with 200 a delivery that had to be refused',
+    });
+  });
+
+  it('lets the worst probe decide and names it', () => {
+    const said = judge(
+      'must',
+      evidence([
+        probe(accepted, answer(200), { label: 'first' }),
+        probe(accepted, answer(409), { label: 'second' }),
+        probe(accepted, answer(200), { label: 'third' }),
+      ]),
+    );
+    expect(said).toEqual({ verdict: 'fail', observed: '409', reason: 'second: answered 409 where 200 was due' });
+  });
+
+  it('calls a wrong probe a harness error, before anything else', () => {
+    const said = judge(
+      'must',
+      evidence([probe(refused, answer(200), { probeFault: 'its credentials are right' })], { before: answer(401) }),
+    );
+    expect(said.verdict).toBe('harness-error');
+    expect(judge('must', evidence([])).verdict).toBe('harness-error');
+  });
+
+  it('fails for a leak that was asked for and for no other', () => {
+    const due: Expectation = { ...refused, absent: ['signature'] };
+    const leaking = (leaks: Leak[]) => judge('must', evidence([probe(due, answer(401), { leaks })])).verdict;
+    expect(leaking(['signature'])).toBe('fail');
+    expect(leaking(['stack-trace'])).toBe('pass');
+  });
+
+  it('tells uniform refusals from those that differ, and ignores what differs for good reasons', () => {
+    const uniform = (a: Attempt, b: Attempt) =>
+      judge('must', evidence([probe(refused, a, { label: 'a' }), probe(refused, b, { label: 'b' })], { uniform: true }))
+        .verdict;
+    expect(uniform(answer(401, '{"error":"unauthorized"}'), answer(401, '{"error":"unauthorized"}'))).toBe('pass');
+    expect(uniform(answer(401, 'missing'), answer(401, 'wrong'))).toBe('fail');
+    expect(uniform(answer(401, '', [['X-Reason', 'a']]), answer(401, '', [['X-Reason', 'b']]))).toBe('fail');
+    expect(
+      uniform(
+        answer(401, '', [
+          ['Date', 'a'],
+          ['X-Request-Id', '1'],
+        ]),
+        answer(401, '', [
+          ['Date', 'b'],
+          ['X-Request-Id', '2'],
+        ]),
+      ),
+    ).toBe('pass');
+    expect(
+      uniform(
+        answer(401, '{"id":"2f1c9a7e-0000-4000-8000-000000000001"}'),
+        answer(401, '{"id":"2f1c9a7e-0000-4000-8000-0000000000ff"}'),
+      ),
+    ).toBe('pass');
+  });
+});

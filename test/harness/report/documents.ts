@@ -1,0 +1,94 @@
+/** Hand-made result documents for tests: valid and complete, and every part can be given. */
+import type {
+  Bytes,
+  Exchange,
+  ResultDocument,
+  ScenarioResult,
+  Verdict,
+} from '../../../harness/result/result-document.ts';
+
+/** A body as text. */
+export function textBody(text: string): Bytes {
+  return { length: Buffer.byteLength(text), text, base64: null, truncated: false };
+}
+
+/** A probe that got an answer. */
+export function exchangeWith(parts: Partial<Exchange> = {}): Exchange {
+  return {
+    role: 'probe',
+    label: 'probe',
+    changes: [{ stage: 'sign', label: 'no signature header' }],
+    request: {
+      method: 'POST',
+      target: '/hooks',
+      headers: [['Content-Type', 'application/json']],
+      body: textBody('{"id":"1"}'),
+    },
+    response: { status: 200, headers: [['Content-Type', 'text/plain']], body: textBody('ok') },
+    error: null,
+    timings: { connectMs: 0.4, tlsMs: null, firstByteMs: 2, totalMs: 2.5, reused: false },
+    ...parts,
+  };
+}
+
+/** A result; without more, `signature/missing` passed. */
+export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult {
+  const id = parts.id ?? 'signature/missing';
+  return {
+    id,
+    suite: id.split('/')[0] ?? 'signature',
+    title: 'Refuses a delivery without a signature',
+    level: 'must',
+    requirements: ['hmac-missing'],
+    verdict: 'pass',
+    expected: '401',
+    observed: '401',
+    reason: '',
+    why: 'Anybody who knows the URL could send notifications.',
+    fix: 'Treat an absent header like a wrong one: answer 401.',
+    durationMs: 12.5,
+    reproduce: { curl: null, command: `hookproof run --scenario ${id}` },
+    exchanges: [],
+    ...parts,
+  };
+}
+
+const COUNT_OF: Readonly<Record<Verdict, keyof ResultDocument['counts']>> = {
+  pass: 'pass',
+  fail: 'fail',
+  warn: 'warn',
+  inconclusive: 'inconclusive',
+  'not-applicable': 'notApplicable',
+  'harness-error': 'harnessError',
+};
+
+/** A document around these parts. Counts, planned, judged and the verdict follow from the results unless they are given. */
+export function documentWith(parts: Partial<ResultDocument> = {}): ResultDocument {
+  const results = parts.results ?? [resultWith()];
+  const counts = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
+  for (const result of results) counts[COUNT_OF[result.verdict]] += 1;
+  const worst = counts.fail > 0 ? 'nonconformant' : counts.inconclusive > 0 ? 'inconclusive' : 'conformant';
+  return {
+    schemaVersion: 1,
+    tool: { name: 'hookproof', version: '0.1.0' },
+    catalogue: { digest: 'sha256:0123456789abcdef', scenarios: results.length },
+    target: { url: 'http://127.0.0.1:8080/hooks', features: ['hmac', 'api-key'], tls: null },
+    profile: null,
+    seed: '7f3a',
+    shard: null,
+    startedAt: '2026-11-21T10:00:00.000Z',
+    durationMs: 840,
+    verdict: counts.harnessError > 0 ? 'harness-error' : worst,
+    strict: false,
+    interrupted: false,
+    planned: results.length,
+    judged: results.length,
+    requests: results.length * 2 + 1,
+    counts,
+    advice: [],
+    diagnosis: [],
+    notVerified: [],
+    results,
+    ...parts,
+  };
+}

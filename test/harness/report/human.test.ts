@@ -1,0 +1,295 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderHuman } from '../../../harness/report/index.ts';
+import { documentWith, exchangeWith, resultWith, textBody } from './documents.ts';
+
+const PLAIN = { columns: 80, color: false, unicode: true };
+
+const CURL = [
+  `body='{"id":"1"}'`,
+  'curl -sS -X POST "$HOOKPROOF_URL" \\',
+  `  -H 'Content-Type: application/json' \\`,
+  '  --data-binary "$body"',
+].join('\n');
+
+/** A document with a case of everything that the report has a section for. */
+const eventful = documentWith({
+  profile: 'staging',
+  advice: ['The signature secret has 12 characters; 32 or more are recommended.'],
+  diagnosis: [
+    {
+      fault: 'skips-missing-signature',
+      title: 'Checks a signature only when there is one',
+      agreement: 31,
+      outcomes: 31,
+      why: 'The check stands behind a condition on the header, so that whoever leaves the header out is let in without any check.',
+      fix: 'Answer 401 when the header is absent.',
+    },
+    { fault: 'accepts-everything', title: 'Accepts everything', agreement: 27, outcomes: 31, why: '', fix: '' },
+  ],
+  notVerified: [
+    { requirement: 'tls-minimum', text: 'TLS 1.2 or higher.', reason: 'It needs a TLS probe.' },
+    { requirement: 'tls-trusted', text: 'A trusted certificate.', reason: 'It needs a TLS probe.' },
+    { requirement: 'hmac-timing', text: 'The comparison is constant-time.', reason: 'A network hides it.' },
+  ],
+  results: [
+    resultWith({ id: 'valid/buy', expected: '200', observed: '200' }),
+    resultWith({
+      verdict: 'fail',
+      observed: '200',
+      reason: 'accepted with 200 a delivery that had to be refused',
+      reproduce: { curl: CURL, command: 'hookproof run --scenario signature/missing' },
+      exchanges: [
+        exchangeWith({ role: 'control', label: 'control before', changes: [] }),
+        exchangeWith({ response: { status: 200, headers: [], body: textBody('\x1b[2Jall fine\u202e') } }),
+      ],
+    }),
+    resultWith({ id: 'http/case', verdict: 'warn', level: 'should', title: 'Takes any letter case', observed: '403' }),
+    resultWith({ id: 'http/slow', verdict: 'inconclusive', reason: 'rate-limited: the endpoint answered 429' }),
+    resultWith({ id: 'malformed/array', reason: 'answered 200, which is allowed; any 4xx was due' }),
+    resultWith({ id: 'tls/client', verdict: 'not-applicable', reason: 'mtls is off' }),
+    resultWith({ id: 'tls/other', verdict: 'not-applicable', reason: 'mtls is off' }),
+  ],
+});
+
+/** The lines as the text of a report. */
+function lines(...text: string[]): string {
+  return `${text.join('\n')}\n`;
+}
+
+describe('the terminal report', () => {
+  it('is short when everything is right', () => {
+    expect(renderHuman(documentWith(), PLAIN)).toBe(
+      lines(
+        '✓ CONFORMANT  http://127.0.0.1:8080/hooks',
+        '  1 passed',
+        '  with hmac, api-key',
+        '',
+        'suite     pass fail warn inconclusive  n/a error',
+        'signature    1    0    0            0    0     0',
+        '',
+        '1 of 1 planned checks judged, 3 requests, 840 ms, seed 7f3a',
+      ),
+    );
+  });
+
+  it('says first what is wrong and how to mend it', () => {
+    expect(renderHuman(eventful, PLAIN)).toBe(
+      lines(
+        '✗ NOT CONFORMANT  http://127.0.0.1:8080/hooks',
+        '  1 failed, 1 warning, 1 inconclusive, 2 passed, 2 not applicable',
+        '  with hmac, api-key; profile staging',
+        '',
+        'Your endpoint behaves like this',
+        '  Checks a signature only when there is one',
+        '  skips-missing-signature, 31 of 31 outcomes agree',
+        '  why  The check stands behind a condition on the header, so that whoever leaves',
+        '       the header out is let in without any check.',
+        '  fix  Answer 401 when the header is absent.',
+        '  or   Accepts everything (accepts-everything, 27 of 31 outcomes agree)',
+        '',
+        'Failures (1)',
+        '',
+        'signature',
+        '  ✗ fail  Refuses a delivery without a signature',
+        '    check     signature/missing (must)',
+        '    expected  401',
+        '    observed  200',
+        '    reason    accepted with 200 a delivery that had to be refused',
+        '    changed   sign: no signature header',
+        '    answer    200, 15 bytes: \\x1b[2Jall fine\\u202e',
+        '    why       Anybody who knows the URL could send notifications.',
+        '    fix       Treat an absent header like a wrong one: answer 401.',
+        '    again     hookproof run --scenario signature/missing',
+        '    curl',
+        `      body='{"id":"1"}'`,
+        '      curl -sS -X POST "$HOOKPROOF_URL" \\',
+        "        -H 'Content-Type: application/json' \\",
+        '        --data-binary "$body"',
+        '',
+        'Warnings (1)',
+        '',
+        'http',
+        '  ! warn  Takes any letter case',
+        '    check     http/case (should)',
+        '    expected  401',
+        '    observed  403',
+        '    why       Anybody who knows the URL could send notifications.',
+        '    fix       Treat an absent header like a wrong one: answer 401.',
+        '    again     hookproof run --scenario http/case',
+        '',
+        'Inconclusive (1)',
+        '  ? 1 check inconclusive: rate-limited: the endpoint answered 429',
+        '    http/slow',
+        '',
+        'Passed with a note (1)',
+        '  ✓ 1 check: answered 200, which is allowed; any 4xx was due',
+        '    malformed/array',
+        '',
+        'Not applicable (2)',
+        '  - 2 checks: mtls is off',
+        '',
+        'Advice',
+        '  ! The signature secret has 12 characters; 32 or more are recommended.',
+        '',
+        'Not verified by black-box test (3)',
+        '  - tls-minimum: TLS 1.2 or higher.',
+        '  - tls-trusted: A trusted certificate.',
+        '    It needs a TLS probe.',
+        '  - hmac-timing: The comparison is constant-time.',
+        '    A network hides it.',
+        '',
+        'suite     pass fail warn inconclusive  n/a error',
+        'valid        1    0    0            0    0     0',
+        'signature    0    1    0            0    0     0',
+        'http         0    0    1            1    0     0',
+        'malformed    1    0    0            0    0     0',
+        'tls          0    0    0            0    2     0',
+        '',
+        '7 of 7 planned checks judged, 15 requests, 840 ms, seed 7f3a',
+      ),
+    );
+  });
+
+  it('says once why nothing could be judged', () => {
+    const reason =
+      'control refused: the plain valid delivery before it got no answer: nothing listens at 127.0.0.1:8080';
+    const ids = ['valid/buy', 'valid/sell', 'signature/missing', 'signature/hex', 'signature/other-secret'];
+    const document = documentWith({
+      results: ids.map((id) => resultWith({ id, verdict: 'inconclusive', observed: '', reason })),
+    });
+    expect(renderHuman(document, PLAIN)).toBe(
+      lines(
+        '? NO VERDICT  http://127.0.0.1:8080/hooks',
+        '  5 inconclusive',
+        '  with hmac, api-key',
+        '  nothing is proved, neither for the endpoint nor against it',
+        '',
+        'Inconclusive (5)',
+        '  ? 5 checks inconclusive: control refused: the plain valid delivery before it',
+        '    got no answer: nothing listens at 127.0.0.1:8080',
+        '    valid 2, signature 3',
+        '',
+        'suite     pass fail warn inconclusive  n/a error',
+        'valid        0    0    0            2    0     0',
+        'signature    0    0    0            3    0     0',
+        '',
+        '5 of 5 planned checks judged, 11 requests, 840 ms, seed 7f3a',
+      ),
+    );
+  });
+
+  it('shows the first of each cause of many failures in full, and every other one in a line', () => {
+    const results = [
+      ...Array.from({ length: 30 }, (_, index) =>
+        resultWith({ id: `signature/forged-${index}`, verdict: 'fail', observed: '200' }),
+      ),
+      ...Array.from({ length: 20 }, (_, index) =>
+        resultWith({ id: `malformed/broken-${index}`, verdict: 'fail', expected: '4xx', observed: '500' }),
+      ),
+    ];
+    const report = renderHuman(documentWith({ results }), PLAIN).split('\n');
+    expect(report.filter((line) => line.includes('✗ fail'))).toHaveLength(2);
+    expect(report.filter((line) => line.startsWith('    check'))).toEqual([
+      '    check     signature/forged-0 (must)',
+      '    check     malformed/broken-0 (must)',
+    ]);
+    expect(report.filter((line) => line.startsWith('  ✗ signature/'))).toEqual(
+      Array.from({ length: 29 }, (_, index) => `  ✗ signature/forged-${index + 1}: expected 401, observed 200`),
+    );
+    expect(report.filter((line) => line.startsWith('  ✗ malformed/'))).toHaveLength(19);
+    expect(report.filter((line) => line.includes('hookproof explain ID'))).toHaveLength(1);
+    expect(report.length).toBeLessThan(100);
+  });
+
+  it('shows at most twelve failures in full, however many causes there are', () => {
+    const results = Array.from({ length: 40 }, (_, index) =>
+      resultWith({ id: `signature/forged-${index}`, verdict: 'fail', observed: `${500 + index}` }),
+    );
+    const report = renderHuman(documentWith({ results }), PLAIN);
+    expect(report.split('\n').filter((line) => line.includes('✗ fail'))).toHaveLength(12);
+    for (const { id } of results) expect(report).toContain(id);
+  });
+
+  it('points to the JSON report for a script that would bury everything else', () => {
+    const curl = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
+    const result = resultWith({ verdict: 'fail', observed: '200', reproduce: { curl, command: 'hookproof run' } });
+    const report = renderHuman(documentWith({ results: [result] }), PLAIN);
+    expect(report).toContain('    curl      a script of 40 lines: see --reporter json\n');
+    expect(report).not.toContain('line 1');
+  });
+
+  it('marks an interrupted and a strict run, and a fault of our own', () => {
+    const warned = documentWith({ results: [resultWith({ verdict: 'warn' })], strict: true, verdict: 'nonconformant' });
+    expect(renderHuman(warned, PLAIN)).toContain('  strict: warnings fail the run\n');
+    const cut = documentWith({ interrupted: true, planned: 9 });
+    expect(renderHuman(cut, PLAIN)).toContain('  interrupted: what follows is a partial report\n');
+    expect(renderHuman(cut, PLAIN).trimEnd().split('\n').at(-1)).toMatch(/^1 of 9 planned checks judged, /);
+    const broken = documentWith({ results: [resultWith({ verdict: 'harness-error', reason: 'the probe was wrong' })] });
+    expect(renderHuman(broken, PLAIN).split('\n').slice(0, 9)).toEqual([
+      '# HARNESS ERROR  http://127.0.0.1:8080/hooks',
+      '  1 harness error',
+      '  with hmac, api-key',
+      '  hookproof itself went wrong, so this says nothing about the endpoint',
+      '',
+      'Harness errors (1): faults of hookproof, please report them',
+      '  # 1 check: the probe was wrong',
+      '    signature/missing',
+      '',
+    ]);
+  });
+
+  it('says the same with colour as without', () => {
+    const colored = renderHuman(eventful, { ...PLAIN, color: true });
+    expect(colored).toContain('\x1b[31m✗\x1b[39m');
+    expect(colored.replace(/\x1b\[\d+m/g, '')).toBe(renderHuman(eventful, PLAIN));
+  });
+
+  it('is ASCII alone where the terminal has no Unicode', () => {
+    const result = resultWith({ verdict: 'fail', title: 'Größe “quoted” – 漢字 …', observed: '200' });
+    const report = renderHuman(documentWith({ results: [result] }), { ...PLAIN, unicode: false });
+    expect(report).toMatch(/^[\n\x20-\x7e]*$/);
+    expect(report).toContain('x fail  Gr\\xf6\\xdfe "quoted" - \\u6f22\\u5b57 ...\n');
+  });
+
+  it('keeps to every width from 40, and to 120 in wider terminals', () => {
+    for (const columns of [40, 60, 80, 120, 200]) {
+      for (const line of renderHuman(eventful, { ...PLAIN, columns })
+        .trimEnd()
+        .split('\n')
+        .slice(0, -1)) {
+        if (/^ {6}|^ {4}again/.test(line) && columns < 60) continue;
+        expect(line.length, line).toBeLessThanOrEqual(Math.min(120, columns));
+      }
+    }
+    expect(renderHuman(eventful, { ...PLAIN, columns: 3 })).toBe(renderHuman(eventful, { ...PLAIN, columns: 40 }));
+  });
+
+  it('lets no control, invisible or bidirectional character of the endpoint through', () => {
+    const hostile = fc.string({
+      unit: fc.constantFrom('\x1b[31m', '\x07', '\u202e', '\u200b', '\x9b', '\r', 'a', ' ', '\u2028'),
+    });
+    fc.assert(
+      fc.property(hostile, fc.boolean(), (text, unicode) => {
+        const result = resultWith({
+          verdict: 'fail',
+          title: text,
+          observed: text,
+          reason: `${text}!`,
+          reproduce: { curl: text, command: text },
+          exchanges: [
+            exchangeWith({ label: text, response: { status: 200, headers: [[text, text]], body: textBody(text) } }),
+          ],
+        });
+        const document = documentWith({
+          results: [result, resultWith({ id: text, verdict: 'inconclusive', reason: text })],
+          target: { url: text, features: [], tls: { protocol: text, cipher: text } },
+          seed: text,
+          advice: [text],
+        });
+        expect(renderHuman(document, { columns: 80, color: false, unicode })).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

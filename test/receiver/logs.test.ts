@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { expect, it, vi } from 'vitest';
+import { createLogger, createReceiver } from '../../receiver/index.ts';
+import { API_KEY, buy, headersFor, post, SECRET, sign } from './deliveries.ts';
+
+function capture(): { text: () => string; lines: () => Record<string, unknown>[]; stream: Writable } {
+  let written = '';
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      written += String(chunk);
+      done();
+    },
+  });
+  const lines = () =>
+    written
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { text: () => written, lines, stream };
+}
+
+it('logs one line for each delivery: what came of it, why, and how long it took', async () => {
+  const { lines, stream } = capture();
+  const next = randomBytes(32).toString('hex');
+  const receiver = createReceiver({
+    signing: { secrets: [next, SECRET] },
+    apiKey: { keys: [API_KEY] },
+    logger: createLogger({ destination: stream }),
+  });
+  const body = JSON.stringify(buy('id-1'));
+  await post(receiver, body);
+  await post(receiver, body, { 'X-Service-Signature': sign(body, next) });
+  await post(receiver, body, { 'X-Service-Signature': sign('other') });
+  await post(receiver, body, { 'X-Service-Signature': undefined });
+  await post(receiver, body, { 'X-Service-Signature': 'x' });
+  await post(receiver, body, { 'X-API-Key': undefined });
+  await post(receiver, body, { 'X-API-Key': 'x' });
+  await post(receiver, 'nul');
+  await post(receiver, '[]');
+  await post(receiver, body, { 'Content-Type': 'text/plain' });
+
+  const refused = (status: number, reason: string) => ({ outcome: 'refused', status, reason });
+  const matched = { secretIndex: 1 };
+  const expected = [
+    { outcome: 'accepted', status: 200, id: 'id-1', kind: 'CAAS_BUY', ...matched },
+    { outcome: 'accepted', status: 200, id: 'id-1', kind: 'CAAS_BUY', duplicate: true },
+    refused(401, 'signature-mismatch'),
+    refused(401, 'signature-missing'),
+    refused(401, 'signature-malformed'),
+    refused(401, 'api-key-missing'),
+    refused(401, 'api-key-mismatch'),
+    { ...refused(400, 'body-not-json'), ...matched },
+    { ...refused(400, 'not-a-notification'), ...matched },
+    { ...refused(415, 'content-type-not-json'), ...matched },
+  ];
+  await vi.waitFor(() => expect(lines()).toHaveLength(expected.length));
+  expect(lines().map(({ level: _level, time: _time, pid: _pid, hostname: _hostname, ...line }) => line)).toEqual(
+    expected.map((line) => ({
+      name: 'receiver',
+      event: 'delivery',
+      msg: `delivery ${line.outcome}`,
+      durationMs: expect.any(Number),
+      ...line,
+    })),
+  );
+});
+
+it('logs no credential and no body, whatever goes wrong', async () => {
+  const { text, lines, stream } = capture();
+  const canary = `canary-${randomUUID()}`;
+  const logger = createLogger({ destination: stream, level: 'trace' });
+  const receiver = createReceiver({
+    signing: { secrets: [SECRET, 'short-secret-of-the-test'] },
+    apiKey: { keys: [API_KEY] },
+    logger,
+    handlers: {
+      CAAS_BUY: (notification, context) => {
+        context.logger.info(
+          { raw: notification.raw, headers: { 'X-API-Key': API_KEY }, request: { headers: SECRET } },
+          'mine',
+        );
+        throw Object.assign(new Error('upstream said no'), { config: { headers: { 'x-api-key': API_KEY } } });
+      },
+    },
+  });
+  const body = JSON.stringify(buy('id-2', { providerId: canary }));
+  const wrong = randomBytes(32).toString('base64');
+  await post(receiver, body);
+  await post(receiver, body, { 'X-Service-Signature': wrong });
+  await post(receiver, body, { 'X-API-Key': `${API_KEY}x`, Authorization: `Bearer ${API_KEY}` }, `/?key=${API_KEY}`);
+  await post(receiver, `{"id":"${canary}"`);
+  await post(receiver, JSON.stringify({ id: canary, type: canary, at: canary, data: canary }));
+  await receiver.settled();
+  await vi.waitFor(() => expect(lines().filter(({ event }) => event === 'delivery')).toHaveLength(5));
+
+  expect(lines().map(({ event, msg }) => event ?? msg)).toEqual(
+    expect.arrayContaining(['configuration', 'delivery', 'mine', 'handler-failed']),
+  );
+  for (const secret of [
+    SECRET,
+    'short-secret-of-the-test',
+    API_KEY,
+    wrong,
+    canary,
+    ...Object.values(headersFor(body)).slice(1),
+  ]) {
+    expect(text()).not.toContain(secret);
+  }
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import type { FlowScenario, Observation, RunObservations } from '../../scenarios/scenario.ts';
+import { deliverySuite } from '../../scenarios/suites/delivery.ts';
+import { assemble, fakeKit, someCredentials } from './credential-check.ts';
+
+const kit = fakeKit(someCredentials());
+const flows = deliverySuite.scenarios.filter((one): one is FlowScenario => 'flow' in one);
+
+/** The bodies of a flow, group by group. */
+function sent(
+  id: string,
+): { text: string; value: { id: string; type: string; at?: number; data: Record<string, unknown> } }[][] {
+  const flow = flows.find((one) => one.id === `delivery/${id}`);
+  if (flow === undefined) throw new Error(`no flow delivery/${id}`);
+  return flow.flow(kit).map((group) =>
+    group.map(({ change }) => {
+      const text = assemble(change, kit).body.toString();
+      return {
+        text,
+        value: text.endsWith('}') ? JSON.parse(text) : { id: /"id":"([^"]+)"/.exec(text)?.[1], type: '', data: {} },
+      };
+    }),
+  );
+}
+const shape = (id: string) => sent(id).map((group) => group.length);
+const states = (id: string) =>
+  sent(id).map((group) =>
+    group.map(({ value: { type, data } }) => {
+      const metadata = (data.metadata ?? {}) as { orderStatus?: string };
+      return [type, data.type ?? data.operation, metadata.orderStatus ?? data.status]
+        .filter((part) => part !== undefined)
+        .join(' ');
+    }),
+  );
+
+describe('copies', () => {
+  it.each([
+    ['twice', [1, 1]],
+    ['three-times', [1, 1, 1]],
+    ['two-at-once', [2]],
+    ['ten-at-once', [10]],
+    ['deposit-twice', [1, 1]],
+    ['wallet-twice', [1, 1]],
+  ])('%s are the same bytes', (id, groups) => {
+    expect(shape(id)).toEqual(groups);
+    expect(
+      new Set(
+        sent(id)
+          .flat()
+          .map(({ text }) => text),
+      ).size,
+    ).toBe(1);
+  });
+
+  it('with the same id and another layout are the same value in other bytes', () => {
+    const [first, second] = sent('same-id-other-layout').flat();
+    expect(second?.value).toEqual(first?.value);
+    expect(second?.text).not.toBe(first?.text);
+  });
+
+  it('are none when only the data is the same, or the second', () => {
+    const [first, second] = sent('other-id-same-data').flat();
+    expect(second?.value.data).toEqual(first?.value.data);
+    expect(second?.value.id).not.toBe(first?.value.id);
+    const [created, pending] = sent('same-second').flat();
+    expect(pending?.value).toMatchObject({
+      at: created?.value.at,
+      data: { transactionId: created?.value.data.transactionId },
+    });
+    expect(pending?.value.id).not.toBe(created?.value.id);
+  });
+});
+
+describe('related deliveries', () => {
+  it('come in the order that their ids say', () => {
+    expect({
+      'order-in-turn': states('order-in-turn'),
+      'hash-follows': states('hash-follows'),
+      'hash-before': states('hash-before'),
+      'order-reversed': states('order-reversed'),
+      'order-all-at-once': states('order-all-at-once'),
+      refund: states('refund'),
+      'refund-failed': states('refund-failed'),
+      'refund-first': states('refund-first'),
+      onboarding: states('onboarding'),
+      'staged-then-declined': states('staged-then-declined'),
+    }).toEqual({
+      'order-in-turn': [
+        ['CAAS BUY CREATED'],
+        ['CAAS BUY PENDING'],
+        ['CAAS BUY BLOCKCHAIN_ACCEPTED'],
+        ['CAAS BUY CONFIRMED'],
+      ],
+      'hash-follows': [['CAAS BUY BLOCKCHAIN_ACCEPTED'], ['CAAS BUY BLOCKCHAIN_ACCEPTED']],
+      'hash-before': [['CAAS BUY CONFIRMED'], ['CAAS BUY BLOCKCHAIN_ACCEPTED']],
+      'order-reversed': [
+        ['CAAS BUY COMPLETED'],
+        ['CAAS BUY BLOCKCHAIN_ACCEPTED'],
+        ['CAAS BUY PENDING'],
+        ['CAAS BUY CREATED'],
+      ],
+      'order-all-at-once': [
+        ['CAAS BUY CREATED', 'CAAS BUY PENDING', 'CAAS BUY BLOCKCHAIN_ACCEPTED', 'CAAS BUY CONFIRMED'],
+      ],
+      refund: [['CAAS SELL FAILED'], ['REFUND SUCCESS']],
+      'refund-failed': [['CAAS SELL FAILED'], ['REFUND FAIL']],
+      'refund-first': [['REFUND SUCCESS'], ['CAAS SELL FAILED']],
+      onboarding: [['WALLET WALLET_CREATED', 'WALLET WALLET_CREATED', 'WALLET WALLET_CREATED']],
+      'staged-then-declined': [['PAYMENT_METHOD STAGED'], ['PAYMENT_METHOD DECLINED']],
+    });
+  });
+
+  it('share what they are about and have ids of their own', () => {
+    const about = (id: string, field: string) =>
+      new Set(
+        sent(id)
+          .flat()
+          .map(({ value }) => value.data[field]),
+      ).size;
+    for (const id of [
+      'order-in-turn',
+      'sell-in-turn',
+      'hash-follows',
+      'refund',
+      'refund-failed',
+      'refund-first',
+      'older-after-newer',
+    ]) {
+      expect([id, about(id, 'transactionId')]).toEqual([id, 1]);
+    }
+    expect(about('onboarding', 'customerId')).toBe(1);
+    expect(about('onboarding', 'walletAddress')).toBe(3);
+    expect(about('staged-then-declined', 'paymentMethodId')).toBe(1);
+    expect(about('two-deposits', 'customerId')).toBe(1);
+    expect(about('two-deposits', 'partnerTransactionId')).toBe(2);
+    expect(
+      new Set(
+        sent('order-in-turn')
+          .flat()
+          .map(({ value }) => value.id),
+      ).size,
+    ).toBe(4);
+  });
+
+  it('bring the hash second', () => {
+    const hashes = sent('hash-follows')
+      .flat()
+      .map(({ text }) => /"blockchainTransactionId":"([^"]*)"/.exec(text)?.[1]);
+    expect(hashes).toEqual(['', expect.stringMatching(/^0x[0-9a-f]{64}$/)]);
+  });
+});
+
+describe('poisoned ids', () => {
+  const poisoned = flows.filter(({ id }) => id.startsWith('delivery/poisoned-'));
+
+  it('are used by a bad delivery, and then by the right one', () => {
+    expect(poisoned).toHaveLength(7);
+    for (const { id } of poisoned) {
+      const [bad, right] = sent(id.slice('delivery/'.length)).flat();
+      expect([id, bad?.value.id]).toEqual([id, right?.value.id]);
+      expect(right?.value.data).toMatchObject({ metadata: { orderStatus: 'COMPLETED' } });
+    }
+  });
+});
+
+describe('staying up', () => {
+  const observe = (...outages: RunObservations['outages']): Observation => {
+    const one = deliverySuite.scenarios.find(({ id }) => id === 'delivery/stays-up');
+    if (one === undefined || !('observe' in one)) throw new Error('no observation');
+    return one.observe({ answerTimesMs: [], leaks: [], failedControls: [], outages });
+  };
+  const sign = 'no answer: the connection was refused';
+
+  it('passes without an outage', () => {
+    expect(observe()).toEqual({ verdict: 'pass', observed: 'no outage', reason: '' });
+  });
+
+  it('fails and names who did it, recovered or not', () => {
+    const outage = {
+      inFlight: ['malformed/null', 'malformed/array'],
+      culprit: 'malformed/null',
+      recovered: true,
+      sign,
+    };
+    expect(observe(outage)).toEqual({
+      verdict: 'fail',
+      observed: `1 outage: ${sign}`,
+      reason: 'the endpoint stopped answering because of malformed/null',
+    });
+    expect(observe({ ...outage, culprit: null }, outage, { ...outage, culprit: 'malformed/empty' })).toEqual({
+      verdict: 'fail',
+      observed: `3 outages, the first: ${sign}`,
+      reason: 'the endpoint stopped answering because of malformed/null, malformed/empty',
+    });
+  });
+
+  it('fails when the endpoint looks dead and never came back, and says what was in flight', () => {
+    expect(
+      observe({ inFlight: ['malformed/null', 'http/burst'], culprit: null, recovered: false, sign }),
+    ).toMatchObject({
+      verdict: 'fail',
+      reason: expect.stringContaining('in flight were: malformed/null, http/burst'),
+    });
+  });
+
+  it('is inconclusive when nobody can be named and it came back, or may only be out of reach', () => {
+    expect(observe({ inFlight: ['http/burst'], culprit: null, recovered: true, sign }).verdict).toBe('inconclusive');
+    expect(
+      observe({ inFlight: [], culprit: null, recovered: false, sign: 'no answer: the name does not resolve' }).verdict,
+    ).toBe('inconclusive');
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { readNotification } from '../../contract/index.ts';
+import type { FlowScenario, ProbeScenario } from '../../scenarios/scenario.ts';
+import { httpSuite } from '../../scenarios/suites/http.ts';
+import { assemble, fakeKit, someCredentials } from './credential-check.ts';
+
+const kit = fakeKit(someCredentials());
+const probes = httpSuite.scenarios.filter((one): one is ProbeScenario => 'change' in one);
+const flow = (id: string) => httpSuite.scenarios.find((one): one is FlowScenario => 'flow' in one && one.id === id)!;
+const head = (id: string) => assemble(probes.find((one) => one.id === id)!.change, kit).head;
+
+/** A well-formed request, as the harness gives it to a raw transmission. */
+const REQUEST =
+  'POST /hook HTTP/1.1\r\nHost: h.example\r\nContent-Type: application/json\r\nContent-Length: 27\r\nConnection: close\r\n\r\n{"the body":"is 27 bytes."}';
+
+describe('the http suite', () => {
+  it('spells Content-Type as its ids say', () => {
+    const types = probes
+      .filter(({ id }) => id.startsWith('http/content-type-'))
+      .map(({ id }) => [
+        id.slice('http/content-type-'.length),
+        head(id)
+          .headers.filter(([name]) => name === 'Content-Type')
+          .map(([, value]) => value),
+      ]);
+    expect(Object.fromEntries(types)).toEqual({
+      charset: ['application/json; charset=utf-8'],
+      'charset-upper': ['application/json;charset=UTF-8'],
+      quoted: ['application/json; charset="utf-8"'],
+      upper: ['Application/JSON'],
+      suffix: ['application/cloudevents+json'],
+      missing: [],
+      text: ['text/plain'],
+      form: ['application/x-www-form-urlencoded'],
+      multipart: ['multipart/form-data'],
+      broken: ['application/json; ;charset'],
+    });
+  });
+
+  it('spells header names as its ids say, and keeps the values', () => {
+    const names = (id: string) => head(id).headers.map(([name]) => name);
+    expect(names('http/signature-header-lower')).toContain('x-service-signature');
+    expect(names('http/signature-header-upper')).toContain('X-SERVICE-SIGNATURE');
+    expect(names('http/signature-header-mixed')).toContain('x-sErViCe-sIgNaTuRe');
+    expect(names('http/key-header-lower')).toContain('x-api-key');
+    expect(names('http/key-header-upper')).toContain('X-API-KEY');
+    expect(names('http/headers-lower')).toEqual([
+      'host',
+      'content-type',
+      'content-length',
+      'x-service-signature',
+      'x-api-key',
+    ]);
+  });
+
+  it('uses each other method with the path and the credentials of a delivery', () => {
+    const lines = probes
+      .filter(({ id }) => /^http\/(method-|get-)/.test(id))
+      .map(({ id }) => head(id))
+      .map(({ method, target }) => `${method} ${target}`);
+    expect(lines).toEqual(
+      ['GET', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'FROBNICATE'].map((method) => `${method} /hook`),
+    );
+    expect(assemble(probes.find(({ id }) => id === 'http/get-empty')!.change, kit).body.length).toBe(0);
+  });
+
+  it('sends a large refused delivery, and then a right one in a group of its own', () => {
+    for (const id of ['http/after-refused-signature', 'http/after-refused-key']) {
+      const groups = flow(id).flow(kit);
+      expect(groups.map((group) => group.map(({ expect: due }) => due.text))).toEqual([
+        ['401 or 413, and the receiver stays up'],
+        ['200'],
+      ]);
+      const bodies = groups.flat().map(({ change }) => assemble(change, kit).body);
+      expect(bodies[0]!.length).toBeGreaterThan(1_000_000);
+      expect(readNotification(JSON.parse(bodies[1]!.toString())).ok).toBe(true);
+    }
+  });
+
+  it('sends bursts in one group, alone', () => {
+    const burst = flow('http/burst');
+    const mixed = flow('http/burst-mixed');
+    expect([burst.alone, mixed.alone]).toEqual([true, true]);
+    expect(burst.flow(kit).map((group) => group.map(({ expect: due }) => due.text))).toEqual([Array(20).fill('200')]);
+    expect(mixed.flow(kit).map((group) => group.map(({ expect: due }) => due.text))).toEqual([
+      Array(20).fill(['200', '401']).flat(),
+    ]);
+    const bodies = burst
+      .flow(kit)
+      .flat()
+      .map(({ change }) => assemble(change, kit).body.toString());
+    expect(new Set(bodies).size).toBe(20);
+  });
+
+  it('breaks HTTP in one place each', () => {
+    const broken = probes.flatMap(({ id, change: { transmit } }) =>
+      transmit?.kind === 'raw'
+        ? [[id.slice('http/'.length), transmit.make(Buffer.from(REQUEST), kit).toString('latin1')] as const]
+        : [],
+    );
+    const [line, host, type, length, close, , body] = REQUEST.split('\r\n');
+    const request = (...lines: (string | undefined)[]) => [...lines, '', body].join('\r\n');
+    expect(Object.fromEntries(broken)).toEqual({
+      'garbage-request-line': request('%%% this is no request line %%%', host, type, length, close),
+      'version-unknown': request('POST /hook HTTP/9.9', host, type, length, close),
+      'two-content-lengths': request(line, host, type, length, 'Content-Length: 5', close),
+      'content-length-and-chunked': request(line, host, type, length, close, 'Transfer-Encoding: chunked'),
+      'content-length-words': request(line, host, type, 'Content-Length: 27abc', close),
+      'content-length-negative': request(line, host, type, 'Content-Length: -5', close),
+      'content-length-short': request(line, host, type, 'Content-Length: 17', close),
+      'chunk-size-broken': request(line, host, type, 'Transfer-Encoding: chunked', close),
+      'null-in-header': request(line, host, type, length, close, 'X-Test: a\u0000b'),
+      'header-without-colon': request(line, host, type, length, close, 'this line has no colon'),
+      'space-before-colon': request(line, host, type, length, close, 'X-Test : a'),
+      'host-missing': request(line, type, length, close),
+    });
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { ERROR_CODES, NOTIFICATION_KINDS, readNotification } from '../../contract/index.ts';
+import type { Observation } from '../../scenarios/scenario.ts';
+import { typoKeySuite } from '../../scenarios/suites/typo-key.ts';
+import { validSuite } from '../../scenarios/suites/valid.ts';
+import { assemble, deliveriesOf, fakeKit, someCredentials } from './credential-check.ts';
+
+const kit = fakeKit(someCredentials());
+const scenario = (id: string) => {
+  const found = [...validSuite.scenarios, ...typoKeySuite.scenarios].find((one) => one.id === id);
+  if (found === undefined) throw new Error(`no scenario ${id}`);
+  return found;
+};
+const sent = (id: string) =>
+  deliveriesOf(scenario(id), kit).map(({ change }) => JSON.parse(assemble(change, kit).body.toString()));
+
+function timed(...answerTimesMs: number[]): Observation {
+  const one = scenario('valid/answers-in-time');
+  if (!('observe' in one)) throw new Error('no observation');
+  return one.observe({ answerTimesMs, leaks: [], outages: [], failedControls: [] });
+}
+
+describe('the valid suite', () => {
+  it('begins with the plain delivery, in which nothing is changed', () => {
+    expect(validSuite.scenarios[0]).toMatchObject({ id: 'valid/plain', change: {} });
+    expect(assemble({}, kit).body.toString()).toContain('"orderStatus":"COMPLETED"');
+  });
+
+  it('sends every kind, and BUY and SELL at every status', () => {
+    const seen = validSuite.scenarios.flatMap((one) =>
+      deliveriesOf(one, kit).flatMap(({ change }) => {
+        const reading = readNotification(JSON.parse(assemble(change, kit).body.toString()));
+        return reading.ok ? [reading.notification] : [];
+      }),
+    );
+    expect(NOTIFICATION_KINDS.filter((kind) => !seen.some((one) => one.kind === kind))).toEqual([]);
+    const pairs = new Set(
+      seen
+        .map(({ raw }) => JSON.stringify(raw.data))
+        .map((data) => /"type":"(\w+)".*"orderStatus":"(\w+)"/.exec(data)?.slice(1).join(' ')),
+    );
+    expect(
+      ['BUY', 'SELL']
+        .flatMap((flow) =>
+          ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED', 'COMPLETED', 'FAILED'].map(
+            (status) => `${flow} ${status}`,
+          ),
+        )
+        .filter((pair) => !pairs.has(pair)),
+    ).toEqual([]);
+  });
+
+  it('sends each listed error code once, nine at a time, where its group has its place', () => {
+    const flow = scenario('valid/error-codes-all');
+    if (!('flow' in flow)) throw new Error('no flow');
+    const groups = flow.flow(kit);
+    expect(groups.map((group) => group.length)).toEqual([9, 9, 9, 9, 9, 9]);
+    expect(groups.flat().map(({ label }) => label)).toEqual(ERROR_CODES.map(({ code }) => code));
+    const codes = sent('valid/error-codes-all').map(({ data }) => data.errorData?.code ?? data.errorCode);
+    expect(codes).toEqual(ERROR_CODES.map(({ code }) => code));
+    expect(flow.title).toContain('54');
+  });
+
+  it('spells times in the ways that ISO 8601 allows', () => {
+    expect(sent('valid/time-without-milliseconds')[0].at).toBe('2026-01-02T03:04:05Z');
+    expect(sent('valid/time-with-microseconds')[0].at).toBe('2026-01-02T03:04:05.000123Z');
+    expect(sent('valid/time-with-offset')[0].at).toBe('2026-01-02T03:04:05.000+00:00');
+    expect(sent('valid/deposit-amount-long')[0].data.metadata.asset.amount).toMatch(/^1\d{77}$/);
+  });
+
+  it('sends a field as missing, null and empty', () => {
+    const memo = (slug: string) => sent(`valid/memo-${slug}`)[0].data.metadata.blockchainData;
+    expect('blockchainMemo' in memo('missing')).toBe(false);
+    expect(memo('null').blockchainMemo).toBe(null);
+    expect(memo('empty').blockchainMemo).toBe('');
+  });
+});
+
+describe('answers in time', () => {
+  it('passes on a quick median, and says how slow the slowest was', () => {
+    expect(timed(3, 12_000, 4)).toEqual({
+      verdict: 'pass',
+      observed: 'median 0.004 s, slowest 12.0 s, of 3',
+      reason: '',
+    });
+    expect(timed(5000, 5000).verdict).toBe('pass');
+  });
+
+  it('warns when half of the answers take longer than five seconds', () => {
+    expect(timed(5001, 6000, 10)).toMatchObject({ verdict: 'warn', observed: 'median 5.0 s, slowest 6.0 s, of 3' });
+  });
+
+  it('is inconclusive when nothing was accepted', () => {
+    expect(timed().verdict).toBe('inconclusive');
+  });
+});
+
+describe('the typo-key suite', () => {
+  it('sends each combination of the two spellings', () => {
+    const keys = (slug: string) => {
+      const { metadata } = sent(`typo-key/${slug}`)[0].data;
+      const { sourceAddress: _source, destinationAddress: _destination, asset: _asset, ...hashes } = metadata;
+      return Object.entries(hashes).map(
+        ([key, value]) => `${key}=${typeof value === 'string' && value !== '' ? 'hash' : JSON.stringify(value)}`,
+      );
+    };
+    expect(
+      Object.fromEntries(typoKeySuite.scenarios.map(({ id }) => [id, keys(id.slice('typo-key/'.length))])),
+    ).toEqual({
+      'typo-key/right-spelling': ['blockchainTransactionId=hash'],
+      'typo-key/misspelt': ['blockchainTransctionId=hash'],
+      'typo-key/both-alike': ['blockchainTransactionId=hash', 'blockchainTransctionId=hash'],
+      'typo-key/both-different': ['blockchainTransactionId=hash', 'blockchainTransctionId=hash'],
+      'typo-key/misspelt-first': ['blockchainTransctionId=""', 'blockchainTransactionId=hash'],
+      'typo-key/right-null': ['blockchainTransactionId=null', 'blockchainTransctionId=hash'],
+      'typo-key/neither': [],
+    });
+    const both = (slug: string) =>
+      new Set(
+        Object.values(sent(`typo-key/${slug}`)[0].data.metadata).filter((value) => /^0x.{64}$/.test(String(value))),
+      ).size;
+    expect([both('both-alike'), both('both-different')]).toEqual([1, 2]);
+  });
+});
