@@ -19,6 +19,13 @@ const inSuites =
   (result: ScenarioResult) =>
     names.includes(result.suite) && result.expected.startsWith('401');
 
+/** Bodies that no serialiser writes again as they were, whatever the language. */
+const RESERIALISERS_DIFFER: ReadonlySet<string> = new Set(
+  ['spaces', 'indent-4', 'tabs', 'trailing-lf', 'leading-space', 'mixed-space', 'trailing-zero', 'exponent', 'long-decimal'].map(
+    (slug) => `raw-body/${slug}`,
+  ),
+);
+
 const PATTERNS: readonly Pattern[] = [
   {
     fault: 'accepts-everything',
@@ -47,7 +54,7 @@ const PATTERNS: readonly Pattern[] = [
   {
     fault: 'verifies-reserialised-json',
     title: 'The signature is verified over JSON that was parsed and written again',
-    tells: ({ id, expected }) => id.startsWith('raw-body/') && expected.startsWith('200'),
+    tells: ({ id }) => RESERIALISERS_DIFFER.has(id),
     agrees: ({ observed }) => observed.startsWith('401') || observed.startsWith('403') || observed.startsWith('400'),
     why: 'Right signatures are refused as soon as the body is not exactly what your JSON library would write. It works with one sender and fails with the first different space, number or escape.',
     fix: 'Verify over the bytes as they arrived, before any JSON parsing: in Express, `express.raw({ type: () => true })` and the HMAC over `req.body`; parse afterwards.',

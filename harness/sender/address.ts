@@ -17,9 +17,17 @@ export interface Addressed {
 
 /**
  * The address stage: where the bytes go and what stands before them. The lines come in a fixed order: Host, Content-Type,
- * Content-Length, signature, API key, custom headers. Specification: Delivery endpoint; Authentication.
+ * Content-Length, signature, API key, custom headers. There is no User-Agent: a partner who wants one configures it. Specification: Delivery endpoint; Authentication.
  */
-export function address({ partner, body, signature }: { partner: Partner; body: Uint8Array; signature?: string }): Addressed {
+export function address({
+  partner,
+  body,
+  signature,
+}: {
+  partner: Partner;
+  body: Uint8Array;
+  signature?: string;
+}): Addressed {
   const { host, target } = endpointOf(partner.url);
   const headers: HeaderLine[] = [
     ['Host', host],
@@ -27,7 +35,8 @@ export function address({ partner, body, signature }: { partner: Partner; body: 
     ['Content-Length', String(body.length)],
   ];
   if (signature !== undefined) headers.push([partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER, signature]);
-  if (partner.apiKey !== undefined) headers.push([partner.apiKey.header ?? DEFAULT_API_KEY_HEADER, partner.apiKey.value]);
+  if (partner.apiKey !== undefined)
+    headers.push([partner.apiKey.header ?? DEFAULT_API_KEY_HEADER, partner.apiKey.value]);
   if (partner.headers !== undefined) headers.push(...partner.headers);
   return { method: 'POST', target, headers };
 }

@@ -86,7 +86,9 @@ export function handshakeSentence(code: string, message: string): string {
     }
     return `The endpoint ended the TLS handshake with the alert ${alert}.`;
   }
-  if (/wrong.version.number|WRONG_VERSION_NUMBER|packet length too long|PACKET_LENGTH_TOO_LONG/.test(`${code} ${message}`)) {
+  if (
+    /wrong.version.number|WRONG_VERSION_NUMBER|packet length too long|PACKET_LENGTH_TOO_LONG/.test(`${code} ${message}`)
+  ) {
     return 'The endpoint does not speak TLS on this port.';
   }
   if (/UNSUPPORTED_PROTOCOL|unsupported protocol/.test(`${code} ${message}`)) {

@@ -26,7 +26,10 @@ export function checkHeaders(partner: Partner): void {
     checkHeader(header);
     const other = seen.get(header.name.toLowerCase());
     if (other !== undefined) {
-      throw refusal(`${header.role} and ${other.role} both have the name ${header.name}`, 'Give each header a name of its own.');
+      throw refusal(
+        `${header.role} and ${other.role} both have the name ${header.name}`,
+        'Give each header a name of its own.',
+      );
     }
     seen.set(header.name.toLowerCase(), header);
   }
@@ -49,7 +52,10 @@ function configuredHeaders({ signing, apiKey, headers = [] }: Partner): Configur
 function checkHeader({ role, name, value }: ConfiguredHeader): void {
   if (!TOKEN.test(name)) {
     // The name is not repeated: something that is no name may be a value in the wrong place.
-    throw refusal(`the name of ${role} is not a header name`, 'Use letters, digits and hyphens, without a colon or spaces.');
+    throw refusal(
+      `the name of ${role} is not a header name`,
+      'Use letters, digits and hyphens, without a colon or spaces.',
+    );
   }
   if (RESERVED_HEADERS.has(name.toLowerCase())) {
     throw refusal(`${role} has the reserved name ${name}`, 'The sender sets this header itself. Choose another name.');
@@ -73,7 +79,8 @@ function describe(character: string): string {
 }
 
 function hintFor(character: string): string {
-  if (character === '\r' || character === '\n') return 'Take it out; a newline at the end of a file is the usual cause.';
+  if (character === '\r' || character === '\n')
+    return 'Take it out; a newline at the end of a file is the usual cause.';
   return 'Use printable ASCII characters.';
 }
 

@@ -42,7 +42,10 @@ function checkUrl(text: string): URL {
     return refuse(`begins with ${url.protocol}, which is neither http: nor https:`, 'Give an https URL.');
   }
   if (url.username !== '' || url.password !== '') {
-    return refuse('holds credentials', 'Take them out: a delivery is authenticated by signature, API key or client certificate.');
+    return refuse(
+      'holds credentials',
+      'Take them out: a delivery is authenticated by signature, API key or client certificate.',
+    );
   }
   // An empty fragment leaves no trace in the parsed URL, and is as pointless.
   if (text.includes('#')) return refuse('has a fragment (#), which is never sent', 'Take it out.');
@@ -58,7 +61,9 @@ function adviceOnUrl(url: URL, { tls }: Partner): string[] {
   if (url.protocol === 'https:') return [];
   const advice: string[] = [];
   if (!isLoopback(url.hostname)) {
-    advice.push('The endpoint is plain HTTP on another machine: whoever is in between reads and changes deliveries. Use https.');
+    advice.push(
+      'The endpoint is plain HTTP on another machine: whoever is in between reads and changes deliveries. Use https.',
+    );
   }
   if (tls !== undefined) advice.push('TLS material is given and the URL is plain http, so it is not used.');
   return advice;
@@ -78,11 +83,15 @@ function adviceOnSecret({ signing }: Partner): string[] {
   const length = [...secret].length;
   const least = LIMITS.recommendedSecretLength;
   if (length < least) {
-    advice.push(`The signature secret has ${length} character${length === 1 ? '' : 's'}; at least ${least} are recommended.`);
+    advice.push(
+      `The signature secret has ${length} character${length === 1 ? '' : 's'}; at least ${least} are recommended.`,
+    );
   }
   if (secret !== secret.trim()) {
     const what = /[\r\n]$/.test(secret) ? 'ends with a newline' : 'begins or ends with white space';
-    advice.push(`The signature secret ${what}, which counts as part of it; a file or a variable often adds that by mistake.`);
+    advice.push(
+      `The signature secret ${what}, which counts as part of it; a file or a variable often adds that by mistake.`,
+    );
   }
   return advice;
 }

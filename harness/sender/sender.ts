@@ -1,8 +1,9 @@
 /** The sender as a handle: kept connections, one set of limits, one client certificate. */
+
+import { LIMITS } from '../../contract/index.ts';
 import type { Attempt, Prepared } from './attempt.ts';
 import { type ConnectionOptions, createConnections } from './connections.ts';
 import { type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
-import { LIMITS } from '../../contract/index.ts';
 
 export interface SenderOptions extends ExchangeLimits, ConnectionOptions {}
 
@@ -32,7 +33,12 @@ export function createSender(options: SenderOptions = {}): Sender {
   const timeoutMs = options.timeoutMs ?? LIMITS.answerTimeoutMs;
 
   function send(prepared: Prepared, timeout: number, signal: AbortSignal | undefined): Promise<Attempt> {
-    const request: ExchangeOptions = { ...options, agent: connections.agentFor(prepared.url), timeoutMs: timeout, signal };
+    const request: ExchangeOptions = {
+      ...options,
+      agent: connections.agentFor(prepared.url),
+      timeoutMs: timeout,
+      signal,
+    };
     return exchange(prepared, request);
   }
 

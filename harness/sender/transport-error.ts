@@ -68,7 +68,10 @@ function judgeTimeout({ hostname, where }: Thrown, phase: TransportPhase): Judge
     case 'connect':
       return ['unreachable', `No connection came about${where} within the time limit.`];
     case 'tls':
-      return ['timeout', 'The endpoint took the connection and did not finish the TLS handshake within the time limit.'];
+      return [
+        'timeout',
+        'The endpoint took the connection and did not finish the TLS handshake within the time limit.',
+      ];
     case 'send':
       return ['timeout', 'The endpoint did not take the whole request within the time limit.'];
     case 'answer':
@@ -118,16 +121,19 @@ function mostTelling(error: unknown): unknown {
 
 function readThrown(error: unknown): Thrown {
   const fields = (typeof error === 'object' && error !== null ? error : {}) as Readonly<Record<string, unknown>>;
-  const code = textOf(fields['code']) ?? (error instanceof Error ? error.name : 'UNKNOWN');
-  const address = textOf(fields['address']);
-  const port = fields['port'];
+  const code = textOf(fields.code) ?? (error instanceof Error ? error.name : 'UNKNOWN');
+  const address = textOf(fields.address);
+  const port = fields.port;
   return {
     code,
     message: error instanceof Error ? error.message : '',
-    hostname: textOf(fields['hostname']),
-    where: address === undefined ? '' : ` at ${address.includes(':') ? `[${address}]` : address}${port === undefined ? '' : `:${port}`}`,
-    reason: textOf(fields['reason']),
-    rawPacket: fields['rawPacket'] instanceof Uint8Array ? fields['rawPacket'] : undefined,
+    hostname: textOf(fields.hostname),
+    where:
+      address === undefined
+        ? ''
+        : ` at ${address.includes(':') ? `[${address}]` : address}${port === undefined ? '' : `:${port}`}`,
+    reason: textOf(fields.reason),
+    rawPacket: fields.rawPacket instanceof Uint8Array ? fields.rawPacket : undefined,
   };
 }
 

@@ -26,7 +26,7 @@ type Reading =
   | { readonly ok: false; readonly reason: 'too-large'; readonly drained: boolean };
 
 /**
- * How much of a body that is too large is still read (and thrown away), in bytes. Closing a connection on a sender that is
+ * How much of a body beyond the limit is still read (and thrown away), in bytes. Closing a connection on a sender that is
  * still sending resets it, and then the sender never sees the 413.
  */
 const DRAIN_LIMIT = 16 * 1024 * 1024;
@@ -55,7 +55,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Reading> {
         return;
       }
       chunks = [];
-      if (received > DRAIN_LIMIT) {
+      if (received > limit + DRAIN_LIMIT) {
         req.pause();
         finish({ ok: false, reason: 'too-large', drained: false });
       }
@@ -66,7 +66,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Reading> {
     };
     const onClose = () => finish({ ok: false, reason: 'aborted' });
 
-    if (declared > DRAIN_LIMIT) return finish({ ok: false, reason: 'too-large', drained: false });
+    if (declared > limit + DRAIN_LIMIT) return finish({ ok: false, reason: 'too-large', drained: false });
     req.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }

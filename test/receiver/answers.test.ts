@@ -83,6 +83,9 @@ describe('an accepted delivery', () => {
     expect((await post(small, body)).status).toBe(200);
     const answer = await post(small, `${body} `);
     expect([answer.status, answer.body]).toEqual([413, { error: 'body-too-large' }]);
+
+    const large = createReceiver({ open: true, bodyLimit: 20 * 1024 * 1024 });
+    expect((await post(large, body + ' '.repeat(18 * 1024 * 1024))).status).toBe(200);
   });
 });
 

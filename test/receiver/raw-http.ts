@@ -1,7 +1,7 @@
 /** HTTP by hand, on a plain socket: requests that no HTTP client would send, and answers byte by byte. */
 import { connect, type Socket } from 'node:net';
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string;

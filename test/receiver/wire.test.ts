@@ -279,17 +279,17 @@ describe('what is not well-formed HTTP gets an answer, and does no harm', () => 
       },
       release: async () => {},
     };
-    let logged = 0;
-    const logger = { info: () => void (logged += 1), warn() {}, error() {} };
+    const logged: object[] = [];
+    const logger = { info: (fields: object) => void logged.push(fields), warn() {}, error() {} };
     const trusting = await startReceiver({ open: true, inbox, logger });
-    const before = logged;
+    const before = logged.length;
     const body = JSON.stringify(buy('looks-whole'));
     const bytes = rawPost(`${body}     `, { 'Content-Type': 'application/json' });
     const connection = await open(trusting.port);
     await connection.write(bytes.subarray(0, bytes.length - 1));
     connection.socket.destroy();
     await connection.ended;
-    await vi.waitFor(() => expect(logged).toBe(before + 1));
+    await vi.waitFor(() => expect(logged).toHaveLength(before + 1));
     await trusting.close();
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(stored).toEqual([]);

@@ -253,12 +253,14 @@ describe('the terminal report', () => {
   });
 
   it('keeps to every width from 40, and to 120 in wider terminals', () => {
+    const copied = new Set(CURL.split('\n').map((line) => line.trim()));
+    for (const id of ['signature/missing', 'http/case']) copied.add(`again     hookproof run --scenario ${id}`);
     for (const columns of [40, 60, 80, 120, 200]) {
       for (const line of renderHuman(eventful, { ...PLAIN, columns })
         .trimEnd()
         .split('\n')
         .slice(0, -1)) {
-        if (/^ {6}|^ {4}again/.test(line) && columns < 60) continue;
+        if (copied.has(line.trim())) continue;
         expect(line.length, line).toBeLessThanOrEqual(Math.min(120, columns));
       }
     }

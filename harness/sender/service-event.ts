@@ -1,0 +1,129 @@
+/**
+ * What happens in the service, as far as partners may hear of it. Which notifications an event leads to, if any, is decided by
+ * {@link notificationsFor}. Specification: States and transitions; Events.
+ */
+import type {
+  BuyNotification,
+  DepositStatus,
+  OrderStatus,
+  PaymentMethodStatus,
+  TrackingStatus,
+} from '../../contract/index.ts';
+
+export type OrderType = 'BUY' | 'SELL';
+
+/** What is known of the transfer on the blockchain, at whatever moment. */
+export type BlockchainData = BuyNotification['data']['metadata']['blockchainData'];
+
+export interface ErrorDetails {
+  readonly code: string;
+  readonly message: string;
+}
+
+interface OrderEvent {
+  readonly orderType: OrderType;
+  readonly providerId: string;
+  /** The partner's own id of the transaction. */
+  readonly transactionId: string;
+  readonly blockchainData: BlockchainData;
+}
+
+/** An order moved on. Acceptance by the blockchain and failure are events of their own, because each says more. */
+export interface OrderStatusChanged extends OrderEvent {
+  readonly event: 'order-status-changed';
+  readonly status: Exclude<OrderStatus, 'BLOCKCHAIN_ACCEPTED' | 'FAILED'>;
+}
+
+/**
+ * The transfer of an order was sent on the blockchain. The event is raised once the hash is known and carries it, so the notification
+ * of the acceptance can never go out without the one that has to follow it.
+ */
+export interface OrderAcceptedByBlockchain extends OrderEvent {
+  readonly event: 'order-accepted-by-blockchain';
+  readonly blockchainTransactionId: string;
+}
+
+/** What became of a refund. */
+export type RefundOutcome =
+  | {
+      readonly status: 'SUCCESS';
+      readonly blockchainTransactionId: string;
+      /** Decimal text. */
+      readonly amount: string;
+      readonly currency: string;
+    }
+  | { readonly status: 'FAIL'; readonly amount: string; readonly currency: string; readonly error: ErrorDetails };
+
+/** An order failed. */
+export interface OrderFailed extends OrderEvent {
+  readonly event: 'order-failed';
+  readonly error: ErrorDetails;
+  /** For a sell from an external wallet only. */
+  readonly externalSell?: {
+    /** Whether the crypto had come in from the external wallet. */
+    readonly cryptoReceived: boolean;
+    /** The refund wallet that was given when the sell was started, if one was. */
+    readonly refundWalletAddress?: string;
+    /** There is one exactly when the crypto was received and a refund wallet was given. */
+    readonly refund?: RefundOutcome;
+  };
+}
+
+/** A payment provider reported how a step of an order ended. */
+export interface OrderTrackingReported {
+  readonly event: 'order-tracking-reported';
+  readonly orderType: OrderType;
+  readonly providerId: string;
+  readonly transactionId: string;
+  /** Whether the provider has the user go to a physical site, such as an ATM or a kiosk. */
+  readonly physicalSite: boolean;
+  readonly providerTransactionId: string;
+  readonly providerTransactionRef: string;
+  readonly status: TrackingStatus;
+  readonly description: string;
+}
+
+/** A payment method came into a status. */
+export interface PaymentMethodStatusChanged {
+  readonly event: 'payment-method-status-changed';
+  readonly status: PaymentMethodStatus;
+  readonly paymentMethodId: string;
+  /** The customer. */
+  readonly accountId: string;
+  /** Why it was declined; needed then, and not told otherwise. */
+  readonly errorCode?: string;
+}
+
+/** A customer was created through customer onboarding, and with it the custodial wallets. */
+export interface CustomerOnboarded {
+  readonly event: 'customer-onboarded';
+  readonly customerId: string;
+  /** Whether custodial wallets are switched on for the partner. */
+  readonly walletFeature: boolean;
+  readonly wallets: readonly { readonly walletAddress: string; readonly assetId: string; readonly chain: string }[];
+}
+
+/** A deposit into a custodial wallet was confirmed. */
+export interface DepositConfirmed {
+  readonly event: 'deposit-confirmed';
+  readonly status: DepositStatus;
+  readonly partnerTransactionId: string;
+  readonly customerId: string;
+  readonly sourceAddress: string;
+  readonly destinationAddress: string;
+  /** `amount` is in atomic units. */
+  readonly asset: { readonly amount: string; readonly currency: string };
+  /** Where it was made. One on a blockchain has a hash; one inside the custodial ledger need not. */
+  readonly via:
+    | { readonly ledger: 'blockchain'; readonly blockchainTransactionId: string }
+    | { readonly ledger: 'custodial'; readonly blockchainTransactionId?: string };
+}
+
+export type ServiceEvent =
+  | OrderStatusChanged
+  | OrderAcceptedByBlockchain
+  | OrderFailed
+  | OrderTrackingReported
+  | PaymentMethodStatusChanged
+  | CustomerOnboarded
+  | DepositConfirmed;

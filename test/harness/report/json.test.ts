@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { renderEvent, renderJson, renderNdjson } from '../../../harness/report/index.ts';
+import type { RunEvent } from '../../../harness/result/run-event.ts';
+import { documentWith, resultWith } from './documents.ts';
+
+const hostile = documentWith({
+  results: [
+    resultWith({ observed: 'a\x1b[31m\x7f\x9b\u202e\u2028\ud800\u{e0001}\n"' }),
+    resultWith({ id: 'valid/buy' }),
+  ],
+});
+
+describe('JSON', () => {
+  it('is the document, indented, with a newline at the end', () => {
+    expect(renderJson(documentWith())).toBe(`${JSON.stringify(documentWith(), null, 2)}\n`);
+  });
+
+  it('gives every character back and shows none that acts on a display', () => {
+    expect(JSON.parse(renderJson(hostile))).toEqual(hostile);
+    expect(renderJson(hostile)).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
+    expect(renderJson(hostile)).toContain('"a\\u001b[31m\\u007f\\u009b\\u202e\\u2028\\ud800\\udb40\\udc01\\n\\""');
+  });
+});
+
+describe('NDJSON', () => {
+  it('is a line for each event', () => {
+    const event: RunEvent = { type: 'notice', message: 'one\ntwo\u2028three' };
+    expect(renderEvent(event)).toBe('{"type":"notice","message":"one\\ntwo\\u2028three"}\n');
+  });
+
+  it('tells the story of a finished run from its document', () => {
+    const { target, seed, startedAt, results } = hostile;
+    const lines = renderNdjson(hostile).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { type: 'run-started', url: target.url, seed, planned: 2, startedAt },
+      { type: 'scenario-finished', judged: 1, planned: 2, result: results[0] },
+      { type: 'scenario-finished', judged: 2, planned: 2, result: results[1] },
+      { type: 'run-finished', document: hostile },
+    ]);
+  });
+});

@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderJunit } from '../../../harness/report/index.ts';
+import type { Verdict } from '../../../harness/result/result-document.ts';
+import { documentWith, resultWith } from './documents.ts';
+import { parseXml, type XmlElement } from './strict-xml.ts';
+
+function outline(element: XmlElement): unknown[] {
+  return [element.name, ...element.children.filter(({ name }) => name !== 'properties').map(outline)];
+}
+
+const ALL: readonly Verdict[] = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'];
+const oneOfEach = documentWith({
+  results: ALL.map((verdict) =>
+    resultWith({ id: `signature/${verdict}`, verdict, reason: verdict === 'pass' ? '' : 'because' }),
+  ),
+});
+
+describe('the strict XML reader of these tests', () => {
+  it.each([
+    ['<a>&</a>'],
+    ['<a>&nbsp;</a>'],
+    ['<a>&#0;</a>'],
+    ['<a>\x01</a>'],
+    ['<a b="1" b="2"/>'],
+    ['<a b="<"/>'],
+    ['<a b=1/>'],
+    ['<a><b></a></b>'],
+    ['<a>'],
+    ['<a/><b/>'],
+    ['<a/>text'],
+    ['<a>]]></a>'],
+    ['<a>\ufffe</a>'],
+  ])('refuses %j', (source) => {
+    expect(() => parseXml(`<?xml version="1.0" encoding="UTF-8"?>\n${source}`)).toThrow();
+  });
+});
+
+describe('the JUnit report', () => {
+  it('gives every verdict its element', () => {
+    expect(outline(parseXml(renderJunit(oneOfEach)))).toEqual([
+      'testsuites',
+      [
+        'testsuite',
+        ['testcase'],
+        ['testcase', ['failure']],
+        ['testcase', ['system-out']],
+        ['testcase', ['error']],
+        ['testcase', ['skipped']],
+        ['testcase', ['error']],
+      ],
+    ]);
+  });
+
+  it('counts what it holds, in the suite and as a whole, and says what was run', () => {
+    const root = parseXml(renderJunit(oneOfEach));
+    const counts = { tests: '6', failures: '1', errors: '2', skipped: '1', timestamp: '2026-11-21T10:00:00.000Z' };
+    expect(root.attributes).toEqual({ name: 'hookproof', time: '0.840', ...counts });
+    expect(root.children[0]?.attributes).toEqual({ name: 'signature', time: '0.075', ...counts });
+    expect(root.children[0]?.children[0]?.children.map((property) => Object.values(property.attributes))).toEqual([
+      ['url', 'http://127.0.0.1:8080/hooks'],
+      ['features', 'hmac, api-key'],
+      ['verdict', 'harness-error'],
+      ['seed', '7f3a'],
+      ['catalogue.digest', 'sha256:0123456789abcdef'],
+      ['hookproof.version', '0.1.0'],
+    ]);
+  });
+
+  it('has in a failure what a person needs', () => {
+    const result = resultWith({
+      verdict: 'fail',
+      observed: '200',
+      reason: 'accepted',
+      reproduce: { curl: 'curl -X POST \\\n  "$URL" <&-', command: 'hookproof run --scenario signature/missing' },
+    });
+    const testcase = parseXml(renderJunit(documentWith({ results: [result] }))).children[0]?.children[1];
+    expect(testcase?.attributes).toEqual({
+      name: 'signature/missing: Refuses a delivery without a signature',
+      classname: 'hookproof.signature',
+      time: '0.013',
+    });
+    expect(testcase?.children[0]?.attributes).toEqual({ message: 'expected 401, observed 200', type: 'fail' });
+    expect(testcase?.children[0]?.text).toBe(
+      [
+        'check: signature/missing (must)',
+        'verdict: fail',
+        'expected: 401',
+        'observed: 200',
+        'reason: accepted',
+        'why: Anybody who knows the URL could send notifications.',
+        'fix: Treat an absent header like a wrong one: answer 401.',
+        'requirements: hmac-missing',
+        'again: hookproof run --scenario signature/missing',
+        'curl: curl -X POST \\',
+        '  "$URL" <&-',
+      ].join('\n'),
+    );
+  });
+
+  it('fails a warning in a strict run, as the run itself does', () => {
+    const results = [resultWith({ verdict: 'warn' })];
+    expect(outline(parseXml(renderJunit(documentWith({ results, strict: true }))))).toEqual([
+      'testsuites',
+      ['testsuite', ['testcase', ['failure']]],
+    ]);
+  });
+
+  it('is not green when planned checks were not judged', () => {
+    const root = parseXml(renderJunit(documentWith({ interrupted: true, planned: 5 })));
+    expect(root.attributes).toMatchObject({ tests: '2', errors: '1' });
+    expect(root.children[1]?.children[1]?.children[0]?.attributes).toEqual({
+      message: '1 of 5 planned checks judged: the run was interrupted',
+      type: 'incomplete',
+    });
+  });
+
+  it('is well-formed whatever the endpoint answered, and keeps what can be kept', () => {
+    const unit = fc.oneof(
+      fc.constantFrom(
+        ']]>',
+        '<![CDATA[',
+        '<!--',
+        '&',
+        '&amp;',
+        '"',
+        "'",
+        '\x00',
+        '\x1b[31m',
+        '\x9b1m',
+        '\ud800',
+        '\ufffe',
+        '\r',
+        '\t',
+        '\u202e',
+      ),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit }), fc.constantFrom(...ALL), (text, verdict) => {
+        const results = [
+          resultWith({ verdict, suite: text, title: text, observed: text, reason: text, fix: `${text}.` }),
+        ];
+        const document = documentWith({ results, seed: text, target: { url: text, features: [], tls: null } });
+        expect(() => parseXml(renderJunit(document))).not.toThrow();
+      }),
+      { numRuns: 150 },
+    );
+    const kept = resultWith({ verdict: 'fail', observed: 'a\x1b[1;31mb\x00c\ud800\ufffe "<&>\' d\te' });
+    const failure = parseXml(renderJunit(documentWith({ results: [kept] }))).children[0]?.children[1]?.children[0];
+    expect(failure?.attributes.message).toBe('expected 401, observed ab\\x00c\\ud800\\ufffe "<&>\' d\te');
+  });
+});

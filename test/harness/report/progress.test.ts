@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { createProgress, type ProgressOptions } from '../../../harness/report/index.ts';
+import type { ScenarioResult } from '../../../harness/result/result-document.ts';
+import type { RunEvent } from '../../../harness/result/run-event.ts';
+import { documentWith, resultWith } from './documents.ts';
+
+/** What each event writes. */
+function writtenFor(events: readonly RunEvent[], options: Partial<ProgressOptions> = {}): string[] {
+  let written = '';
+  const stream = {
+    write: (text: string) => {
+      written += text;
+    },
+  };
+  const listen = createProgress({ stream, isTTY: false, columns: 80, color: false, ...options });
+  return events.map((event) => {
+    written = '';
+    listen(event);
+    return written;
+  });
+}
+
+function story(results: readonly ScenarioResult[]): RunEvent[] {
+  const document = documentWith({ results: [...results] });
+  const { target, seed, planned, startedAt } = document;
+  return [
+    { type: 'run-started', url: target.url, seed, planned, startedAt },
+    ...results.map((result, index): RunEvent => ({ type: 'scenario-finished', judged: index + 1, planned, result })),
+    { type: 'run-finished', document },
+  ];
+}
+
+const failed = resultWith({ verdict: 'fail', observed: '200', reason: 'accepted with 200' });
+const eventful = story([
+  resultWith({ id: 'valid/buy' }),
+  failed,
+  resultWith({ id: 'http/case', verdict: 'warn', reason: 'answered 403' }),
+  resultWith({ id: 'http/slow', verdict: 'inconclusive', reason: 'rate-limited' }),
+]);
+
+describe('progress without a terminal', () => {
+  it('is a few plain lines: the start, what went wrong, the quarters, the end', () => {
+    expect(writtenFor(eventful)).toEqual([
+      '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n',
+      '1 of 4 judged, 0 failures so far\n',
+      '✗ fail  signature/missing: Refuses a delivery without a signature; accepted with\n' +
+        '        200\n2 of 4 judged, 1 failure so far\n',
+      '! warn  http/case: Refuses a delivery without a signature; answered 403\n3 of 4 judged, 1 failure so far\n',
+      '? inconclusive  rate-limited (first at http/slow)\n',
+      '4 of 4 judged in 840 ms: nonconformant\n',
+    ]);
+  });
+
+  it('says a reason for no verdict once, and of a long run no more than the quarters', () => {
+    const results = Array.from({ length: 200 }, (_, index) =>
+      resultWith({ id: `valid/n${index}`, verdict: 'inconclusive', reason: 'nothing listens' }),
+    );
+    expect(writtenFor(story(results)).join('').split('\n')).toEqual([
+      '200 checks against http://127.0.0.1:8080/hooks, seed 7f3a',
+      '? inconclusive  nothing listens (first at valid/n0)',
+      '50 of 200 judged, 0 failures so far',
+      '100 of 200 judged, 0 failures so far',
+      '150 of 200 judged, 0 failures so far',
+      '200 of 200 judged in 840 ms: inconclusive',
+      '',
+    ]);
+  });
+
+  it('prints notices', () => {
+    expect(writtenFor([{ type: 'notice', message: 'waiting for the endpoint\x07' }])).toEqual([
+      'note  waiting for the endpoint\\x07\n',
+    ]);
+  });
+});
+
+describe('progress on a terminal', () => {
+  it('rewrites one line, prints failures above it, and leaves nothing of it behind', () => {
+    expect(writtenFor(eventful, { isTTY: true })).toEqual([
+      '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n0/4',
+      '\r\x1b[K1/4  valid',
+      '\r\x1b[K✗ fail  signature/missing: Refuses a delivery without a signature; accepted with\n' +
+        '        200\n1/4  valid\r\x1b[K2/4  signature  1 failure',
+      '\r\x1b[K! warn  http/case: Refuses a delivery without a signature; answered 403\n' +
+        '2/4  signature  1 failure\r\x1b[K3/4  http  1 failure  1 warning',
+      '\r\x1b[K? inconclusive  rate-limited (first at http/slow)\n' +
+        '3/4  http  1 failure  1 warning\r\x1b[K4/4  http  1 failure  1 warning',
+      '\r\x1b[K',
+    ]);
+  });
+
+  it('keeps the live line shorter than the terminal is wide', () => {
+    const long = resultWith({ suite: 'a-suite-with-a-name-that-is-longer-than-the-terminal' });
+    const [, line] = writtenFor(story([long]), { isTTY: true, columns: 20 });
+    expect(line).toBe('\r\x1b[K1/1  a-suite-with-…');
+  });
+
+  it('lets no control character of the endpoint through', () => {
+    const hostile = resultWith({ verdict: 'fail', suite: '\x1b[2J', title: '\x1b]0;owned\x07', reason: '\u202e' });
+    const output = writtenFor(story([hostile]), { isTTY: true }).join('');
+    expect(output.replaceAll('\r\x1b[K', '')).not.toMatch(/[^\n\P{C}]/u);
+  });
+});

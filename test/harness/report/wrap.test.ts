@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { describeBytes, visible } from '../../../harness/report/index.ts';
+import { displayWidth, truncate, wrap } from '../../../harness/report/wrap.ts';
+import { textBody } from './documents.ts';
+
+describe('wrapping', () => {
+  it('breaks at spaces, and inside a word that is wider than a line', () => {
+    expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
+    expect(wrap('abcdefghij kl', 4)).toEqual(['abcd', 'efgh', 'ij', 'kl']);
+    expect(wrap('', 7)).toEqual(['']);
+  });
+
+  it('counts two columns for a wide character and none for a combining mark', () => {
+    expect(displayWidth('漢字')).toBe(4);
+    expect(displayWidth('e\u0301')).toBe(1);
+    expect(wrap('漢字漢字', 5)).toEqual(['漢字', '漢字']);
+    expect(truncate('漢字漢字', 5)).toBe('漢字…');
+  });
+
+  it('loses nothing and passes the width by no more than one wide character', () => {
+    const words = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '漢', 'e\u0301', '😀'), minLength: 1 }));
+    fc.assert(
+      fc.property(words, fc.integer({ min: 2, max: 12 }), (given, width) => {
+        const lines = wrap(given.join(' '), width);
+        expect(lines.join('').replaceAll(' ', '')).toBe(given.join(''));
+        for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});
+
+describe('visible text', () => {
+  it('spells out what acts on a display', () => {
+    expect(visible('a\x1b[31m\n\r\t\x00\x9b\u202e\ufeff\u{e0001}\ud800z')).toBe(
+      'a\\x1b[31m\\n\\r\\t\\x00\\x9b\\u202e\\ufeff\\u{e0001}\\ud800z',
+    );
+    expect(visible('Größe 漢字 😀')).toBe('Größe 漢字 😀');
+  });
+
+  it('describes bodies in a line, with their real length', () => {
+    expect(describeBytes(textBody(''))).toBe('no body');
+    expect(describeBytes(textBody('x'))).toBe('1 byte: x');
+    expect(describeBytes(textBody('a\nb'))).toBe('3 bytes: a\\nb');
+    expect(describeBytes({ length: 2, text: null, base64: '//4=', truncated: false })).toBe(
+      '2 bytes, not text: base64 //4=',
+    );
+    expect(describeBytes({ length: 90_000, text: 'abc', base64: null, truncated: true })).toBe('90000 bytes: abc…');
+    expect(describeBytes(textBody('x'.repeat(300)), 10)).toBe(`300 bytes: ${'x'.repeat(9)}…`);
+    expect(describeBytes({ length: 5, text: null, base64: null, truncated: true })).toBe('5 bytes');
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRedactor, renderHuman, renderJson, renderJunit, writeReports } from '../../../harness/report/index.ts';
+import { documentWith } from './documents.ts';
+
+let cwd: string;
+let written: string;
+const document = documentWith();
+const redactor = createRedactor({ values: [] });
+
+function options() {
+  const stdout = new Writable({
+    write(chunk, _encoding, done) {
+      written += String(chunk);
+      done();
+    },
+  });
+  return { stdout, cwd, redactor };
+}
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'hookproof-report-'));
+  written = '';
+});
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+describe('writing reports', () => {
+  it('writes files and standard output, makes folders, and returns the paths', async () => {
+    const reporters = [
+      { name: 'human', file: null },
+      { name: 'json', file: 'out/run.json' },
+      { name: 'junit', file: join(cwd, 'junit.xml') },
+    ] as const;
+    const terminal = { columns: 60, color: true, unicode: true };
+    expect(await writeReports(document, reporters, { ...options(), terminal })).toEqual([
+      { name: 'json', path: join(cwd, 'out/run.json') },
+      { name: 'junit', path: join(cwd, 'junit.xml') },
+    ]);
+    expect(written).toBe(renderHuman(document, terminal));
+    expect(await readFile(join(cwd, 'out/run.json'), 'utf8')).toBe(renderJson(document));
+    expect(await readFile(join(cwd, 'junit.xml'), 'utf8')).toBe(renderJunit(document));
+    expect([await readdir(cwd), await readdir(join(cwd, 'out'))]).toEqual([['junit.xml', 'out'], ['run.json']]);
+  });
+
+  it('keeps colour out of files', async () => {
+    const terminal = { columns: 60, color: true, unicode: true };
+    await writeReports(document, [{ name: 'human', file: 'report.txt' }], { ...options(), terminal });
+    const plain = { columns: 80, color: false, unicode: true };
+    expect(await readFile(join(cwd, 'report.txt'), 'utf8')).toBe(renderHuman(document, plain));
+  });
+
+  it('gives ndjson the events of the run when they were kept', async () => {
+    const events = [{ type: 'notice', message: 'the endpoint was down' }] as const;
+    await writeReports(document, [{ name: 'ndjson', file: null }], { ...options(), events });
+    expect(written).toBe('{"type":"notice","message":"the endpoint was down"}\n');
+  });
+
+  it('replaces an older report, and the file behind a link rather than the link', async () => {
+    await writeFile(join(cwd, 'real.json'), 'old');
+    await symlink('real.json', join(cwd, 'link.json'));
+    await writeReports(document, [{ name: 'json', file: 'link.json' }], options());
+    expect(await readFile(join(cwd, 'real.json'), 'utf8')).toBe(renderJson(document));
+    const entries = await readdir(cwd, { withFileTypes: true });
+    expect(entries.map((entry) => [entry.name, entry.isSymbolicLink()])).toEqual([
+      ['link.json', true],
+      ['real.json', false],
+    ]);
+  });
+
+  it.runIf(process.platform !== 'win32')('writes to a device and does not replace it', async () => {
+    expect(await writeReports(document, [{ name: 'json', file: '/dev/null' }], options())).toEqual([
+      { name: 'json', path: '/dev/null' },
+    ]);
+    expect(await readFile('/dev/null', 'utf8')).toBe('');
+  });
+
+  it('says which report cannot be written and where, and writes the others', async () => {
+    await mkdir(join(cwd, 'folder'));
+    await writeFile(join(cwd, 'file'), '');
+    const write = (file: string) =>
+      writeReports(
+        document,
+        [
+          { name: 'junit', file },
+          { name: 'json', file: 'run.json' },
+          { name: 'human', file: null },
+        ],
+        options(),
+      );
+    await expect(write('folder')).rejects.toMatchObject({
+      code: 'REPORT_NOT_WRITTEN',
+      message: `The junit report cannot be written to ${join(cwd, 'folder')}: it is a directory`,
+      kind: 'usage',
+    });
+    expect(await readFile(join(cwd, 'run.json'), 'utf8')).toBe(renderJson(document));
+    expect(written.split('\n')[0]).toBe('✓ CONFORMANT  http://127.0.0.1:8080/hooks');
+    await expect(write('file/junit.xml')).rejects.toMatchObject({ code: 'REPORT_NOT_WRITTEN' });
+    expect(await readdir(cwd)).toEqual(['file', 'folder', 'run.json']);
+  });
+
+  it('takes a reader that has left for no error, and any other failure of standard output for one', async () => {
+    const failing = (code: string) =>
+      new Writable({
+        write(_chunk, _encoding, done) {
+          done(Object.assign(new Error(`write ${code}`), { code }));
+        },
+      });
+    const toStdout = [{ name: 'human', file: null }] as const;
+    expect(await writeReports(document, toStdout, { ...options(), stdout: failing('EPIPE') })).toEqual([]);
+    await expect(writeReports(document, toStdout, { ...options(), stdout: failing('ENOSPC') })).rejects.toMatchObject({
+      message: 'The human report cannot be written to standard output: write ENOSPC',
+    });
+  });
+});
