@@ -21,9 +21,17 @@ const inSuites =
 
 /** Bodies that no serialiser writes again as they were, whatever the language. */
 const RESERIALISERS_DIFFER: ReadonlySet<string> = new Set(
-  ['spaces', 'indent-4', 'tabs', 'trailing-lf', 'leading-space', 'mixed-space', 'trailing-zero', 'exponent', 'long-decimal'].map(
-    (slug) => `raw-body/${slug}`,
-  ),
+  [
+    'spaces',
+    'indent-4',
+    'tabs',
+    'trailing-lf',
+    'leading-space',
+    'mixed-space',
+    'trailing-zero',
+    'exponent',
+    'long-decimal',
+  ].map((slug) => `raw-body/${slug}`),
 );
 
 const PATTERNS: readonly Pattern[] = [

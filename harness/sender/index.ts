@@ -1,8 +1,7 @@
 /** The sender core. Package export `hookproof/sender`. */
-// To make and deliver notifications.
 
-// The stages one by one, for the harness, whose probes replace one of them.
-export { type Addressed, address } from './address.ts';
+// To make notifications and deliver them.
+
 export type {
   Answer,
   Attempt,
@@ -13,14 +12,11 @@ export type {
   TransportPhase,
 } from './attempt.ts';
 export { type CheckedPartner, checkPartner } from './check-partner.ts';
-export { type ConnectionOptions, type Connections, createConnections } from './connections.ts';
-export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
 export { type NotificationSource, notificationsFor } from './notifications-for.ts';
 export type { Partner } from './partner.ts';
 export { prepare } from './prepare.ts';
 export { type Delivery, deliverWithRetry, isRetryable, type RetryOptions, type RetryPolicy } from './retry.ts';
 export { createSender, type DeliverOptions, deliver, type Sender, type SenderOptions } from './sender.ts';
-export { serialise } from './serialise.ts';
 export type {
   BlockchainData,
   CustomerOnboarded,
@@ -35,6 +31,13 @@ export type {
   RefundOutcome,
   ServiceEvent,
 } from './service-event.ts';
+
+// The stages one by one, for the harness, whose probes replace one of them.
+
+export { type Addressed, address } from './address.ts';
+export { type ConnectionOptions, type Connections, createConnections } from './connections.ts';
+export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
+export { serialise } from './serialise.ts';
 export { sign } from './sign.ts';
 export { type TlsOptions, tlsOptionsFor } from './tls-options.ts';
 export { classifyTransportError, TIMEOUT_CODE } from './transport-error.ts';

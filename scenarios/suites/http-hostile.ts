@@ -1,12 +1,19 @@
 import { headerLineAdded, headerLines, requestLine } from '../changes/hostile-http.ts';
 import { rejectedHttp } from '../payload-expectations.ts';
-import type { ProbeScenario, Transmission } from '../scenario.ts';
+import type { Level, ProbeScenario, Transmission } from '../scenario.ts';
 
-function hostile(slug: string, what: string, transmit: Transmission, why: string, fix: string): ProbeScenario {
+function hostile(
+  slug: string,
+  what: string,
+  transmit: Transmission,
+  why: string,
+  fix: string,
+  level: Level = 'must',
+): ProbeScenario {
   return {
     id: `http/${slug}`,
     title: `Rejects ${what}, and goes on`,
-    level: 'must',
+    level,
     requirements: ['delivery-hostile-http'],
     change: { transmit },
     expect: rejectedHttp,
@@ -24,7 +31,7 @@ export const httpHostile: readonly ProbeScenario[] = [
   hostile(
     'garbage-request-line',
     'a request line that is none',
-    requestLine('garbage in place of the request line', () => '%%% this is no request line %%%'),
+    requestLine('garbage in place of the request line', () => '%%% this is no request line %%% HTTP/1.1'),
     'The parser error of the server has no request to go with it, and a handler that expects one throws.',
     'Handle errors below the request (clientError in Node) with a plain 400.',
   ),
@@ -34,6 +41,8 @@ export const httpHostile: readonly ProbeScenario[] = [
     requestLine('the version HTTP/9.9', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/9.9')),
     'Home-made servers do not look at the version and guess how the message ends.',
     'Use a maintained server; it answers 505 or 400.',
+    // Only a warning: some standard servers answer in the way of HTTP/0.9 then, which no client can read, and do no other harm.
+    'should',
   ),
   hostile(
     'two-content-lengths',

@@ -23,10 +23,10 @@ base64_of() { bytes_of "$1" | openssl base64 -A; }                   # of HEX
 # hmac HASH KEY-HEX BODY: the bytes of an HMAC. An empty key is the same as one zero byte (keys are padded with zeros), and
 # OpenSSL takes only the latter.
 hmac() { printf '%b' "$3" | openssl dgst "-$1" -mac HMAC -macopt "hexkey:${2:-00}" -binary; }
-# signature KEY-HEX BODY: an HMAC-SHA256 in base64.
-signature() { hmac sha256 "$1" "$2" | openssl base64 -A; }
+# sign KEY-HEX BODY: an HMAC-SHA256 in base64.
+sign() { hmac sha256 "$1" "$2" | openssl base64 -A; }
 # right SECRET BODY: the right signature.
-right() { signature "$(hex_of "$1")" "$2"; }
+right() { sign "$(hex_of "$1")" "$2"; }
 
 # ---- one vector ----
 
@@ -38,9 +38,9 @@ valid() { vector "$1" valid '' "$2" "$3" "$4" "$(right "$3" "$4")" "$5"; }
 # header ID FAULT FLAGS SIGNATURE COMMENT: the usual secret and body, another header value
 header() { vector "$1" invalid "$2" "$3" "$secret" "$body" "$4" "$5"; }
 # keyed ID FAULT SECRET KEY-HEX COMMENT: the usual body, signed with a key that is not the secret
-keyed() { vector "$1" invalid "$2" '' "$3" "$body" "$(signature "$4" "$body")" "$5"; }
+keyed() { vector "$1" invalid "$2" '' "$3" "$body" "$(sign "$4" "$body")" "$5"; }
 # signed ID FAULT BODY OTHER COMMENT: the usual secret, and a signature over another body
-signed() { vector "$1" invalid "$2" '' "$secret" "$3" "$(signature "$key" "$4")" "$5"; }
+signed() { vector "$1" invalid "$2" '' "$secret" "$3" "$(sign "$key" "$4")" "$5"; }
 # made ID FAULT COMMENT: the usual secret and body, and the digest on standard input
 made() { vector "$1" invalid "$2" '' "$secret" "$body" "$(openssl base64 -A)" "$3"; }
 
@@ -124,8 +124,7 @@ valid 223 block-size "$secret" "{\"s\":\"$(repeat x 57)\"}" 'A body of 65 bytes'
 theme=secrets
 
 base64ish='hookproofPublicTestVectorSecretNumberTwo'
-hexish='feedfacedecadefacadedeafbeefcafebabedeadcodedecadefacade'
-hexish=${hexish/codedecade/c0dedecade}
+hexish='feedfacedecadefacadedeafbeefcafebabedeadc0dedecadefacade'
 prefixed='whsec_PublicTestOnlyNo'
 accented='hookproof-public-test-vector-s\xc3\xa9cret-03'
 quoted='"hookproof-public-test-vector-secret-04"'

@@ -101,7 +101,7 @@ describe('the http suite', () => {
     const [line, host, type, length, close, , body] = REQUEST.split('\r\n');
     const request = (...lines: (string | undefined)[]) => [...lines, '', body].join('\r\n');
     expect(Object.fromEntries(broken)).toEqual({
-      'garbage-request-line': request('%%% this is no request line %%%', host, type, length, close),
+      'garbage-request-line': request('%%% this is no request line %%% HTTP/1.1', host, type, length, close),
       'version-unknown': request('POST /hook HTTP/9.9', host, type, length, close),
       'two-content-lengths': request(line, host, type, length, 'Content-Length: 5', close),
       'content-length-and-chunked': request(line, host, type, length, close, 'Transfer-Encoding: chunked'),

@@ -84,7 +84,7 @@ describe('redacting a secret', () => {
     const { text } = createRedactor({ values: [{ name: 'client key', value: pem }] });
     expect(text(pem)).toBe('[redacted:client key]');
     expect(text(`read "${line}"`)).toBe('read "[redacted:client key]"');
-    expect(text('-----BEGIN PRIVATE KEY-----')).toBe('-----BEGIN PRIVATE KEY-----');
+    expect(text('no -----BEGIN PRIVATE KEY----- line')).toBe('no -----BEGIN PRIVATE KEY----- line');
   });
 
   it('redacts very short values only where they are a value by themselves', () => {

@@ -1,0 +1,121 @@
+/** `hookproof trigger`: one notification, or one flow, through the real sender core. */
+import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
+import { type ConfigFlags, loadConfig, nearestName } from '../../config/index.ts';
+import { createRedactor, type Redactor, visible } from '../../report/index.ts';
+import {
+  type Attempt,
+  createSender,
+  notificationsFor,
+  type Partner,
+  type Prepared,
+  prepare,
+} from '../../sender/index.ts';
+import { SAMPLE_EVENTS } from '../sample-events.ts';
+import { setPath } from '../set-path.ts';
+
+interface TriggerFlags extends ConfigFlags {
+  readonly config?: string;
+  readonly set?: string[];
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+function listEvents(): number {
+  for (const [name, { title }] of Object.entries(SAMPLE_EVENTS)) process.stdout.write(`${name.padEnd(26)}${title}\n`);
+  return 0;
+}
+
+function makeNotifications(name: string, assignments: readonly string[]): Notification[] {
+  const sample = Object.hasOwn(SAMPLE_EVENTS, name) ? SAMPLE_EVENTS[name] : undefined;
+  if (sample === undefined) {
+    const near = nearestName(name, Object.keys(SAMPLE_EVENTS));
+    throw new HookproofError('TRIGGER_UNKNOWN', `there is no notification or flow "${name}"`, {
+      hint: `${near === null || near === undefined ? '' : `Did you mean "${near}"? `}\`hookproof trigger list\` shows them all.`,
+    });
+  }
+  return notificationsFor(sample.make()).map((notification) => {
+    const changed = assignments.reduce(setPath, notification as unknown as JsonObject);
+    if (!emittedNotification.safeParse(changed).success) {
+      process.stderr.write('note: with these values it is no notification that the service would send\n');
+    }
+    return changed as unknown as Notification;
+  });
+}
+
+/** The request as it goes out, with the credentials named and not shown. */
+function describeRequest(prepared: Prepared, partner: Partner): string {
+  const hidden = new Map<string, string>();
+  if (partner.signing !== undefined)
+    hidden.set((partner.signing.header ?? 'X-Service-Signature').toLowerCase(), '[signature]');
+  if (partner.apiKey !== undefined) hidden.set((partner.apiKey.header ?? 'X-API-Key').toLowerCase(), '[API key]');
+  const lines = prepared.headers.map(([name, value]) => `${name}: ${hidden.get(name.toLowerCase()) ?? value}`);
+  return [
+    `${prepared.method} ${prepared.target} HTTP/1.1`,
+    ...lines,
+    '',
+    Buffer.from(prepared.body).toString('utf8'),
+  ].join('\n');
+}
+
+function describeAnswer({ answer, error, timings }: Attempt): string {
+  const took = `${timings.totalMs.toFixed(0)} ms`;
+  if (answer === null) return `✗ no answer after ${took}: ${error?.message ?? 'unknown'}`;
+  const body = Buffer.from(answer.body).toString('utf8').slice(0, 300);
+  return `${answer.status === 200 ? '✓' : '✗'} ${answer.status} in ${took}${body === '' ? '' : `: ${visible(body)}`}`;
+}
+
+async function send(
+  notifications: readonly Notification[],
+  partner: Partner,
+  timeoutMs: number,
+  flags: TriggerFlags,
+  redactor: Redactor,
+): Promise<number> {
+  const sender = createSender({ timeoutMs, ...(partner.tls === undefined ? {} : { tls: partner.tls }) });
+  const records: unknown[] = [];
+  let accepted = true;
+  let reached = true;
+  try {
+    for (const notification of notifications) {
+      const attempt = await sender.deliver(prepare(notification, partner));
+      accepted &&= attempt.answer?.status === 200;
+      reached &&= attempt.answer !== null;
+      const body = attempt.answer === null ? null : Buffer.from(attempt.answer.body).toString('utf8');
+      records.push({ notification, ...attempt, answer: attempt.answer === null ? null : { ...attempt.answer, body } });
+      if (flags.json !== true) {
+        const { type, id } = notification;
+        const kind = 'type' in notification.data ? `${type} ${String(notification.data.type)}` : type;
+        process.stdout.write(redactor.text(`${kind} ${id}\n  ${describeAnswer(attempt)}\n`));
+      }
+    }
+  } finally {
+    sender.close();
+  }
+  if (flags.json === true) process.stdout.write(`${redactor.text(JSON.stringify(records, null, 2))}\n`);
+  if (accepted) return 0;
+  return reached ? 1 : 3;
+}
+
+export async function triggerCommand(name: string, url: string | undefined, flags: TriggerFlags): Promise<number> {
+  if (name === 'list' && url === undefined) return listEvents();
+  const { config: configFile, set = [], dryRun: _dry, json: _json, ...given } = flags;
+  const notifications = makeNotifications(name, set);
+  const config = await loadConfig({
+    flags: { ...given, ...(url === undefined ? {} : { url }) },
+    env: process.env,
+    cwd: process.cwd(),
+    configFile,
+    stdin: process.stdin,
+  });
+  for (const sentence of config.advice) process.stderr.write(`advice: ${sentence}\n`);
+  const redactor = createRedactor({ values: config.secrets.map((value) => ({ name: 'secret', value })) });
+  if (flags.dryRun === true) {
+    for (const notification of notifications) {
+      process.stdout.write(
+        `${redactor.text(describeRequest(prepare(notification, config.partner), config.partner))}\n\n`,
+      );
+    }
+    return 0;
+  }
+  return send(notifications, config.partner, config.run.timeoutMs, flags, redactor);
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../contract/index.ts';
+import { address, type Partner, prepare, serialise, sign } from '../../../harness/sender/index.ts';
+import { buy } from './samples.ts';
+
+/** HMAC by its definition (RFC 2104), from nothing but the hash. */
+function hmacByDefinition(body: Uint8Array, secret: string): string {
+  const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
+  const utf8 = Buffer.from(secret, 'utf8');
+  const key = Buffer.alloc(64);
+  (utf8.length > 64 ? sha256(utf8) : utf8).copy(key);
+  const inner = sha256(
+    key.map((byte) => byte ^ 0x36),
+    body,
+  );
+  return sha256(
+    key.map((byte) => byte ^ 0x5c),
+    inner,
+  ).toString('base64');
+}
+
+describe('sign', () => {
+  it('is the HMAC of the definition, for any bytes and any secret', () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 500 }), text, (body, secret) => {
+        expect(sign(body, secret)).toBe(hmacByDefinition(body, secret));
+      }),
+    );
+  });
+
+  it('gives the known answer of RFC 4231, test case 2', () => {
+    const body = Buffer.from('what do ya want for nothing?');
+    expect(sign(body, 'Jefe')).toBe('W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM=');
+  });
+
+  it('changes with a single bit of the body', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 100 }), fc.nat(), (body, at) => {
+        const other = Uint8Array.from(body);
+        other[at % body.length]! ^= 1;
+        expect(sign(other, 'secret')).not.toBe(sign(body, 'secret'));
+      }),
+    );
+  });
+});
+
+describe('serialise', () => {
+  it('makes UTF-8 without a byte order mark or white space that parses to the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const bytes = serialise(value as JsonValue);
+        const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+        expect(text).toBe(JSON.stringify(value));
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it('writes characters outside ASCII as themselves', () => {
+    expect(Buffer.from(serialise({ name: 'Zürich €' })).toString('hex')).toBe(
+      Buffer.from('{"name":"Zürich €"}', 'utf8').toString('hex'),
+    );
+  });
+});
+
+describe('address', () => {
+  const partner: Partner = {
+    url: 'https://partner.example:8443/hooks/in?tenant=a%2Fb',
+    signing: { secret: 'unused here' },
+    apiKey: { value: 'the key' },
+    headers: [
+      ['X-Tenant', 'b'],
+      ['A-First', 'a'],
+    ],
+  };
+  const body = Buffer.from('12345');
+
+  it('lists the headers in their fixed order, custom ones last and as configured', () => {
+    expect(address({ partner, body, signature: 'sig' })).toEqual({
+      method: 'POST',
+      target: '/hooks/in?tenant=a%2Fb',
+      headers: [
+        ['Host', 'partner.example:8443'],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', '5'],
+        ['X-Service-Signature', 'sig'],
+        ['X-API-Key', 'the key'],
+        ['X-Tenant', 'b'],
+        ['A-First', 'a'],
+      ],
+    });
+  });
+
+  it('uses the configured header names', () => {
+    const named: Partner = {
+      url: 'http://[::1]/',
+      signing: { secret: 'unused here', header: 'x-sig' },
+      apiKey: { value: 'k', header: 'Api' },
+    };
+    expect(address({ partner: named, body, signature: 'sig' }).headers).toEqual([
+      ['Host', '[::1]'],
+      ['Content-Type', 'application/json'],
+      ['Content-Length', '5'],
+      ['x-sig', 'sig'],
+      ['Api', 'k'],
+    ]);
+  });
+
+  it('follows a change of URL', () => {
+    const at = (url: string) => address({ partner: { url }, body }).headers[0]?.[1];
+    expect([at('http://a.example/'), at('http://b.example/'), at('http://a.example/')]).toEqual([
+      'a.example',
+      'b.example',
+      'a.example',
+    ]);
+  });
+});
+
+describe('prepare', () => {
+  it('signs exactly the bytes that it sends, and counts them', () => {
+    const prepared = prepare(buy(), { url: 'https://partner.example/', signing: { secret: 'a secret' } });
+    expect(prepared).toEqual({
+      url: 'https://partner.example/',
+      method: 'POST',
+      target: '/',
+      headers: [
+        ['Host', 'partner.example'],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', String(Buffer.byteLength(JSON.stringify(buy())))],
+        ['X-Service-Signature', hmacByDefinition(Buffer.from(JSON.stringify(buy())), 'a secret')],
+      ],
+      body: Buffer.from(JSON.stringify(buy())),
+    });
+  });
+
+  it('has neither a signature nor a key when neither is configured', () => {
+    const names = prepare(buy(), { url: 'https://partner.example/' }).headers.map(([name]) => name);
+    expect(names).toEqual(['Host', 'Content-Type', 'Content-Length']);
+  });
+
+  it('is pure', () => {
+    const partner = { url: 'https://partner.example/', signing: { secret: 'a secret' } };
+    expect(prepare(buy(), partner)).toEqual(prepare(buy(), partner));
+  });
+});
