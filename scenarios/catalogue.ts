@@ -37,7 +37,12 @@ export function findScenario(id: string): Scenario | undefined {
 /** A digest of what the catalogue demands: ids, levels and requirements. Two runs with the same digest are comparable. */
 export function catalogueDigest(): string {
   const demands = CATALOGUE.flatMap(({ scenarios }) =>
-    scenarios.map(({ id, level, requirements, needs = [] }) => [id, level, [...requirements].toSorted(), [...needs].toSorted()]),
+    scenarios.map(({ id, level, requirements, needs = [] }) => [
+      id,
+      level,
+      [...requirements].toSorted(),
+      [...needs].toSorted(),
+    ]),
   );
   return `sha256:${createHash('sha256').update(JSON.stringify(demands)).digest('hex')}`;
 }

@@ -45,18 +45,9 @@ function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undef
     problems.push(problemWith(given, 'is not an http or https URL', 'For example https://partner.example/webhooks.'));
     return undefined;
   }
-  showUrl(url, given, resolution);
+  // A URL with credentials in it is not shown in the end: the sender core refuses it.
+  show(resolution, 'url', given.value, given);
   return given.value;
-}
-
-/** A URL may hold credentials before the host; the sender core has its say about them, and nobody sees them. */
-function showUrl(url: URL, given: Given<string>, resolution: Resolution): void {
-  if (url.username === '' && url.password === '') {
-    show(resolution, 'url', given.value, given);
-    return;
-  }
-  if (url.password !== '') resolution.secrets.push(url.password);
-  show(resolution, 'url', `${url.protocol}//[credentials]@${url.host}${url.pathname}${url.search}`, given);
 }
 
 async function credential(

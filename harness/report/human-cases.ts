@@ -6,7 +6,7 @@ import { describeBytes } from './visible.ts';
 import { truncate } from './wrap.ts';
 
 /** Up to this many cases are shown in full; of more, the first of each cause is, and the others get one line each. */
-export const SHOWN_IN_FULL = 12;
+const SHOWN_IN_FULL = 12;
 
 /** A script that is longer than this would bury the rest of the report; the JSON report has it. */
 const SCRIPT_LINES = 16;

@@ -11,7 +11,7 @@ export interface TerminalOptions {
   readonly unicode: boolean;
 }
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
 /** Prose that is wider than this is hard to read, so wider terminals are not filled. */
 const WIDEST = 120;

@@ -55,7 +55,7 @@ export function findForms(text: string, forms: readonly Form[], wording: boolean
 }
 
 /** Overlapping spans become one, under the name of the longest of them. In order of position. */
-export function mergeSpans(spans: readonly Span[]): Span[] {
+function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: { start: number; end: number; name: string; longest: number }[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const last = merged.at(-1);

@@ -45,7 +45,7 @@ export function visibleAscii(text: string): string {
 }
 
 /** Cuts to a number of characters, never through a surrogate pair, and marks the cut with an ellipsis. */
-export function capped(text: string, characters: number): string {
+function capped(text: string, characters: number): string {
   if (text.length <= characters) return text;
   return `${Array.from(text.slice(0, characters)).slice(0, -1).join('')}…`;
 }

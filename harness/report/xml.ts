@@ -23,12 +23,12 @@ function clean(text: string): string {
 }
 
 /** Character data. ANSI sequences are dropped; what XML cannot hold becomes a visible escape (`\x00`). */
-export function xmlText(text: string): string {
+function xmlText(text: string): string {
   return clean(text).replace(/\r/g, '&#13;');
 }
 
 /** An attribute value, without its quotes: line breaks and tabs are kept as references, which parsers would otherwise flatten. */
-export function xmlAttribute(text: string): string {
+function xmlAttribute(text: string): string {
   return clean(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

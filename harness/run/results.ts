@@ -40,7 +40,11 @@ function resultOf(
 
 /** The command that runs one scenario alone. The endpoint and the credentials come from the environment or the configuration file. */
 function commandFor(context: RunContext, id: string): string {
-  return `hookproof run '${context.partner.url.replaceAll("'", '%27')}' --scenario ${id} --seed ${context.seed}`;
+  return `hookproof run ${shownUrl(context)} --scenario ${id} --seed ${context.seed}`;
+}
+
+function shownUrl(context: RunContext): string {
+  return `'${context.partner.url.replaceAll("'", '%27')}'`;
 }
 
 /** The expectation of the probe that decided: in a flow, the one that the reason names. */
@@ -88,7 +92,9 @@ export function withoutVerdict(planned: PlannedScenario, reason: string): Scenar
 export function resultOfObservation(context: RunContext, planned: PlannedScenario): ScenarioResult {
   if (!('observe' in planned.scenario)) return withoutVerdict(planned, 'not run');
   const { verdict, observed, reason } = planned.scenario.observe(context.seen);
-  const { level } = planned.scenario;
-  if (verdict === 'fail' && level === 'should') return resultOf(planned, { verdict: 'warn', observed, reason });
-  return resultOf(planned, { verdict, observed, reason });
+  const softened = verdict === 'fail' && planned.scenario.level === 'should' ? 'warn' : verdict;
+  // Alone it would have nothing to look at: only the whole run shows it again.
+  const command = `hookproof run ${shownUrl(context)} --seed ${context.seed}`;
+  const reproduce = verdict === 'pass' ? null : { curl: null, command };
+  return resultOf(planned, { verdict: softened, observed, reason }, { reproduce });
 }

@@ -60,9 +60,34 @@ const answersInTime: ObservationScenario = {
   fix: 'Store the notification, answer 200, and do the work afterwards in a queue or a background task.',
 };
 
+const steady: ObservationScenario = {
+  id: 'valid/steady',
+  title: 'Accepts the plain valid delivery every time',
+  level: 'must',
+  requirements: ['delivery-200'],
+  observe: ({ failedControls }: RunObservations) => {
+    const [first] = failedControls;
+    if (first === undefined) return { verdict: 'pass', observed: 'accepted every time', reason: '' };
+    const observed = `not accepted at first ${failedControls.length} times, for example: ${first.observed}`;
+    // What was refused twice is an outage or a refused control, and is judged there.
+    const passing = failedControls.filter(({ again }) => again);
+    if (passing.length === 0)
+      return { verdict: 'inconclusive', observed, reason: 'the second try was refused as well' };
+    const places = [...new Set(passing.map(({ scenario }) => scenario))];
+    const more = places.length > 5 ? ` and ${places.length - 5} more` : '';
+    return {
+      verdict: 'warn',
+      observed,
+      reason: `a second try was accepted, so it comes and goes; seen at ${places.slice(0, 5).join(', ')}${more}`,
+    };
+  },
+  why: 'A receiver that refuses one right delivery in a hundred loses one order in a hundred, and nobody can reproduce it.',
+  fix: 'Look at the log for the times of these refusals: pools that run out, one bad instance of several, restarts.',
+};
+
 /** What the sender sends on good days. Specification: Resources and their fields; Events; Errors. */
 export const validSuite: Suite = {
   name: 'valid',
   title: 'Every valid notification is accepted',
-  scenarios: [plainDelivery, ...validKinds, ...validOptional, ...validErrors, ...validOpen, answersInTime],
+  scenarios: [plainDelivery, ...validKinds, ...validOptional, ...validErrors, ...validOpen, answersInTime, steady],
 };

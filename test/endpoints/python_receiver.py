@@ -41,6 +41,8 @@ class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "receiver"
     sys_version = ""
+    # Head and body are two writes; without this the second waits for the acknowledgement of the first.
+    disable_nagle_algorithm = True
     timeout = 20
 
     def answer(self, status, close=False):

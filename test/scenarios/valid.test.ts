@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES, NOTIFICATION_KINDS, readNotification } from '../../contract/index.ts';
-import type { Observation } from '../../scenarios/scenario.ts';
+import type { Observation, RunObservations } from '../../scenarios/scenario.ts';
 import { typoKeySuite } from '../../scenarios/suites/typo-key.ts';
 import { validSuite } from '../../scenarios/suites/valid.ts';
 import { assemble, deliveriesOf, fakeKit, someCredentials } from './credential-check.ts';
@@ -92,6 +92,36 @@ describe('answers in time', () => {
 
   it('is inconclusive when nothing was accepted', () => {
     expect(timed().verdict).toBe('inconclusive');
+  });
+});
+
+describe('steadiness', () => {
+  function observe(...failedControls: RunObservations['failedControls']): Observation {
+    const one = scenario('valid/steady');
+    if (!('observe' in one)) throw new Error('no observation');
+    return one.observe({ answerTimesMs: [1], leaks: [], outages: [], failedControls });
+  }
+
+  it('passes when every plain delivery was accepted', () => {
+    expect(observe()).toEqual({ verdict: 'pass', observed: 'accepted every time', reason: '' });
+  });
+
+  it('warns of refusals that a second try did not meet, and names where', () => {
+    const failures = ['a', 'b', 'c', 'd', 'e', 'f', 'f'].map((slug) => ({
+      scenario: `malformed/${slug}`,
+      observed: '500',
+      again: true,
+    }));
+    expect(observe(...failures)).toEqual({
+      verdict: 'warn',
+      observed: 'not accepted at first 7 times, for example: 500',
+      reason:
+        'a second try was accepted, so it comes and goes; seen at malformed/a, malformed/b, malformed/c, malformed/d, malformed/e and 1 more',
+    });
+  });
+
+  it('leaves to the outages what was refused twice', () => {
+    expect(observe({ scenario: 'malformed/null', observed: 'no answer', again: false }).verdict).toBe('inconclusive');
   });
 });
 

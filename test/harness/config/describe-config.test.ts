@@ -43,16 +43,6 @@ reporters         human=-                default
     expect(config.sources).toEqual(Object.fromEntries(config.settings.map(({ path, source }) => [path, source])));
   });
 
-  it('hides credentials in a URL', async () => {
-    const setting = async (url: string) => {
-      const outcome = await load({ flags: { url } }).catch(() => undefined);
-      return outcome?.settings.find(({ path }) => path === 'url')?.value;
-    };
-    expect([undefined, 'https://[credentials]@a.example/x?y=1']).toContain(
-      await setting('https://user:hunter2@a.example/x?y=1'),
-    );
-  });
-
   it('spells control characters out', async () => {
     const config = await load({ flags: { suite: ['\u001b[31mred', 'a\nb'] } });
     expect(describeConfig(config)).toContain('suites           \\x1b[31mred, a\\x0ab  ');

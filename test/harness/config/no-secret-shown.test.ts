@@ -29,6 +29,7 @@ const PLACES: Record<string, (secret: string) => Given> = {
   'in the environment, beside an error': (secret) => ({ env: { HOOKPROOF_SECRET: secret, HOOKPROOF_PROFILE: 'x' } }),
   'in another variable': (secret) => ({ env: { HOOKPROOF_SIGNATURE_HEADER: secret, HOOKPROOF_PROFILE: secret } }),
   'as a URL': (secret) => ({ flags: { url: secret } }),
+  'in a URL': (secret) => ({ flags: { url: `https://user:${encodeURIComponent(secret)}@a.example/` } }),
   'as the name of a file': (secret) => ({
     yaml: `hmac:\n  secret: ${JSON.stringify(`$\{file:${secret.replace(/[/{}.]/g, '')}}`)}\n`,
   }),

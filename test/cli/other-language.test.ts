@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resultDocument } from '../../harness/result/result-document.ts';
+import { hookproof } from './hookproof.ts';
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) process.stderr.write('skipped: the receiver in another language needs python3\n');
+
+describe.skipIf(!hasPython)('a right receiver that is not ours, in Python', () => {
+  const env = { HOOKPROOF_SECRET: randomBytes(32).toString('base64'), HOOKPROOF_API_KEY: randomBytes(24).toString('base64url') };
+  let python: ChildProcess;
+  let url = '';
+
+  beforeAll(async () => {
+    const script = new URL('../endpoints/python_receiver.py', import.meta.url).pathname;
+    python = spawn('python3', [script], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await once(python.stdout ?? python, 'data');
+    url = `http://127.0.0.1:${String(line).trim()}/hooks`;
+  });
+  afterAll(() => void python.kill('SIGKILL'));
+
+  it('passes: every check is judged, none fails, none is inconclusive', async () => {
+    const { code, stdout, stderr } = await hookproof(['run', url, '--reporter', 'json=-'], { env });
+    const document = resultDocument.parse(JSON.parse(stdout));
+    const bad = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'warn').map(({ id, verdict, reason }) => ({ id, verdict, reason }));
+    expect({ code, verdict: document.verdict, bad, judged: document.judged }).toEqual({ code: 0, verdict: 'conformant', bad: [], judged: document.planned });
+    // What the standard library's HTTP parser lets through is all that is warned about.
+    expect(document.results.filter(({ verdict, suite }) => verdict === 'warn' && suite !== 'http')).toEqual([]);
+    expect(stderr).not.toContain(env.HOOKPROOF_SECRET);
+  });
+
+  it('fails with another secret, and says what to compare', async () => {
+    const { code, stdout } = await hookproof(['run', url], { env: { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') } });
+    expect(code).toBe(1);
+    expect(stdout).toContain('refuses a delivery whose credentials are right');
+  });
+});
