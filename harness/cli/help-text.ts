@@ -20,7 +20,7 @@ Commands:
   verify [FILE]        say why a signature does not match, offline
   config show          every setting with its source; secrets are never shown
   config schema        the JSON Schema of hookproof.yaml
-  config template      a commented hookproof.yaml
+  init [FILE]          write a commented hookproof.yaml
 
 Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY), never from the command line.
 

@@ -38,7 +38,7 @@ function withRunOptions(command: Command): Command {
     .option('--suite <name>', 'only this suite (repeatable)', collect)
     .option('--scenario <id>', 'only this scenario (repeatable)', collect)
     .option('--grep <pattern>', 'only what matches in id or title (repeatable)', collect)
-    .option('--concurrency <n>', 'deliveries in flight, 1 to 64 (default: 4)')
+    .option('--concurrency <n>', 'deliveries in flight, 1 to 64 (default: 8)')
     .option('--recovery <duration>', 'how long to wait for a receiver that went down (default: 10s)')
     .option('--seed <text>', 'repeat the values of an earlier run')
     .option('--shard <i/n>', 'run the i-th of n parts')
@@ -175,7 +175,14 @@ export function createProgram(finish: (code: number) => void): Command {
     )
     .action(action(async () => (await import('./commands/verify.ts')).verifyCommand));
 
-  const config = program.command('config').description('show the configuration, its schema or a template');
+  program
+    .command('init')
+    .argument('[file]', 'file to write (default: hookproof.yaml)')
+    .description('write a commented hookproof.yaml')
+    .option('--force', 'replace the file when it is already there')
+    .action(action(async () => (await import('./commands/init.ts')).initCommand));
+
+  const config = program.command('config').description('show the configuration or its schema');
   withRunOptions(withPartnerOptions(config.command('show').argument('[url]')))
     .description('every setting with its source; secrets are never shown')
     .action(action(async () => (await import('./commands/config.ts')).configShowCommand));
@@ -183,10 +190,6 @@ export function createProgram(finish: (code: number) => void): Command {
     .command('schema')
     .description('the JSON Schema of hookproof.yaml, for editors')
     .action(action(async () => (await import('./commands/config.ts')).configSchemaCommand));
-  config
-    .command('template')
-    .description('a commented hookproof.yaml')
-    .action(action(async () => (await import('./commands/config.ts')).configTemplateCommand));
   return program;
 }
 

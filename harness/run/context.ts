@@ -15,7 +15,7 @@ export interface RunLimits {
   readonly backoffMs: number;
 }
 
-export const DEFAULT_LIMITS: RunLimits = { timeoutMs: 10_000, recoveryMs: 10_000, concurrency: 4, backoffMs: 250 };
+export const DEFAULT_LIMITS: RunLimits = { timeoutMs: 10_000, recoveryMs: 10_000, concurrency: 8, backoffMs: 250 };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
 

@@ -28,8 +28,15 @@ function seededBytes(...words: string[]): (length: number) => Buffer {
 /**
  * Makes the kit of one scenario. Its values depend on the seed and the scenario alone and not on what ran before, so a scenario
  * that is repeated by itself sends the same again. Ids are always new: a receiver that de-duplicates would answer old ones from memory.
+ * `onSignature` is told every signature that the kit makes: each is right for some body, so none may be shown.
  */
-export function createKit(partner: Partner, seed: string, scenario: string, now: Date): Kit {
+export function createKit(
+  partner: Partner,
+  seed: string,
+  scenario: string,
+  now: Date,
+  onSignature: (signature: string) => void = () => {},
+): Kit {
   const bytes = seededBytes(seed, scenario);
   const secret = partner.signing?.secret ?? '';
   const integer = (below: number) => bytes(6).readUIntBE(0, 6) % below;
@@ -44,7 +51,11 @@ export function createKit(partner: Partner, seed: string, scenario: string, now:
     apiKey: partner.apiKey?.value ?? '',
     signatureHeader: partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER,
     apiKeyHeader: partner.apiKey?.header ?? DEFAULT_API_KEY_HEADER,
-    sign: (body) => sign(body, secret),
+    sign: (body) => {
+      const signature = sign(body, secret);
+      onSignature(signature);
+      return signature;
+    },
   };
   return kit;
 }

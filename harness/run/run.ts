@@ -75,7 +75,7 @@ function gateReason({ first, second }: Opened, finding: Finding | null): string 
 async function diagnoseGate(context: RunContext, lane: Lane, gate: Opened): Promise<Finding | null> {
   const status = gate.first.answer?.status;
   if (status === 401 || status === 403 || status === 400) {
-    const kit = createKit(context.partner, context.seed, 'diagnosis', context.now);
+    const kit = createKit(context.partner, context.seed, 'diagnosis', context.now, context.onSignature);
     const send = async (change: Parameters<typeof shipProbe>[2]['change']) => {
       const authentic = change.sign === undefined;
       const expect = { text: 'any', authentic, pass: [] };

@@ -67,7 +67,6 @@ async function ship(
   fault: string | null,
   options: SendOptions,
 ): Promise<Shipment> {
-  if (assembled.rightSignature !== null) context.onSignature(assembled.rightSignature);
   if (fault !== null) return { role, label, assembled, attempt: notSent(context.now), leaks: [], fault };
   const attempt = await sendPatiently(context, lane, assembled, options);
   const sent = assembled.prepared.headers.map(([, value]) => value);
@@ -83,7 +82,7 @@ export async function shipControl(
   label: string,
   options: SendOptions = {},
 ): Promise<Shipment> {
-  const kit = createKit(context.partner, context.seed, `control ${context.controls++}`, context.now);
+  const kit = createKit(context.partner, context.seed, `control ${context.controls++}`, context.now, context.onSignature);
   const assembled = assemble({}, kit, context.partner);
   const shipment = await ship(
     context,

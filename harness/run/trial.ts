@@ -73,7 +73,7 @@ export async function tryScenario(
   const uniform = 'uniform' in scenario && scenario.uniform === true;
 
   if (isAccepted(control.attempt)) {
-    const kit = createKit(context.partner, context.seed, scenario.id, context.now);
+    const kit = createKit(context.partner, context.seed, scenario.id, context.now, context.onSignature);
     for (const group of deliveriesOf(scenario, kit)) {
       const options = { fresh: fresh || group.length > 1 };
       const sent = await Promise.all(group.map((delivery) => shipProbe(context, lane, delivery, kit, options)));

@@ -1,5 +1,5 @@
-/** `hookproof config`: the configuration as it is understood, its schema, and a template. */
-import { type ConfigFlags, configTemplate, describeConfig, jsonSchema, loadConfig } from '../../config/index.ts';
+/** `hookproof config`: the configuration as it is understood, and its schema. */
+import { type ConfigFlags, describeConfig, jsonSchema, loadConfig } from '../../config/index.ts';
 
 export async function configShowCommand(
   url: string | undefined,
@@ -20,10 +20,5 @@ export async function configShowCommand(
 
 export async function configSchemaCommand(): Promise<number> {
   process.stdout.write(`${JSON.stringify(jsonSchema(), null, 2)}\n`);
-  return 0;
-}
-
-export async function configTemplateCommand(): Promise<number> {
-  process.stdout.write(configTemplate());
   return 0;
 }

@@ -9,6 +9,7 @@ import {
   type Partner,
   type Prepared,
   prepare,
+  sign,
 } from '../../sender/index.ts';
 import { SAMPLE_EVENTS } from '../sample-events.ts';
 import { setPath } from '../set-path.ts';
@@ -77,7 +78,9 @@ async function send(
   let reached = true;
   try {
     for (const notification of notifications) {
-      const attempt = await sender.deliver(prepare(notification, partner));
+      const prepared = prepare(notification, partner);
+      if (partner.signing !== undefined) redactor.addSignature(sign(prepared.body, partner.signing.secret));
+      const attempt = await sender.deliver(prepared);
       accepted &&= attempt.answer?.status === 200;
       reached &&= attempt.answer !== null;
       const body = attempt.answer === null ? null : Buffer.from(attempt.answer.body).toString('utf8');

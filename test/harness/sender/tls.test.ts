@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Attempt, Partner } from '../../../harness/sender/index.ts';
 import { createConnections, createSender, deliver, exchange, tlsOptionsFor } from '../../../harness/sender/index.ts';
 import { certificate, httpsServer, ok, type Pair, replying, request } from './servers.ts';
@@ -73,13 +73,11 @@ describe('the certificate of the endpoint', () => {
 
   it('is verified even when the environment says otherwise', async () => {
     const port = await httpsServer(leaf);
-    const saved = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     try {
       expect((await attempt(port)).error?.kind).toBe('tls-untrusted');
     } finally {
-      if (saved === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = saved;
+      vi.unstubAllEnvs();
     }
   });
 });

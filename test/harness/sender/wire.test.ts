@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createConnections, createSender, deliver, exchange } from '../../../harness/sender/index.ts';
 import { rawServer, request, secret } from './servers.ts';
 
@@ -77,16 +77,12 @@ describe('on the wire', () => {
 
   it('ignores a proxy in the environment', async () => {
     const { url } = await recorder();
-    const saved = { ...process.env };
-    Object.assign(process.env, {
-      http_proxy: 'http://127.0.0.1:1',
-      HTTP_PROXY: 'http://127.0.0.1:1',
-      NODE_USE_ENV_PROXY: '1',
-    });
+    for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:1');
+    vi.stubEnv('NODE_USE_ENV_PROXY', '1');
     try {
       expect((await deliver(request(url))).answer?.status).toBe(200);
     } finally {
-      process.env = saved;
+      vi.unstubAllEnvs();
     }
   });
 });

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HookproofError, RESERVED_HEADERS } from '../../../contract/index.ts';
+import { checkPartner, type Partner } from '../../../harness/sender/index.ts';
+import { certificate } from './servers.ts';
+
+const URL = 'https://partner.example/hooks';
+const secret = randomBytes(24).toString('hex');
+const signing = { secret };
+
+function refusal(partner: Partner): HookproofError {
+  try {
+    checkPartner(partner);
+  } catch (error) {
+    if (error instanceof HookproofError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('a partner that can work', () => {
+  it('is returned as it is, without advice', () => {
+    const partner: Partner = {
+      url: `${URL}?tenant=1`,
+      signing: { secret, header: 'X-Sig' },
+      apiKey: { value: 'a key' },
+      headers: [['X-Tenant', 'caf\xe9\ttab']],
+    };
+    expect(checkPartner(partner)).toEqual({ partner, advice: [] });
+  });
+});
+
+describe('a partner that cannot work is refused', () => {
+  it.each([
+    ['no URL', 'partner.example/hooks', 'is no URL'],
+    ['another protocol', 'ftp://partner.example/', 'begins with ftp:'],
+    ['a user', 'https://user@partner.example/', 'holds credentials'],
+    ['a password', 'https://:word@partner.example/', 'holds credentials'],
+    ['a fragment', `${URL}#top`, 'has a fragment'],
+    ['an empty fragment', `${URL}#`, 'has a fragment'],
+  ])('URL: %s', (_what, url, message) => {
+    const error = refusal({ url });
+    expect(error).toMatchObject({ code: 'PARTNER_URL', kind: 'usage' });
+    expect(error.message).toContain(message);
+    expect(error.message).not.toMatch(/user@|word/);
+  });
+
+  it('secret and key: empty', () => {
+    expect(refusal({ url: URL, signing: { secret: '' } }).code).toBe('PARTNER_SECRET');
+    expect(refusal({ url: URL, apiKey: { value: '' } }).code).toBe('PARTNER_API_KEY');
+  });
+
+  it.each([...RESERVED_HEADERS])('header name: %s is reserved, in any letter case and any role', (name) => {
+    const upper = name.toUpperCase();
+    for (const partner of [
+      { headers: [[upper, 'x']] as const },
+      { signing: { secret, header: upper } },
+      { apiKey: { value: 'k', header: upper } },
+    ]) {
+      expect(refusal({ url: URL, ...partner })).toMatchObject({
+        code: 'PARTNER_HEADER',
+        message: expect.stringContaining(`reserved name ${upper}`),
+      });
+    }
+  });
+
+  it.each(['', 'X Name', 'X:Name', 'X-Näme', 'X\r\nY', '(x)'])('header name: %j is no token', (name) => {
+    expect(refusal({ url: URL, headers: [[name, 'x']] }).message).toBe(
+      'Headers: the name of custom header 1 is not a header name.',
+    );
+  });
+
+  it.each([
+    ['signature and key', { signing: { secret, header: 'X-Same' }, apiKey: { value: 'k', header: 'x-same' } }],
+    ['the default name of the signature', { signing, headers: [['x-service-signature', 'x']] }],
+    ['the default name of the key', { apiKey: { value: 'k' }, headers: [['X-Api-Key', 'x']] }],
+    [
+      'two custom headers',
+      {
+        headers: [
+          ['X-A', '1'],
+          ['x-a', '2'],
+        ],
+      },
+    ],
+  ] as const)('header name: twice the same, %s', (_what, partner) => {
+    expect(refusal({ url: URL, ...partner }).message).toMatch(/both have the name/);
+  });
+
+  it.each([
+    ['CR', 'a\rb', 'a line break'],
+    ['LF', 'a\n', 'a line break'],
+    ['NUL', 'a\0b', 'a NUL character'],
+    ['DEL', 'a\x7fb', 'a control character'],
+    ['above U+00FF', 'a€', 'a character above U+00FF'],
+    ['white space before', ' a', 'white space'],
+    ['white space after', 'a\t', 'white space'],
+  ])('header value: %s', (_what, value, message) => {
+    for (const partner of [{ headers: [['X-A', value]] as const }, { apiKey: { value, header: 'X-A' } }]) {
+      const error = refusal({ url: URL, ...partner });
+      expect(error.code).toBe('PARTNER_HEADER');
+      expect(error.message).toMatch(/^Headers: the value of X-A/);
+      expect(error.message).toContain(message);
+    }
+  });
+});
+
+describe('TLS material', () => {
+  it('that belongs together is accepted', async () => {
+    const { cert, key } = await certificate('client');
+    const tls = { clientCert: cert, clientKey: key, ca: cert };
+    expect(checkPartner({ url: URL, signing, tls }).advice).toEqual([]);
+  });
+
+  it('that does not is refused, and what is wrong is said', async () => {
+    const one = await certificate('one');
+    const other = await certificate('other');
+    const cases: [NonNullable<Partner['tls']>, string][] = [
+      [{ clientCert: one.cert }, 'no client key'],
+      [{ clientKey: one.key }, 'no client certificate'],
+      [{ clientCert: one.cert, clientKey: other.key }, 'does not belong'],
+      [{ clientCert: one.key, clientKey: one.key }, 'client certificate is no certificate'],
+      [{ clientCert: one.cert, clientKey: one.cert }, 'client key cannot be read'],
+      [{ ca: 'hello' }, 'extra authority is no certificate'],
+      [{ ca: '' }, 'extra authority is no certificate'],
+    ];
+    for (const [tls, message] of cases) {
+      const error = refusal({ url: URL, tls });
+      expect(error).toMatchObject({ code: 'PARTNER_TLS', message: expect.stringContaining(message) });
+      expect(`${error.message} ${error.hint}`).not.toContain(one.key.split('\n')[1]);
+    }
+  });
+});
+
+describe('advice', () => {
+  const advice = (partner: Omit<Partner, 'url'>, url = URL) => checkPartner({ url, ...partner }).advice;
+
+  it('counts the characters of a short secret, from 31 down', () => {
+    expect(advice({ signing: { secret: 'x'.repeat(32) } })).toEqual([]);
+    expect(advice({ signing: { secret: 'x'.repeat(31) } })).toEqual([
+      'The signature secret has 31 characters; at least 32 are recommended.',
+    ]);
+    expect(advice({ signing: { secret: '😀'.repeat(16) } })[0]).toMatch(/has 16 characters/);
+  });
+
+  it.each([
+    [`${secret}\n`, /ends with a newline/],
+    [`${secret} `, /white space/],
+    [`\t${secret}`, /white space/],
+  ])('warns of white space around a secret', (given, sentence) => {
+    expect(advice({ signing: { secret: given } })).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  it.each(['http://partner.example/', 'http://10.0.0.1/', 'http://127.0.0.1.example/', 'http://notlocalhost/'])(
+    'warns of plain HTTP to %s',
+    (url) => {
+      expect(advice({ signing }, url)).toEqual([expect.stringMatching(/plain HTTP/)]);
+    },
+  );
+
+  it.each([
+    'http://localhost:1/',
+    'http://api.localhost/',
+    'http://127.0.0.1/',
+    'http://127.8.9.1/',
+    'http://[::1]:80/',
+  ])('has nothing against plain HTTP to %s', (url) => {
+    expect(advice({ signing }, url)).toEqual([]);
+  });
+
+  it('warns of a key alone and of nothing at all', () => {
+    expect(advice({ apiKey: { value: 'k' } })).toEqual([expect.stringMatching(/API key alone/)]);
+    expect(advice({})).toEqual([expect.stringMatching(/cannot tell who delivers/)]);
+    expect(advice({ signing, apiKey: { value: 'k' } })).toEqual([]);
+  });
+
+  it('warns of TLS material that plain HTTP has no use for', async () => {
+    const { cert } = await certificate('root', { isCa: true });
+    expect(advice({ signing, tls: { ca: cert } }, 'http://localhost/')).toEqual([expect.stringMatching(/not used/)]);
+  });
+});
+
+describe('whatever is wrong', () => {
+  it('no secret, key or header value stands in an error or in advice', () => {
+    const hidden = fc.string({ unit: 'binary', minLength: 6, maxLength: 40 }).map((text) => `q9z${text}`);
+    fc.assert(
+      fc.property(
+        hidden,
+        hidden,
+        hidden,
+        fc.constantFrom('X-A', 'x-api-key', 'Host', 'X B'),
+        (one, two, three, name) => {
+          const partner: Partner = {
+            url: 'http://partner.example/',
+            signing: { secret: one },
+            apiKey: { value: two },
+            headers: [[name, three]],
+          };
+          let said: string;
+          try {
+            said = JSON.stringify(checkPartner(partner).advice);
+          } catch (error) {
+            said = error instanceof HookproofError ? `${error.message} ${error.hint} ${error.stack}` : 'not ours';
+            expect(error).toBeInstanceOf(HookproofError);
+          }
+          expect(said).not.toContain('q9z');
+        },
+      ),
+    );
+  });
+});

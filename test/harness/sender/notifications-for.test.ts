@@ -1,0 +1,350 @@
+import { describe, expect, it } from 'vitest';
+import {
+  emittedNotification,
+  HookproofError,
+  kindOf,
+  ORDER_STATUSES,
+  PAYMENT_METHOD_STATUSES,
+} from '../../../contract/index.ts';
+import {
+  type CustomerOnboarded,
+  type DepositConfirmed,
+  notificationsFor,
+  type OrderAcceptedByBlockchain,
+  type OrderFailed,
+  type OrderStatusChanged,
+  type OrderTrackingReported,
+  type PaymentMethodStatusChanged,
+  type RefundOutcome,
+  type ServiceEvent,
+} from '../../../harness/sender/index.ts';
+
+const NOW = new Date('2026-02-03T04:05:06.789Z');
+const SECONDS = 1_770_091_506;
+
+function idAt(index: number): string {
+  return `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+}
+
+function notify(event: ServiceEvent) {
+  let made = 0;
+  return notificationsFor(event, {
+    now: () => NOW,
+    newId: () => {
+      made += 1;
+      return idAt(made);
+    },
+  });
+}
+
+function refusal(event: ServiceEvent): HookproofError {
+  try {
+    notify(event);
+  } catch (error) {
+    if (error instanceof HookproofError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+const order = {
+  providerId: 'provider-1',
+  transactionId: 'transaction-1',
+  blockchainData: { currency: 'ETH', chain: 'ETHEREUM' },
+};
+const error = { code: '352-252-E1', message: 'The partner said no.' };
+const refunded: RefundOutcome = {
+  status: 'SUCCESS',
+  blockchainTransactionId: '0xrefund',
+  amount: '0.5',
+  currency: 'ETH',
+};
+
+describe('orders', () => {
+  const plain = ORDER_STATUSES.filter(
+    (status): status is OrderStatusChanged['status'] => status !== 'BLOCKCHAIN_ACCEPTED' && status !== 'FAILED',
+  );
+
+  it.each(plain)('a change to %s is one notification', (status) => {
+    for (const orderType of ['BUY', 'SELL'] as const) {
+      expect(notify({ event: 'order-status-changed', orderType, status, ...order })).toEqual([
+        {
+          id: idAt(1),
+          type: 'CAAS',
+          at: SECONDS,
+          data: {
+            type: orderType,
+            providerId: 'provider-1',
+            transactionId: 'transaction-1',
+            metadata: { orderStatus: status, blockchainData: order.blockchainData },
+            errorData: null,
+          },
+        },
+      ]);
+    }
+  });
+
+  it.each(['BLOCKCHAIN_ACCEPTED', 'FAILED'])('a change to %s has an event of its own', (status) => {
+    const event = {
+      event: 'order-status-changed',
+      orderType: 'BUY',
+      status,
+      ...order,
+    } as unknown as OrderStatusChanged;
+    expect(refusal(event)).toMatchObject({ code: 'EVENT_INVALID', message: expect.stringContaining(status) });
+  });
+
+  it('acceptance by the blockchain is notified without the hash and then with it', () => {
+    const event: OrderAcceptedByBlockchain = {
+      event: 'order-accepted-by-blockchain',
+      orderType: 'BUY',
+      blockchainTransactionId: '0xhash',
+      ...order,
+      blockchainData: { ...order.blockchainData, blockchainTransactionId: '0xhash' },
+    };
+    const data = notify(event).map((notification) => [notification.id, notification.data]);
+    const common = { type: 'BUY', providerId: 'provider-1', transactionId: 'transaction-1', errorData: null };
+    const orderStatus = 'BLOCKCHAIN_ACCEPTED';
+    expect(data).toEqual([
+      [idAt(1), { ...common, metadata: { orderStatus, blockchainData: order.blockchainData } }],
+      [
+        idAt(2),
+        {
+          ...common,
+          metadata: { orderStatus, blockchainData: { ...order.blockchainData, blockchainTransactionId: '0xhash' } },
+        },
+      ],
+    ]);
+    expect(refusal({ ...event, blockchainTransactionId: '' }).message).toMatch(/has no hash/);
+  });
+});
+
+describe('failed orders', () => {
+  const failed = (rest: Partial<OrderFailed> = {}): OrderFailed => ({
+    event: 'order-failed',
+    orderType: 'SELL',
+    error,
+    ...order,
+    ...rest,
+  });
+  const failure = (blockchainData: object = order.blockchainData) => ({
+    id: idAt(1),
+    type: 'CAAS',
+    at: SECONDS,
+    data: {
+      type: 'SELL',
+      providerId: 'provider-1',
+      transactionId: 'transaction-1',
+      metadata: { orderStatus: 'FAILED', blockchainData },
+      errorData: error,
+    },
+  });
+
+  it('that are no external sells are one notification', () => {
+    expect(notify(failed())).toEqual([failure()]);
+  });
+
+  it('whose crypto is sent back are the failure and then the refund', () => {
+    const externalSell = { cryptoReceived: true, refundWalletAddress: '0xback', refund: refunded };
+    expect(notify(failed({ externalSell }))).toEqual([
+      failure({ ...order.blockchainData, refundWalletAddress: '0xback' }),
+      {
+        id: idAt(2),
+        type: 'REFUND',
+        at: SECONDS,
+        data: {
+          providerId: 'provider-1',
+          transactionId: 'transaction-1',
+          status: 'SUCCESS',
+          metadata: { blockchainTransactionId: '0xrefund', amount: '0.5', currency: 'ETH', walletAddress: '0xback' },
+          errorData: null,
+        },
+      },
+    ]);
+  });
+
+  it('whose refund fails as well say so in the second notification', () => {
+    const refund: RefundOutcome = { status: 'FAIL', amount: '0.5', currency: 'ETH', error };
+    const [, second] = notify(
+      failed({ externalSell: { cryptoReceived: true, refundWalletAddress: '0xback', refund } }),
+    );
+    expect(second).toMatchObject({ type: 'REFUND', data: { status: 'FAIL', errorData: error } });
+    expect(second?.data).not.toHaveProperty('metadata.blockchainTransactionId');
+  });
+
+  it.each([
+    ['nothing came in', { cryptoReceived: false, refundWalletAddress: '0xback' }],
+    ['no refund wallet was given', { cryptoReceived: true }],
+    ['neither', { cryptoReceived: false }],
+  ])('have no refund when %s, and may not claim one', (_what, externalSell) => {
+    expect(notify(failed({ externalSell })).map(kindOf)).toEqual(['CAAS_SELL']);
+    expect(refusal(failed({ externalSell: { ...externalSell, refund: refunded } })).message).toMatch(/no reason/);
+  });
+
+  it('may not keep silent about a refund that is due, nor be a buy', () => {
+    const externalSell = { cryptoReceived: true, refundWalletAddress: '0xback' };
+    expect(refusal(failed({ externalSell })).message).toMatch(/what became of it/);
+    expect(refusal(failed({ orderType: 'BUY', externalSell: { cryptoReceived: false } })).message).toMatch(/on a buy/);
+  });
+});
+
+describe('order tracking', () => {
+  const tracking: OrderTrackingReported = {
+    event: 'order-tracking-reported',
+    orderType: 'SELL',
+    providerId: 'provider-1',
+    transactionId: 'transaction-1',
+    physicalSite: true,
+    providerTransactionId: 'p-1',
+    providerTransactionRef: 'ref-1',
+    status: 'EXPIRED',
+    description: 'The user did not come.',
+  };
+
+  it('is notified for a provider with a physical site', () => {
+    expect(notify(tracking)).toEqual([
+      {
+        id: idAt(1),
+        type: 'CAAS',
+        at: SECONDS,
+        data: {
+          type: 'ORDER_TRACKING',
+          providerId: 'provider-1',
+          transactionId: 'transaction-1',
+          metadata: {
+            orderType: 'SELL',
+            providerTransactionId: 'p-1',
+            providerTransactionRef: 'ref-1',
+            providerTransactionStatus: 'EXPIRED',
+            trackingStateDescription: 'The user did not come.',
+          },
+          errorData: null,
+        },
+      },
+    ]);
+  });
+
+  it('is not notified for any other provider', () => {
+    expect(notify({ ...tracking, physicalSite: false })).toEqual([]);
+  });
+});
+
+describe('payment methods', () => {
+  const change = (status: PaymentMethodStatusChanged['status']): PaymentMethodStatusChanged => ({
+    event: 'payment-method-status-changed',
+    status,
+    paymentMethodId: 'card-1',
+    accountId: 'customer-1',
+    errorCode: '313-702-S3',
+  });
+
+  it('are notified when they are declined, with the reason, or staged, without one', () => {
+    const told = PAYMENT_METHOD_STATUSES.map((status) => [status, notify(change(status))]);
+    const envelope = { id: idAt(1), type: 'PAYMENT_METHOD', at: SECONDS };
+    const data = { paymentMethodId: 'card-1', accountId: 'customer-1' };
+    expect(Object.fromEntries(told)).toEqual({
+      CREATED: [],
+      STAGED: [{ ...envelope, data: { status: 'STAGED', ...data } }],
+      VERIFIED: [],
+      DECLINED: [{ ...envelope, data: { status: 'DECLINED', ...data, errorCode: '313-702-S3' } }],
+      DELETED: [],
+    });
+  });
+
+  it('cannot be declined without a reason', () => {
+    const { errorCode: _left, ...without } = change('DECLINED');
+    expect(refusal(without).message).toMatch(/errorCode/);
+  });
+});
+
+describe('custodial wallets', () => {
+  const onboarded: CustomerOnboarded = {
+    event: 'customer-onboarded',
+    customerId: 'customer-1',
+    walletFeature: true,
+    wallets: [
+      { walletAddress: '0xone', assetId: 'ETH', chain: 'ETHEREUM' },
+      { walletAddress: 'two', assetId: 'BTC', chain: 'BITCOIN' },
+    ],
+  };
+
+  it('are one notification each', () => {
+    const data = { operation: 'WALLET_CREATED', customerId: 'customer-1' };
+    const envelope = { type: 'WALLET', at: '2026-02-03T04:05:06.789Z' };
+    expect(notify(onboarded)).toEqual([
+      { id: idAt(1), ...envelope, data: { ...data, walletAddress: '0xone', assetId: 'ETH', chain: 'ETHEREUM' } },
+      { id: idAt(2), ...envelope, data: { ...data, walletAddress: 'two', assetId: 'BTC', chain: 'BITCOIN' } },
+    ]);
+  });
+
+  it('are not notified without the feature, and not without wallets', () => {
+    expect(notify({ ...onboarded, walletFeature: false })).toEqual([]);
+    expect(notify({ ...onboarded, wallets: [] })).toEqual([]);
+  });
+});
+
+describe('deposits', () => {
+  const deposit: DepositConfirmed = {
+    event: 'deposit-confirmed',
+    status: 'COMPLETED',
+    partnerTransactionId: 'deposit-1',
+    customerId: 'customer-1',
+    sourceAddress: '0xfrom',
+    destinationAddress: '0xto',
+    asset: { amount: '125000000000000000', currency: 'ETH' },
+    via: { ledger: 'blockchain', blockchainTransactionId: '0xhash' },
+  };
+  const metadata = {
+    sourceAddress: '0xfrom',
+    destinationAddress: '0xto',
+    asset: { amount: '125000000000000000', currency: 'ETH' },
+  };
+
+  it('on a blockchain carry the hash', () => {
+    expect(notify(deposit)).toEqual([
+      {
+        id: idAt(1),
+        type: 'CAAS_BLOCKCHAIN',
+        at: '2026-02-03T04:05:06.789Z',
+        data: {
+          type: 'RECEIVE',
+          status: 'COMPLETED',
+          partnerTransactionId: 'deposit-1',
+          customerId: 'customer-1',
+          metadata: { ...metadata, blockchainTransactionId: '0xhash' },
+        },
+      },
+    ]);
+    expect(refusal({ ...deposit, via: { ledger: 'blockchain', blockchainTransactionId: '' } }).message).toMatch(
+      /no hash/,
+    );
+  });
+
+  it('inside the custodial ledger may lack it', () => {
+    const [inside] = notify({ ...deposit, via: { ledger: 'custodial' } });
+    expect(inside?.data).toEqual({ ...(notify(deposit)[0]?.data as object), metadata });
+  });
+
+  it('with an amount that is no atomic amount are refused', () => {
+    const event = { ...deposit, asset: { amount: '1.5', currency: 'ETH' } };
+    expect(refusal(event)).toMatchObject({
+      code: 'EVENT_INVALID',
+      message: expect.stringMatching(/deposit-confirmed.*data\.metadata\.asset\.amount/),
+    });
+  });
+});
+
+describe('whatever the event', () => {
+  it('ids are fresh UUIDs and the time is now, unless they are given', () => {
+    const event: ServiceEvent = { event: 'order-status-changed', orderType: 'BUY', status: 'CREATED', ...order };
+    const earliest = Math.floor(Date.now() / 1000);
+    const [one, two] = [...notificationsFor(event), ...notificationsFor(event)];
+    expect(one?.id).not.toBe(two?.id);
+    expect(one?.at).toBeGreaterThanOrEqual(earliest);
+    expect([one, two].map((notification) => emittedNotification.safeParse(notification).success)).toEqual([true, true]);
+  });
+
+  it('one of an unknown kind is refused', () => {
+    expect(refusal({ event: 'something-else' } as unknown as ServiceEvent).code).toBe('EVENT_INVALID');
+  });
+});

@@ -1,0 +1,122 @@
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Attempt,
+  createSender,
+  deliverWithRetry,
+  isRetryable,
+  type RetryPolicy,
+  type TransportErrorKind,
+} from '../../../harness/sender/index.ts';
+import { request } from './servers.ts';
+
+const URL = 'http://partner.test/hooks';
+const partner = setupServer();
+beforeAll(() => partner.listen({ onUnhandledRequest: 'error' }));
+afterEach(() => partner.resetHandlers());
+afterAll(() => partner.close());
+
+type Reply = number | { readonly status: number; readonly retryAfter: string };
+
+/** Has the partner give these answers one after another, and delivers with waits that are written down and not waited for. */
+async function run(replies: readonly Reply[], policy?: RetryPolicy, random = 1) {
+  const bodies: string[] = [];
+  partner.use(
+    http.post(URL, async ({ request: incoming }) => {
+      const reply = replies[bodies.length];
+      bodies.push(`${incoming.headers.get('X-Service-Signature')} ${await incoming.text()}`);
+      if (reply === undefined) throw new Error('more attempts than expected');
+      if (typeof reply === 'number') return new HttpResponse(null, { status: reply });
+      return new HttpResponse(null, { status: reply.status, headers: { 'Retry-After': reply.retryAfter } });
+    }),
+  );
+  const waits: number[] = [];
+  const sender = createSender();
+  const { attempts, last } = await deliverWithRetry(sender, request(URL, { signing: { secret: 'for msw' } }), policy, {
+    random: () => random,
+    now: () => Date.parse('2026-01-01T00:00:00Z'),
+    sleep: async (ms) => {
+      waits.push(ms);
+    },
+  });
+  sender.close();
+  expect(last).toBe(attempts.at(-1));
+  return { statuses: attempts.map(({ answer }) => answer?.status), waits, bodies };
+}
+
+describe('deliverWithRetry', () => {
+  it('tries once when no policy is given', async () => {
+    expect(await run([503])).toMatchObject({ statuses: [503], waits: [] });
+  });
+
+  it('tries again until the partner accepts, with the same bytes and signature', async () => {
+    const { statuses, bodies } = await run([500, 429, 408, 200], { attempts: 5 });
+    expect(statuses).toEqual([500, 429, 408, 200]);
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]).toMatch(/^[A-Za-z0-9+/]{43}= \{"id"/);
+  });
+
+  it('stops when the attempts are used up', async () => {
+    expect((await run([503, 503, 503], { attempts: 3 })).statuses).toEqual([503, 503, 503]);
+  });
+
+  it.each([200, 202, 301, 400, 401, 404, 413, 422])('does not try again after %i', async (status) => {
+    expect((await run([status], { attempts: 3 })).statuses).toEqual([status]);
+  });
+
+  it('waits longer and longer up to the limit', async () => {
+    const policy = { attempts: 6, baseDelayMs: 100, maxDelayMs: 500 };
+    expect((await run(Array(6).fill(503), policy)).waits).toEqual([100, 200, 400, 500, 500]);
+  });
+
+  it('spreads the waits by chance, from nothing to the whole', async () => {
+    const policy = { attempts: 3, baseDelayMs: 100 };
+    expect((await run(Array(3).fill(503), policy, 0.25)).waits).toEqual([25, 50]);
+    expect((await run(Array(3).fill(503), policy, 0)).waits).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['seconds', '7', 7_000],
+    ['a date', 'Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
+    ['a date that is past', 'Wed, 31 Dec 2025 00:00:00 GMT', 100],
+    ['more than the cap', '3600', 20_000],
+    ['less than the wait anyway', '0', 100],
+    ['nonsense', 'soon', 100],
+  ])('heeds Retry-After: %s', async (_what, retryAfter, wait) => {
+    const policy = { attempts: 2, baseDelayMs: 100, maxRetryAfterMs: 20_000 };
+    expect((await run([{ status: 503, retryAfter }, 200], policy)).waits).toEqual([wait]);
+  });
+
+  it('ends when it is told to, in the middle of a wait, and keeps what it has', async () => {
+    partner.use(http.post(URL, () => new HttpResponse(null, { status: 503 })));
+    const controller = new AbortController();
+    const sender = createSender();
+    const policy = { attempts: 5, baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
+    const running = deliverWithRetry(
+      {
+        deliver: (prepared, options) =>
+          sender.deliver(prepared, options).finally(() => setImmediate(() => controller.abort())),
+      },
+      request(URL),
+      policy,
+      { signal: controller.signal, random: () => 1 },
+    );
+    expect((await running).attempts.map(({ answer }) => answer?.status)).toEqual([503]);
+    sender.close();
+  });
+});
+
+describe('isRetryable', () => {
+  const failed = (kind: TransportErrorKind): Attempt => ({
+    startedAt: '2026-01-01T00:00:00.000Z',
+    timings: { connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 1, reused: false },
+    answer: null,
+    error: { kind, phase: 'connect', code: 'X', message: 'X.' },
+  });
+
+  it('is every transport error but one of our own', () => {
+    const kinds: TransportErrorKind[] = ['dns', 'refused', 'unreachable', 'tls', 'reset', 'timeout', 'local'];
+    expect(kinds.map((kind) => isRetryable(failed(kind)))).toEqual([true, true, true, true, true, true, false]);
+  });
+});
