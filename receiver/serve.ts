@@ -7,6 +7,7 @@ import { answerClientErrors } from './client-errors.ts';
 import type { Receiver } from './create-receiver.ts';
 import { gracefulClose } from './graceful-close.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from './logger.ts';
+import { matchedClasses } from './matched-classes.ts';
 
 /** PEM material for HTTPS. Specification: TLS. */
 export interface ServerTls {
@@ -73,6 +74,7 @@ export async function serve(receiver: Receiver, options: ServerOptions): Promise
 function createHttpServer(receiver: Receiver, options: ServerOptions): Server {
   const { tls, timeouts = {}, logger = silentLogger } = options;
   const http = {
+    ...matchedClasses(receiver.app),
     headersTimeout: timeouts.headersMs ?? 10_000,
     requestTimeout: timeouts.requestMs ?? 30_000,
     keepAliveTimeout: timeouts.keepAliveMs ?? 65_000,

@@ -1,6 +1,7 @@
 /** Conducts a run on the command line: progress, signals, reports, exit code. */
 import type { ResolvedConfig } from '../config/index.ts';
 import { createProgress, createRedactor, redactEvent, writeReports } from '../report/index.ts';
+import type { RunEvent } from '../result/run-event.ts';
 import { exitCodeOf } from '../result/tally.ts';
 import { run } from '../run/run.ts';
 import { interruptible } from './interruptible.ts';
@@ -11,6 +12,8 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
   const redactor = createRedactor({ values: config.secrets.map((value) => ({ name: 'secret', value })) });
   const progress = createProgress({ stream: process.stderr, ...displayOf(process.stderr) });
   const interruption = interruptible();
+  const wantsEvents = config.reporters.some(({ name }) => name === 'ndjson');
+  const events: RunEvent[] = [];
   try {
     const { run: options } = config;
     const document = await run({
@@ -25,14 +28,19 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
       advice: config.advice,
       signal: interruption.signal,
       onSignature: (signature) => redactor.addSignature(signature),
-      listener: (event) => progress(redactEvent(event, redactor)),
+      listener: (event) => {
+        // Nothing of a pass is shown before the report.
+        const plain = event.type === 'scenario-finished' && event.result.verdict === 'pass';
+        progress(plain ? event : redactEvent(event, redactor));
+        if (wantsEvents) events.push(event);
+      },
     });
-    const stdout = displayOf(process.stdout);
     const written = await writeReports(document, config.reporters, {
       stdout: process.stdout,
       cwd: process.cwd(),
       redactor,
-      terminal: stdout,
+      terminal: displayOf(process.stdout),
+      ...(wantsEvents ? { events } : {}),
     });
     for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
     return interruption.exitCode() ?? exitCodeOf(document.verdict);

@@ -1,7 +1,8 @@
 /** What every part of a run shares: the partner, the limits, and what has been seen so far. */
-import type { RunObservations } from '../../scenarios/index.ts';
+import type { Kit, RunObservations } from '../../scenarios/index.ts';
 import type { RunListener } from '../result/run-event.ts';
 import type { Partner } from '../sender/index.ts';
+import { createKit } from './kit.ts';
 
 /** How a run sends. All times in milliseconds. */
 export interface RunLimits {
@@ -30,7 +31,8 @@ export interface RunContext {
   readonly onSignature: (signature: string) => void;
   /** Requests sent so far. */
   requests: number;
-  controls: number;
+  /** The kit of the controls: their values go on from one to the next. */
+  readonly controlKit: Kit;
   /** One delivery at a time: after an outage, so that the next one has one suspect, and after a 429, to be gentle. */
   serial: boolean;
   /** Why nothing more is sent, or null. */
@@ -44,7 +46,7 @@ export function createContext(
   return {
     ...given,
     requests: 0,
-    controls: 0,
+    controlKit: createKit(given.partner, given.seed, 'controls', given.now, given.onSignature),
     serial: given.limits.concurrency === 1,
     stopped: null,
     seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [] },

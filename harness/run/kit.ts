@@ -1,29 +1,35 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
-import { createHash, randomUUID } from 'node:crypto';
-import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
+import { createCipheriv, createHash, randomUUID } from 'node:crypto';
 import { type Kit, samples } from '../../scenarios/index.ts';
 import { type Partner, sign } from '../sender/index.ts';
+import { headerNamesOf } from './header-names.ts';
 
 /** Every id of a test notification starts with this, so that a partner can find and purge them. */
 export const TEST_ID_PREFIX = '7e57ca5e';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A stream of bytes that depends on nothing but the words: SHA-256 in counter mode. */
+/** How much of the stream is made at a time: enough for a whole notification. */
+const BLOCK_BYTES = 1024;
+
+/** A stream of bytes that depends on nothing but the words: AES in counter mode under their digest. */
 function seededBytes(...words: string[]): (length: number) => Buffer {
   const seed = createHash('sha256').update(JSON.stringify(words)).digest();
-  let counter = 0;
+  const stream = createCipheriv('aes-128-ctr', seed.subarray(0, 16), seed.subarray(16));
   let pool = Buffer.alloc(0);
   return (length) => {
-    while (pool.length < length) {
-      const block = createHash('sha256').update(seed).update(String(counter++)).digest();
-      pool = Buffer.concat([pool, block]);
+    if (pool.length < length) {
+      const more = stream.update(Buffer.alloc(Math.max(BLOCK_BYTES, length)));
+      pool = pool.length === 0 ? more : Buffer.concat([pool, more]);
     }
     const taken = pool.subarray(0, length);
     pool = pool.subarray(length);
     return taken;
   };
 }
+
+/** One letter or digit for every value that a byte can have. */
+const LETTERS = Array.from({ length: 256 }, (_, byte) => ALPHABET[byte % ALPHABET.length]);
 
 /**
  * Makes the kit of one scenario. Its values depend on the seed and the scenario alone and not on what ran before, so a scenario
@@ -39,18 +45,23 @@ export function createKit(
 ): Kit {
   const bytes = seededBytes(seed, scenario);
   const secret = partner.signing?.secret ?? '';
+  const names = headerNamesOf(partner);
   const integer = (below: number) => bytes(6).readUIntBE(0, 6) % below;
   const kit: Kit = {
     newId: () => `${TEST_ID_PREFIX}${randomUUID().slice(8)}`,
-    nonce: (length = 12) => Array.from(bytes(length), (byte) => ALPHABET[byte % ALPHABET.length]).join(''),
+    nonce: (length = 12) => {
+      let text = '';
+      for (const byte of bytes(length)) text += LETTERS[byte];
+      return text;
+    },
     integer,
     bytes: (length) => Buffer.from(bytes(length)),
     now,
     notification: () => samples.plainNotification(kit),
     secret,
     apiKey: partner.apiKey?.value ?? '',
-    signatureHeader: partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER,
-    apiKeyHeader: partner.apiKey?.header ?? DEFAULT_API_KEY_HEADER,
+    signatureHeader: names.signature,
+    apiKeyHeader: names.apiKey,
     sign: (body) => {
       const signature = sign(body, secret);
       onSignature(signature);

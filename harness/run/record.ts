@@ -3,7 +3,7 @@ import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Bytes, Exchange } from '../result/result-document.ts';
 import type { Attempt, Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
-import { createKit } from './kit.ts';
+import { headerNamesOf } from './header-names.ts';
 import type { Shipment } from './shipment.ts';
 
 /** What is kept of a body. Longer ones are cut, and say so. */
@@ -27,7 +27,7 @@ export function describeBytes(bytes: Uint8Array, alreadyTruncated = false): Byte
 
 /** Credentials are never written down, right or wrong: a wrong one is often made from the right one. */
 function maskHeaders(assembled: Assembled, partner: Partner): [string, string][] {
-  const { signatureHeader, apiKeyHeader } = createKit(partner, '', '', new Date(0));
+  const { signature: signatureHeader, apiKey: apiKeyHeader } = headerNamesOf(partner);
   const label = assembled.changes.map((change) => change.label).join('; ');
   const mask = (value: string, right: string | null | undefined) =>
     value === right ? '[right]' : `[${label || 'wrong'}]`;

@@ -2,7 +2,7 @@
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
-import { createKit } from './kit.ts';
+import { headerNamesOf } from './header-names.ts';
 
 /** Longer bodies are not written out: the command that runs the scenario alone sends them. */
 const LONGEST_BODY = 4096;
@@ -31,44 +31,48 @@ function mayDeriveFrom(value: string, credential: string): boolean {
   return needle.length < TELLING_LENGTH && needle.length > 0 && haystack.includes(needle);
 }
 
-/** A word for the shell that gives the header value, or null when it cannot be written without giving a credential away. */
-function headerWord(value: string, assembled: Assembled, partner: Partner): string | null {
+/** What must not be written: the credentials, and the right signature in its usual spellings. */
+function credentialsOf(assembled: Assembled, partner: Partner): string[] {
   const digest = assembled.rightSignature === null ? null : Buffer.from(assembled.rightSignature, 'base64');
-  const secrets = [
+  return [
     partner.signing?.secret,
     partner.apiKey?.value,
     assembled.rightSignature ?? undefined,
     digest?.toString('hex'),
     digest?.toString('base64url'),
-  ].filter((text): text is string => text !== undefined);
-  if (!/^[ -~]*$/.test(value)) return null;
-  return secrets.some((secret) => mayDeriveFrom(value, secret)) ? null : quote(value);
+  ].filter((text): text is string => text !== undefined && text !== '');
 }
 
-function credentialWord(value: string, right: string | null | undefined, variable: string): string | null {
+/** The value as words for the shell, with every occurrence of `right` as a variable; null when it does not occur. */
+function credentialWord(name: string, value: string, right: string | null | undefined, variable: string) {
   if (right === null || right === undefined || right === '' || !value.includes(right)) return null;
-  const [before = '', ...rest] = value.split(right);
-  const after = rest.join(right);
-  return /^[\w .,;:=+-]*$/.test(before + after) ? `"${before}\${${variable}}${after}"` : null;
+  const parts = value.split(right);
+  const literals = parts.map((part, at) => (at === 0 ? `${name}: ${part}` : part));
+  return { word: literals.map((part) => (part === '' ? '' : quote(part))).join(`"$${variable}"`), literals: parts };
 }
 
+/** The argument of one header line, or null when it cannot be written without giving a credential away. */
 function headerArgument(
   line: HeaderLine,
   assembled: Assembled,
   partner: Partner,
-  names: { signature: string },
+  signatureName: string,
 ): string | null {
   const [name, value] = line;
-  const isSignature = partner.signing !== undefined && sameHeaderName(name, names.signature);
+  const isSignature = partner.signing !== undefined && sameHeaderName(name, signatureName);
   const changed = isSignature && assembled.change.sign !== undefined && assembled.change.address === undefined;
-  if (changed && assembled.change.sign?.shell !== undefined) return `-H "${name}: $SIGNATURE"`;
-  if (value === '') return `-H ${quote(`${name};`)}`;
-  const word =
-    credentialWord(value, assembled.rightSignature, 'SIGNATURE') ??
-    credentialWord(value, partner.apiKey?.value, 'HOOKPROOF_API_KEY') ??
-    headerWord(value, assembled, partner);
-  if (word === null) return null;
-  return word.startsWith('"') ? `-H "${name}: ${word.slice(1)}` : `-H ${quote(`${name}: ${value}`)}`;
+  if (changed && assembled.change.sign?.shell !== undefined) return `-H ${quote(`${name}: `)}"$SIGNATURE"`;
+  if (!/^[ -~]*$/.test(value)) return null;
+  if (value.trim() === '') return `-H ${quote(`${name};`)}`;
+  const { word, literals } = credentialWord(name, value, assembled.rightSignature, 'SIGNATURE') ??
+    credentialWord(name, value, partner.apiKey?.value, 'HOOKPROOF_API_KEY') ?? {
+      word: quote(`${name}: ${value}`),
+      literals: [value],
+    };
+  const tells = credentialsOf(assembled, partner).some((secret) =>
+    literals.some((text) => mayDeriveFrom(text, secret)),
+  );
+  return tells ? null : `-H ${word}`;
 }
 
 /**
@@ -79,11 +83,13 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   const { prepared, transmission, change } = assembled;
   if (transmission !== null && transmission.kind !== 'chunked') return null;
   if (prepared.body.length > LONGEST_BODY) return null;
-  const names = { signature: createKit(partner, '', '', new Date(0)).signatureHeader };
+  const { signature: signatureName } = headerNamesOf(partner);
+  const credentials = credentialsOf(assembled, partner);
+  const text = Buffer.from(prepared.body).toString('latin1');
+  if (credentials.some((secret) => text.includes(Buffer.from(secret).toString('latin1')))) return null;
   const { origin } = new URL(prepared.url);
-  const secrets = [partner.signing?.secret, partner.apiKey?.value].filter((text): text is string => text !== undefined);
   if (
-    secrets.some((secret) => mayDeriveFrom(prepared.target, secret)) &&
+    credentials.some((secret) => mayDeriveFrom(prepared.target, secret)) &&
     !new URL(prepared.url).href.endsWith(prepared.target)
   )
     return null;
@@ -91,13 +97,13 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   const args: string[] = [];
   for (const line of prepared.headers) {
     if (/^(host|content-length)$/i.test(line[0])) continue;
-    const argument = headerArgument(line, assembled, partner, names);
+    const argument = headerArgument(line, assembled, partner, signatureName);
     if (argument === null) return null;
     args.push(argument);
   }
   if (!prepared.headers.some(([name]) => sameHeaderName(name, 'Content-Type'))) args.push("-H 'Content-Type:'");
   const signing = change.sign?.shell ?? RIGHT_SIGNATURE;
-  const signed = args.some((argument) => /\$\{?SIGNATURE\b/.test(argument));
+  const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
   return [
     'BODY=$(mktemp)',
     bodyLine(prepared.body),

@@ -5,7 +5,6 @@ import { isAccepted, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../sender/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
-import { createKit } from './kit.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { findLeaks } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
@@ -82,8 +81,7 @@ export async function shipControl(
   label: string,
   options: SendOptions = {},
 ): Promise<Shipment> {
-  const kit = createKit(context.partner, context.seed, `control ${context.controls++}`, context.now, context.onSignature);
-  const assembled = assemble({}, kit, context.partner);
+  const assembled = assemble({}, context.controlKit, context.partner);
   const shipment = await ship(
     context,
     lane,

@@ -33,6 +33,8 @@ export interface ExchangeOptions extends ExchangeLimits {
 
 const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
 const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
+/** Up to this size a body goes out together with the head. */
+const ONE_PIECE_BYTES = 16 * 1024;
 
 /**
  * Sends one prepared request and reads its answer. Exactly the given header lines go out, in their order; Node adds one line of its own
@@ -82,7 +84,7 @@ class Exchange {
       request.on('response', (response) => this.#read(response));
       request.on('upgrade', (response) => this.#settle(this.#answer(response, false), null));
       request.on('error', (error) => this.#fail(error));
-      if (write === undefined) request.end(this.#prepared.body);
+      if (write === undefined) this.#end(request, this.#prepared.body);
       else this.#write(request, write);
     } catch (error) {
       this.#fail(error);
@@ -102,6 +104,12 @@ class Exchange {
       maxHeaderSize: maxHeaderBytes,
     };
     return secure ? https.request(request) : http.request(request);
+  }
+
+  /** Node writes the head and a text in one piece, and the head and bytes in two. Latin-1 carries every byte as it is. */
+  #end(request: ClientRequest, body: Uint8Array): void {
+    if (body.length > ONE_PIECE_BYTES) request.end(body);
+    else request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
   #write(request: ClientRequest, write: BodyWriter): void {

@@ -19,9 +19,10 @@ export class Progress {
   follow(request: ClientRequest, { hostname, secure }: Endpoint): void {
     if (isIP(hostname) !== 0) this.#phase = 'connect';
     request.once('socket', (socket: Socket) => {
-      this.#reused = request.reusedSocket;
-      if (socket.connecting) this.#followConnection(socket, secure);
-      else this.#phase = 'send';
+      // request.reusedSocket is not enough: the agent does not set it for a request that waited for a connection.
+      this.#reused = !socket.connecting;
+      if (this.#reused) this.#phase = 'send';
+      else this.#followConnection(socket, secure);
       socket.once('data', () => this.firstByte());
     });
     request.once('finish', () => {

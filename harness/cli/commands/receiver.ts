@@ -79,6 +79,11 @@ async function tlsFrom(flags: ReceiverFlags): Promise<{ cert: string; key: strin
 export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const secrets = await credentials(flags.secretFile, 'signature secret', '--secret-file', 'HOOKPROOF_SECRET');
   const keys = await credentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
+  if (secrets.length + keys.length === 0 && flags.open !== true) {
+    throw new HookproofError('RECEIVER_UNPROTECTED', 'neither a signature secret nor an API key is given', {
+      hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with --secret-file or --api-key-file, or say --open to take deliveries from anyone.',
+    });
+  }
   const tls = await tlsFrom(flags);
   const receiver = await openReceiver({
     host: flags.host,

@@ -41,7 +41,7 @@ export const reserialisedBodies: readonly BodyVariant[] = [
   {
     name: 'python-json',
     title: "the body was parsed and written back with Python's json.dumps",
-    why: 'request.json was signed in place of the raw body; json.dumps puts a space behind "," and ":" and escapes what is not ASCII.',
+    why: 'The parsed request was signed in place of the raw body; json.dumps puts a space behind "," and ":" and escapes what is not ASCII.',
     fix: RAW,
     common: true,
     bytes: styled(PYTHON_DEFAULT),
@@ -100,7 +100,7 @@ export const reserialisedBodies: readonly BodyVariant[] = [
   {
     name: 'go-json',
     title: 'the body was parsed into a map and written back by Go',
-    why: 'json.Marshal sorts the keys of a map and escapes <, > and &.',
+    why: 'The parsed map was signed; json.Marshal sorts its keys and escapes <, > and &.',
     fix: RAW,
     bytes: styled(GO_MAP),
   },

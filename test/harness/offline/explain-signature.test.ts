@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { explainSignature, recipeFor, SIGNATURE_VARIANTS, signBody } from '../../../harness/offline/index.ts';
+import { newSecret, ODD_BODY } from './inputs.ts';
+
+const body = Buffer.from('{ "id": "a", "n": 1.0 }');
+
+function faultOf(header: string, secret: string, signed: Uint8Array = body): string | null {
+  return explainSignature({ body: signed, secret, header }).explanation?.fault ?? null;
+}
+
+/** A secret under which the signature of `body` has a "+", a "/" and letters of both cases. */
+function secretWithAllCharacters(): string {
+  for (;;) {
+    const secret = newSecret();
+    if (/(?=.*\+)(?=.*\/)(?=.*[a-z])(?=.*[A-Z])/.test(signBody(body, secret))) return secret;
+  }
+}
+
+describe('explainSignature', () => {
+  it('says that the right signature matches, and then has nothing to explain', () => {
+    const secret = newSecret();
+    expect(explainSignature({ body, secret, header: signBody(body, secret) })).toEqual({
+      matches: true,
+      header: [],
+      explanation: null,
+      tried: expect.any(Number),
+    });
+  });
+
+  it('takes white space around the value as HTTP does, and mentions it', () => {
+    const secret = newSecret();
+    const report = explainSignature({ body, secret, header: ` ${signBody(body, secret)}\t` });
+    expect([report.matches, report.header.map(({ name }) => name)]).toEqual([true, ['outer-white-space']]);
+  });
+
+  it('has no explanation for an unrelated signature, and has tried thousands', () => {
+    const report = explainSignature({
+      body: ODD_BODY,
+      secret: newSecret(),
+      header: randomBytes(32).toString('base64'),
+    });
+    expect(report).toEqual({ matches: false, header: [], explanation: null, tried: expect.any(Number) });
+    expect(report.tried).toBeGreaterThan(1000);
+  });
+
+  it('says what, why and how to mend it', () => {
+    const secret = newSecret();
+    expect(explainSignature({ body, secret, header: signBody(body, secret, 'hex') }).explanation).toEqual({
+      fault: 'hex',
+      title: 'The digest is written as hexadecimal, not as base64.',
+      why: expect.stringMatching(/tutorials/),
+      fix: expect.stringMatching(/base64/),
+    });
+  });
+
+  it.each([
+    'reserialised-json+hex',
+    'python-json+prefixed-hex',
+    'reserialised-json+secret-newline',
+    'reserialised-json+secret-newline+hex',
+    'base64-decoded-secret+hex',
+    'data-only+hmac-sha512',
+    'secret-newline+hmac-sha1+hex',
+    'empty-body+empty-secret',
+  ])('finds the pair %s', (fault) => {
+    const secret = newSecret();
+    expect(faultOf(signBody(ODD_BODY, secret, fault), secret, ODD_BODY)).toBe(fault);
+  });
+
+  it('explains what is nearly right', () => {
+    const secret = secretWithAllCharacters();
+    const right = signBody(body, secret);
+    const changed = (at: number): string =>
+      `${right.slice(0, at)}${right[at] === 'A' ? 'B' : 'A'}${right.slice(at + 1)}`;
+    expect({
+      truncated: faultOf(right.slice(0, 20), secret),
+      truncatedHex: faultOf(signBody(body, secret, 'hex').slice(0, 32), secret),
+      tooShortToSay: faultOf(right.slice(0, 4), secret),
+      longer: faultOf(`${right}AAAA`, secret),
+      altered: faultOf(changed(5), secret),
+      swappedCase: faultOf(
+        right.replace(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase())),
+        secret,
+      ),
+      secret: faultOf(secret, secret),
+      quoted: faultOf(`"${right}"`, secret),
+      labelled: faultOf(`v1,${right}`, secret),
+      joined: faultOf(`${randomBytes(32).toString('base64')}, ${right}`, secret),
+      broken: faultOf(`${right.slice(0, 10)}\n${right.slice(10)}`, secret),
+      named: faultOf(`X-Service-Signature: ${right}`, secret),
+    }).toEqual({
+      truncated: 'truncated-signature',
+      truncatedHex: 'truncated-signature+hex',
+      tooShortToSay: null,
+      longer: 'extra-characters',
+      altered: 'altered-signature',
+      swappedCase: 'letter-case',
+      secret: 'secret-as-signature',
+      quoted: 'quoted-header',
+      labelled: 'prefixed-header',
+      joined: 'several-values',
+      broken: 'inner-white-space',
+      named: 'header-name-included',
+    });
+  });
+
+  it('recognises the API key in the place of the signature', () => {
+    const apiKey = newSecret();
+    const report = explainSignature({ body, secret: newSecret(), header: apiKey, apiKey });
+    expect(report.explanation?.fault).toBe('api-key-as-signature');
+  });
+
+  it('has nothing to try for an empty header', () => {
+    const report = explainSignature({ body, secret: newSecret(), header: '' });
+    expect(report).toEqual({
+      matches: false,
+      header: [expect.objectContaining({ name: 'empty-header' })],
+      explanation: null,
+      tried: 0,
+    });
+  });
+
+  it('stays cheap: every mistake for usual bodies, and only the likely ones alone for huge ones', () => {
+    const secret = newSecret();
+    const tried = (size: number): number =>
+      explainSignature({ body: randomBytes(size), secret, header: randomBytes(32).toString('base64') }).tried;
+    expect(tried(10_000)).toBeLessThan(5_000);
+    expect(tried(1024 * 1024 + 1)).toBeLessThan(tried(300 * 1024));
+    expect(tried(300 * 1024)).toBeLessThan(tried(10_000));
+
+    const huge = Buffer.alloc(1024 * 1024 + 1, ' ');
+    expect(faultOf(signBody(huge, secret, 'secret-newline+hex'), secret, huge)).toBe('secret-newline+hex');
+    expect(faultOf(signBody(huge, secret, 'secret-crlf'), secret, huge)).toBe(null);
+  });
+
+  it('takes far less than 50 ms for a body of 10 kB', () => {
+    const large = Buffer.from(JSON.stringify({ id: 'a', at: 1, data: { items: Array(700).fill('caf\u00e9 / 1.0') } }));
+    expect(large.length).toBeGreaterThan(9_000);
+    const took = Array.from({ length: 10 }, () => {
+      const start = performance.now();
+      explainSignature({ body: large, secret: newSecret(), header: randomBytes(32).toString('base64') });
+      return performance.now() - start;
+    });
+    expect(Math.min(...took)).toBeLessThan(50); // The least of ten: the machine may be busy with other tests.
+  });
+
+  it('survives bodies and headers of any kind', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary', maxLength: 80 }), (bytes, header) => {
+        expect(explainSignature({ body: bytes, secret: newSecret(), header }).matches).toBe(false);
+      }),
+      { numRuns: 60 },
+    );
+    const deep = Buffer.from(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+    const secret = newSecret();
+    expect(faultOf(signBody(deep, secret, 'hex'), secret, deep)).toBe('hex');
+    expect(faultOf('AAAA', secret, deep)).toBe(null);
+  });
+
+  it('never shows the secret, the API key, the header or the right signature', () => {
+    const faults = SIGNATURE_VARIANTS.map(({ name }) => name);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...faults),
+        fc.json({ maxDepth: 2 }),
+        fc.integer({ min: 0, max: 3 }),
+        (fault, json, around) => {
+          const [secret, apiKey] = [newSecret(), newSecret()];
+          const bytes = Buffer.from(`{"id":"n-1","at":1700000000,"data": ${json} }`);
+          const right = signBody(bytes, secret);
+          const more = { apiKey, url: 'https://partner.example/hooks' };
+          let wrong = secret;
+          try {
+            wrong = signBody(bytes, secret, fault, more);
+          } catch {
+            // The variant does not apply to this body: the secret as signature will do.
+          }
+          const header = [wrong, `v1,${wrong}`, `"${right}", ${wrong}`, apiKey][around] ?? '';
+          const shown = JSON.stringify(explainSignature({ body: bytes, secret, header, ...more }));
+          for (const hidden of [secret, apiKey, right, wrong, header]) expect(shown.includes(hidden)).toBe(false);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('recipeFor', () => {
+  it('knows every variant, takes one of each kind, and refuses the rest', () => {
+    for (const { name } of SIGNATURE_VARIANTS) expect(Object.keys(recipeFor(name) ?? {})).toHaveLength(1);
+    expect(Object.keys(recipeFor('hex+secret-newline+data-only+hmac-sha1') ?? {})).toHaveLength(4);
+    expect([recipeFor('hex+upper-hex'), recipeFor('unheard-of'), recipeFor('hex+unheard-of')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
