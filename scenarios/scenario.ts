@@ -182,6 +182,8 @@ interface ScenarioText {
   readonly requirements: readonly RequirementId[];
   /** Features without which the scenario does not apply. */
   readonly needs?: readonly Feature[];
+  /** Sends the secret itself: not over plain HTTP to another machine, where anybody on the way could read it. */
+  readonly sendsSecret?: true;
   /** Why it matters: what goes wrong in production, in a sentence or two. */
   readonly why: string;
   /** How to mend a receiver that fails, in a sentence or two; names the usual cause. */

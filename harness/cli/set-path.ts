@@ -26,7 +26,8 @@ export function setPath(target: JsonObject, assignment: string): JsonObject {
   const copy = structuredClone(target);
   let place = copy;
   for (const [depth, name] of names.slice(0, -1).entries()) {
-    const next = (place[name] ??= {});
+    place[name] ??= {};
+    const next = place[name];
     if (typeof next !== 'object' || next === null || Array.isArray(next)) {
       throw new HookproofError('SET_INVALID', `--set: ${names.slice(0, depth + 1).join('.')} is no object`, {
         hint: 'Only fields of objects can be set.',

@@ -1,4 +1,5 @@
 /** What the profiles ask for. Specification: Authentication (recommended combinations; HTTPS is required for production). */
+import { isLoopback } from '../sender/index.ts';
 import type { Partner } from '../sender/partner.ts';
 import type { Profile } from './config.ts';
 import { type Given, problemWith } from './given.ts';
@@ -46,8 +47,4 @@ export function checkProfile(
   }
   const hint = 'Give an https:// URL. Only an endpoint on this machine may be plain HTTP.';
   problems.push(problemWith(given, `the profile ${profile} needs HTTPS, and the URL is plain HTTP`, hint, code));
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

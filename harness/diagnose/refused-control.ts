@@ -21,8 +21,17 @@ interface Trial extends Finding {
   readonly change: Change;
 }
 
-/** White space after every comma and colon: re-serialising such a body changes it, so that it shows which bytes are signed. */
-const spaced = (value: JsonValue) => Buffer.from(JSON.stringify(value, null, 1).replace(/\n */g, ' '), 'utf8');
+/**
+ * A body that no serialiser writes again as it is, so that it shows which bytes are signed: spaces behind commas and colons, a slash and a
+ * letter outside ASCII in a text, a line feed at the end. The notification is as valid as before.
+ */
+function telling(value: JsonValue): Uint8Array {
+  const text = JSON.stringify(value, null, 1).replace(/\n */g, ' ');
+  return Buffer.from(`${text.replace('test memo', 'test/m\u00e9mo')}\n`, 'utf8');
+}
+
+/** Base64 and its URL-safe spelling only differ where one of these stands. */
+const tellsSpelling = (right: string) => /[+/]/.test(right);
 
 const SIGNATURE_HEADERS = [
   'X-Signature',
@@ -63,17 +72,21 @@ function trialsFor(partner: Partner): Trial[] {
   const trials: Trial[] = [];
   if (signing !== undefined) {
     const header = signing.header ?? DEFAULT_SIGNATURE_HEADER;
-    const sample = spaced({ id: 'sample', type: 'CAAS', at: 0, data: {} });
+    // Some ways do not apply to this secret; without a value the header would be left out, which is another fault. Several samples, because
+    // some spellings of some digests are alike.
+    const samples = Array.from({ length: 16 }, (_, at) => telling({ id: 'test memo', type: 'CAAS', at, data: {} }));
     const more = { url: partner.url, ...(apiKey === undefined ? {} : { apiKey: apiKey.value }) };
     for (const { fault, title, why, fix, sign } of wrongEncodings(signing.secret, more)) {
-      // Some ways do not apply to this secret; without a value the header would be left out, which is another fault.
-      if (sign(sample) === undefined) continue;
+      if (samples.every((sample) => sign(sample) === undefined)) continue;
       trials.push({
         fault,
-        title,
+        title: title.replace(/\.$/, ''),
         why,
         fix,
-        change: { serialise: spaced, sign: { label: title, make: (body) => sign(body) } },
+        change: {
+          serialise: telling,
+          sign: { label: title, make: (body) => sign(body), suits: tellsSpelling },
+        },
       });
     }
     const names = [DEFAULT_SIGNATURE_HEADER, ...SIGNATURE_HEADERS].filter((name) => !sameHeaderName(name, header));

@@ -12,11 +12,11 @@ export interface Selection {
   readonly shard: { readonly index: number; readonly of: number } | null;
 }
 
-/** A scenario of the plan. `missing` names the feature without which it does not apply; it is judged all the same. */
+/** A scenario of the plan. `obstacle` says why it does not apply, naming the feature; it is judged all the same. */
 export interface PlannedScenario {
   readonly suite: string;
   readonly scenario: Scenario;
-  readonly missing: Feature | null;
+  readonly obstacle: string | null;
 }
 
 const SUITE_NAMES = CATALOGUE.map((suite) => suite.name);
@@ -43,11 +43,27 @@ function compile(source: string): RegExp {
   }
 }
 
+/** What the plan has to know of the endpoint. */
+export interface Target {
+  readonly features: readonly Feature[];
+  /** Plain HTTP to another machine. */
+  readonly readableOnTheWay: boolean;
+}
+
+function obstacleFor({ needs = [], sendsSecret }: Scenario, { features, readableOnTheWay }: Target): string | null {
+  const missing = needs.find((feature) => !features.includes(feature));
+  if (missing !== undefined) return `the feature ${missing} is not configured`;
+  if (sendsSecret === true && readableOnTheWay) {
+    return 'it sends the secret itself, and plain HTTP would show it to everybody on the way';
+  }
+  return null;
+}
+
 /**
- * Plans a run: the selected scenarios in catalogue order, each with the feature that it lacks. Throws
+ * Plans a run: the selected scenarios in catalogue order, each with what stands in its way. Throws
  * {@link HookproofError} for an unknown name, a bad pattern, or a selection that matches nothing.
  */
-export function planScenarios(features: readonly Feature[], selection: Selection): PlannedScenario[] {
+export function planScenarios(target: Target, selection: Selection): PlannedScenario[] {
   refuseUnknown('suite', selection.suites, SUITE_NAMES);
   refuseUnknown('scenario', selection.scenarios, SCENARIO_IDS);
   const patterns = selection.greps.map(compile);
@@ -59,8 +75,7 @@ export function planScenarios(features: readonly Feature[], selection: Selection
       .filter(({ id }) => scenarios.length === 0 || scenarios.includes(id))
       .filter(({ id, title }) => patterns.length === 0 || patterns.some((p) => p.test(id) || p.test(title)))
       .map((scenario): PlannedScenario => {
-        const missing = scenario.needs?.find((feature) => !features.includes(feature)) ?? null;
-        return { suite: suite.name, scenario, missing };
+        return { suite: suite.name, scenario, obstacle: obstacleFor(scenario, target) };
       }),
   );
   if (selected.length === 0) {

@@ -1,6 +1,6 @@
 /** Which features a partner's configuration turns on: what is configured is what is checked. */
 import type { Feature } from '../../scenarios/index.ts';
-import type { Partner } from '../sender/index.ts';
+import { isLoopback, type Partner } from '../sender/index.ts';
 
 export function featuresOf(partner: Partner): Feature[] {
   const features: Feature[] = [];
@@ -9,4 +9,10 @@ export function featuresOf(partner: Partner): Feature[] {
   if (partner.url.startsWith('https:')) features.push('https');
   if (partner.tls?.clientCert !== undefined) features.push('mtls');
   return features;
+}
+
+/** Whether deliveries go over plain HTTP to another machine. */
+export function isReadableOnTheWay(partner: Partner): boolean {
+  const { protocol, hostname } = new URL(partner.url);
+  return protocol === 'http:' && !isLoopback(hostname);
 }

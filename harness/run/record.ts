@@ -9,10 +9,37 @@ import type { Shipment } from './shipment.ts';
 /** What is kept of a body. Longer ones are cut, and say so. */
 const BODY_CAP = 4096;
 
-/** Bytes for reading: text when they are clean UTF-8, else base64. */
-export function describeBytes(bytes: Uint8Array, alreadyTruncated = false): Bytes {
+/** So many characters of a credential at the end of what is kept are taken for its beginning. */
+const TELLING_LENGTH = 4;
+
+/**
+ * What is kept of a body: up to the cap, and without the beginning of a credential that the cut fell into, because redaction by value
+ * would not know it any more. Base64 is looked at as it stands, since its own beginning is the same wherever it is whole.
+ */
+function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string[]): Uint8Array {
   const kept = bytes.subarray(0, BODY_CAP);
+  if (!truncated) return kept;
+  const tail = Buffer.from(kept).toString('latin1').toLowerCase();
+  const spelt = credentials.flatMap((credential) => {
+    const utf8 = Buffer.from(credential);
+    const encoded = [encodeURIComponent(utf8.toString()), JSON.stringify(credential).slice(1, -1)];
+    return [utf8, utf8.toString('base64'), utf8.toString('hex'), ...encoded];
+  });
+  let end = tail.length;
+  for (const form of spelt.map((text) => Buffer.from(text).toString('latin1').toLowerCase())) {
+    for (let length = Math.min(form.length - 1, tail.length); length >= TELLING_LENGTH; length--) {
+      if (!tail.endsWith(form.slice(0, length))) continue;
+      end = Math.min(end, tail.length - length);
+      break;
+    }
+  }
+  return kept.subarray(0, end);
+}
+
+/** Bytes for reading: text when they are clean UTF-8, else base64. */
+export function describeBytes(bytes: Uint8Array, alreadyTruncated = false, credentials: readonly string[] = []): Bytes {
   const truncated = alreadyTruncated || bytes.length > BODY_CAP;
+  const kept = cut(bytes, truncated, credentials);
   const text = Buffer.from(kept).toString('utf8');
   // A cut may fall inside a character: the last one is then dropped.
   const whole = truncated ? text.replace(/\uFFFD$/, '') : text;
@@ -40,21 +67,27 @@ function maskHeaders(assembled: Assembled, partner: Partner): [string, string][]
   });
 }
 
-function describeResponse({ answer }: Attempt): Exchange['response'] {
+function describeResponse({ answer }: Attempt, credentials: readonly string[]): Exchange['response'] {
   if (answer === null) return null;
   const headers = answer.headers.map(([name, value]): [string, string] => [name, value]);
-  return { status: answer.status, headers, body: describeBytes(answer.body, answer.truncated) };
+  return { status: answer.status, headers, body: describeBytes(answer.body, answer.truncated, credentials) };
 }
 
 export function describeExchange(shipment: Shipment, partner: Partner): Exchange {
   const { assembled, attempt } = shipment;
   const { method, target, body } = assembled.prepared;
+  const credentials = [partner.signing?.secret, partner.apiKey?.value].filter((value) => value !== undefined);
   return {
     role: shipment.role,
     label: shipment.label,
     changes: assembled.changes.map(({ stage, label }) => ({ stage, label })),
-    request: { method, target, headers: maskHeaders(assembled, partner), body: describeBytes(body) },
-    response: describeResponse(attempt),
+    request: {
+      method,
+      target,
+      headers: maskHeaders(assembled, partner),
+      body: describeBytes(body, false, credentials),
+    },
+    response: describeResponse(attempt, credentials),
     error: attempt.error === null ? null : { ...attempt.error },
     timings: { ...attempt.timings },
   };

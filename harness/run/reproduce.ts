@@ -12,6 +12,9 @@ const TELLING_LENGTH = 4;
 
 const RIGHT_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
 
+/** What curl would expand or take out of a path, unless told to leave it as it stands. */
+const AS_IT_STANDS = /[[\]{}]|\/\./;
+
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -59,11 +62,12 @@ function headerArgument(
   signatureName: string,
 ): string | null {
   const [name, value] = line;
+  // curl leaves a header out whose value is empty, but for this spelling.
+  if (value.trim() === '') return `-H ${quote(`${name};`)}`;
   const isSignature = partner.signing !== undefined && sameHeaderName(name, signatureName);
   const changed = isSignature && assembled.change.sign !== undefined && assembled.change.address === undefined;
   if (changed && assembled.change.sign?.shell !== undefined) return `-H ${quote(`${name}: `)}"$SIGNATURE"`;
   if (!/^[ -~]*$/.test(value)) return null;
-  if (value.trim() === '') return `-H ${quote(`${name};`)}`;
   const { word, literals } = credentialWord(name, value, assembled.rightSignature, 'SIGNATURE') ??
     credentialWord(name, value, partner.apiKey?.value, 'HOOKPROOF_API_KEY') ?? {
       word: quote(`${name}: ${value}`),
@@ -102,14 +106,17 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
     args.push(argument);
   }
   if (!prepared.headers.some(([name]) => sameHeaderName(name, 'Content-Type'))) args.push("-H 'Content-Type:'");
-  const signing = change.sign?.shell ?? RIGHT_SIGNATURE;
+  if (transmission !== null) args.push("-H 'Transfer-Encoding: chunked'");
+  // With the headers changed as well, the variable stands for the right signature, as it does where only they are changed.
+  const signing = (change.address === undefined ? change.sign?.shell : undefined) ?? RIGHT_SIGNATURE;
   const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
   return [
     'BODY=$(mktemp)',
     bodyLine(prepared.body),
     ...(signed ? [`SIGNATURE=$({ ${signing}; } < "$BODY")`] : []),
-    [`curl -i -X ${prepared.method} ${quote(`${origin}${prepared.target}`)} --data-binary @"$BODY"`, ...args].join(
-      ' \\\n  ',
-    ),
+    [
+      `curl -i ${AS_IT_STANDS.test(prepared.target) ? '-g --path-as-is ' : ''}-X ${prepared.method} ${quote(`${origin}${prepared.target}`)} --data-binary @"$BODY"`,
+      ...args,
+    ].join(' \\\n  '),
   ].join('\n');
 }

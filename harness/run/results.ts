@@ -81,7 +81,7 @@ export function notApplicable(planned: PlannedScenario): ScenarioResult {
   return resultOf(planned, {
     verdict: 'not-applicable',
     observed: '',
-    reason: `the feature ${planned.missing} is not configured`,
+    reason: planned.obstacle ?? '',
   });
 }
 

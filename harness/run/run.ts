@@ -11,7 +11,7 @@ import { runVerdict, tally } from '../result/tally.ts';
 import type { Partner } from '../sender/index.ts';
 import { version } from '../version.ts';
 import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits } from './context.ts';
-import { featuresOf } from './features.ts';
+import { featuresOf, isReadableOnTheWay } from './features.ts';
 import { createKit } from './kit.ts';
 import { createLane, type Lane } from './lane.ts';
 import { runLanes } from './lanes.ts';
@@ -131,7 +131,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   const { partner, listener = () => {}, signal = new AbortController().signal, strict = false } = options;
   const features = featuresOf(partner);
   const selection: Selection = { suites: [], scenarios: [], greps: [], shard: null, ...options.selection };
-  const plan = planScenarios(features, selection);
+  const plan = planScenarios({ features, readableOnTheWay: isReadableOnTheWay(partner) }, selection);
   const seed = options.seed ?? randomBytes(6).toString('hex');
   const started = performance.now();
   const now = new Date();
@@ -156,8 +156,8 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   };
   const settle = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
 
-  for (const planned of plan) if (planned.missing !== null) report(notApplicable(planned));
-  const applicable = plan.filter(({ missing }) => missing === null);
+  for (const planned of plan) if (planned.obstacle !== null) report(notApplicable(planned));
+  const applicable = plan.filter(({ obstacle }) => obstacle === null);
   const sending = applicable.filter((planned): planned is SendingPlan => !isObservation(planned.scenario));
   const lanes = Array.from({ length: limits.concurrency }, () => createLane(partner, limits));
   const onAbort = () => {

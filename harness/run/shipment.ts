@@ -5,6 +5,7 @@ import { isAccepted, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../sender/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
+import { derivedSignatures } from './derived-signatures.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { findLeaks } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
@@ -67,6 +68,7 @@ async function ship(
   options: SendOptions,
 ): Promise<Shipment> {
   if (fault !== null) return { role, label, assembled, attempt: notSent(context.now), leaks: [], fault };
+  for (const value of derivedSignatures(assembled)) context.onSignature(value);
   const attempt = await sendPatiently(context, lane, assembled, options);
   const sent = assembled.prepared.headers.map(([, value]) => value);
   const leaks =

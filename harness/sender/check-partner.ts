@@ -52,8 +52,8 @@ function checkUrl(text: string): URL {
   return url;
 }
 
-/** Whether a host is this machine: localhost and names below it, 127.0.0.0/8, ::1. */
-function isLoopback(hostname: string): boolean {
+/** Whether the host of a URL is this machine: localhost and names below it, 127.0.0.0/8, [::1]. */
+export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 

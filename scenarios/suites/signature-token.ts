@@ -17,6 +17,7 @@ export const secretsAsSignature: readonly Scenario[] = [
     level: 'must',
     requirements: ['hmac-algorithm', 'hmac-invalid'],
     needs: ['hmac'],
+    sendsSecret: true,
     change: {
       sign: {
         label: 'the secret itself',
@@ -34,6 +35,7 @@ export const secretsAsSignature: readonly Scenario[] = [
     level: 'must',
     requirements: ['hmac-algorithm', 'hmac-invalid'],
     needs: ['hmac'],
+    sendsSecret: true,
     change: {
       sign: {
         label: 'the secret in Base64',
@@ -51,6 +53,7 @@ export const secretsAsSignature: readonly Scenario[] = [
     level: 'must',
     requirements: ['hmac-algorithm', 'hmac-invalid'],
     needs: ['hmac'],
+    sendsSecret: true,
     change: {
       sign: {
         label: 'Bearer and the secret',

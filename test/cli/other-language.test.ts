@@ -9,7 +9,10 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 if (!hasPython) process.stderr.write('skipped: the receiver in another language needs python3\n');
 
 describe.skipIf(!hasPython)('a right receiver that is not ours, in Python', () => {
-  const env = { HOOKPROOF_SECRET: randomBytes(32).toString('base64'), HOOKPROOF_API_KEY: randomBytes(24).toString('base64url') };
+  const env = {
+    HOOKPROOF_SECRET: randomBytes(32).toString('base64'),
+    HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),
+  };
   let python: ChildProcess;
   let url = '';
 
@@ -24,15 +27,24 @@ describe.skipIf(!hasPython)('a right receiver that is not ours, in Python', () =
   it('passes: every check is judged, none fails, none is inconclusive', async () => {
     const { code, stdout, stderr } = await hookproof(['run', url, '--reporter', 'json=-'], { env });
     const document = resultDocument.parse(JSON.parse(stdout));
-    const bad = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'warn').map(({ id, verdict, reason }) => ({ id, verdict, reason }));
-    expect({ code, verdict: document.verdict, bad, judged: document.judged }).toEqual({ code: 0, verdict: 'conformant', bad: [], judged: document.planned });
+    const bad = document.results
+      .filter(({ verdict }) => verdict !== 'pass' && verdict !== 'warn')
+      .map(({ id, verdict, reason }) => ({ id, verdict, reason }));
+    expect({ code, verdict: document.verdict, bad, judged: document.judged }).toEqual({
+      code: 0,
+      verdict: 'conformant',
+      bad: [],
+      judged: document.planned,
+    });
     // What the standard library's HTTP parser lets through is all that is warned about.
     expect(document.results.filter(({ verdict, suite }) => verdict === 'warn' && suite !== 'http')).toEqual([]);
     expect(stderr).not.toContain(env.HOOKPROOF_SECRET);
   });
 
   it('fails with another secret, and says what to compare', async () => {
-    const { code, stdout } = await hookproof(['run', url], { env: { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') } });
+    const { code, stdout } = await hookproof(['run', url], {
+      env: { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') },
+    });
     expect(code).toBe(1);
     expect(stdout).toContain('refuses a delivery whose credentials are right');
   });

@@ -58,10 +58,11 @@ function describeRequest(prepared: Prepared, partner: Partner): string {
   ].join('\n');
 }
 
-function describeAnswer({ answer, error, timings }: Attempt): string {
+/** Redacted before it is cut: a credential that the cut falls into would no longer be recognised. */
+function describeAnswer({ answer, error, timings }: Attempt, redactor: Redactor): string {
   const took = `${timings.totalMs.toFixed(0)} ms`;
   if (answer === null) return `✗ no answer after ${took}: ${error?.message ?? 'unknown'}`;
-  const body = Buffer.from(answer.body).toString('utf8').slice(0, 300);
+  const body = redactor.text(Buffer.from(answer.body).toString('utf8')).slice(0, 300);
   return `${answer.status === 200 ? '✓' : '✗'} ${answer.status} in ${took}${body === '' ? '' : `: ${visible(body)}`}`;
 }
 
@@ -88,7 +89,7 @@ async function send(
       if (flags.json !== true) {
         const { type, id } = notification;
         const kind = 'type' in notification.data ? `${type} ${String(notification.data.type)}` : type;
-        process.stdout.write(redactor.text(`${kind} ${id}\n  ${describeAnswer(attempt)}\n`));
+        process.stdout.write(redactor.text(`${kind} ${id}\n  ${describeAnswer(attempt, redactor)}\n`));
       }
     }
   } finally {

@@ -1,0 +1,265 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createTcp } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  createProgress,
+  createRedactor,
+  type Reporter,
+  redactEvent,
+  writeReports,
+} from '../../harness/report/index.ts';
+import type { RunEvent } from '../../harness/result/run-event.ts';
+import { run } from '../../harness/run/run.ts';
+import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
+import { bodyOf } from '../endpoints/verifying.ts';
+import { hookproof } from './hookproof.ts';
+
+interface Credentials {
+  readonly secret: string;
+  readonly apiKey: string;
+}
+
+const random = (bytes: number) => randomBytes(bytes).toString('base64url');
+
+/** Awkward shapes, new values at every run of the tests. */
+const SHAPES: Readonly<Record<string, () => Credentials>> = {
+  base64: () => ({ secret: randomBytes(32).toString('base64'), apiKey: randomBytes(24).toString('base64') }),
+  hex: () => ({ secret: randomBytes(32).toString('hex'), apiKey: randomBytes(16).toString('hex') }),
+  'dollar, quotes, backslash': () => ({ secret: `$${random(9)}'"\\$(${random(9)})\``, apiKey: `"${random(9)}'$x\\` }),
+  spaces: () => ({ secret: `${random(6)} ${random(6)}  ${random(6)}`, apiKey: `${random(8)} ${random(8)}` }),
+  unicode: () => ({ secret: `schlüssel-${random(12)}-鍵`, apiKey: `key-${random(12)}` }),
+  markup: () => ({ secret: `<${random(9)}>&amp;${random(9)}`, apiKey: `<b>${random(9)}</b>&` }),
+  'short (8)': () => ({ secret: random(6), apiKey: random(6) }),
+  'long (200)': () => ({ secret: random(150), apiKey: random(150) }),
+  prefixed: () => ({ secret: `whsec_${randomBytes(24).toString('base64')}`, apiKey: `sk-live/${random(18)}+=` }),
+};
+
+const digestOf = (secret: string, body: Uint8Array) => createHmac('sha256', secret).update(body).digest();
+
+/** How a right signature may be spelt. */
+const spellings = (digest: Buffer) => [digest.toString('base64'), digest.toString('base64url'), digest.toString('hex')];
+
+/** What a text gives away, in itself and behind any base64 in it, also when it was wrapped. */
+function givenAway(text: string, { secret, apiKey }: Credentials, bodies: readonly Buffer[]): string[] {
+  const behind = [...text.matchAll(/[A-Za-z0-9+/]{24,}={0,2}/g)].map(([word]) =>
+    Buffer.from(word, 'base64').toString(),
+  );
+  const looked = [text, text.replace(/\s+/g, ''), behind.join('\n')];
+  const told = new Map<string, string>();
+  for (const [name, value] of Object.entries({ secret, apiKey })) {
+    const bytes = Buffer.from(value);
+    const json = JSON.stringify(value).slice(1, -1);
+    const forms = [value, value.replace(/\s+/g, ''), json, encodeURIComponent(value), bytes.toString('hex')];
+    for (const form of [...forms, bytes.toString('base64'), bytes.toString('base64url')]) told.set(form, name);
+  }
+  const found = [...told].filter(([form]) => looked.some((one) => one.includes(form))).map(([, name]) => name);
+  const words = new Set(text.match(/[A-Za-z0-9+/_-]{43,64}=?/g));
+  const decoded = new Set(behind.join('\n').match(/[A-Za-z0-9+/_-]{43,64}=?/g));
+  for (const body of bodies)
+    for (const right of spellings(digestOf(secret, body)))
+      if (words.has(right) || decoded.has(right)) found.push('signature');
+  return [...new Set(found)];
+}
+
+const latin1 = (text: string) => Buffer.from(text).toString('latin1');
+
+type Manner = 'verifies' | 'refuses' | 'accepts' | 'redirects' | 'long';
+
+/** An endpoint that tells everything that it knows, in headers, body and reason phrase. */
+async function telling(manner: Manner, { secret, apiKey }: Credentials) {
+  const bodies: Buffer[] = [];
+  const endpoint = await serve((request, response) => {
+    bodyOf(request).then(
+      (body) => {
+        bodies.push(body);
+        const digest = digestOf(secret, body);
+        const right = digest.toString('base64');
+        const ok = request.headers['x-service-signature'] === right && request.headers['x-api-key'] === apiKey;
+        const status = { verifies: ok ? 200 : 401, refuses: 401, accepts: 200, redirects: 302, long: ok ? 200 : 401 };
+        response.writeHead(status[manner], `${latin1(secret)} ${apiKey} ${right}`, {
+          'X-Secret': latin1(secret),
+          'X-Key': apiKey,
+          'X-Expected': spellings(digest).join(' '),
+          'X-Echo': JSON.stringify(request.headers).replace(/[^ -~]/g, '?'),
+          ...(manner === 'redirects' ? { Location: `/?s=${encodeURIComponent(secret)}&k=${apiKey}&x=${right}` } : {}),
+        });
+        const said = { secret, apiKey, wanted: spellings(digest), headers: request.rawHeaders, body: body.toString() };
+        if (manner !== 'long') {
+          response.end(`${secret} ${apiKey} ${right}\n${JSON.stringify(said)}\n${body}`);
+          return;
+        }
+        // What is kept of a body is cut in the middle of something.
+        const value = bodies.length % 2 === 0 ? secret : apiKey;
+        response.end(`${'x'.repeat(4096 - Buffer.byteLength(value) + 1)}${value}`);
+      },
+      () => request.destroy(),
+    );
+  });
+  return { endpoint, bodies };
+}
+
+const REPORTERS: readonly Reporter[] = (['human', 'json', 'junit', 'ndjson'] as const).map((name) => ({
+  name,
+  file: null,
+}));
+
+/** Runs in this process and gives everything that any reporter writes, and the progress. */
+async function everythingSaid(
+  url: string,
+  { secret, apiKey }: Credentials,
+  suites: readonly string[],
+): Promise<string> {
+  const redactor = createRedactor({ values: [secret, apiKey].map((value) => ({ name: 'secret', value })) });
+  const events: RunEvent[] = [];
+  let said = '';
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      said += chunk;
+      done();
+    },
+  });
+  const progress = createProgress({ stream, isTTY: true, columns: 100, color: true });
+  const document = await run({
+    partner: { url, signing: { secret }, apiKey: { value: apiKey } },
+    selection: { suites: [...suites] },
+    limits: { timeoutMs: 1000, recoveryMs: 100 },
+    evidence: true,
+    onSignature: (signature) => redactor.addSignature(signature),
+    listener: (event) => {
+      events.push(event);
+      progress(redactEvent(event, redactor));
+    },
+  });
+  await writeReports(document, REPORTERS, { stdout: stream, cwd: tmpdir(), redactor, events });
+  return said;
+}
+
+const open: Endpoint[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((endpoint) => endpoint.close()));
+});
+
+const SUITES = ['signature', 'api-key', 'combination', 'leaks'];
+
+describe('a run against an endpoint that tells everything it knows', () => {
+  const cases = Object.keys(SHAPES).flatMap((shape) =>
+    (['verifies', 'refuses', 'accepts', 'redirects', 'long'] as const).map((manner) => ({ shape, manner })),
+  );
+
+  it.each(cases)('says no secret, key or right signature: $shape, $manner', { timeout: 60_000 }, async (given) => {
+    const credentials = SHAPES[given.shape]!();
+    const { endpoint, bodies } = await telling(given.manner, credentials);
+    open.push(endpoint);
+    const said = await everythingSaid(endpoint.url, credentials, SUITES);
+    expect(bodies.length).toBeGreaterThan(0);
+    expect(said.length).toBeGreaterThan(1000);
+    expect(givenAway(said, credentials, bodies)).toEqual([]);
+    // Nor all but a little of one.
+    const { secret, apiKey } = credentials;
+    for (const value of [secret, apiKey]) expect(said).not.toContain(value.slice(0, Math.max(6, value.length - 4)));
+  });
+
+  it('would be caught: the same document without redaction gives all three away', async () => {
+    const credentials = SHAPES.base64!();
+    const { endpoint, bodies } = await telling('verifies', credentials);
+    open.push(endpoint);
+    const document = await run({
+      partner: {
+        url: endpoint.url,
+        signing: { secret: credentials.secret },
+        apiKey: { value: credentials.apiKey },
+      },
+      selection: { suites: ['combination'] },
+      evidence: true,
+    });
+    expect(givenAway(JSON.stringify(document), credentials, bodies).toSorted()).toEqual([
+      'apiKey',
+      'secret',
+      'signature',
+    ]);
+  });
+
+  it('says nothing of an answer that is no HTTP and holds what was sent', async () => {
+    const credentials = SHAPES.base64!();
+    const { secret, apiKey } = credentials;
+    const endpoint = await listen(
+      createTcp((socket) => socket.once('data', (data) => socket.end(`${secret} ${apiKey} ${data}`))),
+    );
+    open.push(endpoint);
+    expect(givenAway(await everythingSaid(endpoint.url, credentials, SUITES), credentials, [])).toEqual([]);
+  });
+});
+
+describe('the program as a process', () => {
+  const credentials = SHAPES['dollar, quotes, backslash']!();
+  const { secret, apiKey } = credentials;
+  const env = { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey };
+
+  it('run: stdout, stderr and files', { timeout: 60_000 }, async () => {
+    const { endpoint, bodies } = await telling('verifies', credentials);
+    open.push(endpoint);
+    const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+    const { stdout, stderr } = await hookproof(['run', endpoint.url, '--evidence', '-o', folder], { env, cwd: folder });
+    const files = await Promise.all(['run.json', 'junit.xml'].map((name) => readFile(join(folder, name), 'utf8')));
+    await rm(folder, { recursive: true });
+    expect(givenAway([stdout, stderr, ...files].join('\n'), credentials, bodies)).toEqual([]);
+  });
+
+  it.each([[[]], [['--json']], [['--dry-run']]])('trigger %j', async (flags) => {
+    const { endpoint, bodies } = await telling('verifies', credentials);
+    open.push(endpoint);
+    const { stdout, stderr } = await hookproof(['trigger', 'onboarding', endpoint.url, ...flags], { env });
+    // What a dry run would send is seen in its output alone.
+    const unsent = stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => Buffer.from(line));
+    expect(stdout.length).toBeGreaterThan(100);
+    expect(givenAway(stdout + stderr, credentials, [...bodies, ...unsent])).toEqual([]);
+  });
+
+  it('errors: wrong configuration, wrong files, wrong names', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+    const yaml = join(folder, 'bad.yaml');
+    await writeFile(
+      yaml,
+      `url: https://partner.example/\nhmac:\n  secret: ${JSON.stringify(secret)}\n  ${'secrte'}: x\n`,
+    );
+    const wrong = [
+      ['run', 'no-url'],
+      ['run', 'http://127.0.0.1:1/', '--header', `X-API-Key: ${apiKey}`],
+      ['run', 'http://127.0.0.1:1/', '--header', `X-Bad\u0001: ${apiKey}`],
+      ['run', 'http://127.0.0.1:1/', '--scenario', 'nothing/such'],
+      ['run', '--config', yaml],
+      ['config', 'show', '--config', yaml],
+      ['config', 'show', 'https://partner.example/'],
+      ['verify', yaml, '--signature', 'nonsense'],
+    ];
+    const said = await Promise.all(wrong.map((args) => hookproof(args, { env })));
+    await rm(folder, { recursive: true });
+    expect(said.map(({ stdout, stderr }) => givenAway(stdout + stderr, credentials, []))).toEqual(wrong.map(() => []));
+    expect(said.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2, 0, 1]);
+  });
+
+  it('verify explains credentials in place of a signature without showing them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+    const file = join(folder, 'body.json');
+    const body = Buffer.from(JSON.stringify({ id: random(6) }));
+    await writeFile(file, body);
+    const said = await Promise.all(
+      [secret, apiKey, digestOf(secret, body).toString('hex'), Buffer.from(secret).toString('base64')].flatMap(
+        (value) =>
+          [[], ['--json']].map((flags) => hookproof(['verify', file, `--signature=${value}`, ...flags], { env })),
+      ),
+    );
+    await rm(folder, { recursive: true });
+    expect(said.map(({ stdout, stderr }) => givenAway(stdout + stderr, credentials, [body]))).toEqual(
+      said.map(() => []),
+    );
+    expect(said.every(({ code }) => code === 1)).toBe(true);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { planScenarios, type Selection } from '../../../harness/plan/plan.ts';
+import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
+
+const ALL = { features: ['hmac', 'api-key'] as Feature[], readableOnTheWay: false };
+
+function plan(selection: Partial<Selection> = {}, target: { features: Feature[]; readableOnTheWay: boolean } = ALL) {
+  return planScenarios(target, { suites: [], scenarios: [], greps: [], shard: null, ...selection });
+}
+
+const ids = (planned: ReturnType<typeof plan>) => planned.map(({ scenario }) => scenario.id);
+const total = CATALOGUE.flatMap(({ scenarios }) => scenarios).length;
+
+describe('the plan of a run', () => {
+  it('holds the whole catalogue, in its order, when nothing is selected', () => {
+    expect(ids(plan())).toEqual(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
+    expect(plan().filter(({ obstacle }) => obstacle !== null)).toEqual([]);
+  });
+
+  it('narrows by suite, scenario and pattern together', () => {
+    expect(new Set(plan({ suites: ['api-key', 'leaks'] }).map(({ suite }) => suite))).toEqual(new Set(['api-key', 'leaks']));
+    expect(ids(plan({ scenarios: ['signature/missing'] }))).toEqual(['signature/missing']);
+    expect(ids(plan({ suites: ['signature'], greps: ['^signature/MISSING$'] }))).toEqual(['signature/missing']);
+    expect(() => plan({ suites: ['valid'], scenarios: ['signature/missing'] })).toThrow('the selection matches no scenario');
+  });
+
+  it('keeps what does not apply, and says why', () => {
+    const obstacles = (features: Feature[], readableOnTheWay = false) =>
+      new Map(plan({}, { features, readableOnTheWay }).map(({ scenario, obstacle }) => [scenario.id, obstacle]));
+    expect(plan({}, { features: [], readableOnTheWay: false })).toHaveLength(total);
+    expect(obstacles(['api-key']).get('signature/missing')).toBe('the feature hmac is not configured');
+    expect(obstacles(['hmac']).get('api-key/missing')).toBe('the feature api-key is not configured');
+    expect(obstacles(['hmac']).get('valid/plain')).toBeNull();
+  });
+
+  it('does not send the secret itself over plain HTTP to another machine', () => {
+    const kept = plan({}, { ...ALL, readableOnTheWay: true }).filter(({ obstacle }) => obstacle !== null);
+    expect(ids(kept)).toEqual(['signature/secret-itself', 'signature/secret-in-base64', 'signature/secret-as-bearer']);
+  });
+
+  it('deals every scenario to exactly one shard, the shards alike in size', () => {
+    const shards = [1, 2, 3].map((index) => ids(plan({ shard: { index, of: 3 } })));
+    expect(shards.flat().toSorted()).toEqual(ids(plan()).toSorted());
+    expect(Math.max(...shards.map((shard) => shard.length)) - Math.min(...shards.map((shard) => shard.length))).toBeLessThanOrEqual(1);
+    expect(() => plan({ scenarios: ['signature/missing'], shard: { index: 2, of: 2 } })).toThrow('shard 2/2 of 1 scenarios is empty');
+  });
+
+  it('refuses unknown names with the nearest one', () => {
+    const hint = (selection: Partial<Selection>) => {
+      try {
+        plan(selection);
+      } catch (error) {
+        return (error as { hint: string }).hint;
+      }
+      return 'accepted';
+    };
+    expect(hint({ suites: ['signatures'] })).toContain('Did you mean "signature"?');
+    expect(hint({ scenarios: ['signature/mising'] })).toContain('Did you mean "signature/missing"?');
+    expect(() => plan({ greps: ['('] })).toThrow('is not a regular expression');
+  });
+});
