@@ -5,11 +5,12 @@ import type { RunEvent } from '../result/run-event.ts';
 import { exitCodeOf } from '../result/tally.ts';
 import { run } from '../run/run.ts';
 import { interruptible } from './interruptible.ts';
+import { namedSecrets } from './named-secrets.ts';
 import { displayOf } from './terminal.ts';
 
 /** Runs what the configuration says and gives the exit code. */
 export async function conduct(config: ResolvedConfig): Promise<number> {
-  const redactor = createRedactor({ values: config.secrets.map((value) => ({ name: 'secret', value })) });
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   const progress = createProgress({ stream: process.stderr, ...displayOf(process.stderr) });
   const interruption = interruptible();
   const wantsEvents = config.reporters.some(({ name }) => name === 'ndjson');

@@ -30,13 +30,13 @@ export interface Sender {
  */
 export function createSender(options: SenderOptions = {}): Sender {
   const connections = createConnections(options);
-  const { timeoutMs = LIMITS.answerTimeoutMs, keepAlive: _, maxSockets: __, tls: ___, ...limits } = options;
+  const { timeoutMs = LIMITS.answerTimeoutMs } = options;
   let last: ExchangeOptions | undefined;
 
   /** The same object for every delivery to the same kind of endpoint: this runs tens of thousands of times a second. */
   function optionsFor(url: string): ExchangeOptions {
     const agent = connections.agentFor(url);
-    if (last?.agent !== agent) last = { ...limits, timeoutMs, agent };
+    if (last?.agent !== agent) last = { ...options, timeoutMs, agent };
     return last;
   }
 

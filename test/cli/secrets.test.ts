@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import { namedSecrets } from '../../harness/cli/named-secrets.ts';
 import {
   createProgress,
   createRedactor,
@@ -113,7 +114,7 @@ async function everythingSaid(
   { secret, apiKey }: Credentials,
   suites: readonly string[],
 ): Promise<string> {
-  const redactor = createRedactor({ values: [secret, apiKey].map((value) => ({ name: 'secret', value })) });
+  const redactor = createRedactor({ values: namedSecrets([secret, apiKey]) });
   const events: RunEvent[] = [];
   let said = '';
   const stream = new Writable({
@@ -143,24 +144,30 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((endpoint) => endpoint.close()));
 });
 
+const MANNERS: readonly Manner[] = ['verifies', 'refuses', 'accepts', 'redirects', 'long'];
+/** Those whose probes carry something that is made of a credential. */
+const FEW = ['combination', 'api-key'];
 const SUITES = ['signature', 'api-key', 'combination', 'leaks'];
 
 describe('a run against an endpoint that tells everything it knows', () => {
-  const cases = Object.keys(SHAPES).flatMap((shape) =>
-    (['verifies', 'refuses', 'accepts', 'redirects', 'long'] as const).map((manner) => ({ shape, manner })),
-  );
+  const others = Object.keys(SHAPES).filter((shape) => shape !== 'base64');
+  const cases = [
+    ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: SUITES })),
+    ...others.flatMap((shape) => MANNERS.map((manner) => ({ shape, manner, suites: FEW }))),
+  ];
 
   it.each(cases)('says no secret, key or right signature: $shape, $manner', { timeout: 60_000 }, async (given) => {
     const credentials = SHAPES[given.shape]!();
     const { endpoint, bodies } = await telling(given.manner, credentials);
     open.push(endpoint);
-    const said = await everythingSaid(endpoint.url, credentials, SUITES);
+    const said = await everythingSaid(endpoint.url, credentials, given.suites);
     expect(bodies.length).toBeGreaterThan(0);
     expect(said.length).toBeGreaterThan(1000);
     expect(givenAway(said, credentials, bodies)).toEqual([]);
     // Nor all but a little of one.
     const { secret, apiKey } = credentials;
-    for (const value of [secret, apiKey]) expect(said).not.toContain(value.slice(0, Math.max(6, value.length - 4)));
+    const most = [secret, apiKey].map((value) => value.slice(0, Math.max(6, value.length - 4)));
+    expect(most.map((part) => said.includes(part))).toEqual([false, false]);
   });
 
   it('would be caught: the same document without redaction gives all three away', async () => {

@@ -11,6 +11,7 @@ import {
   prepare,
   sign,
 } from '../../sender/index.ts';
+import { namedSecrets } from '../named-secrets.ts';
 import { SAMPLE_EVENTS } from '../sample-events.ts';
 import { setPath } from '../set-path.ts';
 
@@ -112,7 +113,7 @@ export async function triggerCommand(name: string, url: string | undefined, flag
     stdin: process.stdin,
   });
   for (const sentence of config.advice) process.stderr.write(`advice: ${sentence}\n`);
-  const redactor = createRedactor({ values: config.secrets.map((value) => ({ name: 'secret', value })) });
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   if (flags.dryRun === true) {
     for (const notification of notifications) {
       process.stdout.write(

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HookproofError, RESERVED_HEADERS } from '../../../contract/index.ts';
@@ -111,6 +111,19 @@ describe('TLS material', () => {
     const { cert, key } = await certificate('client');
     const tls = { clientCert: cert, clientKey: key, ca: cert };
     expect(checkPartner({ url: URL, signing, tls }).advice).toEqual([]);
+  });
+
+  it('may have a key with a passphrase, which has to be right', async () => {
+    const { cert, key } = await certificate('client');
+    const passphrase = randomBytes(12).toString('hex');
+    const locked = createPrivateKey(key).export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase });
+    const tls = { clientCert: cert, clientKey: locked.toString() };
+    expect(checkPartner({ url: URL, signing, tls: { ...tls, passphrase } }).advice).toEqual([]);
+    for (const wrong of [tls, { ...tls, passphrase: `${passphrase}x` }]) {
+      const error = refusal({ url: URL, tls: wrong });
+      expect(error).toMatchObject({ code: 'PARTNER_TLS', hint: expect.stringContaining('passphrase') });
+      expect(`${error.message} ${error.hint}`).not.toContain(passphrase);
+    }
   });
 
   it('that does not is refused, and what is wrong is said', async () => {

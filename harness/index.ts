@@ -1,0 +1,28 @@
+/** The harness as a library. Package export `hookproof`: run the suites against an endpoint and render the result document. */
+export { HookproofError } from '../contract/index.ts';
+export {
+  createRedactor,
+  type NamedSecret,
+  type Redactor,
+  redactDocument,
+  redactEvent,
+  renderHuman,
+  renderJson,
+  renderJunit,
+  renderNdjson,
+  type TerminalOptions,
+} from './report/index.ts';
+export type {
+  Diagnosis,
+  Exchange,
+  ResultDocument,
+  RunVerdict,
+  ScenarioResult,
+  Verdict,
+} from './result/result-document.ts';
+export type { RunEvent, RunListener } from './result/run-event.ts';
+export { exitCodeOf } from './result/tally.ts';
+export type { RunLimits } from './run/context.ts';
+export { type RunOptions, run } from './run/run.ts';
+export type { Partner } from './sender/index.ts';
+export { version } from './version.ts';

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+export interface Import {
+  /** Both as paths from the root of the project; `to` of a package is its name. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export const ROOT = new URL('../../', import.meta.url).pathname;
+
+/** Every TypeScript file under these folders, as a path from the root. */
+export function sourceFiles(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => posix.join(folder, file.replaceAll('\\', '/'))),
+  );
+}
+
+/** What a source imports or exports again, `import()` and types included. */
+export function importsIn(from: string, source: string): Import[] {
+  const found = source.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^\s*import\s+)'([^']+)'/gm);
+  return Array.from(found, ([, name = '']) => ({
+    from,
+    to: name.startsWith('.') ? posix.join(posix.dirname(from), name) : name,
+  }));
+}
+
+export function importsOf(file: string): Import[] {
+  return importsIn(file, readFileSync(join(ROOT, file), 'utf8'));
+}
