@@ -30,9 +30,10 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
       signal: interruption.signal,
       onSignature: (signature) => redactor.addSignature(signature),
       listener: (event) => {
-        // Nothing of a pass is shown before the report.
-        const plain = event.type === 'scenario-finished' && event.result.verdict === 'pass';
-        progress(plain ? event : redactEvent(event, redactor));
+        // Of passes, and of the document, only numbers are shown before the report, so those need not be searched.
+        const onlyNumbers =
+          event.type === 'run-finished' || (event.type === 'scenario-finished' && event.result.verdict === 'pass');
+        progress(onlyNumbers ? event : redactEvent(event, redactor));
         if (wantsEvents) events.push(event);
       },
     });

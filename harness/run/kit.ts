@@ -1,5 +1,5 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
-import { createCipheriv, createHash, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type Kit, samples } from '../../scenarios/index.ts';
 import { type Partner, sign } from '../sender/index.ts';
 import { headerNamesOf } from './header-names.ts';
@@ -9,22 +9,25 @@ export const TEST_ID_PREFIX = '7e57ca5e';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** How much of the stream is made at a time: enough for a whole notification. */
-const BLOCK_BYTES = 1024;
-
-/** A stream of bytes that depends on nothing but the words: AES in counter mode under their digest. */
+/** A stream of bytes that depends on nothing but the words: the generator sfc32, seeded with their digest. */
 function seededBytes(...words: string[]): (length: number) => Buffer {
   const seed = createHash('sha256').update(JSON.stringify(words)).digest();
-  const stream = createCipheriv('aes-128-ctr', seed.subarray(0, 16), seed.subarray(16));
-  let pool = Buffer.alloc(0);
+  let a = seed.readUInt32LE(0);
+  let b = seed.readUInt32LE(4);
+  let c = seed.readUInt32LE(8);
+  let counter = seed.readUInt32LE(12);
+  function next(): number {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 24;
+  }
   return (length) => {
-    if (pool.length < length) {
-      const more = stream.update(Buffer.alloc(Math.max(BLOCK_BYTES, length)));
-      pool = pool.length === 0 ? more : Buffer.concat([pool, more]);
-    }
-    const taken = pool.subarray(0, length);
-    pool = pool.subarray(length);
-    return taken;
+    const bytes = Buffer.allocUnsafe(length);
+    for (let at = 0; at < length; at++) bytes[at] = next();
+    return bytes;
   };
 }
 
@@ -55,7 +58,7 @@ export function createKit(
       return text;
     },
     integer,
-    bytes: (length) => Buffer.from(bytes(length)),
+    bytes,
     now,
     notification: () => samples.plainNotification(kit),
     secret,

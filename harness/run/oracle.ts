@@ -3,7 +3,7 @@
  * what the scenario claims. It computes HMAC by its definition (RFC 2104) from a bare hash, so that a mistake in the sender's signing
  * cannot hide itself.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
@@ -17,9 +17,7 @@ import type { Assembled } from './assemble.ts';
 const BLOCK_BYTES = 64;
 
 function sha256(...parts: Uint8Array[]): Buffer {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
+  return hash('sha256', parts.length === 1 ? (parts[0] ?? '') : Buffer.concat(parts), 'buffer');
 }
 
 /** HMAC-SHA256 by its definition, as base64. */

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 
-const CLI = 'dist/harness/cli/main.js';
+const CLI = 'dist/bin/hookproof.js';
 const HELP_ROUNDS = 15;
 const RUN_ROUNDS = 5;
 

@@ -7,17 +7,19 @@ export interface Finished {
   readonly stderr: string;
 }
 
+/** The compiled program. */
+export const MAIN = new URL('../../dist/bin/hookproof.js', import.meta.url).pathname;
+
 /** Runs the compiled program as a process of its own. Nothing of the surrounding configuration reaches it. */
 export function hookproof(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string } = {},
 ): Promise<Finished> {
-  const main = new URL('../../dist/harness/cli/main.js', import.meta.url).pathname;
   const { PATH, HOME } = process.env;
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [main, ...args],
+      [MAIN, ...args],
       { env: { PATH, HOME, ...options.env }, cwd: options.cwd ?? tmpdir(), maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : (child.exitCode ?? -1), stdout, stderr }),

@@ -18,10 +18,14 @@ describe('the plan of a run', () => {
   });
 
   it('narrows by suite, scenario and pattern together', () => {
-    expect(new Set(plan({ suites: ['api-key', 'leaks'] }).map(({ suite }) => suite))).toEqual(new Set(['api-key', 'leaks']));
+    expect(new Set(plan({ suites: ['api-key', 'leaks'] }).map(({ suite }) => suite))).toEqual(
+      new Set(['api-key', 'leaks']),
+    );
     expect(ids(plan({ scenarios: ['signature/missing'] }))).toEqual(['signature/missing']);
     expect(ids(plan({ suites: ['signature'], greps: ['^signature/MISSING$'] }))).toEqual(['signature/missing']);
-    expect(() => plan({ suites: ['valid'], scenarios: ['signature/missing'] })).toThrow('the selection matches no scenario');
+    expect(() => plan({ suites: ['valid'], scenarios: ['signature/missing'] })).toThrow(
+      'the selection matches no scenario',
+    );
   });
 
   it('keeps what does not apply, and says why', () => {
@@ -41,8 +45,12 @@ describe('the plan of a run', () => {
   it('deals every scenario to exactly one shard, the shards alike in size', () => {
     const shards = [1, 2, 3].map((index) => ids(plan({ shard: { index, of: 3 } })));
     expect(shards.flat().toSorted()).toEqual(ids(plan()).toSorted());
-    expect(Math.max(...shards.map((shard) => shard.length)) - Math.min(...shards.map((shard) => shard.length))).toBeLessThanOrEqual(1);
-    expect(() => plan({ scenarios: ['signature/missing'], shard: { index: 2, of: 2 } })).toThrow('shard 2/2 of 1 scenarios is empty');
+    expect(
+      Math.max(...shards.map((shard) => shard.length)) - Math.min(...shards.map((shard) => shard.length)),
+    ).toBeLessThanOrEqual(1);
+    expect(() => plan({ scenarios: ['signature/missing'], shard: { index: 2, of: 2 } })).toThrow(
+      'shard 2/2 of 1 scenarios is empty',
+    );
   });
 
   it('refuses unknown names with the nearest one', () => {

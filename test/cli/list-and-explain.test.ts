@@ -1,0 +1,91 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { ERROR_CODES } from '../../contract/index.ts';
+import { explain } from '../../harness/cli/commands/explain.ts';
+import { CATALOGUE, catalogueDigest, REQUIREMENTS } from '../../scenarios/index.ts';
+import { hookproof } from './hookproof.ts';
+
+const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
+
+describe('list', () => {
+  const kinds: [string, string[]][] = [
+    ['scenarios', SCENARIOS.map(({ id }) => id)],
+    ['suites', CATALOGUE.map(({ name }) => name)],
+    ['requirements', REQUIREMENTS.map(({ id }) => id)],
+    ['error-codes', ERROR_CODES.map(({ code }) => code)],
+  ];
+
+  it.each(kinds)('--what %s: a line for each, and how many on stderr', async (what, ids) => {
+    const { code, stdout, stderr } = await hookproof(['list', '--what', what]);
+    expect({
+      code,
+      ids: stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(' ')[0]),
+    }).toEqual({ code: 0, ids });
+    expect(stderr).toContain(`${ids.length} ${what}`);
+  });
+
+  it.each(kinds)('--what %s --json: a document with each', async (what, ids) => {
+    const { code, stdout, stderr } = await hookproof(['list', '--what', what, '--json']);
+    const { catalogue, what: said, items } = JSON.parse(stdout);
+    expect({ code, stderr, catalogue, said }).toEqual({
+      code: 0,
+      stderr: '',
+      catalogue: catalogueDigest(),
+      said: what,
+    });
+    expect(items.map((item: Record<string, string>) => item.id ?? item.name ?? item.code)).toEqual(ids);
+  });
+
+  it('--suite narrows', async () => {
+    const { stdout } = await hookproof(['list', '--suite', 'typo-key', '--suite', 'combination', '--json']);
+    const { items } = JSON.parse(stdout) as { items: { suite: string }[] };
+    expect([...new Set(items.map(({ suite }) => suite))]).toEqual(['typo-key', 'combination']);
+  });
+
+  it('--schemas: JSON Schemas that compile', async () => {
+    const { code, stdout } = await hookproof(['list', '--schemas']);
+    const { notifications, result } = JSON.parse(stdout);
+    expect(code).toBe(0);
+    const ajv = new Ajv2020({ strict: false });
+    for (const schema of [result, ...Object.values(notifications)])
+      expect(ajv.compile(schema as object)).toBeTypeOf('function');
+    expect(Object.keys(notifications).length).toBeGreaterThan(0);
+  });
+});
+
+describe('explain', () => {
+  it.each([
+    ['signature/missing', ['Expects    401', 'Level      must', 'hookproof run URL --scenario signature/missing']],
+    ['leaks/nowhere', ['nothing: it looks at the whole run']],
+    ['hmac-raw-body', ['specification, ', 'Scenario   raw-body/']],
+    ['tls-key', ['Not tested ']],
+    ['combination', ['combination/both-right: ']],
+    ['BLOCKCHAIN_ACCEPTED', ['order status']],
+    ['COMPLETED', ['order status', 'order tracking status']],
+    ['352-102-S1', ['352-102-S1: ', 'Group']],
+    ['999-999-E9', ['not on the list']],
+    ['152-99-S2', ['Group']],
+  ])('%s', async (id, says) => {
+    const { code, stdout, stderr } = await hookproof(['explain', id]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const words of says) expect(stdout).toContain(words);
+  });
+
+  it('knows everything that list shows', () => {
+    const ids = [...SCENARIOS, ...REQUIREMENTS].map(({ id }) => id);
+    const all = [...ids, ...CATALOGUE.map(({ name }) => name), ...ERROR_CODES.map(({ code }) => code)];
+    expect(all.filter((id) => !explain(id)?.startsWith(`${id}: `))).toEqual([]);
+    expect(explain('no-such-thing')).toBeNull();
+    expect(explain('constructor')).toBeNull();
+  });
+
+  it('leaves no gap in any explanation', () => {
+    const ids = [...SCENARIOS, ...REQUIREMENTS].map(({ id }) => id);
+    const gap = /\[object|^(?:Level|Needs|Sends|Expects|Why|Fix|Binds|Source|Requirement \S+:|Scenario)\s*$/m;
+    expect(ids.filter((id) => gap.test(explain(id) ?? ''))).toEqual([]);
+    expect('Why        \n').toMatch(gap);
+  });
+});

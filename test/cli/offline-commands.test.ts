@@ -1,0 +1,127 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hookproof } from './hookproof.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+const env = { HOOKPROOF_SECRET: SECRET };
+const BODY = Buffer.from('{ "id": "7e57ca5e-é", "amount": 1.0, "url": "a/b" }\n');
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+if (!hasOpenssl) process.stderr.write('skipped: the comparison with openssl needs openssl\n');
+
+let cwd = '';
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'hookproof-'));
+  await writeFile(join(cwd, 'body.json'), BODY);
+  await writeFile(join(cwd, 'secret.txt'), SECRET);
+});
+afterAll(() => rm(cwd, { recursive: true }));
+
+const digest = (secret: string | Buffer = SECRET, body: Buffer | string = BODY) =>
+  createHmac('sha256', secret).update(body).digest();
+
+describe('sign', () => {
+  it.skipIf(!hasOpenssl)('gives what openssl gives, from a file and from a pipe', async () => {
+    // The secret goes through the environment of a shell, not through an argument of this process.
+    const theirs = execFileSync('sh', ['-c', 'openssl dgst -sha256 -hmac "$S" -binary | openssl base64 -A'], {
+      input: BODY,
+      env: { ...process.env, S: SECRET },
+    }).toString();
+    const [file, pipe, secretFile] = await Promise.all([
+      hookproof(['sign', 'body.json'], { cwd, env }),
+      hookproof(['sign'], { cwd, env, input: BODY.toString() }),
+      hookproof(['sign', 'body.json', '--secret-file', 'secret.txt'], { cwd }),
+    ]);
+    expect([file, pipe, secretFile].map(({ code, stdout }) => ({ code, stdout }))).toEqual(
+      [1, 2, 3].map(() => ({ code: 0, stdout: `${theirs}\n` })),
+    );
+  });
+
+  it('spells it in other ways on demand', async () => {
+    const { code, stdout } = await hookproof(['sign', 'body.json', '--as', 'hex'], { cwd, env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${digest().toString('hex')}\n` });
+    const list = await hookproof(['sign', '--as', 'list']);
+    expect({ code: list.code, hex: /^hex\s/m.test(list.stdout) }).toEqual({ code: 0, hex: true });
+  });
+
+  it.each<[string, string[], NodeJS.ProcessEnv, string]>([
+    ['no secret', ['sign', 'body.json'], {}, 'no signature secret is given'],
+    ['no such file', ['sign', 'nothing.json'], env, 'nothing.json cannot be read'],
+    ['an unknown spelling', ['sign', 'body.json', '--as', 'hexx'], env, 'Did you mean "hex"?'],
+    ['two things from one pipe', ['sign', '-', '--secret-file', '-'], {}, 'cannot both come from standard input'],
+  ])('refuses %s with exit 2', async (_, args, given, says) => {
+    const { code, stdout, stderr } = await hookproof(args, { cwd, env: given, input: '' });
+    expect({ code, stdout, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, stdout: '', says });
+  });
+});
+
+describe('verify', () => {
+  it('takes what sign gives', async () => {
+    const signed = await hookproof(['sign', 'body.json'], { cwd, env });
+    const { code, stdout } = await hookproof(['verify', 'body.json', '--signature', signed.stdout.trim()], {
+      cwd,
+      env,
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `✓ the signature matches (${BODY.length} bytes)\n` });
+  });
+
+  const reserialised = JSON.stringify(JSON.parse(BODY.toString()));
+  it.each<[string, string]>([
+    ['hex', digest().toString('hex')],
+    ['base64url', digest().toString('base64url')],
+    ['reserialised-json', digest(SECRET, reserialised).toString('base64')],
+    ['secret-newline', digest(`${SECRET}\n`).toString('base64')],
+    ['base64-decoded-secret', digest(Buffer.from(SECRET, 'base64')).toString('base64')],
+    ['trimmed-body', digest(SECRET, BODY.toString().trim()).toString('base64')],
+  ])('says why it does not match: %s', async (fault, signature) => {
+    const { code, stdout } = await hookproof(['verify', 'body.json', `--signature=${signature}`, '--json'], {
+      cwd,
+      env,
+    });
+    const report = JSON.parse(stdout);
+    expect({ code, matches: report.matches, fault: report.explanation?.fault }).toEqual({
+      code: 1,
+      matches: false,
+      fault,
+    });
+    const human = await hookproof(['verify', 'body.json', `--signature=${signature}`], { cwd, env });
+    expect(human.stdout).toMatch(/^✗ the signature does not match\n[\s\S]* {2}Why {2}.*\n {2}Fix {2}/);
+  });
+
+  it('says so when nothing explains it', async () => {
+    const other = digest('another secret').toString('base64');
+    const { code, stdout } = await hookproof(['verify', 'body.json', `--signature=${other}`], { cwd, env });
+    expect({ code, says: stdout.includes('it was made with another secret, or over another body') }).toEqual({
+      code: 1,
+      says: true,
+    });
+  });
+});
+
+describe('config', () => {
+  it('schema prints a JSON Schema', async () => {
+    const { code, stdout } = await hookproof(['config', 'schema']);
+    expect({ code, type: JSON.parse(stdout).type }).toEqual({ code: 0, type: 'object' });
+  });
+
+  it('show prints settings with their sources, and no secret', async () => {
+    await writeFile(join(cwd, 'hookproof.yaml'), 'url: https://partner.example/hooks\ntimeout: 3s\n');
+    const { code, stdout } = await hookproof(['config', 'show', '--strict'], { cwd, env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/timeout\s+3s?.*hookproof\.yaml/);
+    expect(stdout).toMatch(/hmac\.secret.*HOOKPROOF_SECRET/);
+    expect(stdout).toMatch(/strict.*--strict/);
+    expect(stdout.includes(SECRET)).toBe(false);
+  });
+
+  it('show names the place of what is wrong in the file', async () => {
+    await writeFile(join(cwd, 'wrong.yaml'), 'url: https://partner.example/hooks\ntimeoutt: 3s\n');
+    const { code, stderr } = await hookproof(['config', 'show', '--config', 'wrong.yaml'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/wrong\.yaml:2:1/);
+    expect(stderr).toContain('timeout');
+  });
+});

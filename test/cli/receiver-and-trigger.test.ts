@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SAMPLE_EVENTS } from '../../harness/cli/sample-events.ts';
+import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { serve } from '../endpoints/listen.ts';
+import { hookproof, MAIN } from './hookproof.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+const API_KEY = randomBytes(24).toString('base64url');
+const env = { HOOKPROOF_SECRET: SECRET, HOOKPROOF_API_KEY: API_KEY };
+
+describe('trigger', () => {
+  let receiver: RunningReceiver;
+  let url = '';
+  beforeAll(async () => {
+    receiver = await startReceiver({ signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] }, port: 0 });
+    url = new URL('/hooks', receiver.url).href;
+  });
+  afterAll(() => receiver.close());
+
+  it('list shows every sample', async () => {
+    const { code, stdout } = await hookproof(['trigger', 'list']);
+    const names = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(' ')[0]);
+    expect({ code, names }).toEqual({ code: 0, names: Object.keys(SAMPLE_EVENTS) });
+  });
+
+  it.concurrent.each(Object.keys(SAMPLE_EVENTS))('%s is accepted by the reference receiver', async (name) => {
+    const { code, stdout, stderr } = await hookproof(['trigger', name, url, '--json'], { env });
+    const attempts = JSON.parse(stdout) as { answer: { status: number } | null }[];
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(attempts.length).toBeGreaterThan(0);
+    expect(attempts.map(({ answer }) => answer?.status)).toEqual(attempts.map(() => 200));
+  });
+
+  it('a flow keeps its order', async () => {
+    const { stdout } = await hookproof(['trigger', 'failed-external-sell', url, '--json'], { env });
+    const types = (JSON.parse(stdout) as { notification: { type: string } }[]).map(
+      ({ notification }) => notification.type,
+    );
+    expect(types).toEqual(['CAAS', 'REFUND']);
+  });
+
+  it('--set sets fields, --dry-run shows the request without its credentials and sends nothing', async () => {
+    const set = ['--set', 'data.metadata.orderStatus=PENDING', '--set', 'data.extra.deep=7'];
+    const nowhere = 'http://127.0.0.1:1/hooks?x=1';
+    const { code, stdout } = await hookproof(['trigger', 'buy', nowhere, '--dry-run', ...set], { env });
+    const [head = '', body = ''] = stdout.split('\n\n');
+    expect({ code, lines: head.split('\n').filter((line) => !/^(?:Host|Content-Length): /.test(line)) }).toEqual({
+      code: 0,
+      lines: [
+        'POST /hooks?x=1 HTTP/1.1',
+        'Content-Type: application/json',
+        'X-Service-Signature: [signature]',
+        'X-API-Key: [API key]',
+      ],
+    });
+    expect(JSON.parse(body).data).toMatchObject({ metadata: { orderStatus: 'PENDING' }, extra: { deep: 7 } });
+  });
+
+  it.each([['data'], ['=x'], ['a..b=1'], ['__proto__.x=1'], ['id.x=1']])('--set %s is refused', async (assignment) => {
+    const { code, stderr } = await hookproof(['trigger', 'buy', url, '--set', assignment], { env });
+    expect({ code, says: /SET_INVALID/.test(stderr) }).toEqual({ code: 2, says: true });
+  });
+
+  it('notes what the service would not send', async () => {
+    const { code, stderr } = await hookproof(['trigger', 'buy', url, '--set', 'data.metadata=5'], { env });
+    expect({ code, says: stderr.includes('no notification that the service would send') }).toEqual({
+      code: 1,
+      says: true,
+    });
+  });
+
+  it('exits 1 when it is refused and 3 when nothing answers', async () => {
+    const wrong = { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') };
+    const [refused, unreachable] = await Promise.all([
+      hookproof(['trigger', 'wallet', url], { env: wrong }),
+      hookproof(['trigger', 'wallet', 'http://127.0.0.1:1/'], { env }),
+    ]);
+    expect([refused.code, unreachable.code]).toEqual([1, 3]);
+    expect(refused.stdout).toMatch(/WALLET .*\n {2}✗ 401 in \d+ ms/);
+    expect(unreachable.stdout).toContain('✗ no answer after');
+  });
+
+  it('shows a hostile answer harmlessly', async () => {
+    const endpoint = await serve((_, response) => response.end('\u001b[2J<script>\u0007'));
+    const { stdout } = await hookproof(['trigger', 'wallet', endpoint.url], { env });
+    await endpoint.close();
+    expect(/[\u0007\u001b]/.test(stdout)).toBe(false);
+  });
+});
+
+describe('receiver', () => {
+  const children: ChildProcess[] = [];
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+    await writeFile(join(folder, 'old.txt'), SECRET);
+    await writeFile(join(folder, 'new.txt'), `${SECRET}-new`);
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await rm(folder, { recursive: true });
+  });
+
+  /** Starts it and gives its URL as it says it. */
+  async function started(args: readonly string[], given: NodeJS.ProcessEnv) {
+    const { PATH, HOME } = process.env;
+    const child = spawn(process.execPath, [MAIN, 'receiver', '--port', '0', ...args], {
+      env: { PATH, HOME, ...given },
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (data) => (stdout += data));
+    const at = await new Promise<string>((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`exit ${code}: ${stderr}`)));
+      child.stderr.on('data', (data) => {
+        stderr += data;
+        const found = /listening at (\S+)/.exec(stderr)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    return { child, url: at, said: () => stdout + stderr };
+  }
+
+  it.each([['SIGTERM'], ['SIGINT']] as const)('serves until %s, and exits 0', async (signal) => {
+    const { child, url, said } = await started([], env);
+    const { code } = await hookproof(['trigger', 'wallet', url], { env });
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    expect({ code, exit: await exited }).toEqual({ code: 0, exit: [0, null] });
+    expect(said().includes(SECRET) || said().includes(API_KEY)).toBe(false);
+  });
+
+  it('takes two secrets during a rotation, and no third', async () => {
+    const { child, url } = await started(['--secret-file', 'old.txt', '--secret-file', 'new.txt'], {});
+    const codes = await Promise.all(
+      [SECRET, `${SECRET}-new`, `${SECRET}-other`].map(
+        async (secret) => (await hookproof(['trigger', 'wallet', url], { env: { HOOKPROOF_SECRET: secret } })).code,
+      ),
+    );
+    child.kill();
+    expect(codes).toEqual([0, 0, 1]);
+  });
+
+  it('serves HTTPS with a throw-away certificate', async () => {
+    const { child, url } = await started(['--tls-quick-start'], env);
+    const { code, stdout } = await hookproof(['trigger', 'wallet', url.replace('127.0.0.1', 'localhost')], { env });
+    child.kill();
+    expect({ url: url.slice(0, 8), code, says: /not trusted|self-signed|self signed/.test(stdout) }).toEqual({
+      url: 'https://',
+      code: 3,
+      says: true,
+    });
+  });
+
+  it.each<[string, string[], NodeJS.ProcessEnv, string]>([
+    ['neither secret nor key', [], {}, 'Neither a signature secret nor an API key'],
+    ['an empty secret', [], { HOOKPROOF_SECRET: '' }, 'HOOKPROOF_'],
+    ['open beside a secret', ['--open'], env, 'open'],
+    ['a port that is none', ['--port', 'x'], env, '--port x is not a whole number'],
+    ['a body limit that is none', ['--body-limit', '-1'], env, '--body-limit'],
+    ['a certificate without key', ['--tls-cert', 'c.pem'], env, '--tls-cert and --tls-key go together'],
+    ['a secret file that is not there', ['--secret-file', 'no.txt'], {}, 'no.txt'],
+  ])('refuses to start with %s: exit 2', async (_, args, given, says) => {
+    const { code, stdout, stderr } = await hookproof(['receiver', ...args], { env: given, cwd: folder });
+    expect({ code, stdout, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, stdout: '', says });
+  });
+});
