@@ -1,2 +1,2 @@
 /** The one door between the harness and the receiver: the commands that serve the reference receiver go through its public face. */
-export { createLogger, type RunningReceiver, startReceiver as openReceiver } from '../../receiver/index.ts';
+export { createLogger, startReceiver as openReceiver } from '../../receiver/index.ts';

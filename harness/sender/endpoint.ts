@@ -13,7 +13,7 @@ export interface Endpoint {
 }
 
 /** Takes a URL apart. @throws TypeError when it is no URL; {@link checkPartner} says so in better words, and earlier. */
-export function parseEndpoint(url: string): Endpoint {
+function parseEndpoint(url: string): Endpoint {
   const { protocol, hostname, port, pathname, search, host } = new URL(url);
   const secure = protocol === 'https:';
   return {

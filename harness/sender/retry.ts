@@ -17,7 +17,7 @@ export interface RetryPolicy {
 }
 
 /** Time and chance, for tests. */
-export interface RetryClock {
+interface RetryClock {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   /** A number in [0, 1). */

@@ -75,7 +75,7 @@ describe('verify', () => {
     ['reserialised-json', digest(SECRET, reserialised).toString('base64')],
     ['secret-newline', digest(`${SECRET}\n`).toString('base64')],
     ['base64-decoded-secret', digest(Buffer.from(SECRET, 'base64')).toString('base64')],
-    ['trimmed-body', digest(SECRET, BODY.toString().trim()).toString('base64')],
+    ['body-newline-removed', digest(SECRET, BODY.toString().trim()).toString('base64')],
   ])('says why it does not match: %s', async (fault, signature) => {
     const { code, stdout } = await hookproof(['verify', 'body.json', `--signature=${signature}`, '--json'], {
       cwd,
@@ -104,7 +104,10 @@ describe('verify', () => {
 describe('config', () => {
   it('schema prints a JSON Schema', async () => {
     const { code, stdout } = await hookproof(['config', 'schema']);
-    expect({ code, type: JSON.parse(stdout).type }).toEqual({ code: 0, type: 'object' });
+    expect({ code, schema: JSON.parse(stdout).$schema }).toEqual({
+      code: 0,
+      schema: 'https://json-schema.org/draft/2020-12/schema',
+    });
   });
 
   it('show prints settings with their sources, and no secret', async () => {

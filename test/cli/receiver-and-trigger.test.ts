@@ -165,7 +165,7 @@ describe('receiver', () => {
   });
 
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
-    ['neither secret nor key', [], {}, 'Neither a signature secret nor an API key'],
+    ['neither secret nor key', [], {}, 'neither a signature secret nor an API key'],
     ['an empty secret', [], { HOOKPROOF_SECRET: '' }, 'HOOKPROOF_'],
     ['open beside a secret', ['--open'], env, 'open'],
     ['a port that is none', ['--port', 'x'], env, '--port x is not a whole number'],

@@ -89,7 +89,7 @@ export function statesOf(sent: Sent, kit: Kit): { readonly signature: State; rea
 }
 
 /** Why node:http would not send these headers, or null. */
-export function unsendable({ head }: Sent): string | null {
+function unsendable({ head }: Sent): string | null {
   if (!/^\/[!-~]*$/.test(head.target)) return `target ${JSON.stringify(head.target)}`;
   try {
     for (const [name, value] of head.headers) {

@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { resultDocument } from '../../harness/result/result-document.ts';
+import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { CATALOGUE } from '../../scenarios/index.ts';
+import { type Endpoint, serve } from '../endpoints/listen.ts';
+import { hmacOf, verifying } from '../endpoints/verifying.ts';
+import { hookproof, MAIN } from './hookproof.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+const API_KEY = randomBytes(24).toString('base64url');
+const env = { HOOKPROOF_SECRET: SECRET, HOOKPROOF_API_KEY: API_KEY };
+const ALL = CATALOGUE.flatMap(({ scenarios }) => scenarios).length;
+
+let cwd = '';
+let receiver: RunningReceiver;
+let url = '';
+const open: Endpoint[] = [];
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'hookproof-'));
+  receiver = await startReceiver({ signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] }, port: 0 });
+  url = new URL('/hooks', receiver.url).href;
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((endpoint) => endpoint.close()));
+});
+afterAll(async () => {
+  await receiver.close();
+  await rm(cwd, { recursive: true });
+});
+
+const documentIn = (text: string) => resultDocument.parse(JSON.parse(text));
+
+describe('demo', () => {
+  it('passes, leaves run.json and junit.xml, and prints their paths', async () => {
+    const { code, stdout, stderr } = await hookproof(['demo'], { cwd });
+    const paths = ['run.json', 'junit.xml'].map((name) => join(cwd, 'hookproof-run', name));
+    const document = documentIn(await readFile(paths[0]!, 'utf8'));
+    const { verdict, planned, judged, counts, interrupted } = document;
+    expect({ code, verdict, planned, judged, interrupted, pass: counts.pass }).toEqual({
+      code: 0,
+      verdict: 'conformant',
+      planned: ALL,
+      judged: ALL,
+      interrupted: false,
+      pass: ALL,
+    });
+    for (const path of paths) expect(stderr).toContain(path);
+    expect(await readFile(paths[1]!, 'utf8')).toMatch(/^<\?xml [\s\S]*<testsuites [\s\S]*<\/testsuites>\s*$/);
+    expect(stdout).toContain(`${ALL} of ${ALL} planned checks judged`);
+  });
+});
+
+describe('run', () => {
+  it('writes nothing but JSON to stdout with --reporter json=-', async () => {
+    const { code, stdout } = await hookproof(['run', url, '--suite', 'valid', '--reporter', 'json=-'], { env });
+    const { verdict, target, results } = documentIn(stdout);
+    expect({ code, verdict, features: target.features }).toEqual({
+      code: 0,
+      verdict: 'conformant',
+      features: ['hmac', 'api-key'],
+    });
+    expect(new Set(results.map(({ suite }) => suite))).toEqual(new Set(['valid']));
+  });
+
+  it('writes one event a line with --reporter ndjson', async () => {
+    const { stdout } = await hookproof(['run', url, '--suite', 'combination', '--reporter', 'ndjson'], { env });
+    const types = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+    expect(types).toEqual(['run-started', ...Array.from({ length: 9 }, () => 'scenario-finished'), 'run-finished']);
+  });
+
+  it('keeps exchanges of passes only with --evidence', async () => {
+    const one = ['run', url, '--scenario', 'signature/missing', '--reporter', 'json=-'];
+    const [without, kept] = await Promise.all([hookproof(one, { env }), hookproof([...one, '--evidence'], { env })]);
+    expect(documentIn(without.stdout).results[0]?.exchanges).toEqual([]);
+    expect(documentIn(kept.stdout).results[0]?.exchanges.map(({ role }) => role)).toEqual([
+      'control',
+      'probe',
+      'control',
+    ]);
+  });
+
+  it('sends the same values again with the same seed, but for the ids', async () => {
+    const one = ['run', url, '--scenario', 'valid/plain', '--seed', 's', '--evidence', '--reporter', 'json=-'];
+    const bodies = await Promise.all(
+      [1, 2].map(async () => {
+        const { results } = documentIn((await hookproof(one, { env })).stdout);
+        const probe = results[0]?.exchanges.find(({ role }) => role === 'probe');
+        return JSON.parse(probe?.request.body.text ?? '{}');
+      }),
+    );
+    expect(bodies[0].id).not.toBe(bodies[1].id);
+    expect({ ...bodies[0], id: '', at: 0 }).toEqual({ ...bodies[1], id: '', at: 0 });
+  });
+
+  it('shards: every scenario is in exactly one', async () => {
+    const ids = await Promise.all(
+      [1, 2, 3].map(async (index) => {
+        const args = ['run', url, '--suite', 'typo-key', '--shard', `${index}/3`, '--reporter', 'json=-'];
+        return documentIn((await hookproof(args, { env })).stdout).results.map(({ id }) => id);
+      }),
+    );
+    const suite = CATALOGUE.find(({ name }) => name === 'typo-key');
+    expect(ids.flat().toSorted()).toEqual(suite?.scenarios.map(({ id }) => id).toSorted());
+  });
+
+  it('names the feature that is off', async () => {
+    const args = ['run', 'http://127.0.0.1:9/', '--suite', 'api-key', '--reporter', 'json=-'];
+    const { results } = documentIn((await hookproof(args, { env: { HOOKPROOF_SECRET: SECRET } })).stdout);
+    const verdicts = new Set(results.map(({ verdict, reason }) => `${verdict}: ${reason}`));
+    expect([...verdicts]).toContain('not-applicable: the feature api-key is not configured');
+  });
+
+  it('--strict: warnings fail', async () => {
+    // Right in every must; refuses what it does not know, which is a should.
+    const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
+    const endpoint = await serve((request, response) => {
+      if (request.headers['x-service-signature'] !== undefined) return right(request, response);
+      request.resume().on('end', () => response.writeHead(401, { 'X-Hint': randomBytes(4).toString('hex') }).end());
+    });
+    open.push(endpoint);
+    const args = ['run', endpoint.url, '--scenario', 'leaks/uniform-refusals', '--reporter', 'json=-'];
+    const given = { env: { HOOKPROOF_SECRET: SECRET } };
+    const [lax, strict] = await Promise.all([hookproof(args, given), hookproof([...args, '--strict'], given)]);
+    expect([lax, strict].map(({ code, stdout }) => [code, documentIn(stdout).counts.warn])).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
+  });
+
+  it('--bail: stops after the first failure, and judges the rest inconclusive', async () => {
+    const endpoint = await serve((request, response) => void request.resume().on('end', () => response.end()));
+    open.push(endpoint);
+    const args = ['run', endpoint.url, '--suite', 'signature', '--bail', '--concurrency', '1', '--reporter', 'json=-'];
+    const { code, stdout } = await hookproof(args, { env: { HOOKPROOF_SECRET: SECRET } });
+    const { counts, planned, judged, results } = documentIn(stdout);
+    expect({ code, fail: counts.fail, rest: counts.inconclusive, judged }).toEqual({
+      code: 1,
+      fail: 1,
+      rest: planned - counts.pass - 1,
+      judged: planned,
+    });
+    expect(results.at(-1)?.reason).toMatch(/^stopped after the first failure \(signature\//);
+  });
+});
+
+describe('an interrupted run', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s: exit %d, the partial report is marked, and every check is judged', async (signal, exit) => {
+    let requests = 0;
+    let interrupt = () => {};
+    const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
+    const endpoint = await serve((request, response) => {
+      requests++;
+      if (requests <= 20) return right(request, response);
+      // From here on nothing is answered: whatever is in flight hangs when the signal comes.
+      interrupt();
+    });
+    open.push(endpoint);
+    const { PATH, HOME } = process.env;
+    const child = spawn(process.execPath, [MAIN, 'run', endpoint.url, '--reporter', 'json=-'], {
+      env: { PATH, HOME, HOOKPROOF_SECRET: SECRET },
+      cwd,
+    });
+    interrupt = () => child.kill(signal);
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (data) => (stdout += data));
+    child.stderr.on('data', (data) => (stderr += data));
+    // More requests in flight must not send more signals: the second one ends the process at once.
+    const once = interrupt;
+    interrupt = () => {
+      interrupt = () => {};
+      once();
+    };
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    const { interrupted, planned, judged, counts, results } = documentIn(stdout);
+    expect({ code, interrupted, judged, planned }).toEqual({
+      code: exit,
+      interrupted: true,
+      judged: ALL,
+      planned: ALL,
+    });
+    expect(counts.pass).toBeGreaterThan(0);
+    expect({ fail: counts.fail, harnessError: counts.harnessError }).toEqual({ fail: 0, harnessError: 0 });
+    expect(results.at(-1)).toMatchObject({ verdict: 'inconclusive', reason: 'the run was interrupted' });
+    expect(stderr).toContain('interrupted');
+  });
+});
