@@ -20,9 +20,22 @@ function page(title: string, intro: string, ...parts: string[]): string {
   return `${[`# ${title}`, NOTE, intro, ...parts].join('\n\n')}\n`;
 }
 
-/** A cell: text in one line, with what Markdown and HTML would take for markup escaped. */
+/** A cell: text in one line, with what Markdown and HTML would take for markup escaped. Code between backticks stands for itself. */
 function cell(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
+  return text
+    .replaceAll('\n', ' ')
+    .split(/(`[^`]*`)/)
+    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll('\\', '\\\\').replaceAll('<', '&lt;')))
+    .join('')
+    .replaceAll('|', '\\|');
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -40,11 +53,11 @@ function scenarios(): string {
   const suites = CATALOGUE.map((suite) =>
     [
       `## ${suite.name}`,
-      `${suite.title}. ${suite.scenarios.length} scenarios.`,
+      `${suite.title}. ${counted(suite.scenarios.length, 'scenario')}.`,
       ...suite.scenarios.map((scenario) =>
         [
           `### \`${scenario.id}\``,
-          `**${scenario.title}.** Level ${scenario.level}${scenario.needs === undefined ? '' : `, needs ${scenario.needs.join(' and ')}`}; changes: ${stagesOf(scenario)}${'expect' in scenario ? `; expected: ${scenario.expect.text}` : ''}. Requirements: ${scenario.requirements.map((id) => `[${id}](requirements.md#${id})`).join(', ')}.`,
+          `**${cell(scenario.title)}.** Level ${scenario.level}${scenario.needs === undefined ? '' : `, needs ${scenario.needs.join(' and ')}`}; changes: ${stagesOf(scenario)}${'expect' in scenario ? `; expected: ${scenario.expect.text}` : ''}. Requirements: ${scenario.requirements.map((id) => `[${id}](requirements.md#${id})`).join(', ')}.`,
           cell(scenario.why),
           `*Fix:* ${cell(scenario.fix)}`,
         ].join('\n\n'),
@@ -71,7 +84,7 @@ function requirements(): string {
     const proof =
       'untested' in entry
         ? entry.untested
-        : `${by.length} scenarios: ${by
+        : `${counted(by.length, 'scenario')}: ${by
             .slice(0, 6)
             .map(({ id }) => `\`${id}\``)
             .join(', ')}${by.length > 6 ? ', …' : ''}`;
@@ -127,7 +140,7 @@ function commandLine(): string {
     return [
       `## hookproof ${name}`,
       `\`hookproof ${name} ${command.usage()}\``,
-      `${command.description()}.`,
+      sentence(command.description()),
       ...(options.length > 0 ? [table(['option', 'meaning'], options)] : []),
     ].join('\n\n');
   });

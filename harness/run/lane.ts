@@ -25,6 +25,8 @@ export function createLane(partner: Partner, limits: { readonly timeoutMs: numbe
   const tls = partner.tls === undefined ? {} : { tls: partner.tls };
   const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...tls });
   const fresh = createConnections({ keepAlive: false, ...tls });
+  const closing = new AbortController();
+  const { signal } = closing;
 
   return {
     send({ prepared, transmission, kit }, options = {}) {
@@ -34,18 +36,20 @@ export function createLane(partner: Partner, limits: { readonly timeoutMs: numbe
         return rawExchange(prepared.url, partner, transmission.make(requestBytes(prepared), kit), {
           timeoutMs,
           bodyCapBytes,
+          signal,
         });
       }
       const write = writerFor(transmission);
       const { fresh: alone = false } = options;
       if (write === undefined && !alone && options.timeoutMs === undefined && options.bodyCapBytes === undefined) {
-        return kept.deliver(prepared);
+        return kept.deliver(prepared, { signal });
       }
       const request = { ...prepared, headers: headersFor(transmission, prepared.headers) };
       const agent = fresh.agentFor(prepared.url);
-      return exchange(request, { agent, timeoutMs, bodyCapBytes, ...(write === undefined ? {} : { write }) });
+      return exchange(request, { agent, timeoutMs, bodyCapBytes, signal, ...(write === undefined ? {} : { write }) });
     },
     close() {
+      closing.abort();
       kept.close();
       fresh.close();
     },

@@ -47,6 +47,8 @@ export async function runLanes(
       if (planned === undefined) return;
       const trial = await tryScenario(context, lane, planned, before);
       before = lastControl(trial);
+      // An interruption ended its deliveries, not the endpoint: nothing can be said about it.
+      if (context.signal.aborted && before === null) return;
       if (trial.outage !== null) {
         halt = true;
         suspects.push(trial);

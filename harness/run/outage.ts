@@ -32,7 +32,7 @@ function killedBy(trial: Trial, sign: string): Trial {
  * Deals with an outage. Each suspect is tried again alone once the receiver is back: the one that stops it again did it. When the
  * receiver does not come back, a single suspect did it; of several, none can be named, and the run ends there.
  *
- * Returns every suspect's final trial.
+ * Returns every suspect's final trial; after an interruption, of those that were settled before it.
  */
 export async function settleOutage(context: RunContext, lane: Lane, suspects: readonly Trial[]): Promise<Trial[]> {
   const inFlight = suspects.map(({ planned }) => planned.scenario.id);
@@ -43,7 +43,9 @@ export async function settleOutage(context: RunContext, lane: Lane, suspects: re
     message: `the receiver stopped answering (${sign}) during ${inFlight.join(', ')}; waiting for it`,
   });
 
-  if (!(await waitForRecovery(context, lane))) {
+  const recovered = await waitForRecovery(context, lane);
+  if (context.signal.aborted) return [];
+  if (!recovered) {
     const [only] = suspects;
     const alone = suspects.length === 1 && only !== undefined;
     context.seen.outages.push({ inFlight, culprit: alone ? (inFlight[0] ?? null) : null, recovered: false, sign });
@@ -55,11 +57,12 @@ export async function settleOutage(context: RunContext, lane: Lane, suspects: re
   let culprit: string | null = null;
   let back = true;
   for (const suspect of suspects) {
-    if (!back || context.signal.aborted) {
+    if (!back) {
       settled.push(suspect);
       continue;
     }
     const again = await tryScenario(context, lane, suspect.planned, null, true);
+    if (context.signal.aborted) return settled;
     if (again.outage === null || again.evidence.probes.length === 0) {
       settled.push(again);
       continue;

@@ -17,6 +17,8 @@ import {
 export interface RawOptions {
   readonly timeoutMs: number;
   readonly bodyCapBytes: number;
+  /** Ends the exchange without an answer. */
+  readonly signal?: AbortSignal;
 }
 
 /** Parses what came so far. Null while the head is not whole; an answer without a length ends with the connection. */
@@ -60,11 +62,13 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
       if (settled) return;
       settled = true;
       clearTimeout(timer);
+      options.signal?.removeEventListener('abort', onAbort);
       socket.destroy();
       const totalMs = performance.now() - start;
       resolve({ startedAt, timings: { connectMs, tlsMs: null, firstByteMs, totalMs, reused: false }, answer, error });
     };
     const fail = (cause: unknown) => settle(null, classifyTransportError(cause, phase));
+    const onAbort = () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }));
     const read = (ended: boolean) => {
       const answer = parseAnswer(received, ended, options.bodyCapBytes);
       if (answer === 'invalid') fail(Object.assign(new Error('no HTTP answer'), { code: 'HPE_INVALID_CONSTANT' }));
@@ -76,6 +80,8 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
       options.timeoutMs,
     );
 
+    if (options.signal?.aborted === true) onAbort();
+    options.signal?.addEventListener('abort', onAbort, { once: true });
     socket.on(secure ? 'secureConnect' : 'connect', () => {
       connectMs = performance.now() - start;
       phase = 'answer';

@@ -258,6 +258,7 @@ async function runQueue(
       for (const trial of retry) {
         if (context.stopped !== null || context.signal.aborted) return;
         const again: Trial = await tryScenario(context, firstLane, trial.planned, null, true);
+        if (context.signal.aborted) return;
         if (again.outage === null) settleAndCount(again);
         else for (const settled of await settleOutage(context, firstLane, [again])) settle(settled);
       }

@@ -37,6 +37,8 @@ async function sendPatiently(
   options: SendOptions,
 ): Promise<Attempt> {
   for (let turn = 0; ; turn++) {
+    // After an interruption nothing more goes out: the connections are closed, and a new one would hold up the end.
+    if (context.signal.aborted) return notSent(context.now, 'the run was interrupted');
     context.requests++;
     const attempt = await lane.send(assembled, options);
     if (attempt.answer?.status !== 429) return attempt;
@@ -44,17 +46,18 @@ async function sendPatiently(
       context.emit({ type: 'notice', message: 'the endpoint answered 429: going on one delivery at a time' });
     context.serial = true;
     if (turn === MOST_REPEATS || context.signal.aborted) return attempt;
-    await delay(pauseAfter429(attempt.answer, turn, context.limits.backoffMs));
+    const pause = pauseAfter429(attempt.answer, turn, context.limits.backoffMs);
+    await delay(pause, undefined, { signal: context.signal }).catch(() => {});
   }
 }
 
-/** The record of a delivery that was not sent, because it was not what it should be. */
-function notSent(now: Date): Attempt {
+/** The record of a delivery that was not sent: it was not what it should be, or the run was interrupted. */
+function notSent(now: Date, message = 'the request was not sent'): Attempt {
   return {
     startedAt: now.toISOString(),
     timings: { connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 0, reused: false },
     answer: null,
-    error: { kind: 'local', phase: 'send', code: 'HOOKPROOF_NOT_SENT', message: 'the request was not sent' },
+    error: { kind: 'local', phase: 'send', code: 'HOOKPROOF_NOT_SENT', message },
   };
 }
 

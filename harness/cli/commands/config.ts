@@ -19,6 +19,6 @@ export async function configShowCommand(
 }
 
 export async function configSchemaCommand(): Promise<number> {
-  process.stdout.write(`${JSON.stringify(jsonSchema(), null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify(await jsonSchema(), null, 2)}\n`);
   return 0;
 }

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { findLeaks } from '../../../harness/run/leak-scan.ts';
+import type { Leak } from '../../../scenarios/index.ts';
+import { API_KEY, answered, assembled, partnerAt, SECRET } from './parts.ts';
+
+const partner = partnerAt();
+const { rightSignature } = assembled();
+const right = rightSignature!;
+const digest = Buffer.from(right, 'base64');
+
+function leaksIn(body: string, headers: [string, string][] = [], sent: string[] = []): Leak[] {
+  const { answer } = answered(401, body, headers);
+  return findLeaks(answer!, partner, right, sent);
+}
+
+describe('findLeaks', () => {
+  it.each<[string, string, Leak[]]>([
+    ['nothing', '{"error":"unauthorized"}', []],
+    ['the secret', `key=${SECRET}`, ['secret']],
+    ['the key', `{"expected":"${API_KEY}"}`, ['api-key']],
+    ['the signature', `expected ${right}`, ['signature']],
+    ['the signature without padding', right.replace('=', ''), ['signature']],
+    ['the signature in hex', digest.toString('hex'), ['signature']],
+    ['the signature in upper-case hex', digest.toString('hex').toUpperCase(), ['signature']],
+    ['the signature in base64url', digest.toString('base64url'), ['signature']],
+    ['another signature', Buffer.from(digest.map((byte) => byte ^ 1)).toString('base64'), []],
+    ['all three', `${SECRET} ${API_KEY} ${right}`, ['secret', 'api-key', 'signature']],
+    ['JavaScript', 'Error: x\n    at verify (/app/server.js:10:5)\n', ['stack-trace']],
+    ['Express', 'Error: x<br> &nbsp; &nbsp;at verify (/app/server.js:10:5)', ['stack-trace']],
+    ['Python', 'Traceback (most recent call last):\n  File "x"', ['stack-trace']],
+    ['Java', '\tat com.example.Hook.verify(Hook.java:42)', ['stack-trace']],
+    ['Go', 'goroutine 1 [running]:', ['stack-trace']],
+    ['PHP', 'Fatal error in /var/www/hook.php:12', ['stack-trace']],
+    ['Ruby', "app/hooks.rb:12:in `verify'", ['stack-trace']],
+    ['.NET', '   at App.Hook.Verify(String body) in C:\\app\\Hook.cs:line 12', ['stack-trace']],
+    ['a parser of JavaScript', `Unexpected token 'x', "x" is not valid JSON`, ['parser-detail']],
+    ['a parser of Python', 'Expecting value: line 1 column 1 (char 0)', ['parser-detail']],
+    ['a parser of Go', "invalid character 'x' looking for beginning of value", ['parser-detail']],
+    ['plain words', 'We look at your request at 10:05, and expect no error in the line 5.', []],
+    ['a page of HTML', '<html><body><h1>401 Unauthorized</h1>nginx/1.25.3</body></html>', []],
+  ])('%s', (_, body, leaks) => {
+    expect(leaksIn(body)).toEqual(leaks);
+  });
+
+  it('looks into headers', () => {
+    expect(leaksIn('', [['X-Expected', right]])).toEqual(['signature']);
+  });
+
+  it('takes an echo of what was sent for no leak of the signature', () => {
+    expect(leaksIn(`you sent ${right}`, [], [right])).toEqual([]);
+    expect(leaksIn(`you sent ${right}`, [], [`${right}x`])).toEqual(['signature']);
+  });
+
+  it('does not search for credentials that are short enough to stand anywhere', () => {
+    const short = { url: partner.url, signing: { secret: 'test' }, apiKey: { value: 'key' } };
+    expect(findLeaks(answered(401, 'test key').answer!, short, null, [])).toEqual([]);
+  });
+});

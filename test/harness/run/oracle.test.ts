@@ -1,0 +1,94 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../contract/index.ts';
+import { faultOfControl, faultOfProbe, isAuthentic, oracleSignature } from '../../../harness/run/oracle.ts';
+import type { Change } from '../../../scenarios/index.ts';
+import { API_KEY, assembled, partnerAt } from './parts.ts';
+
+const partner = partnerAt();
+
+describe('the signature of the oracle', () => {
+  it.each([0, 1, 31, 32, 63, 64, 65, 200])('is HMAC-SHA256 for a secret of %d bytes', (length) => {
+    const secret = randomBytes(length)
+      .toString('latin1')
+      .replace(/[^ -~]/g, 'é');
+    const body = randomBytes(300);
+    expect(oracleSignature(secret, body)).toBe(createHmac('sha256', secret).update(body).digest('base64'));
+  });
+});
+
+/** Changes one line of the headers, or takes it away. */
+function header(name: string, change: (value: string) => string[]): Change {
+  return {
+    address: {
+      label: 'made up',
+      make: (head) => ({
+        ...head,
+        headers: head.headers.flatMap(([other, value]): [string, string][] =>
+          other.toLowerCase() === name.toLowerCase() ? change(value).map((one) => [other, one]) : [[other, value]],
+        ),
+      }),
+    },
+  };
+}
+
+describe('isAuthentic', () => {
+  const SIGNATURE = 'X-Service-Signature';
+  const KEY = 'X-API-Key';
+  it.each<[string, Change, boolean]>([
+    ['the plain delivery', {}, true],
+    ['white space around a value', header(SIGNATURE, (value) => [`\t ${value} `]), true],
+    ['no signature', { sign: { label: '', make: () => undefined } }, false],
+    ['a wrong signature', { sign: { label: '', make: () => 'x' } }, false],
+    ['a signature in other letter case', header(SIGNATURE, (value) => [value.toLowerCase()]), false],
+    ['a signature twice', header(SIGNATURE, (value) => [value, value]), false],
+    ['a signature in quotes', header(SIGNATURE, (value) => [`"${value}"`]), false],
+    ['no key', header(KEY, () => []), false],
+    ['a wrong key', header(KEY, (value) => [`${value}x`]), false],
+    ['a key twice', header(KEY, (value) => [value, 'x']), false],
+    ['a signature over other bytes', { sign: { label: '', make: (_, kit) => kit.sign(Buffer.from('x')) } }, false],
+  ])('%s', (_, change, authentic) => {
+    expect(isAuthentic(assembled(change), partner)).toBe(authentic);
+  });
+
+  it('asks only for what is configured', () => {
+    const open = { url: partner.url };
+    const keyed = { url: partner.url, apiKey: { value: API_KEY } };
+    expect(isAuthentic(assembled({}, open), open)).toBe(true);
+    expect(isAuthentic(assembled({}, keyed), keyed)).toBe(true);
+    expect(isAuthentic(assembled({}, open), keyed)).toBe(false);
+  });
+});
+
+describe('faultOfProbe', () => {
+  it.each<[string, Change, boolean, string | null]>([
+    ['right credentials that should be', {}, true, null],
+    ['wrong ones that should be', { sign: { label: '', make: () => 'x' } }, false, null],
+    ['wrong ones that should be right', { sign: { label: '', make: () => 'x' } }, true, 'should be right and are not'],
+    ['right ones that should be wrong', {}, false, 'should be wrong and are right'],
+    ['other bytes', { serialise: (value: JsonValue) => Buffer.from(`${JSON.stringify(value)} `) }, true, null],
+    [
+      'other bytes that are the same',
+      { serialise: (value: JsonValue) => Buffer.from(JSON.stringify(value)) },
+      true,
+      'its bytes should be unlike',
+    ],
+  ])('%s', (_, change, authentic, says) => {
+    const fault = faultOfProbe(assembled(change), partner, authentic);
+    if (says === null) expect(fault).toBeNull();
+    else expect(fault).toContain(says);
+  });
+});
+
+describe('faultOfControl', () => {
+  it.each<[string, Change, string | null]>([
+    ['the plain delivery', {}, null],
+    ['wrong credentials', { sign: { label: '', make: () => undefined } }, 'credentials should be right'],
+    ['no notification', { compose: () => ({ id: 'x' }) }, 'it is no valid notification'],
+    ['a field of its own', { compose: (kit) => ({ ...kit.notification(), extra: 1 }) }, 'it is no valid notification'],
+  ])('%s', (_, change, says) => {
+    const fault = faultOfControl(assembled(change), partner);
+    if (says === null) expect(fault).toBeNull();
+    else expect(fault).toContain(says);
+  });
+});

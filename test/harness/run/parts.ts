@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import { type Assembled, assemble } from '../../../harness/run/assemble.ts';
+import { createKit } from '../../../harness/run/kit.ts';
+import type { Attempt, Partner } from '../../../harness/sender/index.ts';
+import type { Change } from '../../../scenarios/index.ts';
+
+export const SECRET = randomBytes(32).toString('base64');
+export const API_KEY = randomBytes(24).toString('base64url');
+export const NOW = new Date('2026-01-02T03:04:05Z');
+
+export function partnerAt(url = 'http://127.0.0.1:9/hooks'): Partner {
+  return { url, signing: { secret: SECRET }, apiKey: { value: API_KEY } };
+}
+
+export function assembled(change: Change = {}, partner = partnerAt()): Assembled {
+  return assemble(change, createKit(partner, 'seed', 'made-up', NOW), partner);
+}
+
+const TIMINGS = { connectMs: 1, tlsMs: null, firstByteMs: 2, totalMs: 3, reused: false };
+
+export function answered(status: number, body = '', headers: readonly (readonly [string, string])[] = []): Attempt {
+  const answer = { status, headers, body: Buffer.from(body), truncated: false };
+  return { startedAt: NOW.toISOString(), timings: TIMINGS, answer, error: null };
+}
