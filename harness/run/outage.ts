@@ -11,7 +11,7 @@ const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 500;
 
 /** Waits until the plain valid delivery is accepted again, at most for the recovery time. */
-export async function waitForRecovery(context: RunContext, lane: Lane): Promise<boolean> {
+async function waitForRecovery(context: RunContext, lane: Lane): Promise<boolean> {
   const deadline = performance.now() + context.limits.recoveryMs;
   for (let pause = FIRST_POLL_MS; !context.signal.aborted; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
     const left = deadline - performance.now();

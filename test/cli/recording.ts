@@ -24,7 +24,7 @@ function unchunk(bytes: Buffer): Buffer | null {
 }
 
 /** The request in these bytes, or null while it is not whole. */
-export function readRequest(bytes: Buffer): Recorded | null {
+function readRequest(bytes: Buffer): Recorded | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');

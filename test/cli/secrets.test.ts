@@ -145,6 +145,8 @@ afterEach(async () => {
 });
 
 const MANNERS: readonly Manner[] = ['verifies', 'refuses', 'accepts', 'redirects', 'long'];
+/** Those that tell things in ways of their own. */
+const TELLING: readonly Manner[] = ['verifies', 'redirects', 'long'];
 /** Those whose probes carry something that is made of a credential. */
 const FEW = ['combination', 'api-key'];
 const SUITES = ['signature', 'api-key', 'combination', 'leaks'];
@@ -153,7 +155,7 @@ describe('a run against an endpoint that tells everything it knows', () => {
   const others = Object.keys(SHAPES).filter((shape) => shape !== 'base64');
   const cases = [
     ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: SUITES })),
-    ...others.flatMap((shape) => MANNERS.map((manner) => ({ shape, manner, suites: FEW }))),
+    ...others.flatMap((shape) => TELLING.map((manner) => ({ shape, manner, suites: FEW }))),
   ];
 
   it.each(cases)('says no secret, key or right signature: $shape, $manner', { timeout: 60_000 }, async (given) => {

@@ -73,7 +73,7 @@ describe('explainSignature', () => {
     const secret = secretWithAllCharacters();
     const right = signBody(body, secret);
     const changed = (at: number): string =>
-      `${right.slice(0, at)}${right[at] === 'A' ? 'B' : 'A'}${right.slice(at + 1)}`;
+      `${right.slice(0, at)}${right[at] === '7' ? '8' : '7'}${right.slice(at + 1)}`;
     expect({
       truncated: faultOf(right.slice(0, 20), secret),
       truncatedHex: faultOf(signBody(body, secret, 'hex').slice(0, 32), secret),
