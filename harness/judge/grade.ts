@@ -14,13 +14,18 @@ export function isAccepted(attempt: Attempt): boolean {
   return attempt.answer?.status === 200;
 }
 
+/** The ellipsis tells the redaction that a credential may be cut here. */
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
 /** What came back, in words: "401", "no answer: the connection was reset". */
 export function describeAttempt(attempt: Attempt): string {
   if (attempt.answer !== null) {
     const location = attempt.answer.headers.find(([name]) => name.toLowerCase() === 'location');
     return location === undefined
       ? `${attempt.answer.status}`
-      : `${attempt.answer.status} to ${location[1].slice(0, 200)}`;
+      : `${attempt.answer.status} to ${shortened(location[1])}`;
   }
   return attempt.error === null ? 'nothing' : `no answer: ${attempt.error.message}`;
 }
