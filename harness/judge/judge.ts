@@ -18,6 +18,12 @@ function controlReason(when: 'before' | 'after', control: Attempt | null): strin
   return `${kind}: the plain valid delivery ${when} it ${got}`;
 }
 
+/** Nothing is proved; when the control could not even be sent, that is our own fault. */
+function withoutControl(before: Attempt, observed: string): Judgement {
+  const verdict = before.error?.kind === 'local' ? 'harness-error' : 'inconclusive';
+  return { verdict, observed, reason: controlReason('before', before) };
+}
+
 /** A failure at its level: `must` fails, `should` warns, `info` is recorded. */
 function atLevel(level: Level, observed: string, reason: string): Judgement {
   if (level === 'must') return { verdict: 'fail', observed, reason };
@@ -37,8 +43,12 @@ export function judge(level: Level, evidence: Evidence): Judgement {
   const { before, probes, after } = evidence;
   const graded = probes.map((probe, index) => ({ grade: gradeProbe(probe), index }));
   const decisive = worst(graded);
-  if (decisive === undefined)
-    return { verdict: 'harness-error', observed: 'nothing', reason: 'the scenario sent no probe' };
+  if (decisive === undefined) {
+    // Without an accepted control before them the probes are not even sent.
+    return isAccepted(before)
+      ? { verdict: 'harness-error', observed: 'nothing', reason: 'the scenario sent no probe' }
+      : withoutControl(before, 'nothing');
+  }
 
   const probe = probes[decisive.index];
   const several = probes.length > 1 && probe !== undefined;
@@ -47,9 +57,7 @@ export function judge(level: Level, evidence: Evidence): Judgement {
     several && decisive.grade.reason !== '' ? `${probe.label}: ${decisive.grade.reason}` : decisive.grade.reason;
 
   if (decisive.grade.grade === 'harness-error') return { verdict: 'harness-error', observed, reason };
-  if (!isAccepted(before)) {
-    return { verdict: 'inconclusive', observed, reason: controlReason('before', before) };
-  }
+  if (!isAccepted(before)) return withoutControl(before, observed);
   if (evidence.killed !== null) {
     return {
       verdict: 'fail',

@@ -160,6 +160,13 @@ describe('the controls', () => {
     },
   );
 
+  it('calls a scenario whose probes were not sent for want of a control inconclusive', () => {
+    expect(judge('must', evidence([], { before: answer(429), after: null })).reason).toBe(
+      'rate-limited: the plain valid delivery before it got 429',
+    );
+    expect(judge('must', evidence([], { before: answer(500), after: null })).verdict).toBe('inconclusive');
+  });
+
   it('needs no control after a forged delivery that was accepted', () => {
     expect(verdictOf(refused, answer(200), { after: null })).toBe('fail');
     expect(verdictOf(refusedMalformed, answer(204), { after: failure('refused') })).toBe('fail');
@@ -216,6 +223,7 @@ describe('levels, several probes, leaks, faults of our own', () => {
     );
     expect(said.verdict).toBe('harness-error');
     expect(judge('must', evidence([])).verdict).toBe('harness-error');
+    expect(judge('must', evidence([], { before: failure('local') })).verdict).toBe('harness-error');
   });
 
   it('fails for a leak that was asked for and for no other', () => {
