@@ -4,15 +4,11 @@
  * cannot hide itself.
  */
 import { hash } from 'node:crypto';
-import {
-  DEFAULT_API_KEY_HEADER,
-  DEFAULT_SIGNATURE_HEADER,
-  emittedNotification,
-  headerValues,
-} from '../../contract/index.ts';
+import { emittedNotification, headerValues } from '../../contract/index.ts';
 import type { Partner } from '../sender/index.ts';
 import { serialise } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
+import { headerNamesOf } from './header-names.ts';
 
 const BLOCK_BYTES = 64;
 
@@ -35,24 +31,20 @@ export function oracleSignature(secret: string, body: Uint8Array): string {
   ).toString('base64');
 }
 
-/** Whether exactly one line of the header stands in the request, with the right value (white space around it is not part of it). */
-function carries(request: Assembled, header: string, right: string): boolean {
-  const values = headerValues(request.prepared.headers, header);
-  return values.length === 1 && values[0]?.replace(/^[\t ]+|[\t ]+$/g, '') === right;
+/** The one value of the header (white space around it is not part of it), or null when it is missing or repeated. */
+function onlyValue(request: Assembled, header: string): string | null {
+  const [value, ...more] = headerValues(request.prepared.headers, header);
+  return value === undefined || more.length > 0 ? null : value.replace(/^[\t ]+|[\t ]+$/g, '');
 }
 
 /** Whether the credentials of a request are right, as far as the partner's features ask for any. */
 export function isAuthentic(request: Assembled, partner: Partner): boolean {
   const { signing, apiKey } = partner;
-  const signed =
-    signing === undefined ||
-    carries(
-      request,
-      signing.header ?? DEFAULT_SIGNATURE_HEADER,
-      oracleSignature(signing.secret, request.prepared.body),
-    );
-  const keyed = apiKey === undefined || carries(request, apiKey.header ?? DEFAULT_API_KEY_HEADER, apiKey.value);
-  return signed && keyed;
+  const names = headerNamesOf(partner);
+  if (apiKey !== undefined && onlyValue(request, names.apiKey) !== apiKey.value) return false;
+  if (signing === undefined) return true;
+  const signature = onlyValue(request, names.signature);
+  return signature !== null && signature === oracleSignature(signing.secret, request.prepared.body);
 }
 
 /** What is wrong with a probe, or null. */
