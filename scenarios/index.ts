@@ -26,3 +26,4 @@ export {
   type Suite,
   type Transmission,
 } from './scenario.ts';
+export { newTestId, TEST_ID_PREFIX } from './test-id.ts';

@@ -55,14 +55,14 @@ export const notServed: Expectation = {
 };
 
 /**
- * A request that is not well-formed HTTP: refused, or the connection closed. Accepting it only warns: the specification says nothing
- * about it, and many small servers do; an error of their own or a hang is a failure.
+ * A request that is not well-formed HTTP: refused, or the connection closed. Everything else only warns, because it is decided below the
+ * handler, in servers that a partner has not written. What counts is that the deliveries after it are answered.
  */
 export const rejectedHttp: Expectation = {
-  text: 'any 4xx, 501, 505 or a closed connection (accepting it warns)',
+  text: 'any 4xx, 501, 505 or a closed connection (anything else warns)',
   authentic: true,
   pass: ['4xx', 501, 505, 'closed'],
-  warn: ['2xx'],
+  warn: ['2xx', '5xx', 'none'],
 };
 
 /** A delivery that stops half-way: there is no answer to judge, only the deliveries after it. */

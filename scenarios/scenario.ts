@@ -113,7 +113,7 @@ export function changedStages(change: Change): SendingStage[] {
 
 /**
  * A set of answers: a status, a class of statuses, or what came in place of an answer. `closed` is a connection that was closed or
- * reset with no answer; `none` is what a cut-off delivery gets (nothing is expected, only that the endpoint stays up).
+ * reset with no answer; `none` is no answer in time, and in `pass` any lack of one (a cut-off delivery has none to expect).
  */
 export type AnswerMatch = number | '2xx' | '3xx' | '4xx' | '5xx' | 'closed' | 'none';
 

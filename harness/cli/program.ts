@@ -196,6 +196,20 @@ export function createProgram(finish: (code: number) => void): Command {
 /** Runs the program and gives the exit code. Nothing it meets is thrown further. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let code = 0;
+  const misplaced = argv.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word));
+  if (misplaced !== undefined) {
+    const flag = misplaced.replace(/=.*$/s, '');
+    process.stderr.write(
+      describeError(
+        new HookproofError(
+          'SECRET_ON_COMMAND_LINE',
+          `there is no option ${flag}: secrets never stand on the command line, where every user of the machine can read them`,
+          { hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, or name a file with --secret-file or --api-key-file.' },
+        ),
+      ),
+    );
+    return 2;
+  }
   const program = createProgram((given) => {
     code = given;
   });

@@ -126,7 +126,7 @@ function ofStatus(status: number): Finding {
       fault: 'fails-on-valid-delivery',
       title: `The endpoint fails on a valid delivery (${status})`,
       why: 'The handler throws, or what stands behind the proxy is down.',
-      fix: 'Look at the log of the receiver for the moment of the delivery.',
+      fix: 'Look at the log of the receiver for the moment of the delivery. Is the raw body undefined? `express.raw()` alone skips application/json: `express.raw({ type: () => true })` takes every type.',
     };
   }
   if (status >= 200 && status < 300) {
@@ -145,8 +145,15 @@ function ofStatus(status: number): Finding {
   };
 }
 
-/** Explains a gate that did not open. Null when it did. */
-export function explainGate({ first, second }: Gate): Finding | null {
+const NOTHING_SENT: Finding = {
+  fault: 'no-credentials-configured',
+  title: 'The endpoint asks for credentials, and none are configured here',
+  why: 'Neither a signature nor an API key was sent, because hookproof was given neither a secret nor a key.',
+  fix: 'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, when a shell sets them), or name files with --secret-file and --api-key-file.',
+};
+
+/** Explains a gate that did not open. Null when it did. `credentials` says whether any were sent. */
+export function explainGate({ first, second }: Gate, credentials = true): Finding | null {
   const last = second ?? first;
   const error = first.error;
   if (error?.kind === 'timeout') {
@@ -155,6 +162,8 @@ export function explainGate({ first, second }: Gate): Finding | null {
   }
   if (first.answer?.status === 200)
     return second !== null && (second.error !== null || second.answer?.truncated) ? ENDLESS : null;
+  const refused = first.answer?.status === 401 || first.answer?.status === 403;
+  if (refused && !credentials) return NOTHING_SENT;
   if (first.answer !== null) return ofStatus(first.answer.status);
   if (error === null || error.kind === 'local') return null;
   return TRANSPORT[error.kind];

@@ -50,6 +50,17 @@ function circumstances(document: ResultDocument): string {
   return parts.join('; ');
 }
 
+/** The verdict in short, for the end of a long report. */
+export function renderClosing(document: ResultDocument, layout: Layout): string[] {
+  const verdict = VERDICT_SIGN[document.verdict];
+  const words = layout.paint(VERDICT_WORDS[document.verdict], 'bold', layout.style(verdict));
+  const [main] = document.diagnosis;
+  return [
+    `${layout.sign(verdict)} ${words}: ${numbers(document.counts)}`,
+    ...(main === undefined ? [] : layout.paragraph('  main cause  ', main.title)),
+  ];
+}
+
 export function renderHeadline(document: ResultDocument, layout: Layout): string[] {
   const verdict = VERDICT_SIGN[document.verdict];
   const words = layout.paint(VERDICT_WORDS[document.verdict], 'bold', layout.style(verdict));

@@ -9,9 +9,12 @@ import {
   renderNotes,
   renderNotVerified,
 } from './human-groups.ts';
-import { renderDiagnosis, renderHeadline } from './human-headline.ts';
+import { renderClosing, renderDiagnosis, renderHeadline } from './human-headline.ts';
 import { renderLastLine, renderTable } from './human-table.ts';
 import { createLayout, type TerminalOptions } from './layout.ts';
+
+/** A longer report has scrolled its first line away: the verdict is then said again at the end. */
+const SCREEN_LINES = 100;
 
 /**
  * The document as text for a terminal, ending with a newline. The first line is the verdict; the last one says how many of
@@ -45,6 +48,8 @@ export function renderHuman(document: ResultDocument, options: TerminalOptions):
     renderTable(results, layout),
     [renderLastLine(document, layout)],
   ];
+  const long = sections.flat().length > SCREEN_LINES;
+  if (long && document.verdict !== 'conformant') sections.splice(-1, 0, renderClosing(document, layout));
   return `${sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))

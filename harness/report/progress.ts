@@ -19,6 +19,9 @@ const ERASE_LINE = '\r\x1b[K';
 /** How many lines a run without a terminal gets for its progress alone. */
 const MILESTONES = 4;
 
+/** How many findings are shown as they come; the report has them all, and in order. */
+const MOST_SHOWN = 6;
+
 interface State {
   url: string;
   planned: number;
@@ -28,6 +31,8 @@ interface State {
   warnings: number;
   /** Reasons of inconclusive checks that were told: a receiver that is down gives each check the same one. */
   readonly told: Set<string>;
+  /** Findings so far. */
+  shown: number;
 }
 
 /** The lines that a finished check is worth: failures, warnings, our own errors, and each reason for no verdict once. */
@@ -65,7 +70,16 @@ function liveLine(state: State, layout: Layout, columns: number): string {
 export function createProgress(options: ProgressOptions): RunListener {
   const columns = options.columns ?? 80;
   const layout = createLayout({ columns, color: options.color, unicode: options.unicode ?? true });
-  const state: State = { url: '', planned: 0, judged: 0, suite: '', failures: 0, warnings: 0, told: new Set() };
+  const state: State = {
+    url: '',
+    planned: 0,
+    judged: 0,
+    suite: '',
+    failures: 0,
+    warnings: 0,
+    told: new Set(),
+    shown: 0,
+  };
   let live = '';
 
   const erase = (): string => (live === '' ? '' : ERASE_LINE);
@@ -94,7 +108,10 @@ export function createProgress(options: ProgressOptions): RunListener {
         Object.assign(state, { judged: event.judged, planned: event.planned, suite: result.suite });
         if (result.verdict === 'fail') state.failures += 1;
         if (result.verdict === 'warn') state.warnings += 1;
-        print(remarkable(result, state.told, layout));
+        const lines = remarkable(result, state.told, layout);
+        if (lines.length > 0) state.shown += 1;
+        if (state.shown <= MOST_SHOWN) print(lines);
+        else if (lines.length > 0 && state.shown === MOST_SHOWN + 1) print(['more in the report']);
         if (!options.isTTY && milestone(event.judged)) {
           print([`${event.judged} of ${event.planned} judged, ${counted(state.failures, 'failure')} so far`]);
         }

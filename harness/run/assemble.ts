@@ -17,6 +17,8 @@ export interface Assembled {
   readonly value: JsonValue;
   /** The right signature of the bytes that are sent; null when HMAC is off. It must never be shown. */
   readonly rightSignature: string | null;
+  /** The bytes that the signature which is sent belongs to, where a changed sign stage has signed some. */
+  readonly signedBytes: Uint8Array | null;
   readonly changes: readonly { readonly stage: SendingStage; readonly label: string }[];
   readonly change: Change;
   readonly kit: Kit;
@@ -62,7 +64,16 @@ function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body
 export function assemble(change: Change, kit: Kit, partner: Partner): Assembled {
   const { value, body } = composeAndSerialise(change, kit);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
-  const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, kit);
+  const signed = new Map<string, Uint8Array>();
+  const noting: Kit = {
+    ...kit,
+    sign: (bytes) => {
+      const made = kit.sign(bytes);
+      signed.set(made, bytes);
+      return made;
+    },
+  };
+  const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, noting);
   const plain: RequestHead = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
   const head = change.address === undefined ? plain : change.address.make(plain, kit, body);
   return {
@@ -70,6 +81,7 @@ export function assemble(change: Change, kit: Kit, partner: Partner): Assembled 
     transmission: change.transmit ?? null,
     value,
     rightSignature,
+    signedBytes: signature === undefined ? null : (signed.get(signature) ?? null),
     changes: changedStages(change).map((stage) => ({ stage, label: labelOf(change, stage) })),
     change,
     kit,

@@ -1,11 +1,8 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
-import { createHash, randomUUID } from 'node:crypto';
-import { type Kit, samples } from '../../scenarios/index.ts';
+import { createHash } from 'node:crypto';
+import { type Kit, newTestId, samples } from '../../scenarios/index.ts';
 import { type Partner, sign } from '../sender/index.ts';
 import { headerNamesOf } from './header-names.ts';
-
-/** Every id of a test notification starts with this, so that a partner can find and purge them. */
-export const TEST_ID_PREFIX = '7e57ca5e';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -51,7 +48,7 @@ export function createKit(
   const names = headerNamesOf(partner);
   const integer = (below: number) => bytes(6).readUIntBE(0, 6) % below;
   const kit: Kit = {
-    newId: () => `${TEST_ID_PREFIX}${randomUUID().slice(8)}`,
+    newId: newTestId,
     nonce: (length = 12) => {
       let text = '';
       for (const byte of bytes(length)) text += LETTERS[byte];

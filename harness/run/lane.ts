@@ -1,4 +1,5 @@
 /** A lane: one kept connection, as the sender keeps it in production, and new ones for what must not share it. */
+import { setMaxListeners } from 'node:events';
 import { type Attempt, createConnections, createSender, exchange, type Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
 import { rawExchange } from './raw-exchange.ts';
@@ -27,6 +28,8 @@ export function createLane(partner: Partner, limits: { readonly timeoutMs: numbe
   const fresh = createConnections({ keepAlive: false, ...tls });
   const closing = new AbortController();
   const { signal } = closing;
+  // A group of deliveries listens to it all at once.
+  setMaxListeners(0, signal);
 
   return {
     send({ prepared, transmission, kit }, options = {}) {

@@ -55,6 +55,13 @@ function credentialWord(name: string, value: string, right: string | null | unde
 }
 
 /** The argument of one header line, or null when it cannot be written without giving a credential away. */
+/** The pipeline that makes the signature from the body on standard input, or from the other bytes that were signed in its place. */
+function recipeOf({ change, signedBytes }: Assembled): string | undefined {
+  if (change.sign?.shell !== undefined) return change.sign.shell;
+  if (signedBytes === null || signedBytes.length > LONGEST_BODY) return undefined;
+  return `printf '%s' '${Buffer.from(signedBytes).toString('base64')}' | openssl base64 -d -A | ${RIGHT_SIGNATURE}`;
+}
+
 function headerArgument(
   line: HeaderLine,
   assembled: Assembled,
@@ -67,6 +74,10 @@ function headerArgument(
   const isSignature = partner.signing !== undefined && sameHeaderName(name, signatureName);
   const changed = isSignature && assembled.change.sign !== undefined && assembled.change.address === undefined;
   if (changed && assembled.change.sign?.shell !== undefined) return `-H ${quote(`${name}: `)}"$SIGNATURE"`;
+  // Without a recipe the value may be the right signature of some other body, which nobody may see.
+  if (changed && value !== assembled.rightSignature) {
+    return recipeOf(assembled) === undefined ? null : `-H ${quote(`${name}: `)}"$SIGNATURE"`;
+  }
   if (!/^[ -~]*$/.test(value)) return null;
   const { word, literals } = credentialWord(name, value, assembled.rightSignature, 'SIGNATURE') ??
     credentialWord(name, value, partner.apiKey?.value, 'HOOKPROOF_API_KEY') ?? {
@@ -108,9 +119,13 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   if (!prepared.headers.some(([name]) => sameHeaderName(name, 'Content-Type'))) args.push("-H 'Content-Type:'");
   if (transmission !== null) args.push("-H 'Transfer-Encoding: chunked'");
   // With the headers changed as well, the variable stands for the right signature, as it does where only they are changed.
-  const signing = (change.address === undefined ? change.sign?.shell : undefined) ?? RIGHT_SIGNATURE;
+  const signing = (change.address === undefined ? recipeOf(assembled) : undefined) ?? RIGHT_SIGNATURE;
   const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
+  const used = `${signed ? signing : ''} ${args.join(' ')}`;
+  const variables = ['HOOKPROOF_SECRET', 'HOOKPROOF_API_KEY'].filter((name) => used.includes(`$${name}`));
   return [
+    // An unset variable would sign with an empty key, without a word.
+    ...variables.map((name) => `: "\${${name}:?export it first}"`),
     'BODY=$(mktemp)',
     bodyLine(prepared.body),
     ...(signed ? [`SIGNATURE=$({ ${signing}; } < "$BODY")`] : []),

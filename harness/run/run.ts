@@ -84,7 +84,7 @@ async function diagnoseGate(context: RunContext, lane: Lane, gate: Opened): Prom
     const found = await explainRefusal(context.partner, send, () => context.signal.aborted);
     if (found !== null) return found;
   }
-  return explainGate(gate);
+  return explainGate(gate, context.partner.signing !== undefined || context.partner.apiKey !== undefined);
 }
 
 function asDiagnosis({ fault, title, why, fix }: Finding): Diagnosis {

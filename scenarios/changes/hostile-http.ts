@@ -35,3 +35,24 @@ export function headerLines(label: string, name: string, lines: (line: string) =
 export function headerLineAdded(label: string, line: (kit: Kit) => string): Transmission {
   return editedHead(label, (head, kit) => [...head, line(kit)]);
 }
+
+/** Changes the head and writes the body in another framing. */
+export function withBody(
+  label: string,
+  edit: (head: readonly string[]) => readonly string[],
+  frame: (body: string) => string,
+): Transmission {
+  const edited = editedHead(label, edit);
+  if (edited.kind !== 'raw') return edited;
+  return {
+    ...edited,
+    make(request, kit) {
+      const bytes = edited.make(request, kit);
+      const end = bytes.indexOf('\r\n\r\n') + 4;
+      return Buffer.concat([
+        bytes.subarray(0, end),
+        Buffer.from(frame(bytes.subarray(end).toString('latin1')), 'latin1'),
+      ]);
+    },
+  };
+}

@@ -169,7 +169,7 @@ export const misplacedKeys: readonly Scenario[] = [
   {
     id: 'api-key/white-space-around',
     title: 'Accepts the API key with blanks and tabs around it',
-    level: 'must',
+    level: 'should',
     requirements: ['key-header'],
     needs: ['api-key'],
     change: {

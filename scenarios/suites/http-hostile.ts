@@ -1,4 +1,4 @@
-import { headerLineAdded, headerLines, requestLine } from '../changes/hostile-http.ts';
+import { headerLineAdded, headerLines, requestLine, withBody } from '../changes/hostile-http.ts';
 import { rejectedHttp } from '../payload-expectations.ts';
 import type { Level, ProbeScenario, Transmission } from '../scenario.ts';
 
@@ -54,7 +54,11 @@ export const httpHostile: readonly ProbeScenario[] = [
   hostile(
     'content-length-and-chunked',
     'Content-Length and Transfer-Encoding together',
-    headerLineAdded('Transfer-Encoding: chunked beside Content-Length', () => 'Transfer-Encoding: chunked'),
+    withBody(
+      'Transfer-Encoding: chunked beside Content-Length, the body in one chunk',
+      (head) => [...head, 'Transfer-Encoding: chunked'],
+      (body) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ),
     'The classic of request smuggling: two ways to say where the body ends, and two opinions about it.',
     'Let the proxy refuse such requests; never strip one of the two headers silently.',
   ),
@@ -82,9 +86,11 @@ export const httpHostile: readonly ProbeScenario[] = [
   hostile(
     'chunk-size-broken',
     'a chunk size that is no number',
-    headerLines('Transfer-Encoding: chunked before a body without chunks', 'Content-Length', () => [
-      'Transfer-Encoding: chunked',
-    ]),
+    withBody(
+      'a chunk whose size is "zz"',
+      (head) => head.map((line) => (/^content-length:/i.test(line) ? 'Transfer-Encoding: chunked' : line)),
+      (body) => `zz\r\n${body}\r\n0\r\n\r\n`,
+    ),
     'The body is announced in chunks and is none; a reader that waits for a size it can read hangs.',
     'Treat a framing error as the end of the connection: answer 400 and close.',
   ),

@@ -42,7 +42,7 @@ export const malformedSize: readonly ProbeScenario[] = [
     change: { compose: ofSize(150_000) },
     expect: acceptedUnlessStrict,
     why: 'Express and others stop at 100 kB unless they are told otherwise, which nobody notices until the first large one.',
-    fix: "Set the limit yourself (express.raw({ limit: '256kb' }), client_max_body_size).",
+    fix: "Set the limit yourself (express.raw({ type: () => true, limit: '256kb' }), client_max_body_size).",
   },
   {
     ...limits,

@@ -65,6 +65,11 @@ interface Wrong {
   readonly args?: readonly string[];
 }
 
+/** A receiver that verifies rightly, with one other thing wrong. */
+function rightBut(wrong: Parameters<typeof verifying>[2]) {
+  return verifying((body) => hmacOf(SECRET, body).toString('base64'), 'x-service-signature', wrong);
+}
+
 const SHORT = ['--timeout', '1s'];
 
 const WRONG: readonly Wrong[] = [
@@ -195,6 +200,24 @@ const WRONG: readonly Wrong[] = [
     says: 'The signature is verified over JSON that was parsed and written again',
   },
   {
+    name: 'right but for 403 in place of 401',
+    url: () => using(serve(rightBut({ refusal: 403 }))),
+    code: 1,
+    says: 'Wrong credentials are refused with 403; 401 is agreed',
+  },
+  {
+    name: 'missing header let through',
+    url: () => using(serve(rightBut({ lenient: true }))),
+    code: 1,
+    says: 'forged deliveries were accepted: signature/missing',
+  },
+  {
+    name: 'answers 500 to malformed payloads',
+    url: () => using(serve(rightBut({ malformed: 500 }))),
+    code: 1,
+    says: 'Malformed payloads end in a 5xx: the handler throws',
+  },
+  {
     name: 'dies on bad JSON and is restarted',
     url: () => fragile(true),
     code: 1,
@@ -227,6 +250,24 @@ const WRONG: readonly Wrong[] = [
     says: 'rate-limited',
   },
 ];
+
+describe('credentials that are not configured', () => {
+  it('says so, and does not call them right', async () => {
+    const { code, stdout } = await hookproof(['run', await using(answering(401))]);
+    expect({ code, title: stdout.includes('The endpoint asks for credentials, and none are configured here') }).toEqual(
+      { code: 1, title: true },
+    );
+  });
+
+  it('never takes a secret on the command line', async () => {
+    const { code, stderr } = await hookproof(['run', 'http://127.0.0.1:9/', '--secret', SECRET]);
+    expect({ code, named: stderr.includes('--secret-file'), shown: stderr.includes(SECRET) }).toEqual({
+      code: 2,
+      named: true,
+      shown: false,
+    });
+  });
+});
 
 describe('an endpoint that is wrong as a whole', () => {
   it.concurrent.each(WRONG)(

@@ -10,9 +10,13 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 
 /**
  * A receiver in the plainest style, without a framework, that verifies what it is told to verify. `expected` makes the signature that
- * it wants from the body.
+ * it wants from the body; `refusal` and `malformed` are the statuses of the two refusals; `lenient` lets a missing header through.
  */
-export function verifying(expected: (body: Buffer) => string, header = 'x-service-signature'): RequestListener {
+export function verifying(
+  expected: (body: Buffer) => string,
+  header = 'x-service-signature',
+  { refusal = 401, malformed = 400, lenient = false } = {},
+): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {
     const answer = (status: number) => response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
     bodyOf(request).then(
@@ -21,14 +25,15 @@ export function verifying(expected: (body: Buffer) => string, header = 'x-servic
         try {
           wanted = expected(body);
         } catch {
-          return answer(401);
+          return answer(refusal);
         }
-        if (request.headers[header] !== wanted) return answer(401);
+        const given = request.headers[header];
+        if (given !== wanted && !(lenient && given === undefined)) return answer(refusal);
         try {
           const value: unknown = JSON.parse(body.toString('utf8'));
-          return answer(typeof value === 'object' && value !== null && 'id' in value ? 200 : 400);
+          return answer(typeof value === 'object' && value !== null && 'id' in value ? 200 : malformed);
         } catch {
-          return answer(400);
+          return answer(malformed);
         }
       },
       () => request.destroy(),

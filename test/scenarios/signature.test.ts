@@ -89,6 +89,7 @@ describe('the signature suite', () => {
       'signature/percent-encoded',
       'signature/in-quotes',
       'signature/blank-inside',
+      'signature/white-space-around',
       'signature/two-lines-right-first',
       'signature/two-lines-wrong-first',
       'signature/list-right-first',

@@ -1,5 +1,6 @@
 /** `hookproof trigger`: one notification, or one flow, through the real sender core. */
 import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
+import { newTestId } from '../../../scenarios/index.ts';
 import { type ConfigFlags, loadConfig, nearestName } from '../../config/index.ts';
 import { createRedactor, type Redactor, visible } from '../../report/index.ts';
 import {
@@ -35,7 +36,7 @@ function makeNotifications(name: string, assignments: readonly string[]): Notifi
       hint: `${near === null || near === undefined ? '' : `Did you mean "${near}"? `}\`hookproof trigger list\` shows them all.`,
     });
   }
-  return notificationsFor(sample.make()).map((notification) => {
+  return notificationsFor(sample.make(), { newId: newTestId }).map((notification) => {
     const changed = assignments.reduce(setPath, notification as unknown as JsonObject);
     if (!emittedNotification.safeParse(changed).success) {
       process.stderr.write('note: with these values it is no notification that the service would send\n');

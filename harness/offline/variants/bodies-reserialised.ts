@@ -12,7 +12,7 @@ import { type JsonStyle, writeJson } from '../json-text.ts';
 import type { BodyVariant } from './body-reading.ts';
 
 const RAW =
-  "Take the raw bytes before any parser sees them: express.raw() or express.json's verify hook in Express, request.get_data() in Flask, " +
+  "Take the raw bytes before any parser sees them: express.raw({ type: () => true }) or express.json's verify hook in Express, request.get_data() in Flask, " +
   'request.body in Django, php://input in PHP, request.raw_post in Rails, io.ReadAll(r.Body) in Go, @RequestBody byte[] in Spring.';
 
 function javascript(space?: number | string): BodyVariant['bytes'] {

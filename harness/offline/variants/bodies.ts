@@ -4,4 +4,4 @@ import { rewrittenBodies } from './bodies-rewritten.ts';
 import { schemeBodies } from './bodies-schemes.ts';
 import type { BodyVariant } from './body-reading.ts';
 
-export const BODIES: readonly BodyVariant[] = [...reserialisedBodies, ...rewrittenBodies, ...schemeBodies];
+export const BODIES: readonly BodyVariant[] = [...rewrittenBodies, ...reserialisedBodies, ...schemeBodies];

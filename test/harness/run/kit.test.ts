@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { emittedNotification } from '../../../contract/index.ts';
-import { createKit, TEST_ID_PREFIX } from '../../../harness/run/kit.ts';
+import { createKit } from '../../../harness/run/kit.ts';
+import { TEST_ID_PREFIX } from '../../../scenarios/index.ts';
 import { NOW, partnerAt, SECRET } from './parts.ts';
 
 const kitOf = (seed: string, scenario = 'a/b') => createKit(partnerAt(), seed, scenario, NOW);
