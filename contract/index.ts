@@ -59,3 +59,12 @@ export {
   TRACKING_STATUSES,
   type TrackingStatus,
 } from './statuses.ts';
+export {
+  CHAIN_FAULTS,
+  type ChainFaultCode,
+  EXPIRY_WARNING_DAYS,
+  type OfferedTlsVersion,
+  TLS_VERSIONS,
+  type TlsVersion,
+  tlsVersionName,
+} from './tls.ts';

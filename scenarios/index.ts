@@ -1,16 +1,30 @@
 export { CATALOGUE, catalogueDigest, findScenario } from './catalogue.ts';
 export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
+export type {
+  ChainExpectation,
+  HelloExpectation,
+  HelloMatch,
+  HelloOffer,
+  SuiteGroup,
+} from './handshake.ts';
 export { REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
 export * as samples from './samples.ts';
 export {
   type AddressChange,
   type AnswerMatch,
+  type ChainScenario,
   type Change,
+  CLIENT_FIXTURES,
+  type ClientCertificate,
+  type ClientFixture,
+  type ConnectChange,
   changedStages,
   type Delivery,
   type Expectation,
+  FEATURES,
   type Feature,
   type FlowScenario,
+  type HandshakeScenario,
   type Kit,
   type Leak,
   type Level,

@@ -7,11 +7,28 @@
  * and a {@link Change} names the stage that it replaces. Everything here is data and pure functions: the harness
  * does the sending, and judges the answer with the scenario's {@link Expectation}.
  */
-import type { HeaderLine, JsonObject, JsonValue } from '../contract/index.ts';
+import type { HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
+import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake.ts';
 import type { RequirementId } from './requirements.ts';
 
+/**
+ * Client certificates that only the partner's own authority can issue. Their scenarios run when the partner supplies them
+ * (`mtls.fixtures` in the configuration).
+ */
+export const CLIENT_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 'revoked', 'other-subject'] as const;
+export type ClientFixture = (typeof CLIENT_FIXTURES)[number];
+
 /** A feature of the endpoint under test. A scenario that needs one that is off is `not-applicable`, by name. */
-export type Feature = 'hmac' | 'api-key' | 'https' | 'mtls';
+export type Feature = 'hmac' | 'api-key' | 'https' | 'mtls' | `fixture-${ClientFixture}`;
+
+/** Every feature, for schemas. */
+export const FEATURES: readonly Feature[] = [
+  'hmac',
+  'api-key',
+  'https',
+  'mtls',
+  ...CLIENT_FIXTURES.map((name) => `fixture-${name}` as const),
+];
 
 /** What a failure means: `must` fails the run, `should` warns, `info` is only recorded. */
 export type Level = 'must' | 'should' | 'info';
@@ -44,6 +61,8 @@ export interface Kit {
   /** The configured header names. */
   readonly signatureHeader: string;
   readonly apiKeyHeader: string;
+  /** The partner's client certificate without its key, PEM. Empty when mutual TLS is off; scenarios that use it need the feature `mtls`. */
+  readonly clientCertificate: string;
   /** The right signature of a body: base64 of HMAC-SHA256 under the secret. */
   sign(body: Uint8Array): string;
 }
@@ -79,6 +98,39 @@ export interface AddressChange {
 }
 
 /**
+ * What a client presents in place of the partner's client certificate.
+ *
+ * - `none`: nothing.
+ * - `self-signed`: a certificate that nobody vouches for, with the subject of the partner's.
+ * - `unknown-authority`: one of an authority that nobody knows.
+ * - `same-names`: one of an unknown authority that bears the names of the partner's own, issuer and subject.
+ * - a fixture of the partner.
+ */
+export type ClientCertificate = 'none' | 'self-signed' | 'unknown-authority' | 'same-names' | ClientFixture;
+
+/**
+ * A replacement for the connect stage. The delivery has a connection of its own, and so have the controls around it, which are made
+ * with the same `version`. `label` is what reports show.
+ */
+export interface ConnectChange {
+  readonly label: string;
+  /** The one TLS version that is offered. Absent: both. */
+  readonly version?: OfferedTlsVersion;
+  readonly clientCertificate?: ClientCertificate;
+  /** The protocols that are offered in place of `http/1.1`; empty for no such offer. */
+  readonly alpn?: readonly string[];
+  /** Leaves out the name of the server (SNI). */
+  readonly serverName?: false;
+  /**
+   * Makes a first connection, with this client certificate, takes the TLS session that the endpoint gives, and resumes it on the
+   * second, which presents what `clientCertificate` says. The delivery goes over the second.
+   */
+  readonly resumeFrom?: 'own' | ClientCertificate;
+  /** Speaks plain HTTP on the port of the TLS endpoint. */
+  readonly plain?: true;
+}
+
+/**
  * A replacement for the transmit stage: how the bytes of the body reach the wire.
  *
  * - `chunked`: `Transfer-Encoding: chunked` in place of `Content-Length`, in this many pieces.
@@ -103,6 +155,7 @@ export interface Change {
   readonly serialise?: (value: JsonValue, kit: Kit) => Uint8Array;
   readonly sign?: SignChange;
   readonly address?: AddressChange;
+  readonly connect?: ConnectChange;
   readonly transmit?: Transmission;
 }
 
@@ -212,7 +265,18 @@ export interface ObservationScenario extends ScenarioText {
   readonly observe: (run: RunObservations) => Observation;
 }
 
-export type Scenario = ProbeScenario | FlowScenario | ObservationScenario;
+/** A scenario of the TLS handshake: one ClientHello, between two that a right sender would send. */
+export interface HandshakeScenario extends ScenarioText {
+  readonly hello: HelloOffer;
+  readonly expect: HelloExpectation;
+}
+
+/** A scenario of the certificates that the endpoint sends. They are fetched and analysed once for all of them. */
+export interface ChainScenario extends ScenarioText {
+  readonly chain: ChainExpectation;
+}
+
+export type Scenario = ProbeScenario | FlowScenario | ObservationScenario | HandshakeScenario | ChainScenario;
 
 /** A named group of scenarios, in the order in which they run. */
 export interface Suite {

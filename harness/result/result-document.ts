@@ -3,6 +3,7 @@
  * report shows is in here, already redacted. The JSON Schema that the package publishes is generated from this schema.
  */
 import { z } from 'zod';
+import { FEATURES } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
 const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
@@ -73,7 +74,7 @@ export const resultDocument = z.strictObject({
   catalogue: z.strictObject({ digest: text, scenarios: z.int().nonnegative() }),
   target: z.strictObject({
     url: text,
-    features: z.array(z.enum(['hmac', 'api-key', 'https', 'mtls'])),
+    features: z.array(z.enum(FEATURES)),
     tls: z.strictObject({ protocol: text, cipher: text }).nullable(),
   }),
   profile: z.enum(['basic', 'staging', 'production']).nullable(),

@@ -28,6 +28,11 @@ function seededBytes(...words: string[]): (length: number) => Buffer {
   };
 }
 
+/** A bundle begins with the client's own. */
+function firstCertificate(pem = ''): string {
+  return /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(pem)?.[0] ?? '';
+}
+
 /** One letter or digit for every value that a byte can have. */
 const LETTERS = Array.from({ length: 256 }, (_, byte) => ALPHABET[byte % ALPHABET.length]);
 
@@ -62,6 +67,7 @@ export function createKit(
     apiKey: partner.apiKey?.value ?? '',
     signatureHeader: names.signature,
     apiKeyHeader: names.apiKey,
+    clientCertificate: firstCertificate(partner.tls?.clientCert),
     sign: (body) => {
       const signature = sign(body, secret);
       onSignature(signature);

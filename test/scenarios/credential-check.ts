@@ -37,6 +37,7 @@ export function fakeKit(credentials: Credentials): Kit {
     bytes: (length) => randomBytes(length),
     now: new Date('2026-01-02T03:04:05Z'),
     notification: () => order(kit, 'BUY', 'COMPLETED'),
+    clientCertificate: '',
     ...credentials,
     sign: (body) => signatureOf(credentials.secret, body),
   };

@@ -8,6 +8,7 @@ import {
   PAYMENT_METHOD_STATUS_MEANINGS,
   REFUND_STATUS_MEANINGS,
   TRACKING_STATUS_MEANINGS,
+  tlsVersionName,
 } from '../../../contract/index.ts';
 import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
 import { nearestName } from '../../config/index.ts';
@@ -25,8 +26,13 @@ function lines(...parts: readonly (string | null)[]): string {
 function sent(scenario: Scenario): string {
   if ('observe' in scenario) return 'nothing: it looks at the whole run';
   if ('flow' in scenario) return 'several deliveries, between two plain valid ones';
+  if ('hello' in scenario) {
+    const { version, suites, compression } = scenario.hello;
+    return `a ClientHello that offers ${tlsVersionName(version)} with the cipher suites ${suites.join(', ')}${compression === true ? ', and compression' : ''}`;
+  }
+  if ('chain' in scenario) return 'nothing of its own: it looks at the certificates that the endpoint sends';
   const { change } = scenario;
-  const labels = [change.sign?.label, change.address?.label, change.transmit?.kind].filter(
+  const labels = [change.sign?.label, change.address?.label, change.connect?.label, change.transmit?.kind].filter(
     (label) => label !== undefined,
   );
   if (change.compose !== undefined) labels.unshift('another notification');
@@ -42,6 +48,7 @@ function explainScenario(scenario: Scenario): string {
     scenario.needs === undefined ? null : `Needs      ${scenario.needs.join(', ')}`,
     `Sends      ${sent(scenario)}`,
     'expect' in scenario ? `Expects    ${scenario.expect.text}` : null,
+    'chain' in scenario ? `Expects    ${scenario.chain.text}` : null,
     '',
     `Why        ${scenario.why}`,
     `Fix        ${scenario.fix}`,

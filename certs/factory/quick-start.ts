@@ -2,7 +2,6 @@
  * A throw-away authority and a server certificate for this machine, made in memory: enough to serve HTTPS on localhost in
  * a test or a demo, and never for production. Specification: TLS.
  */
-import { generate } from 'selfsigned';
 
 /** A certificate and its private key, both PEM. */
 export interface KeyedCertificate {
@@ -26,6 +25,8 @@ const HOUR_MS = 3_600_000;
 export async function quickStartCertificate(): Promise<QuickStartCertificate> {
   const notBeforeDate = new Date(Date.now() - HOUR_MS);
   const notAfterDate = new Date(Date.now() + VALID_DAYS * 24 * HOUR_MS);
+  // Loaded here, because few of those who import this file call it.
+  const { generate } = await import('selfsigned');
   // Left to itself, the library signs with SHA-1, which OpenSSL 3 refuses to load.
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
 

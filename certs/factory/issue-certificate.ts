@@ -1,0 +1,106 @@
+/** Issues certificates with the library for them, which takes a fifth of a second to load: hence a file of its own, loaded when it is needed. */
+import 'reflect-metadata';
+import { randomBytes, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+import * as x509 from '@peculiar/x509';
+import { type KeyKind, keyAlgorithm, signingAlgorithm } from './key-kinds.ts';
+import type { CertificateOptions, ExtendedKeyUsage, IssuedCertificate } from './make-certificate.ts';
+
+x509.cryptoProvider.set(webcrypto);
+
+const DAY_MS = 86_400_000;
+
+/** What the library needs to sign, beside the PEM that everyone else needs. */
+const PAIRS = new WeakMap<IssuedCertificate, { keys: webcrypto.CryptoKeyPair; certificate: x509.X509Certificate }>();
+
+function pairOf(issued: IssuedCertificate) {
+  const pair = PAIRS.get(issued);
+  if (pair === undefined) throw new TypeError('The issuer was not made by makeCertificate.');
+  return pair;
+}
+
+/** Positive and not zero, as RFC 5280 (4.1.2.2) asks. */
+function serialNumber(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
+  return bytes.toString('hex');
+}
+
+function nameOf(subject: string | Uint8Array): x509.Name {
+  return typeof subject === 'string' ? new x509.Name(subject) : new x509.Name(Uint8Array.from(subject));
+}
+
+async function extensionsFor(
+  options: CertificateOptions,
+  kind: KeyKind,
+  publicKey: webcrypto.CryptoKey,
+  issuer: x509.X509Certificate | null,
+): Promise<x509.Extension[]> {
+  const { authority = false, pathLength, hosts = [], usages, issuerUrl } = options;
+  const { KeyUsageFlags: Flag } = x509;
+  const leafUsage = Flag.digitalSignature | (kind.startsWith('rsa') ? Flag.keyEncipherment : 0);
+  const ids: Record<ExtendedKeyUsage, string> = {
+    serverAuth: x509.ExtendedKeyUsage.serverAuth,
+    clientAuth: x509.ExtendedKeyUsage.clientAuth,
+  };
+  return [
+    new x509.BasicConstraintsExtension(authority, pathLength, true),
+    new x509.KeyUsagesExtension(authority ? Flag.keyCertSign | Flag.cRLSign : leafUsage, true),
+    ...(usages === undefined ? [] : [new x509.ExtendedKeyUsageExtension(usages.map((usage) => ids[usage]))]),
+    ...(hosts.length === 0
+      ? []
+      : [
+          new x509.SubjectAlternativeNameExtension(
+            hosts.map((host) => ({ type: isIP(host) === 0 ? ('dns' as const) : ('ip' as const), value: host })),
+          ),
+        ]),
+    await x509.SubjectKeyIdentifierExtension.create(
+      publicKey as Parameters<typeof x509.SubjectKeyIdentifierExtension.create>[0],
+    ),
+    ...(issuer === null ? [] : [await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey)]),
+    ...(issuerUrl === undefined ? [] : [new x509.AuthorityInfoAccessExtension({ caIssuers: [issuerUrl] })]),
+  ];
+}
+
+/** {@link makeCertificate} without the wait for the library. */
+export async function issueCertificate(options: CertificateOptions): Promise<IssuedCertificate> {
+  const { issuer = null, keyOf, notBefore, notAfter, hash = 'SHA-256' } = options;
+  const keyKind = keyOf?.keyKind ?? options.key ?? 'p256';
+  const keys =
+    keyOf === undefined
+      ? ((await webcrypto.subtle.generateKey(keyAlgorithm(keyKind), true, [
+          'sign',
+          'verify',
+        ])) as webcrypto.CryptoKeyPair)
+      : pairOf(keyOf).keys;
+  const signer = issuer === null ? null : pairOf(issuer);
+  const subject = nameOf(options.subject);
+  const now = Date.now();
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject,
+    issuer: signer?.certificate.subjectName ?? subject,
+    notBefore: notBefore ?? new Date(now - DAY_MS),
+    notAfter: notAfter ?? new Date(now + 365 * DAY_MS),
+    // The signature is of the issuer's kind, whatever the subject's: that is what allows an elliptic leaf under an RSA authority.
+    signingAlgorithm: signingAlgorithm(issuer?.keyKind ?? keyKind, hash),
+    publicKey: keys.publicKey,
+    signingKey: signer?.keys.privateKey ?? keys.privateKey,
+    extensions: await extensionsFor(options, keyKind, keys.publicKey, signer?.certificate ?? null),
+  });
+  const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
+  const issued: IssuedCertificate = {
+    cert: `${certificate.toString('pem')}\n`,
+    key: pemOf('PRIVATE KEY', key),
+    der: new Uint8Array(certificate.rawData),
+    keyKind,
+    issuer,
+  };
+  PAIRS.set(issued, { keys, certificate });
+  return issued;
+}
+
+function pemOf(label: string, der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
