@@ -6,3 +6,18 @@ export {
   makeCertificate,
 } from './factory/make-certificate.ts';
 export { type KeyedCertificate, type QuickStartCertificate, quickStartCertificate } from './factory/quick-start.ts';
+export {
+  CLIENT_MATERIAL_NAMES,
+  type ClientFault,
+  type ClientMaterial,
+  type ClientMaterialName,
+  clientMaterial,
+} from './fixtures/client-materials.ts';
+export { ROGUE_CERTIFICATES, type RogueCertificate, rogueCertificates } from './fixtures/rogue-certificates.ts';
+export {
+  SERVER_FIXTURE_NAMES,
+  type ServerFixture,
+  type ServerFixtureName,
+  serverFixture,
+  serverFixtures,
+} from './fixtures/server-fixtures.ts';

@@ -1,0 +1,148 @@
+/**
+ * Puts certificates together from parts of another one, byte by byte. The library reads a name and writes it anew, which may change its
+ * bytes or fail on a name that it does not know; what has to look exactly like another certificate is made here.
+ */
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, type X509Certificate } from 'node:crypto';
+import { DER_TAG, der, derObjectIdentifier, derTime, readDer } from './der.ts';
+
+const { sequence } = DER_TAG;
+const ECDSA_SHA256 = der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2'));
+/** `[3] EXPLICIT`, where a certificate holds its extensions, and `[0] EXPLICIT` with version 3 in it. */
+const EXTENSIONS_TAG = 0xa3;
+const VERSION_3 = der(0xa0, der(DER_TAG.integer, Uint8Array.of(2)));
+const HOUR_MS = 3_600_000;
+const VALID_DAYS = 7;
+
+export const EXTENSION_IDS = {
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAlternativeName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  crlDistributionPoints: '2.5.29.31',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  freshestCrl: '2.5.29.46',
+  authorityInformationAccess: '1.3.6.1.5.5.7.1.1',
+  signedTimestamps: '1.3.6.1.4.1.11129.2.4.2',
+} as const;
+
+/** The parts of a certificate that can be copied, each as it stands there. */
+export interface CertificateParts {
+  readonly serial: Uint8Array;
+  readonly issuer: Uint8Array;
+  readonly subject: Uint8Array;
+  /** By object identifier, dotted; each is the whole extension with its identifier. */
+  readonly extensions: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Takes a certificate apart (RFC 5280, 4.1). */
+export function partsOf(certificate: X509Certificate): CertificateParts {
+  const [outer] = readDer(certificate.raw);
+  const [signed] = readDer(outer?.contents ?? new Uint8Array());
+  const fields = readDer(signed?.contents ?? new Uint8Array());
+  // A certificate of version 1 does not say its version.
+  const [serial, , issuer, , subject] = fields[0]?.tag === VERSION_3[0] ? fields.slice(1) : fields;
+  if (serial === undefined || issuer === undefined || subject === undefined) {
+    throw new RangeError('The certificate lacks a serial number or a name.');
+  }
+  const list = fields.find(({ tag }) => tag === EXTENSIONS_TAG);
+  const extensions = readDer(readDer(list?.contents ?? new Uint8Array())[0]?.contents ?? new Uint8Array());
+  return {
+    serial: serial.whole,
+    issuer: issuer.whole,
+    subject: subject.whole,
+    extensions: new Map(
+      extensions.map(({ contents, whole }) => [dotted(readDer(contents)[0]?.contents ?? new Uint8Array()), whole]),
+    ),
+  };
+}
+
+function dotted(identifier: Uint8Array): string {
+  const numbers: number[] = [];
+  let part = 0;
+  for (const byte of identifier) {
+    part = part * 128 + (byte & 0x7f);
+    if (byte < 0x80) {
+      numbers.push(part);
+      part = 0;
+    }
+  }
+  const [first = 0, ...rest] = numbers;
+  const root = Math.min(2, Math.floor(first / 40));
+  return [root, first - root * 40, ...rest].join('.');
+}
+
+/** One extension from the DER of its value. */
+export function extension(id: string, value: Uint8Array, critical = false): Uint8Array {
+  return der(
+    sequence,
+    derObjectIdentifier(id),
+    ...(critical ? [der(DER_TAG.boolean, Uint8Array.of(0xff))] : []),
+    der(DER_TAG.octetString, value),
+  );
+}
+
+function keyId(pair: KeyPair): Uint8Array {
+  return createHash('sha1').update(pair.publicDer).digest();
+}
+
+/** The subject key identifier of a key (RFC 5280, 4.2.1.2). */
+export function subjectKeyId(pair: KeyPair): Uint8Array {
+  return extension(EXTENSION_IDS.subjectKeyIdentifier, der(DER_TAG.octetString, keyId(pair)));
+}
+
+/** The authority key identifier that names a self-signed issuer by its key, its name and its serial number (RFC 5280, 4.2.1.1). */
+export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificateParts): Uint8Array {
+  const [number] = readDer(serial);
+  const value = der(
+    sequence,
+    der(0x80, keyId(pair)),
+    der(0xa1, der(0xa4, subject)),
+    der(0x82, number?.contents ?? new Uint8Array()),
+  );
+  return extension(EXTENSION_IDS.authorityKeyIdentifier, value);
+}
+
+/** A P-256 key pair. `publicDer` is the SubjectPublicKeyInfo, `pem` the private key in PKCS#8. */
+export interface KeyPair {
+  readonly privateKey: KeyObject;
+  readonly publicDer: Uint8Array;
+  readonly pem: string;
+}
+
+export function newKeyPair(): KeyPair {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return {
+    privateKey,
+    publicDer: publicKey.export({ format: 'der', type: 'spki' }),
+    pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
+}
+
+/** Positive, not zero, and new. */
+export function newSerial(): Uint8Array {
+  const bytes = randomBytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
+  return der(DER_TAG.integer, bytes);
+}
+
+/** A certificate from exactly these parts, for the key of `pair`, signed by `signer`; valid from an hour ago for a week. As PEM. */
+export function assembleCertificate(parts: CertificateParts, pair: KeyPair, signer: KeyPair): string {
+  const now = Date.now();
+  const extensions = [...parts.extensions.values()];
+  const body = der(
+    sequence,
+    VERSION_3,
+    parts.serial,
+    ECDSA_SHA256,
+    parts.issuer,
+    der(sequence, derTime(new Date(now - HOUR_MS)), derTime(new Date(now + VALID_DAYS * 24 * HOUR_MS))),
+    parts.subject,
+    pair.publicDer,
+    ...(extensions.length === 0 ? [] : [der(EXTENSIONS_TAG, der(sequence, ...extensions))]),
+  );
+  // No bit of the last byte is unused.
+  const signature = der(DER_TAG.bitString, Uint8Array.of(0), sign('sha256', body, signer.privateKey));
+  const text = Buffer.from(der(sequence, body, ECDSA_SHA256, signature)).toString('base64');
+  return ['-----BEGIN CERTIFICATE-----', ...(text.match(/.{1,64}/g) ?? []), '-----END CERTIFICATE-----', ''].join('\n');
+}
