@@ -1,4 +1,5 @@
 /** Why a certificate is not trusted: the codes of Node, each with a sentence. Specification: TLS. */
+import { alertNameOf } from './alerts.ts';
 
 /** Sentences by code. A code of this table means `tls-untrusted`. */
 export const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
@@ -35,31 +36,6 @@ export const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
     'UNSPECIFIED',
     'The certificate chain of the endpoint is not acceptable: usual causes are a signature with SHA-1, or an issuer that is not an authority.',
   ],
-]);
-
-/** Names of TLS alerts by number (RFC 8446, section 6, and its predecessors). */
-const ALERTS: ReadonlyMap<number, string> = new Map([
-  [20, 'bad_record_mac'],
-  [40, 'handshake_failure'],
-  [42, 'bad_certificate'],
-  [43, 'unsupported_certificate'],
-  [44, 'certificate_revoked'],
-  [45, 'certificate_expired'],
-  [46, 'certificate_unknown'],
-  [47, 'illegal_parameter'],
-  [48, 'unknown_ca'],
-  [49, 'access_denied'],
-  [50, 'decode_error'],
-  [51, 'decrypt_error'],
-  [70, 'protocol_version'],
-  [71, 'insufficient_security'],
-  [80, 'internal_error'],
-  [86, 'inappropriate_fallback'],
-  [109, 'missing_extension'],
-  [110, 'unsupported_extension'],
-  [112, 'unrecognized_name'],
-  [116, 'certificate_required'],
-  [120, 'no_application_protocol'],
 ]);
 
 /** Alerts with which an endpoint says what it thinks of the client certificate. */
@@ -99,6 +75,6 @@ export function handshakeSentence(code: string, message: string): string {
 
 function alertName(code: string, message: string): string | undefined {
   const number = /SSL alert number (\d+)/.exec(message)?.[1];
-  if (number !== undefined) return ALERTS.get(Number(number)) ?? `number ${number}`;
+  if (number !== undefined) return alertNameOf(Number(number));
   return /_ALERT_([A-Z_]+)$/.exec(code)?.[1]?.toLowerCase();
 }

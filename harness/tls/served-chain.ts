@@ -1,0 +1,141 @@
+/** Gathers what an endpoint serves: its certificates as they were sent, and what a right client makes of them. Specification: TLS. */
+import { isIP } from 'node:net';
+import { checkServerIdentity, createSecureContext, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
+import { LIMITS } from '../../contract/index.ts';
+import {
+  classifyTransportError,
+  endpointOf,
+  type Partner,
+  type TransportError,
+  tlsOptionsFor,
+} from '../sender/index.ts';
+import { distinguishedName } from './distinguished-name.ts';
+import type { ServerHelloOutcome } from './hello/hello-outcome.ts';
+import { type ProbeOffer, probeHello } from './hello/probe-hello.ts';
+import { type VisitLimits, type VisitTarget, visit } from './tls-visit.ts';
+
+export interface ServedChain {
+  /** The certificates, DER, the server's own first; empty when none could be had. */
+  readonly sent: readonly Uint8Array[];
+  /**
+   * True: exactly as they were sent, read from the handshake in plain text. False: TLS 1.3 seals them, so they come from Node's
+   * view, in which order, duplicates and certificates that belong to no link of the chain are lost.
+   */
+  readonly exact: boolean;
+  /** What the partner's sender and the endpoint agree on; null when their handshake fails. */
+  readonly negotiated: {
+    readonly version: string;
+    readonly cipher: string;
+    readonly alpn: string | null;
+  } | null;
+  /**
+   * What Node makes of the chain and of the name, under the trust of the partner: `code` is null when it trusts. Null when the
+   * handshake fails.
+   */
+  readonly oracle: { readonly code: string | null; readonly reason: string | null } | null;
+  /** Whether a client certificate is asked for. Null when it cannot be told: over TLS 1.3 it is asked for in secret. */
+  readonly clientCertificateRequested: boolean | null;
+  /** The names of the authorities that the server lists then. */
+  readonly authorities: readonly string[];
+  /** Why the sender's handshake failed. The certificates may be there all the same. */
+  readonly error: TransportError | null;
+}
+
+export interface ServedChainOptions extends VisitLimits {
+  /** Connects to this address in place of the one that the host name resolves to; the name stays the one of the URL. */
+  readonly address?: string;
+}
+
+/** Every suite of TLS 1.2 that is not broken: the aim is an answer, whatever the server prefers. */
+const OFFER: ProbeOffer = { version: 'TLSv1.2', suites: ['modern', 'cbc', 'legacy', 'static-rsa'] };
+/** No honest chain is longer. */
+const MOST_LINKS = 20;
+
+/**
+ * Connects two or three times, sends no request, and reads what the server shows. A server that requires a client certificate
+ * which the partner does not have still shows its own.
+ *
+ * @param partner one with an https URL
+ * @returns always something, also when nothing listens: then with an `error` and nothing sent
+ * @throws HookproofError PARTNER_TLS when the TLS material of the partner cannot be used
+ */
+export async function fetchServedChain(partner: Partner, options: ServedChainOptions): Promise<ServedChain> {
+  const { hostname, port } = endpointOf(partner.url);
+  const target: VisitTarget = { host: options.address ?? hostname, port, hostname };
+  const trust = { ...tlsOptionsFor(partner), rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
+  const [hello, own] = await Promise.all([
+    probeHello({ host: target.host, port, serverName: isIP(hostname) === 0 ? hostname : null }, OFFER, options),
+    visit(target, trust, options, (socket) => look(socket, hostname)),
+  ]);
+  const plain = hello.kind === 'server-hello' ? hello : null;
+  const exact = plain !== null && plain.certificates.length > 0;
+  // Where nothing listens or nothing answers, a third connection would only take as long again.
+  const speaksTls = own.error === null || own.error.kind === 'tls';
+  const walked = exact || !speaksTls ? null : await walkChain(target, partner, options);
+  return {
+    sent: exact ? plain.certificates : (walked?.seen ?? []),
+    exact,
+    negotiated: own.seen?.negotiated ?? null,
+    oracle: own.seen?.oracle ?? null,
+    clientCertificateRequested: requestSeen(plain),
+    authorities: (plain?.certificateRequest?.authorities ?? []).map(distinguishedName),
+    error: own.error ?? walked?.error ?? null,
+  };
+}
+
+function requestSeen(hello: ServerHelloOutcome | null): boolean | null {
+  if (hello === null || hello.version === 'TLSv1.3') return null;
+  if (hello.certificateRequest !== null) return true;
+  return hello.whole ? false : null;
+}
+
+function look(socket: TLSSocket, hostname: string): Pick<ServedChain, 'negotiated' | 'oracle'> {
+  // Typed as an error; what stands there is its code.
+  const code: unknown = socket.authorized ? null : socket.authorizationError;
+  return {
+    negotiated: {
+      version: socket.getProtocol() ?? 'unknown',
+      cipher: socket.getCipher().standardName,
+      alpn: socket.alpnProtocol || null,
+    },
+    oracle:
+      typeof code === 'string' ? { code, reason: reasonFor(code, socket, hostname) } : { code: null, reason: null },
+  };
+}
+
+function reasonFor(code: string, socket: TLSSocket, hostname: string): string {
+  // Of a name that does not match, the socket keeps the code alone; the names of the certificate are what helps.
+  const mismatch: unknown =
+    code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? checkServerIdentity(hostname, socket.getPeerCertificate()) : undefined;
+  const { kind, message } = classifyTransportError(mismatch ?? { code }, 'tls');
+  return kind === 'tls-untrusted' ? message : `OpenSSL does not trust the certificates of the endpoint (${code}).`;
+}
+
+/**
+ * The certificates by way of Node, which trusts no authority here: with one that it trusts it would add the root from its own
+ * store to what was sent.
+ */
+function walkChain(target: VisitTarget, { tls }: Partner, limits: VisitLimits) {
+  const secureContext = createSecureContext({
+    ca: [],
+    minVersion: LIMITS.minimumTlsVersion,
+    ...(tls?.clientCert !== undefined && { cert: tls.clientCert }),
+    ...(tls?.clientKey !== undefined && { key: tls.clientKey }),
+    ...(tls?.passphrase !== undefined && { passphrase: tls.passphrase }),
+  });
+  return visit(target, { secureContext, rejectUnauthorized: false }, limits, links);
+}
+
+function links(socket: TLSSocket): Uint8Array[] {
+  // Not getPeerX509Certificate: in Node 20 its first call leaves nothing for this one.
+  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  const found: Uint8Array[] = [];
+  const seen = new Set<DetailedPeerCertificate>();
+  // The issuer of a self-signed one is itself.
+  while (certificate?.raw !== undefined && !seen.has(certificate) && found.length < MOST_LINKS) {
+    seen.add(certificate);
+    found.push(Uint8Array.from(certificate.raw));
+    certificate = certificate.issuerCertificate;
+  }
+  return found;
+}
