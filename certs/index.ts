@@ -1,3 +1,14 @@
+export { analyseChain } from './chain/analyse-chain.ts';
+export { type CertificateFacts, certificateFacts, type KeyFacts } from './chain/certificate-facts.ts';
+export type {
+  ChainAnalysis,
+  ChainCertificate,
+  ChainFault,
+  ChainInput,
+  ChainRole,
+} from './chain/chain-analysis.ts';
+export { drawChain } from './chain/draw-chain.ts';
+export type { TrustedCertificates } from './chain/trust-list.ts';
 export type { Hash, KeyKind } from './factory/key-kinds.ts';
 export {
   type CertificateOptions,

@@ -1,0 +1,103 @@
+/** Names of subjects and issuers: how they read, and when two are the same. RFC 5280, 4.1.2.4 and 7.1. */
+import { type DerElement, readElements, readObjectId, readParts, TAG } from './der.ts';
+import { visibleText } from './visible-text.ts';
+
+export interface DistinguishedName {
+  /** In one line, `C=US, O=Example, CN=R1`, in the order of the certificate; safe to print, and cut when it is very long. */
+  readonly text: string;
+  /** Equal for names that OpenSSL takes for the same: letter case, spacing and the type of string do not count. */
+  readonly key: string;
+  /** As written, not made safe to print. */
+  readonly commonName: string | null;
+  /** In the form of {@link key}. */
+  readonly organisation: string | null;
+}
+
+const COMMON_NAME = '2.5.4.3';
+const ORGANISATION = '2.5.4.10';
+
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  [COMMON_NAME]: 'CN',
+  '2.5.4.4': 'SN',
+  '2.5.4.5': 'serialNumber',
+  '2.5.4.6': 'C',
+  '2.5.4.7': 'L',
+  '2.5.4.8': 'ST',
+  '2.5.4.9': 'street',
+  [ORGANISATION]: 'O',
+  '2.5.4.11': 'OU',
+  '2.5.4.12': 'title',
+  '2.5.4.15': 'businessCategory',
+  '2.5.4.17': 'postalCode',
+  '2.5.4.42': 'GN',
+  '2.5.4.97': 'organizationIdentifier',
+  '0.9.2342.19200300.100.1.1': 'UID',
+  '0.9.2342.19200300.100.1.25': 'DC',
+  '1.2.840.113549.1.9.1': 'emailAddress',
+  '1.3.6.1.4.1.311.60.2.1.3': 'jurisdictionC',
+};
+
+const VALUE_CHARACTERS = 100;
+const NAME_CHARACTERS = 400;
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The text of a string type, or null for anything else. */
+function decode({ tag, content }: DerElement): string | null {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  switch (tag) {
+    case 0x0c:
+      try {
+        return UTF8.decode(content);
+      } catch {
+        return null;
+      }
+    case 0x13: // PrintableString
+    case 0x14: // TeletexString, in practice Latin 1
+    case 0x16: // IA5String
+    case 0x1a: // VisibleString
+      return bytes.toString('latin1');
+    case 0x1e: // BMPString
+      return content.length % 2 === 0 ? Buffer.from(bytes).swap16().toString('utf16le') : null;
+    default:
+      return null;
+  }
+}
+
+/** What OpenSSL compares: ASCII letters in lower case, runs of ASCII space as one, none at the ends. */
+function canonical(text: string): string {
+  return text
+    .replace(/[ \t-\r]+/g, ' ')
+    .replace(/^ | $/g, '')
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+export function readName(element: DerElement | undefined, what: string): DistinguishedName {
+  const shown: string[] = [];
+  const keys: string[][] = [];
+  let commonName: string | null = null;
+  let organisation: string | null = null;
+  for (const set of readParts(element, TAG.sequence, what)) {
+    const parts: string[] = [];
+    const partKeys: string[] = [];
+    for (const attribute of readParts(set, TAG.set, `a part of ${what}`)) {
+      const [type, value] = readElements(attribute.content);
+      const id = readObjectId(type, `a type in ${what}`);
+      if (value === undefined) throw new TypeError(`a value in ${what} is missing`);
+      const text = decode(value);
+      const hex = `#${Buffer.from(value.bytes.subarray(0, VALUE_CHARACTERS)).toString('hex')}`;
+      parts.push(`${SHORT_NAMES[id] ?? id}=${text === null ? visibleText(hex, VALUE_CHARACTERS) : readable(text)}`);
+      partKeys.push(`${id}=${text === null ? `#${Buffer.from(value.bytes).toString('hex')}` : canonical(text)}`);
+      if (id === COMMON_NAME) commonName = text;
+      if (id === ORGANISATION && text !== null) organisation = canonical(text);
+    }
+    shown.push(parts.join('+'));
+    keys.push(partKeys.sort());
+  }
+  return { text: visibleText(shown.join(', '), NAME_CHARACTERS), key: JSON.stringify(keys), commonName, organisation };
+}
+
+/** A value as RFC 4514 writes it: what would end it stands behind a backslash. */
+function readable(text: string): string {
+  return visibleText(text.slice(0, VALUE_CHARACTERS * 2 + 2).replace(/[\\,+]/g, '\\$&'), VALUE_CHARACTERS);
+}

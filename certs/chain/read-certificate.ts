@@ -1,0 +1,69 @@
+/** Reads a certificate: by its bytes what Node does not tell, and by Node what needs cryptography. RFC 5280, 4.1. */
+import { X509Certificate } from 'node:crypto';
+import { type DerElement, readElement, readParts, readTime, TAG } from './der.ts';
+import { type DistinguishedName, readName } from './distinguished-name.ts';
+import { readSignatureAlgorithm } from './object-ids.ts';
+import { type CertificateExtensions, readExtensions } from './read-extensions.ts';
+
+export interface ReadCertificate {
+  readonly der: Uint8Array;
+  /** For signatures and keys. */
+  readonly x509: X509Certificate;
+  /** 1 or 3; a certificate of version 1 has no extensions. */
+  readonly version: number;
+  readonly subject: DistinguishedName;
+  readonly issuer: DistinguishedName;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  /** The DER of the SubjectPublicKeyInfo. */
+  readonly publicKeyInfo: Uint8Array;
+  /** As {@link readSignatureAlgorithm} names it. */
+  readonly signature: string;
+  readonly extensions: CertificateExtensions;
+}
+
+const VERSION = 0xa0;
+const EXTENSIONS = 0xa3;
+
+/** The parts of the body from the serial number on, and the version before it. */
+function bodyOf(der: Uint8Array): { version: number; parts: DerElement[]; algorithm: DerElement | undefined } {
+  const whole = readElement(der);
+  if (whole.bytes.length !== der.length) throw new TypeError('bytes follow after its end');
+  const [body, algorithm] = readParts(whole, TAG.sequence, 'the certificate');
+  const parts = readParts(body, TAG.sequence, 'its body');
+  const version = parts[0]?.tag === VERSION ? (readElement(parts[0].content).content[0] ?? 0) + 1 : 1;
+  return { version, parts: parts[0]?.tag === VERSION ? parts.slice(1) : parts, algorithm };
+}
+
+/** Only the subject: what an index of many certificates needs. Throws a TypeError for what is no certificate. */
+export function readSubject(der: Uint8Array): DistinguishedName {
+  return readName(bodyOf(der).parts[4], 'its subject');
+}
+
+/** Throws an error whose message begins with what is wrong ("it is cut off: ...") for what is no certificate. */
+export function readCertificate(der: Uint8Array, known?: X509Certificate): ReadCertificate {
+  const { version, parts, algorithm } = bodyOf(der);
+  const [, , issuer, validity, subject, key] = parts;
+  const [notBefore, notAfter] = readParts(validity, TAG.sequence, 'its validity');
+  const extensions = parts.find(({ tag }) => tag === EXTENSIONS);
+  const read = {
+    der,
+    version,
+    subject: readName(subject, 'its subject'),
+    issuer: readName(issuer, 'its issuer'),
+    notBefore: readTime(notBefore, 'the date from which it is valid'),
+    notAfter: readTime(notAfter, 'the date until which it is valid'),
+    publicKeyInfo: (key ?? readElement(new Uint8Array())).bytes,
+    signature: readSignatureAlgorithm(algorithm),
+    extensions: readExtensions(extensions === undefined ? undefined : readElement(extensions.content)),
+  };
+  return { ...read, x509: known ?? loadCertificate(der) };
+}
+
+function loadCertificate(der: Uint8Array): X509Certificate {
+  try {
+    return new X509Certificate(der);
+  } catch (cause) {
+    throw new TypeError('OpenSSL cannot read it', { cause });
+  }
+}
