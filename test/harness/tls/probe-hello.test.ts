@@ -1,0 +1,242 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import type https from 'node:https';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { makeCertificate } from '../../../certs/index.ts';
+import { suiteName } from '../../../harness/tls/hello/cipher-suites.ts';
+import { matchHello, type ProbeOffer, probeHello } from '../../../harness/tls/index.ts';
+import {
+  type Authority,
+  authority,
+  bundle,
+  closedPort,
+  helloIn,
+  httpsPort,
+  match,
+  OFFERS,
+  plainPort,
+  probe,
+  rawPort,
+} from './servers.ts';
+
+let test: Authority;
+let rsa: { cert: string; key: string };
+
+beforeAll(async () => {
+  test = await authority();
+  rsa = await makeCertificate({ subject: 'CN=localhost', hosts: ['localhost'], key: 'rsa2048' });
+});
+
+const served = () => ({ cert: bundle(test.leaf, test.intermediate), key: test.leaf.key });
+
+/** The matches of the five versions, lowest first. */
+async function versions(port: number): Promise<string> {
+  const found = [];
+  for (const offer of Object.values(OFFERS)) found.push((await match(port, offer)) ?? 'null');
+  return found.join(' ');
+}
+
+describe('the versions of a real server are known', () => {
+  const OLD_ALLOWED = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  it.each<[string, https.ServerOptions, string]>([
+    ['as it comes', {}, 'alert alert alert granted granted'],
+    ['TLS 1.3 only', { minVersion: 'TLSv1.3' }, 'alert alert alert alert granted'],
+    ['TLS 1.2 only', { maxVersion: 'TLSv1.2' }, 'alert alert alert granted alert'],
+    ['TLS 1.0 listed and not usable', { minVersion: 'TLSv1' }, 'alert alert alert granted granted'],
+    ['TLS 1.0 really accepted', OLD_ALLOWED, 'alert granted granted granted granted'],
+    ['TLS 1.1 really accepted', { ...OLD_ALLOWED, minVersion: 'TLSv1.1' }, 'alert alert granted granted granted'],
+    ['TLS 1.0 alone', { ...OLD_ALLOWED, maxVersion: 'TLSv1' }, 'alert granted declined alert alert'],
+  ])('Node, %s', async (_what, options, expected) => {
+    expect(await versions(await httpsPort({ ...served(), ...options }))).toBe(expected);
+    expect(await versions(await httpsPort({ ...rsa, ...options }))).toBe(expected);
+  });
+
+  it('and named: what was agreed, and with which alert it refuses', async () => {
+    const port = await httpsPort({ ...served(), ALPNProtocols: ['http/1.1'] });
+    expect(await probe(port, OFFERS.tls10)).toMatchObject({ kind: 'alert', alert: 'protocol_version', level: 'fatal' });
+    const unusable = await httpsPort({ ...served(), minVersion: 'TLSv1' });
+    expect(await probe(unusable, OFFERS.tls10)).toMatchObject({ kind: 'alert', alert: 'internal_error' });
+    const granted = helloIn(await probe(port, { ...OFFERS.tls12, alpn: ['h2', 'http/1.1'] }));
+    expect(granted).toMatchObject({
+      version: 'TLSv1.2',
+      suite: { name: 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256' },
+      suiteOffered: true,
+      compressed: false,
+      stapled: false,
+      secureRenegotiation: true,
+      certificateRequest: null,
+      whole: true,
+      alpn: 'http/1.1',
+    });
+    expect(granted.certificates.map((der) => Buffer.from(der))).toEqual([
+      Buffer.from(test.leaf.der),
+      Buffer.from(test.intermediate.der),
+    ]);
+    expect(granted.bytesReceived).toBeGreaterThan(1_000);
+    expect(granted.ms).toBeGreaterThan(0);
+    expect(helloIn(await probe(port, OFFERS.tls13)).certificates).toEqual([]);
+  });
+
+  it('and so are its weak suites: what OpenSSL still has', async () => {
+    const weak = { ciphers: 'ALL:eNULL:aNULL:@SECLEVEL=0', maxVersion: 'TLSv1.2' } as const;
+    const [bad, right] = [await httpsPort({ ...served(), ...weak }), await httpsPort(served())];
+    for (const group of ['null', 'anonymous'] as const) {
+      const offer: ProbeOffer = { version: 'TLSv1.2', suites: [group] };
+      expect([group, await match(bad, offer), await match(right, offer)]).toEqual([group, 'granted', 'alert']);
+    }
+    const cbc: ProbeOffer = { version: 'TLSv1.2', suites: ['cbc'] };
+    expect([
+      await match(right, cbc),
+      await match(await httpsPort({ ...served(), minVersion: 'TLSv1.3' }), cbc),
+    ]).toEqual(['granted', 'alert']);
+  });
+
+  it('and compression is declined', async () => {
+    expect(await match(await httpsPort(served()), { ...OFFERS.tls12, compression: true })).toBe('declined');
+  });
+
+  it('and whether it asks for a client certificate, of which authorities', async () => {
+    const port = await httpsPort({ ...served(), requestCert: true, ca: bundle(test.root, test.intermediate) });
+    const { certificateRequest } = helloIn(await probe(port, OFFERS.tls12));
+    expect(certificateRequest?.authorities).toHaveLength(2);
+  });
+});
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+if (!hasOpenssl) process.stderr.write('skipped: s_server needs the program openssl\n');
+
+describe.skipIf(!hasOpenssl)('the s_server of OpenSSL', () => {
+  async function sServer(...options: string[]): Promise<number> {
+    const folder = mkdtempSync(join(tmpdir(), 'hookproof-s-server-'));
+    writeFileSync(join(folder, 'cert.pem'), test.leaf.cert);
+    writeFileSync(join(folder, 'key.pem'), test.leaf.key, { mode: 0o600 });
+    const args = ['s_server', '-accept', '127.0.0.1:0', '-cert', 'cert.pem', '-key', 'key.pem', ...options];
+    const child = spawn('openssl', args, { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] });
+    onTestFinished(async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true });
+    });
+    let output = '';
+    for await (const piece of child.stdout) {
+      output += String(piece);
+      const port = /ACCEPT 127\.0\.0\.1:(\d+)/.exec(output)?.[1];
+      if (port !== undefined) return Number(port);
+    }
+    throw new Error(`s_server did not start: ${output}`);
+  }
+
+  it.each([
+    ['as it comes', [], 'alert alert alert granted granted'],
+    ['with TLS 1.0', ['-cipher', 'ALL:@SECLEVEL=0', '-min_protocol', 'TLSv1'], 'alert granted granted granted granted'],
+    ['with TLS 1.3 alone', ['-tls1_3'], 'alert alert alert alert granted'],
+  ])('%s', async (_what, options, expected) => {
+    expect(await versions(await sServer(...options))).toBe(expected);
+  });
+
+  it('has the same names for its suites as our table', () => {
+    const args = ['ciphers', '-V', '-stdname', 'ALL:COMPLEMENTOFALL:@SECLEVEL=0'];
+    const list = execFileSync('openssl', args, { encoding: 'utf8' });
+    const named = [...list.matchAll(/0x(..),0x(..) - (\S+)/g)].map(([, high, low, name]) => ({
+      id: Number.parseInt(`${high}${low}`, 16),
+      name,
+    }));
+    const ours = named.filter(({ id }) => !suiteName(id).startsWith('suite '));
+    expect(ours.length).toBeGreaterThan(30);
+    expect(ours.map(({ id }) => ({ id, name: suiteName(id) }))).toEqual(ours);
+  });
+});
+
+describe('what is no handshake', () => {
+  const outcomes = (port: number, timeoutMs?: number) => probe(port, OFFERS.tls10, timeoutMs);
+  const matched = async (port: number) => matchHello(await outcomes(port), OFFERS.tls10);
+
+  it('a plain HTTP server', async () => {
+    const port = await plainPort(http.createServer());
+    const outcome = await outcomes(port);
+    if (outcome.kind !== 'not-tls') throw new Error(outcome.kind);
+    expect(Buffer.from(outcome.received).toString()).toMatch(/^HTTP\/1\.1 400/);
+    expect(outcome.received.length).toBeLessThanOrEqual(40);
+    expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
+  });
+
+  it('a server that greets first', async () => {
+    const port = await rawPort((socket) => socket.write('220 mail.example ESMTP\r\n'));
+    expect(await matched(port)).toBeNull();
+  });
+
+  it('a server that closes, and one that resets', async () => {
+    const closing = await rawPort((socket) => socket.once('data', () => socket.end()));
+    expect(await outcomes(closing)).toMatchObject({ kind: 'closed', bytesReceived: 0 });
+    expect(await matched(closing)).toBe('closed');
+    const resetting = await rawPort((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await outcomes(resetting)).toMatchObject({ kind: 'reset', bytesReceived: 0 });
+    expect(await matched(resetting)).toBe('closed');
+  });
+
+  it('a server that says nothing', async () => {
+    const port = await rawPort((socket) => socket.resume());
+    const outcome = await outcomes(port, 80);
+    expect(outcome).toMatchObject({ kind: 'timeout', bytesReceived: 0 });
+    expect(outcome.ms).toBeGreaterThan(70);
+    expect(matchHello(outcome, OFFERS.tls10)).toBe('none');
+  });
+});
+
+const isLinux = process.platform === 'linux';
+if (!isLinux) process.stderr.write('skipped: a full queue of connections can be had on Linux alone\n');
+
+describe('a probe that could not be sent is never a refusal', () => {
+  const send = (host: string, port: number, signal?: AbortSignal) =>
+    probeHello({ host, port, serverName: null }, OFFERS.tls10, { timeoutMs: 2_000, signal });
+
+  it.each<[string, string, () => Promise<ReturnType<typeof send>> | ReturnType<typeof send>]>([
+    ['nothing listens', 'refused', async () => send('127.0.0.1', await closedPort())],
+    ['the name does not resolve', 'dns', () => send('nowhere.invalid', 443)],
+    ['the port is none', 'local', () => send('127.0.0.1', 70_000)],
+    [
+      'it was broken off before',
+      'local',
+      async () => send('127.0.0.1', await httpsPort(served()), AbortSignal.abort()),
+    ],
+  ])('%s', async (_what, kind, run) => {
+    const outcome = await run();
+    expect(outcome).toMatchObject({ kind: 'connect-error', error: { kind }, bytesReceived: 0 });
+    expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
+  });
+
+  // A process that is stopped accepts nothing, and its queue of one or two is full: what connects then waits for ever.
+  it.skipIf(!isLinux)('no connection came about in time', async () => {
+    const script =
+      "const s=net.createServer().listen({port:0,host:'127.0.0.1',backlog:1},()=>console.log(s.address().port))";
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await once(child.stdout, 'data');
+    const port = Number(line);
+    child.kill('SIGSTOP');
+    const queue = Array.from({ length: 6 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    onTestFinished(async () => {
+      for (const socket of queue) socket.destroy();
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    });
+    await Promise.all(queue.slice(0, 2).map((socket) => once(socket, 'connect')));
+    const outcome = await probe(port, OFFERS.tls10, 200);
+    expect(outcome).toMatchObject({ kind: 'connect-error', error: { kind: 'unreachable', phase: 'connect' } });
+    expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
+  });
+
+  it('broken off while it waits', async () => {
+    const stop = new AbortController();
+    const port = await rawPort((socket) => socket.once('data', () => stop.abort()));
+    const outcome = await send('127.0.0.1', port, stop.signal);
+    expect(outcome).toMatchObject({ kind: 'connect-error', error: { kind: 'local' } });
+    expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
+  });
+});

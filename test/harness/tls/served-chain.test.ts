@@ -1,0 +1,304 @@
+import { connect as connectTcp } from 'node:net';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type IssuedCertificate, makeCertificate } from '../../../certs/index.ts';
+import type { Partner } from '../../../harness/sender/index.ts';
+import { distinguishedName } from '../../../harness/tls/distinguished-name.ts';
+import { fetchServedChain, type ServedChain } from '../../../harness/tls/index.ts';
+import { flight, startScriptedTls } from '../../endpoints/scripted-tls.ts';
+import { type Authority, authority, bundle, closedPort, httpsPort, leafOf, rawPort } from './servers.ts';
+
+let test: Authority;
+let unrelated: IssuedCertificate;
+let client: IssuedCertificate;
+let trusting: NonNullable<Partner['tls']>;
+
+beforeAll(async () => {
+  test = await authority();
+  unrelated = (await authority('Unrelated')).root;
+  client = await makeCertificate({ subject: 'CN=client', issuer: test.root, usages: ['clientAuth'] });
+  trusting = { ca: test.root.cert };
+});
+
+function fetch(
+  port: number,
+  tls: Partner['tls'] = trusting,
+  host = 'localhost',
+  timeoutMs = 5_000,
+): Promise<ServedChain> {
+  const partner: Partner = { url: `https://${host}:${port}/hooks`, ...(tls !== undefined && { tls }) };
+  return fetchServedChain(partner, { timeoutMs, address: '127.0.0.1' });
+}
+
+const derOf = (certificates: readonly { readonly der: Uint8Array }[]) =>
+  certificates.map(({ der }) => Buffer.from(der));
+const sentIn = ({ sent }: ServedChain) => sent.map((der) => Buffer.from(der));
+const right = () => ({ cert: bundle(test.leaf, test.intermediate), key: test.leaf.key });
+
+describe('over TLS 1.2', () => {
+  it('the chain is exactly what was sent, whatever the order and whatever is with it', async () => {
+    const { root, intermediate, leaf } = test;
+    const lists = [
+      [leaf],
+      [leaf, intermediate],
+      [leaf, intermediate, root],
+      [leaf, root, intermediate],
+      [leaf, unrelated, intermediate, intermediate],
+    ];
+    for (const list of lists) {
+      const found = await fetch(await httpsPort({ cert: bundle(...list), key: leaf.key, maxVersion: 'TLSv1.2' }));
+      expect(sentIn(found)).toEqual(derOf(list));
+      expect(found).toMatchObject({ exact: true, error: null, clientCertificateRequested: false, authorities: [] });
+    }
+  });
+
+  it('and so it is where TLS 1.3 is spoken as well', async () => {
+    const found = await fetch(await httpsPort({ ...right(), ALPNProtocols: ['http/1.1'] }));
+    expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
+    expect(found).toEqual({
+      sent: found.sent,
+      exact: true,
+      negotiated: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', alpn: 'http/1.1' },
+      oracle: { code: null, reason: null },
+      clientCertificateRequested: false,
+      authorities: [],
+      error: null,
+    });
+  });
+
+  it('a server of TLS 1.0 shows its chain as well, and the sender does not agree with it', async () => {
+    const old = { maxVersion: 'TLSv1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    const found = await fetch(await httpsPort({ ...right(), ...old }));
+    expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
+    expect(found).toMatchObject({ exact: true, negotiated: null, oracle: null, error: { kind: 'tls' } });
+  });
+
+  it('asks whether a client certificate is wanted, and of whom', async () => {
+    const options = { ...right(), maxVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: false } as const;
+    const found = await fetch(await httpsPort({ ...options, ca: bundle(test.root, unrelated) }));
+    expect(found.clientCertificateRequested).toBe(true);
+    expect([...found.authorities].sort()).toEqual(['CN=Test Root, O=Example', 'CN=Unrelated Root, O=Example']);
+  });
+});
+
+describe('a flight that breaks off', () => {
+  it('keeps the certificates, and says nothing about a client certificate', async () => {
+    const certificates = [test.leaf.der, test.intermediate.der];
+    const send = flight({ version: 'TLSv1.2', suite: 0xc02b, certificates, unfinished: true });
+    const server = await startScriptedTls({ accept: () => ({ send, andThen: 'close' }) });
+    onTestFinished(server.close);
+    const found = await fetch(server.port);
+    expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
+    expect(found).toMatchObject({
+      exact: true,
+      clientCertificateRequested: null,
+      oracle: null,
+      error: { kind: 'tls' },
+    });
+  });
+});
+
+describe('over TLS 1.3 alone', () => {
+  const only13 = () => ({ ...right(), minVersion: 'TLSv1.3' }) as const;
+
+  it('the chain is what Node shows, without the root from our own store, and is said not to be exact', async () => {
+    const found = await fetch(await httpsPort(only13()));
+    expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
+    expect(found).toMatchObject({
+      exact: false,
+      oracle: { code: null, reason: null },
+      negotiated: { version: 'TLSv1.3' },
+      clientCertificateRequested: null,
+      authorities: [],
+      error: null,
+    });
+  });
+
+  it('a root that is sent is seen, and ends the walk', async () => {
+    const found = await fetch(await httpsPort({ ...only13(), cert: bundle(test.leaf, test.intermediate, test.root) }));
+    expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate, test.root]));
+  });
+
+  it('a leaf alone stays alone', async () => {
+    const found = await fetch(await httpsPort({ ...only13(), cert: test.leaf.cert }));
+    expect(sentIn(found)).toEqual(derOf([test.leaf]));
+    expect(found.oracle?.code).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+});
+
+describe('a server that requires a client certificate', () => {
+  const strict = (maxVersion: 'TLSv1.2' | 'TLSv1.3') =>
+    ({
+      ...right(),
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: test.root.cert,
+      maxVersion,
+      minVersion: maxVersion,
+    }) as const;
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: shows its chain to one that has none', async (version) => {
+    const found = await fetch(await httpsPort(strict(version)));
+    expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
+    expect(found.exact).toBe(version === 'TLSv1.2');
+    // At 1.3 it refuses only after the client has finished.
+    if (version === 'TLSv1.2') {
+      expect(found).toMatchObject({ negotiated: null, oracle: null, error: { kind: 'tls' } });
+      expect(found).toMatchObject({ clientCertificateRequested: true, authorities: ['CN=Test Root, O=Example'] });
+    } else expect(found).toMatchObject({ error: null, oracle: { code: null }, clientCertificateRequested: null });
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: agrees with one that has the right one', async (version) => {
+    const found = await fetch(await httpsPort(strict(version)), {
+      ...trusting,
+      clientCert: client.cert,
+      clientKey: client.key,
+    });
+    expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
+    expect(found).toMatchObject({ error: null, oracle: { code: null, reason: null }, negotiated: { version } });
+  });
+});
+
+describe('the oracle', () => {
+  it.each<[string, string, () => Promise<IssuedCertificate> | IssuedCertificate, RegExp]>([
+    ['self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT', () => leafOf(null), /self-signed/],
+    [
+      'another name',
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      () => leafOf(test.intermediate, ['other.example']),
+      /another name.*other\.example/,
+    ],
+    ['an issuer that nobody knows', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', () => leafOf(unrelated), /not trusted/],
+  ])('%s: has a code and a sentence', async (_what, code, make, sentence) => {
+    const made = await make();
+    for (const minVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const found = await fetch(await httpsPort({ cert: bundle(made, test.intermediate), key: made.key, minVersion }));
+      expect(found.error).toBeNull();
+      expect(found.oracle?.code).toBe(code);
+      expect(found.oracle?.reason).toMatch(sentence);
+      expect(sentIn(found)[0]).toEqual(Buffer.from(made.der));
+    }
+  });
+
+  it('trusts the roots of the system alone without an extra one', async () => {
+    expect((await fetch(await httpsPort(right()), {})).oracle?.code).toBe('UNABLE_TO_GET_ISSUER_CERT_LOCALLY');
+  });
+
+  it('checks the name of the URL, not the address that is connected to', async () => {
+    const made = await leafOf(test.intermediate, ['hooks.example']);
+    const port = await httpsPort({ cert: bundle(made, test.intermediate), key: made.key });
+    expect((await fetch(port, trusting, 'hooks.example')).oracle?.code).toBeNull();
+    expect((await fetch(port, trusting, 'localhost')).oracle?.code).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect((await fetch(port, trusting, '127.0.0.1')).oracle?.code).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    const addressed = await leafOf(test.intermediate, ['127.0.0.1']);
+    const other = await httpsPort({ cert: bundle(addressed, test.intermediate), key: addressed.key });
+    expect((await fetch(other, trusting, '127.0.0.1')).oracle?.code).toBeNull();
+    expect((await fetch(other, trusting, '127.0.0.2')).oracle?.code).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+  });
+});
+
+describe('the server name', () => {
+  it('is sent for names and not for addresses', async () => {
+    for (const [host, expected] of [
+      ['hooks.example', 'hooks.example'],
+      ['127.0.0.1', null],
+    ] as const) {
+      const server = await startScriptedTls({
+        accept: () => ({ send: flight({ version: 'TLSv1.2', suite: 5 }), andThen: 'close' }),
+      });
+      onTestFinished(server.close);
+      await fetch(server.port, trusting, host);
+      expect(server.hellos.length).toBeGreaterThanOrEqual(2);
+      expect(server.hellos.map(({ serverName }) => serverName)).toEqual(server.hellos.map(() => expected));
+    }
+  });
+});
+
+describe('where nothing can be had', () => {
+  const nothing = { sent: [], exact: false, negotiated: null, oracle: null, clientCertificateRequested: null };
+
+  it('nothing listens', async () => {
+    expect(await fetch(await closedPort())).toMatchObject({ ...nothing, error: { kind: 'refused' } });
+  });
+
+  it('plain HTTP is spoken', async () => {
+    const port = await rawPort((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    expect(await fetch(port)).toMatchObject({
+      ...nothing,
+      error: { kind: 'tls', message: expect.stringMatching(/not speak TLS/) },
+    });
+  });
+
+  it('nothing is said', async () => {
+    let connections = 0;
+    const port = await rawPort((socket) => {
+      connections += 1;
+      socket.resume();
+    });
+    expect(await fetch(port, trusting, 'localhost', 100)).toMatchObject({ ...nothing, error: { kind: 'timeout' } });
+    expect(connections).toBe(2);
+  });
+
+  it('the caller breaks it off', async () => {
+    const stop = new AbortController();
+    const port = await rawPort((socket) => socket.once('data', () => stop.abort()));
+    const url = `https://localhost:${port}/`;
+    const found = await fetchServedChain({ url }, { timeoutMs: 5_000, signal: stop.signal, address: '127.0.0.1' });
+    expect(found).toMatchObject({ ...nothing, error: { kind: 'local' } });
+  });
+
+  it('the host name does not resolve', async () => {
+    const found = await fetchServedChain({ url: 'https://nowhere.invalid/' }, { timeoutMs: 5_000 });
+    expect(found).toMatchObject({ ...nothing, error: { kind: 'dns' } });
+  });
+
+  it('what is on the way is a TLS server that never ends its flight', async () => {
+    const backend = await httpsPort(right());
+    const port = await rawPort((socket) => {
+      const peer = connectTcp(backend, '127.0.0.1');
+      peer.on('error', () => undefined);
+      socket.on('close', () => peer.destroy());
+      socket.pipe(peer);
+    });
+    expect(await fetch(port, trusting, 'localhost', 100)).toMatchObject({ ...nothing, error: { kind: 'timeout' } });
+  });
+});
+
+describe('the names of authorities', () => {
+  const der = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  const CN = (tag: string, text: Buffer) =>
+    Buffer.concat([
+      der('30'),
+      Buffer.of(text.length + 11),
+      der('31'),
+      Buffer.of(text.length + 9),
+      der('30'),
+      Buffer.of(text.length + 7),
+      der('0603550403'),
+      der(tag),
+      Buffer.of(text.length),
+      text,
+    ]);
+
+  it.each([
+    ['UTF-8', '0c', Buffer.from('Zürich'), 'CN=Zürich'],
+    ['Latin-1', '14', Buffer.from('Zürich', 'latin1'), 'CN=Zürich'],
+    ['two bytes a character', '1e', Buffer.from('Zürich', 'utf16le').swap16(), 'CN=Zürich'],
+    ['a comma and a backslash', '13', Buffer.from('a, b\\c'), 'CN=a\\, b\\\\c'],
+    ['control characters', '0c', Buffer.from('a\x1b[31m\n\u202e'), 'CN=a?[31m??'],
+  ])('are text: %s', (_what, tag, text, expected) => {
+    expect(distinguishedName(CN(tag, text))).toBe(expected);
+  });
+
+  it.each([
+    ['an empty one', '3000', 'an empty name'],
+    ['nothing', '', 'a name of 0 bytes that cannot be read'],
+    ['garbage', 'ffff', 'a name of 2 bytes that cannot be read'],
+    ['one that is cut off', '30 0b 31 09', 'a name of 4 bytes that cannot be read'],
+    ['one with something behind it', '3000 00', 'a name of 3 bytes that cannot be read'],
+    ['an empty set', '3002 3100', 'a name of 4 bytes that cannot be read'],
+    ['an indefinite length', '3080 0000', 'a name of 4 bytes that cannot be read'],
+    ['an identifier that is unknown', '300b 3109 3007 0602 2a03 0c01 78', 'OID 2a03=x'],
+  ])('never fail: %s', (_what, hex, expected) => {
+    expect(distinguishedName(der(hex))).toBe(expected);
+  });
+});
