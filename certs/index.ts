@@ -32,3 +32,22 @@ export {
   serverFixture,
   serverFixtures,
 } from './fixtures/server-fixtures.ts';
+export { authorityKeyId, isIssuedBy, keyInWords, nameInWords, weakSignatureHash } from './loader/certificate-facts.ts';
+export type { Purpose } from './loader/check-leaf.ts';
+export type { DerKind } from './loader/der-kind.ts';
+export {
+  type MaterialAdvice,
+  type MaterialAdviceCode,
+  type MaterialFinding,
+  type MaterialProblem,
+  type MaterialProblemCode,
+  type MaterialReading,
+  type MaterialSource,
+  usableMaterial,
+} from './loader/finding.ts';
+export type { LineFault, PemBlock } from './loader/pem.ts';
+export { readAuthorities } from './loader/read-authorities.ts';
+export { certificatesPem, readCertificates } from './loader/read-certificates.ts';
+export { type Identity, type IdentityOptions, type MaterialFile, readIdentity } from './loader/read-identity.ts';
+export { type PrivateKey, readPrivateKey } from './loader/read-private-key.ts';
+export { type OtherKind, type Sniffed, sniff } from './loader/sniff.ts';

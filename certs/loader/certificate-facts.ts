@@ -1,0 +1,91 @@
+/** What Node does not say about a certificate, read from its DER, and its names in words. RFC 5280. */
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { derChildren, derElement, TAG } from './der.ts';
+
+/** Signature algorithms with a hash that no longer protects, by object identifier. */
+const WEAK_SIGNATURES: ReadonlyMap<string, string> = new Map([
+  ['2a864886f70d010102', 'MD2'],
+  ['2a864886f70d010104', 'MD5'],
+  ['2a864886f70d010105', 'SHA-1'],
+  ['2a8648ce3d0401', 'SHA-1'],
+  ['2a8648ce380403', 'SHA-1'],
+  ['2b0e03021d', 'SHA-1'],
+]);
+const KEY_USAGE = '551d0f';
+const AUTHORITY_KEY = '551d23';
+
+/** The hash of the signature when it is one that no longer protects; undefined for every other. */
+export function weakSignatureHash(certificate: X509Certificate): string | undefined {
+  const [oid] = derChildren(derChildren(derElement(certificate.raw))[1]);
+  return oid === undefined ? undefined : WEAK_SIGNATURES.get(oid.content.toString('hex'));
+}
+
+/** Whether the key may sign or agree on keys, which TLS needs; true when the certificate does not limit its key. */
+export function maySignHandshakes(certificate: X509Certificate): boolean {
+  const usage = extension(certificate, KEY_USAGE);
+  const bits = usage === undefined ? undefined : derElement(usage)?.content[1];
+  // Bit 0 is digitalSignature, bit 4 is keyAgreement, counted from the most significant.
+  return bits === undefined || (bits & 0b1000_1000) !== 0;
+}
+
+/** The identifier of the key that signed the certificate, when the certificate has one. */
+export function authorityKeyId(certificate: X509Certificate): string | undefined {
+  return extension(certificate, AUTHORITY_KEY)?.toString('hex');
+}
+
+export function isSelfIssued({ subject, issuer }: X509Certificate): boolean {
+  return subject === issuer;
+}
+
+/** Whether one certificate is signed with the key of another and names it. */
+export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  try {
+    return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+export function isExpired({ validTo }: X509Certificate, now: Date): boolean {
+  return Date.parse(validTo) < now.getTime();
+}
+
+export function isNotYetValid({ validFrom }: X509Certificate, now: Date): boolean {
+  return Date.parse(validFrom) > now.getTime();
+}
+
+/** A distinguished name in one line, without control characters, and not longer than a message can bear. */
+export function nameInWords(name: string | undefined): string {
+  const line = (name ?? '').replace(/\n/g, ', ').replace(/[\0-\x1f\x7f-\x9f]/g, '?');
+  if (line === '') return 'without a name';
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+}
+
+/** A key in words: `RSA with 2048 bits`, `EC on P-256`, `Ed25519`. */
+export function keyInWords(key: KeyObject): string {
+  const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {};
+  const type = key.asymmetricKeyType ?? '';
+  if (modulusLength !== undefined) return `${type === 'rsa' ? 'RSA' : type.toUpperCase()} with ${modulusLength} bits`;
+  if (namedCurve !== undefined) return `EC on ${CURVES.get(namedCurve) ?? namedCurve}`;
+  return TYPES.get(type) ?? type.toUpperCase();
+}
+
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ['prime256v1', 'P-256'],
+  ['secp384r1', 'P-384'],
+  ['secp521r1', 'P-521'],
+]);
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['ed25519', 'Ed25519'],
+  ['ed448', 'Ed448'],
+]);
+
+/** The content of an extension by the hexadecimal text of its identifier. */
+function extension(certificate: X509Certificate, id: string): Buffer | undefined {
+  const body = derChildren(derElement(certificate.raw))[0];
+  const list = derChildren(derChildren(body).find(({ tag }) => tag === TAG.context3))[0];
+  const found = derChildren(list, 64)
+    .map((one) => derChildren(one))
+    .find(([oid]) => oid?.content.toString('hex') === id);
+  return found?.find(({ tag }) => tag === TAG.octetString)?.content;
+}

@@ -1,0 +1,87 @@
+/** Splits PEM text into its blocks, as strictly as OpenSSL does, and says what is wrong with the lines when that fails. RFC 7468. */
+
+export interface PemBlock {
+  /** What stands after BEGIN. */
+  readonly label: string;
+  /** Whether the block has the headers of an encrypted key of the old kind (RFC 1421). */
+  readonly encrypted: boolean;
+  /** The decoded content; undefined when it is not base64. */
+  readonly der: Buffer | undefined;
+  /** The block as OpenSSL reads it, with plain line ends. */
+  readonly text: string;
+}
+
+/** What can be wrong with the lines of a text that is meant to be PEM. */
+export type LineFault =
+  | 'no-end'
+  | 'no-begin'
+  | 'other-end'
+  | 'glued'
+  | 'blank-lines'
+  | 'escaped'
+  | 'one-line'
+  | 'carriage-returns'
+  | 'indented'
+  | 'begin-line';
+
+export type PemText = { readonly blocks: readonly PemBlock[] } | { readonly fault: LineFault };
+
+const BEGIN = /^-----BEGIN ([^-]{1,64})-----$/;
+const END = /^-----END ([^-]{1,64})-----$/;
+const HEADER = /^[A-Za-z][A-Za-z0-9-]*: /;
+
+/** The blocks of a text; none when nothing in it looks like PEM. What stands between blocks does not matter. */
+export function pemText(text: string): PemText {
+  if (/-----END [^-]{1,64}-----[ \t]*-----BEGIN /.test(text)) return { fault: 'glued' };
+  const blocks: PemBlock[] = [];
+  let open: { label: string; lines: string[] } | undefined;
+  for (const raw of text.split('\n')) {
+    const line = raw.trimEnd();
+    const begin = BEGIN.exec(line)?.[1];
+    const end = END.exec(line)?.[1];
+    if (begin !== undefined) {
+      if (open !== undefined) return { fault: 'no-end' };
+      open = { label: begin, lines: [] };
+    } else if (end !== undefined) {
+      if (open === undefined) return { fault: 'no-begin' };
+      if (open.label !== end) return { fault: 'other-end' };
+      const block = toBlock(open.label, open.lines);
+      if (block === undefined) return { fault: 'blank-lines' };
+      blocks.push(block);
+      open = undefined;
+    } else open?.lines.push(line);
+  }
+  if (open !== undefined) return { fault: 'no-end' };
+  if (blocks.length > 0) return { blocks };
+  const fault = brokenLines(text);
+  return fault === undefined ? { blocks } : { fault };
+}
+
+/** undefined when there are empty lines in the middle of the content, which OpenSSL does not read. */
+function toBlock(label: string, lines: readonly string[]): PemBlock | undefined {
+  const hasHeaders = HEADER.test(lines[0] ?? '');
+  const headers = hasHeaders ? lines.slice(0, Math.max(1, lines.indexOf(''))) : [];
+  const body = lines.slice(hasHeaders ? headers.length + 1 : 0);
+  if (!label.startsWith('PGP ') && body.includes('')) return undefined;
+  const base64 = body.map((line) => line.trim()).join('');
+  const isBase64 = base64 !== '' && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
+  const text = [
+    `-----BEGIN ${label}-----`,
+    ...(hasHeaders ? [...headers, ''] : []),
+    ...(base64.match(/.{1,64}/g) ?? []),
+    `-----END ${label}-----`,
+    '',
+  ].join('\n');
+  const encrypted = headers.some((line) => /^Proc-Type: *4, *ENCRYPTED/.test(line));
+  return { label, encrypted, der: isBase64 ? Buffer.from(base64, 'base64') : undefined, text };
+}
+
+/** What is wrong with a text without a whole line BEGIN, or undefined when it is not meant to be PEM. */
+function brokenLines(text: string): LineFault | undefined {
+  const line = /^.*\bBEGIN [A-Z0-9 ]*(?:CERTIFICATE|KEY|PKCS|CRL|REQUEST|PARAMETERS).*$/m.exec(text)?.[0];
+  if (line === undefined) return undefined;
+  if (!/-----BEGIN [^-]+-----/.test(line)) return 'begin-line';
+  if (/-----BEGIN [^-]+-----(?:\\r)?\\n/.test(line)) return 'escaped';
+  if (/-----BEGIN [^-]+-----\r(?!\n)/.test(text)) return 'carriage-returns';
+  return /^[ \t]+-----BEGIN [^-]+-----\s*$/.test(line) ? 'indented' : 'one-line';
+}

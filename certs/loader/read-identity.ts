@@ -1,0 +1,108 @@
+/** Reads a certificate together with its key, and checks that the two can be used. Specification: TLS. */
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { isExpired, isNotYetValid, keyInWords, nameInWords } from './certificate-facts.ts';
+import { checkChain } from './check-chain.ts';
+import { checkLeaf, type Purpose } from './check-leaf.ts';
+import { type MaterialProblem, type MaterialReading, type MaterialSource, shellName, sourceName } from './finding.ts';
+import { orderChain } from './order-chain.ts';
+import { readCertificates } from './read-certificates.ts';
+import { readPrivateKey } from './read-private-key.ts';
+
+export interface MaterialFile {
+  readonly bytes: Uint8Array;
+  readonly source: MaterialSource;
+}
+
+export interface IdentityOptions {
+  readonly cert: MaterialFile;
+  readonly key: MaterialFile;
+  readonly passphrase?: string | undefined;
+  /** What the certificate is meant to be used for. */
+  readonly purpose: Purpose;
+  /** The present by default. */
+  readonly now?: Date;
+  /** Authorities that are known, by which a missing intermediate certificate is recognised. */
+  readonly authorities?: readonly X509Certificate[];
+}
+
+/** A certificate with its key. */
+export interface Identity {
+  /** The certificate of the key first, then each one's issuer as far as the file has them. */
+  readonly chain: readonly [leaf: X509Certificate, ...issuers: X509Certificate[]];
+  readonly key: KeyObject;
+  /** The key as PKCS#8 PEM, not encrypted. */
+  readonly keyPem: string;
+}
+
+/**
+ * The certificate, found in its file by the key, with its chain in order. There is a value as soon as the two belong together;
+ * problems beside it say why it would be refused: expired, not valid yet, too weak, for another purpose.
+ */
+export function readIdentity(options: IdentityOptions): MaterialReading<Identity> {
+  const { cert, key, passphrase, purpose, now = new Date(), authorities = [] } = options;
+  const certificates = readCertificates(cert.bytes, cert.source);
+  const privateKey = readPrivateKey(key.bytes, { source: key.source, passphrase });
+  const unread = [...certificates.problems, ...privateKey.problems];
+  if (certificates.value === undefined || privateKey.value === undefined) {
+    const isSwapped = unread.some(({ code }) => code === 'CERT_IS_KEY') && unread.some(isCertificateForKey);
+    return { value: undefined, problems: isSwapped ? [swapped(cert, key)] : unread, advice: [] };
+  }
+  const object = privateKey.value.key;
+  const matching = certificates.value.filter((certificate) => belongsTo(certificate, object));
+  const leaf = matching.find((one) => !isExpired(one, now) && !isNotYetValid(one, now)) ?? matching[0];
+  if (leaf === undefined) {
+    return { value: undefined, problems: [otherPair(certificates.value, object, cert, key)], advice: [] };
+  }
+  const ordered = orderChain(leaf, certificates.value, now);
+  const [, ...issuers] = ordered.chain;
+  const name =
+    certificates.value.length === 1
+      ? sourceName(cert.source)
+      : `${sourceName(cert.source)} (${nameInWords(leaf.subject)})`;
+  const found = checkLeaf(leaf, name, purpose, now);
+  return {
+    value: { chain: [leaf, ...issuers], key: object, keyPem: privateKey.value.pem },
+    problems: found.problems,
+    advice: [...privateKey.advice, ...found.advice, ...checkChain(ordered, sourceName(cert.source), authorities, now)],
+  };
+}
+
+function belongsTo(certificate: X509Certificate, key: KeyObject): boolean {
+  try {
+    return certificate.checkPrivateKey(key);
+  } catch {
+    return false;
+  }
+}
+
+function isCertificateForKey({ code }: MaterialProblem): boolean {
+  return code === 'KEY_IS_CERTIFICATE';
+}
+
+function swapped(cert: MaterialFile, key: MaterialFile): MaterialProblem {
+  return {
+    code: 'PAIR_SWAPPED',
+    about: 'certificate',
+    what: `${sourceName(cert.source)} holds a private key, and ${sourceName(key.source)} holds a certificate`,
+    hint: 'The two are swapped: give each in the place of the other.',
+  };
+}
+
+function otherPair(
+  certificates: readonly X509Certificate[],
+  key: KeyObject,
+  cert: MaterialFile,
+  keyFile: MaterialFile,
+): MaterialProblem {
+  const name = sourceName(keyFile.source);
+  const [first] = certificates;
+  const theirs = first === undefined ? '' : keyInWords(first.publicKey);
+  const what =
+    certificates.length > 1
+      ? `${name} is not the key of any of the ${certificates.length} certificates in ${sourceName(cert.source)}`
+      : theirs === keyInWords(key)
+        ? `${name} is not the key of the certificate in ${sourceName(cert.source)}`
+        : `${name} holds a key of another kind (${keyInWords(key)}) than the certificate in ${sourceName(cert.source)} has (${theirs})`;
+  const hint = `Give the two that were made together; these two print the same then: openssl x509 -in ${shellName(cert.source)} -noout -pubkey; openssl pkey -in ${shellName(keyFile.source)} -pubout.`;
+  return { code: 'KEY_OTHER_PAIR', about: 'key', what, hint };
+}
