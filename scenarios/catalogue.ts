@@ -7,13 +7,17 @@ import { deliverySuite } from './suites/delivery.ts';
 import { httpSuite } from './suites/http.ts';
 import { leaksSuite } from './suites/leaks.ts';
 import { malformedSuite } from './suites/malformed.ts';
+import { mtlsSuite } from './suites/mtls.ts';
 import { rawBodySuite } from './suites/raw-body.ts';
 import { signatureSuite } from './suites/signature.ts';
+import { tlsSuite } from './suites/tls.ts';
 import { typoKeySuite } from './suites/typo-key.ts';
 import { validSuite } from './suites/valid.ts';
 
 export const CATALOGUE: readonly Suite[] = [
   validSuite,
+  tlsSuite,
+  mtlsSuite,
   typoKeySuite,
   signatureSuite,
   apiKeySuite,

@@ -40,8 +40,10 @@ export interface HelloExpectation {
   readonly warn?: readonly HelloMatch[];
 }
 
-/** Faults of the certificates that fail a scenario; `expected` is the right state in a few words. */
+/** Faults of the certificates that fail a scenario. `text` is the right state in a few words. */
 export interface ChainExpectation {
   readonly text: string;
   readonly faults: readonly ChainFaultCode[];
+  /** Faults that, as long as they are there, leave no way to see these. */
+  readonly hiddenBy?: readonly ChainFaultCode[];
 }

@@ -20,8 +20,9 @@ export interface Requirement {
 
 const SENDER = 'It binds the sender; the tests of the sender core prove it.';
 const OPERATOR = 'It binds the operator, outside of any delivery.';
-const TLS =
-  'It needs a TLS probe, and this revision of the catalogue holds none: `hookproof run` only reports whether the connection was trusted.';
+const REVOCATION = 'It would take a question to the authority, which is another party than the endpoint.';
+const PUBLIC_AUTHORITIES =
+  'It would take a client certificate of a public authority. The authorities that a server names in its request are recorded.';
 
 export const REQUIREMENTS = [
   // Delivery and answer
@@ -503,7 +504,6 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'The endpoint serves HTTPS with TLS 1.2 or higher.',
-    untested: TLS,
   },
   {
     id: 'tls-trusted',
@@ -511,7 +511,6 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'The certificate is valid and comes from a trusted authority.',
-    untested: TLS,
   },
   {
     id: 'tls-chain',
@@ -519,7 +518,6 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'The full chain is served when intermediates are used, and nothing in it has expired.',
-    untested: TLS,
   },
   {
     id: 'tls-key',
@@ -527,7 +525,6 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'Keys are RSA of at least 2048 bits or an equivalent ECDSA key.',
-    untested: TLS,
   },
   {
     id: 'mtls-verified',
@@ -535,7 +532,36 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'With mutual TLS, client certificates are verified against the issuing authority.',
-    untested: TLS,
+  },
+  {
+    id: 'tls-http1',
+    section: 'Delivery endpoint',
+    level: 'must',
+    subject: 'receiver',
+    text: 'The endpoint speaks HTTP/1.1 over TLS, as the sender does.',
+  },
+  {
+    id: 'tls-strength',
+    section: 'TLS',
+    level: 'should',
+    subject: 'receiver',
+    text: 'No broken cipher suite and no compression is on (ruling: the sender offers neither).',
+  },
+  {
+    id: 'tls-revocation',
+    section: 'TLS',
+    level: 'must',
+    subject: 'receiver',
+    text: 'The certificate has not been revoked.',
+    untested: REVOCATION,
+  },
+  {
+    id: 'mtls-one-authority',
+    section: 'TLS',
+    level: 'must',
+    subject: 'receiver',
+    text: 'With mutual TLS, certificates of other authorities are refused, public ones included.',
+    untested: PUBLIC_AUTHORITIES,
   },
   {
     id: 'mtls-format',

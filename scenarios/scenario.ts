@@ -166,9 +166,9 @@ export function changedStages(change: Change): SendingStage[] {
 
 /**
  * A set of answers: a status, a class of statuses, or what came in place of an answer. `closed` is a connection that was closed or
- * reset with no answer; `none` is no answer in time, and in `pass` any lack of one (a cut-off delivery has none to expect).
+ * reset with no answer, and `alert` one that was ended with a TLS alert; `none` is no answer in time, and in `pass` any lack of one (a cut-off delivery has none to expect).
  */
-export type AnswerMatch = number | '2xx' | '3xx' | '4xx' | '5xx' | 'closed' | 'none';
+export type AnswerMatch = number | '2xx' | '3xx' | '4xx' | '5xx' | 'alert' | 'closed' | 'none';
 
 /** Something that must not stand in an answer, in its headers or body. */
 export type Leak = 'signature' | 'secret' | 'api-key' | 'stack-trace' | 'parser-detail';
@@ -188,6 +188,8 @@ export interface Expectation {
   readonly note?: readonly AnswerMatch[];
   /** Warns, whatever the level. */
   readonly warn?: readonly AnswerMatch[];
+  /** Proves nothing either way. */
+  readonly unclear?: readonly AnswerMatch[];
   /** What a 5xx, a hang, a reset or an exit means here: on a malformed payload it is a crash and fails (503 too). */
   readonly malformed?: boolean;
   /** What must not stand in the answer. */
@@ -256,6 +258,8 @@ export interface ProbeScenario extends ScenarioText {
 export interface FlowScenario extends ScenarioText {
   readonly flow: (kit: Kit) => readonly (readonly Delivery[])[];
   readonly uniform?: boolean;
+  /** The one TLS version that the deliveries, and so the controls around them, go over. */
+  readonly version?: OfferedTlsVersion;
   /** Runs when nothing else is in flight, so that its load disturbs no other scenario. */
   readonly alone?: boolean;
 }

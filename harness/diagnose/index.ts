@@ -1,3 +1,4 @@
+export { explainCertificates } from './certificate-findings.ts';
 export type { Finding } from './finding.ts';
 export { explainGate, type Gate } from './gate-findings.ts';
 export { explainRefusal } from './refused-control.ts';

@@ -2,6 +2,7 @@
 import type { RunObservations } from '../../scenarios/index.ts';
 import type { Diagnosis, ScenarioResult } from '../result/result-document.ts';
 import type { Finding } from './finding.ts';
+import { explainClientCertificates } from './tls-findings.ts';
 
 /** A fault is named when this share of the outcomes that can tell agrees with it. */
 const MOST = 0.8;
@@ -164,5 +165,6 @@ export function explainRun(results: readonly ScenarioResult[], outages: RunObser
   const kept = everything ? found.filter(({ fault }) => !fault.endsWith('-not-checked')) : found;
   const known = kept.some(({ fault }) => fault !== 'verifies-reserialised-json');
   const accepted = known ? null : ofAcceptances(results);
-  return [down, accepted].filter((diagnosis) => diagnosis !== null).concat(kept, ofStatuses(results));
+  const certificates = explainClientCertificates(results);
+  return [down, certificates, accepted].filter((diagnosis) => diagnosis !== null).concat(kept, ofStatuses(results));
 }

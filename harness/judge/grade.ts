@@ -30,6 +30,12 @@ export function describeAttempt(attempt: Attempt): string {
   return attempt.error === null ? 'nothing' : `no answer: ${attempt.error.message}`;
 }
 
+/** Whether a connection ended without an answer and without a TLS alert. */
+export function wasClosed({ answer, error }: Attempt): boolean {
+  if (answer !== null || error === null) return false;
+  return error.kind === 'reset' || (error.kind === 'tls' && error.alert === undefined && RESETS.has(error.code));
+}
+
 /** The set that an answer falls in; an exact status beats a class of statuses. */
 function setOf(expect: Expectation, exact: AnswerMatch, group: AnswerMatch): 'pass' | 'note' | 'warn' | null {
   for (const match of [exact, group]) {
@@ -40,6 +46,9 @@ function setOf(expect: Expectation, exact: AnswerMatch, group: AnswerMatch): 'pa
   return null;
 }
 
+/** The codes with which a connection ends without a word. */
+const RESETS: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
+
 const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3xx', 4: '4xx', 5: '5xx' };
 
 function gradeStatus(status: number, expect: Expectation): Grade {
@@ -47,13 +56,15 @@ function gradeStatus(status: number, expect: Expectation): Grade {
   const set = setOf(expect, status, group);
   const due = `${expect.text} was due`;
   if (set === 'pass') return { grade: 'pass', reason: '' };
+  if (expect.unclear?.includes(status))
+    return { grade: 'inconclusive', reason: `unavailable: the endpoint answered ${status}` };
   if (status === 429) return { grade: 'inconclusive', reason: 'rate-limited: the endpoint answered 429' };
   if (set === 'note') return { grade: 'note', reason: `answered ${status}, which is allowed; ${due}` };
   if (set === 'warn') return { grade: 'warn', reason: `answered ${status} where ${due}` };
   // A receiver that is busy says nothing about the probe; on a malformed payload a 5xx of any kind is a crash of the handler.
   if (status === 503 && expect.malformed !== true)
     return { grade: 'inconclusive', reason: 'unavailable: the endpoint answered 503' };
-  if (group === '2xx' && !expect.authentic) {
+  if (group === '2xx' && (!expect.authentic || expect.pass.includes('alert'))) {
     return { grade: 'fail', reason: `accepted with ${status} a delivery that had to be refused`, forged: true };
   }
   if (group === '5xx' && expect.malformed === true) {
@@ -75,9 +86,16 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
     case 'dns':
     case 'refused':
     case 'unreachable':
-    case 'tls':
     case 'tls-untrusted':
       return { grade: 'inconclusive', reason: `not delivered: ${error.message}` };
+    case 'tls': {
+      // Only a delivery over a connection that is wrong on purpose may be refused in the handshake; of any other it says nothing.
+      const match = error.alert !== undefined ? 'alert' : RESETS.has(error.code) ? 'closed' : null;
+      const set = match === null ? null : setOf(expect, match, match);
+      if (set === 'pass') return { grade: 'pass', reason: '' };
+      if (set === 'note') return { grade: 'note', reason: `refused: ${error.message}` };
+      return { grade: 'inconclusive', reason: `not delivered: ${error.message}` };
+    }
     case 'reset': {
       const set = expect.pass.includes('none') ? 'pass' : setOf(expect, 'closed', 'closed');
       if (set === 'pass') return { grade: 'pass', reason: '' };
@@ -90,6 +108,7 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
     }
     case 'timeout':
       if (expect.pass.includes('none')) return { grade: 'pass', reason: '' };
+      if (expect.unclear?.includes('none')) return { grade: 'inconclusive', reason: 'silence proves nothing' };
       if (expect.warn?.includes('none'))
         return { grade: 'warn', reason: `gave no whole answer in time where ${expect.text} was due` };
       return { grade: 'fail', reason: `gave no whole answer in time where ${expect.text} was due`, forged: false };

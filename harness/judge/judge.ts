@@ -25,7 +25,7 @@ function withoutControl(before: Attempt, observed: string): Judgement {
 }
 
 /** A failure at its level: `must` fails, `should` warns, `info` is recorded. */
-function atLevel(level: Level, observed: string, reason: string): Judgement {
+export function atLevel(level: Level, observed: string, reason: string): Judgement {
   if (level === 'must') return { verdict: 'fail', observed, reason };
   if (level === 'should') return { verdict: 'warn', observed, reason };
   return { verdict: 'pass', observed, reason: `recorded: ${reason}` };

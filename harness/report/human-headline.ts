@@ -41,11 +41,18 @@ function numbers(counts: ResultDocument['counts']): string {
   return named.length === 0 ? 'nothing was judged' : named.join(', ');
 }
 
+/** "TLSv1.3 TLS_AES_256_GCM_SHA384, certificate until 2027-01-31". */
+function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocument['target']['tls']>): string {
+  const words = protocol === null ? 'no TLS handshake' : `${protocol} ${cipher ?? ''}`.trim();
+  const [leaf] = chain;
+  return leaf === undefined ? words : `${words}, certificate until ${leaf.notAfter.slice(0, 10)}`;
+}
+
 function circumstances(document: ResultDocument): string {
   const { target, profile, shard } = document;
   const parts = [target.features.length === 0 ? 'no security feature on' : `with ${target.features.join(', ')}`];
   if (profile !== null) parts.push(`profile ${profile}`);
-  if (target.tls !== null) parts.push(`${target.tls.protocol} ${target.tls.cipher}`);
+  if (target.tls !== null) parts.push(connectionOf(target.tls));
   if (shard !== null) parts.push(`shard ${shard.index} of ${shard.of}`);
   return parts.join('; ');
 }

@@ -75,7 +75,29 @@ export const resultDocument = z.strictObject({
   target: z.strictObject({
     url: text,
     features: z.array(z.enum(FEATURES)),
-    tls: z.strictObject({ protocol: text, cipher: text }).nullable(),
+    /** What the endpoint serves over HTTPS: the certificates in the order sent, the leaf first. Null for plain HTTP. */
+    tls: z
+      .strictObject({
+        protocol: text.nullable(),
+        cipher: text.nullable(),
+        versions: z.array(text),
+        trustedBy: text.nullable(),
+        clientCertificateRequested: z.boolean().nullable(),
+        chain: z.array(
+          z.strictObject({
+            role: text,
+            subject: text,
+            issuer: text,
+            notBefore: text,
+            notAfter: text,
+            key: text,
+            signature: text,
+            /** SHA-256 of the certificate, in hex. */
+            fingerprint: text,
+          }),
+        ),
+      })
+      .nullable(),
   }),
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
   seed: text,

@@ -42,7 +42,7 @@ function labelOf(change: Change, stage: SendingStage): string {
           ? change.transmit.label
           : change.transmit.kind;
     case 'connect':
-      return 'another connection';
+      return change.connect?.label ?? '';
     default:
       return LABELS[stage];
   }

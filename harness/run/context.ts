@@ -2,6 +2,7 @@
 import type { Kit, RunObservations } from '../../scenarios/index.ts';
 import type { RunListener } from '../result/run-event.ts';
 import type { Partner } from '../sender/index.ts';
+import { createIdentities, type Identities } from './identities.ts';
 import { createKit } from './kit.ts';
 
 /** How a run sends. All times in milliseconds. */
@@ -35,6 +36,8 @@ export interface RunContext {
   readonly controlKit: Kit;
   /** One delivery at a time: after an outage, so that the next one has one suspect, and after a 429, to be gentle. */
   serial: boolean;
+  /** What is presented as client certificate where a scenario changes it. */
+  identities: Identities;
   /** Why nothing more is sent, or null. */
   stopped: string | null;
   readonly seen: Writable<RunObservations>;
@@ -48,6 +51,7 @@ export function createContext(
     requests: 0,
     controlKit: createKit(given.partner, given.seed, 'controls', given.now, given.onSignature),
     serial: given.limits.concurrency === 1,
+    identities: createIdentities(given.partner, {}, false),
     stopped: null,
     seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [] },
   };

@@ -2,6 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import { type Attempt, createConnections, createSender, exchange, type Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
+import { connectedExchange } from './connected-exchange.ts';
+import { createIdentities, type Identities } from './identities.ts';
 import { rawExchange } from './raw-exchange.ts';
 import { headersFor, requestBytes, writerFor } from './transmissions.ts';
 
@@ -22,7 +24,11 @@ export interface Lane {
 
 const BODY_CAP_BYTES = 64 * 1024;
 
-export function createLane(partner: Partner, limits: { readonly timeoutMs: number }): Lane {
+export function createLane(
+  partner: Partner,
+  limits: { readonly timeoutMs: number },
+  identities: () => Identities = () => createIdentities(partner, {}, false),
+): Lane {
   const tls = partner.tls === undefined ? {} : { tls: partner.tls };
   const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...tls });
   const fresh = createConnections({ keepAlive: false, ...tls });
@@ -32,7 +38,7 @@ export function createLane(partner: Partner, limits: { readonly timeoutMs: numbe
   setMaxListeners(0, signal);
 
   return {
-    send({ prepared, transmission, kit }, options = {}) {
+    send({ prepared, transmission, kit, change }, options = {}) {
       const timeoutMs = options.timeoutMs ?? limits.timeoutMs;
       const bodyCapBytes = options.bodyCapBytes ?? BODY_CAP_BYTES;
       if (transmission?.kind === 'raw') {
@@ -41,6 +47,10 @@ export function createLane(partner: Partner, limits: { readonly timeoutMs: numbe
           bodyCapBytes,
           signal,
         });
+      }
+      if (change.connect !== undefined) {
+        const limitsOfThis = { timeoutMs, bodyCapBytes, signal };
+        return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);
       }
       const write = writerFor(transmission);
       const { fresh: alone = false } = options;

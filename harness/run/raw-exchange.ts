@@ -1,7 +1,7 @@
 /** Sends bytes that no HTTP client would send, on a connection of its own, and reads the answer's status, headers and body. */
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { HeaderLine } from '../../contract/index.ts';
 import {
   type Answer,
@@ -17,6 +17,8 @@ import {
 export interface RawOptions {
   readonly timeoutMs: number;
   readonly bodyCapBytes: number;
+  /** In place of the partner's own TLS options; `plain` speaks no TLS whatever the URL says. */
+  readonly tls?: ConnectionOptions | 'plain';
   /** Ends the exchange without an answer. */
   readonly signal?: AbortSignal;
 }
@@ -39,12 +41,19 @@ function parseAnswer(received: Buffer, ended: boolean, cap: number): Answer | 'i
   return whole ? { status: Number(status), headers, body: body.subarray(0, cap), truncated: body.length > cap } : null;
 }
 
+/** Where to connect, and the name for SNI, which addresses do not have. */
+export function addressOf(target: URL): { host: string; port: number; serverName: string } {
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
+  return { host, port, serverName: isIP(host) === 0 ? host : '' };
+}
+
 /** Never rejects: what goes wrong is in the attempt. */
 export function rawExchange(url: string, partner: Partner, bytes: Buffer, options: RawOptions): Promise<Attempt> {
   const target = new URL(url);
-  const secure = target.protocol === 'https:';
-  const host = target.hostname.replace(/^\[|\]$/g, '');
-  const port = Number(target.port || (secure ? 443 : 80));
+  const secure = target.protocol === 'https:' && options.tls !== 'plain';
+  const { host, port, serverName } = addressOf(target);
+  const givenTls = typeof options.tls === 'object' ? options.tls : undefined;
   const startedAt = new Date().toISOString();
   const start = performance.now();
 
@@ -52,10 +61,11 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
     let received = Buffer.alloc(0);
     let phase: TransportPhase = 'connect';
     let connectMs: number | null = null;
+    let tlsMs: number | null = null;
     let firstByteMs: number | null = null;
     let settled = false;
     const socket: Socket = secure
-      ? connectTls({ host, port, servername: /[a-z]/i.test(host) ? host : '', ...tlsOptionsFor(partner) })
+      ? connectTls({ host, port, servername: serverName, ...(givenTls ?? tlsOptionsFor(partner)) })
       : connectTcp({ host, port });
 
     const settle = (answer: Answer | null, error: TransportError | null) => {
@@ -65,7 +75,7 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
       options.signal?.removeEventListener('abort', onAbort);
       socket.destroy();
       const totalMs = performance.now() - start;
-      resolve({ startedAt, timings: { connectMs, tlsMs: null, firstByteMs, totalMs, reused: false }, answer, error });
+      resolve({ startedAt, timings: { connectMs, tlsMs, firstByteMs, totalMs, reused: false }, answer, error });
     };
     const fail = (cause: unknown) => settle(null, classifyTransportError(cause, phase));
     const onAbort = () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }));
@@ -82,10 +92,18 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
 
     if (options.signal?.aborted === true) onAbort();
     options.signal?.addEventListener('abort', onAbort, { once: true });
-    socket.on(secure ? 'secureConnect' : 'connect', () => {
-      connectMs = performance.now() - start;
+    const write = () => {
       phase = 'answer';
       socket.write(bytes);
+    };
+    socket.on('connect', () => {
+      connectMs = performance.now() - start;
+      if (secure) phase = 'tls';
+      else write();
+    });
+    socket.on('secureConnect', () => {
+      tlsMs = performance.now() - start - (connectMs ?? 0);
+      write();
     });
     socket.on('data', (data: Buffer) => {
       firstByteMs ??= performance.now() - start;

@@ -1,6 +1,6 @@
 /** Makes the result of each planned scenario: from its trial, from the run as a whole, or from the reason why there is none. */
 import type { Scenario } from '../../scenarios/index.ts';
-import { judge } from '../judge/index.ts';
+import { type Judgement, judge, type judgeChain } from '../judge/index.ts';
 import type { PlannedScenario } from '../plan/plan.ts';
 import type { ScenarioResult, Verdict } from '../result/result-document.ts';
 import type { RunContext } from './context.ts';
@@ -10,6 +10,7 @@ import type { Trial } from './trial.ts';
 
 function dueFor(scenario: Scenario): string {
   if ('expect' in scenario) return scenario.expect.text;
+  if ('chain' in scenario) return scenario.chain.text;
   return 'flow' in scenario ? 'each delivery gets its right answer' : 'nothing of the kind in the whole run';
 }
 
@@ -83,6 +84,30 @@ export function notApplicable(planned: PlannedScenario): ScenarioResult {
     observed: '',
     reason: planned.obstacle ?? '',
   });
+}
+
+export function resultOfHandshake(
+  context: RunContext,
+  planned: PlannedScenario,
+  judgement: Judgement,
+  durationMs: number,
+): ScenarioResult {
+  return resultOf(planned, judgement, { durationMs, reproduce: reproduceWithoutCurl(context, planned, judgement) });
+}
+
+export function resultOfChain(
+  context: RunContext,
+  planned: PlannedScenario,
+  judgement: ReturnType<typeof judgeChain>,
+): ScenarioResult {
+  const result = resultOf(planned, judgement, { reproduce: reproduceWithoutCurl(context, planned, judgement) });
+  return judgement.fix === null ? result : { ...result, fix: judgement.fix };
+}
+
+/** No HTTP client shows a handshake: only the harness sends it again. */
+function reproduceWithoutCurl(context: RunContext, planned: PlannedScenario, { verdict }: { verdict: Verdict }) {
+  const plain = verdict === 'pass' || verdict === 'not-applicable';
+  return plain ? null : { curl: null, command: commandFor(context, planned.scenario.id) };
 }
 
 export function withoutVerdict(planned: PlannedScenario, reason: string): ScenarioResult {

@@ -1,27 +1,29 @@
-/** A run: plan, gate, lanes, outages, observations, result document. */
+/** A run: plan, TLS, gate, deliveries, observations, result document. */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { catalogueDigest, REQUIREMENTS } from '../../scenarios/index.ts';
-import { explainGate, explainRefusal, explainRun, type Finding, type Gate } from '../diagnose/index.ts';
-import { describeAttempt, isAccepted } from '../judge/index.ts';
-import { type PlannedScenario, planScenarios, type Selection } from '../plan/plan.ts';
+import { catalogueDigest } from '../../scenarios/index.ts';
+import { explainRun, type Finding } from '../diagnose/index.ts';
+import { planScenarios, type Selection } from '../plan/plan.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import type { RunListener } from '../result/run-event.ts';
 import { runVerdict, tally } from '../result/tally.ts';
 import type { Partner } from '../sender/index.ts';
 import { version } from '../version.ts';
-import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits } from './context.ts';
+import { createContext, DEFAULT_LIMITS, type RunLimits } from './context.ts';
 import { featuresOf, isReadableOnTheWay } from './features.ts';
-import { createKit } from './kit.ts';
-import { createLane, type Lane } from './lane.ts';
-import { runLanes } from './lanes.ts';
-import { settleOutage } from './outage.ts';
+import { diagnoseGate, GATE_SCENARIO, gateReason, gateTrial, openGate } from './gate.ts';
+import type { ClientFixtures } from './identities.ts';
+import { createLane } from './lane.ts';
+import { notVerifiedIn } from './not-verified.ts';
+import { runQueue } from './queue.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
-import { type Shipment, shipControl, shipProbe } from './shipment.ts';
-import { isObservation, type SendingPlan, type Trial, tryScenario } from './trial.ts';
+import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } from './tls-phase.ts';
+import { isObservation, isSending, type Trial } from './trial.ts';
 
 export interface RunOptions {
   readonly partner: Partner;
+  /** Client certificates that are wrong in a way that only the partner's authority can make. */
+  readonly clientFixtures?: ClientFixtures;
   readonly selection?: Partial<Selection>;
   readonly limits?: Partial<RunLimits>;
   readonly profile?: ResultDocument['profile'];
@@ -41,87 +43,9 @@ export interface RunOptions {
   readonly onSignature?: (signature: string) => void;
 }
 
-/** How much more patience the second delivery of the gate has: enough to tell "too late" from "never". */
-const SECOND_LOOK = { timeout: 2, bodyCapBytes: 4 * 1024 * 1024 };
-
-interface Opened extends Gate {
-  readonly shipment: Shipment;
-  readonly open: boolean;
-}
-
-/** The first delivery. Without an accepted one nothing else can be proved, so nothing else is sent. */
-async function openGate(context: RunContext, lane: Lane): Promise<Opened> {
-  const shipment = await shipControl(context, lane, 'the first delivery');
-  const first = shipment.attempt;
-  if (isAccepted(first) && first.answer?.truncated !== true) return { first, second: null, shipment, open: true };
-  const timeoutMs = context.limits.timeoutMs * (first.error?.kind === 'timeout' ? SECOND_LOOK.timeout : 1);
-  const again = await shipControl(context, lane, 'the first delivery again', {
-    fresh: true,
-    timeoutMs,
-    bodyCapBytes: SECOND_LOOK.bodyCapBytes,
-  });
-  const second = again.attempt;
-  // A long answer is odd but ends; an endless one is still going on after the second look.
-  const open = isAccepted(second) && second.answer?.truncated !== true && first.error?.kind !== 'timeout';
-  return { first, second, shipment: open ? again : shipment, open };
-}
-
-function gateReason({ first, second }: Opened, finding: Finding | null): string {
-  const got = first.answer?.status === 200 && second !== null ? describeAttempt(second) : describeAttempt(first);
-  return `the plain valid delivery was not accepted (${got})${finding === null ? '' : `: ${finding.title.toLowerCase().replace(/^the endpoint/, 'the endpoint')}`}`;
-}
-
-/** The diagnosis of a gate that stayed shut; wrong encodings are tried when the credentials were refused. */
-async function diagnoseGate(context: RunContext, lane: Lane, gate: Opened): Promise<Finding | null> {
-  const status = gate.first.answer?.status;
-  if (status === 401 || status === 403 || status === 400) {
-    const kit = createKit(context.partner, context.seed, 'diagnosis', context.now, context.onSignature);
-    const send = async (change: Parameters<typeof shipProbe>[2]['change']) => {
-      const authentic = change.sign === undefined;
-      const expect = { text: 'any', authentic, pass: [] };
-      return (await shipProbe(context, lane, { label: 'diagnosis', change, expect }, kit)).attempt;
-    };
-    const found = await explainRefusal(context.partner, send, () => context.signal.aborted);
-    if (found !== null) return found;
-  }
-  return explainGate(gate, context.partner.signing !== undefined || context.partner.apiKey !== undefined);
-}
-
 function asDiagnosis({ fault, title, why, fix }: Finding): Diagnosis {
   return { fault, title, agreement: 1, outcomes: 1, why, fix };
 }
-
-/** The first scenario is the gate's own: its failure is what the report has to say about an endpoint that accepts nothing. */
-function gateTrial(planned: SendingPlan, gate: Opened): Trial {
-  const { shipment } = gate;
-  const endless = gate.first.answer?.status === 200 && gate.second !== null;
-  const attempt = endless ? { ...gate.first, answer: null, error: ENDLESS_ANSWER } : gate.first;
-  const expect = 'expect' in planned.scenario ? planned.scenario.expect : { text: '200', authentic: true, pass: [200] };
-  const accepted = {
-    ...gate.first,
-    error: null,
-    answer: { status: 200, headers: [], body: new Uint8Array(), truncated: false },
-  };
-  const probe = { label: 'the first delivery', expect, attempt, leaks: shipment.leaks, probeFault: shipment.fault };
-  return {
-    planned,
-    shipments: [{ ...shipment, role: 'probe' }],
-    // Nothing can stand before the first delivery: it is its own control, so the judge is handed accepted ones.
-    evidence: { before: accepted, probes: [probe], after: accepted, killed: null, uniform: false },
-    startMs: 0,
-    endMs: gate.first.timings.totalMs,
-    outage: null,
-  };
-}
-
-const ENDLESS_ANSWER = {
-  kind: 'timeout',
-  phase: 'answer',
-  code: 'HOOKPROOF_ENDLESS_ANSWER',
-  message: 'the body of the answer does not end',
-} as const;
-
-const GATE_SCENARIO = 'valid/plain';
 
 /**
  * Runs the selected scenarios against an endpoint and gives the result document. Every planned scenario is judged. Nothing about
@@ -129,7 +53,8 @@ const GATE_SCENARIO = 'valid/plain';
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const { partner, listener = () => {}, signal = new AbortController().signal, strict = false } = options;
-  const features = featuresOf(partner);
+  const { clientFixtures = {} } = options;
+  const features = featuresOf(partner, clientFixtures);
   const selection: Selection = { suites: [], scenarios: [], greps: [], shard: null, ...options.selection };
   const plan = planScenarios({ features, readableOnTheWay: isReadableOnTheWay(partner) }, selection);
   const seed = options.seed ?? randomBytes(6).toString('hex');
@@ -158,29 +83,37 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
 
   for (const planned of plan) if (planned.obstacle !== null) report(notApplicable(planned));
   const applicable = plan.filter(({ obstacle }) => obstacle === null);
-  const sending = applicable.filter((planned): planned is SendingPlan => !isObservation(planned.scenario));
-  const lanes = Array.from({ length: limits.concurrency }, () => createLane(partner, limits));
+  const observing = applicable.filter(({ scenario }) => isObservation(scenario));
+  let sending = applicable.filter(isSending);
+  const lanes = Array.from({ length: limits.concurrency }, () => createLane(partner, limits, () => context.identities));
   const onAbort = () => {
     for (const lane of lanes) lane.close();
   };
   signal.addEventListener('abort', onAbort, { once: true });
   let gateFinding: Finding | null = null;
+  const inspection = await inspectWhenNeeded(context, applicable, clientFixtures);
 
   try {
+    if (inspection !== null) {
+      await judgeTls(context, applicable.filter(isOfTls), inspection, report);
+      for (const planned of sending) {
+        const obstacle = unspokenVersion(planned, inspection);
+        if (obstacle !== null) report(notApplicable({ ...planned, obstacle }));
+      }
+      sending = sending.filter(({ scenario }) => !results.has(scenario.id));
+    }
     const [firstLane] = lanes;
-    if (firstLane !== undefined && applicable.length > 0) {
+    const delivers = sending.length + observing.length > 0;
+    if (firstLane !== undefined && delivers && context.stopped === null && !signal.aborted) {
       const gate = await openGate(context, firstLane);
       if (gate.open) {
         await runQueue(context, lanes, firstLane, sending, settle);
+        if (!signal.aborted) for (const planned of observing) report(resultOfObservation(context, planned));
       } else if (!signal.aborted) {
-        gateFinding = await diagnoseGate(context, firstLane, gate);
+        gateFinding = await diagnoseGate(context, firstLane, gate, inspection);
         context.stopped = gateReason(gate, gateFinding);
         const own = sending.find(({ scenario }) => scenario.id === GATE_SCENARIO);
         if (own !== undefined) settle(gateTrial(own, gate));
-      }
-      if (gate.open && !signal.aborted) {
-        for (const planned of applicable)
-          if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
       }
     }
   } finally {
@@ -197,7 +130,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     schemaVersion: 1,
     tool: { name: 'hookproof', version },
     catalogue: { digest: catalogueDigest(), scenarios: plan.length },
-    target: { url: partner.url, features, tls: null },
+    target: { url: partner.url, features, tls: inspection === null ? null : describeTls(inspection) },
     profile: options.profile ?? null,
     seed,
     shard: selection.shard,
@@ -212,56 +145,9 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     counts,
     advice: [...(options.advice ?? [])],
     diagnosis: found,
-    notVerified: REQUIREMENTS.flatMap((entry) =>
-      entry.subject === 'receiver' && 'untested' in entry
-        ? [{ requirement: entry.id, text: entry.text, reason: entry.untested }]
-        : [],
-    ),
+    notVerified: notVerifiedIn(plan),
     results: ordered,
   };
   listener({ type: 'run-finished', document });
   return document;
-}
-
-/** How many scenarios in a row may get no verdict for want of an accepted control before the run gives up. */
-const MOST_WITHOUT_CONTROL = 3;
-
-async function runQueue(
-  context: RunContext,
-  lanes: readonly Lane[],
-  firstLane: Lane,
-  sending: readonly SendingPlan[],
-  settle: (trial: Trial) => void,
-): Promise<void> {
-  let refusedInARow = 0;
-  const settleAndCount = (trial: Trial) => {
-    settle(trial);
-    const limited = [trial.evidence.before, trial.evidence.after].some((attempt) => attempt?.answer?.status === 429);
-    refusedInARow = limited ? refusedInARow + 1 : 0;
-    if (refusedInARow >= MOST_WITHOUT_CONTROL)
-      context.stopped ??= 'rate-limited: the endpoint answers 429 to plain valid deliveries';
-  };
-  const isAlone = ({ scenario }: PlannedScenario) => 'alone' in scenario && scenario.alone === true;
-  const crowd = sending.filter((planned) => !isAlone(planned));
-  const soloists = sending.filter(isAlone);
-  for (const [queue, width] of [
-    [crowd, lanes.length],
-    [soloists, 1],
-  ] as const) {
-    while (queue.length > 0 && context.stopped === null && !context.signal.aborted) {
-      const pass = await runLanes(context, lanes.slice(0, context.serial ? 1 : width), queue, settleAndCount);
-      if (context.signal.aborted) return;
-      const retry = [...pass.doubtful];
-      if (pass.suspects.length > 0) {
-        for (const trial of await settleOutage(context, firstLane, pass.suspects)) settle(trial);
-      }
-      for (const trial of retry) {
-        if (context.stopped !== null || context.signal.aborted) return;
-        const again: Trial = await tryScenario(context, firstLane, trial.planned, null, true);
-        if (context.signal.aborted) return;
-        if (again.outage === null) settleAndCount(again);
-        else for (const settled of await settleOutage(context, firstLane, [again])) settle(settled);
-      }
-    }
-  }
 }

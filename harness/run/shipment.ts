@@ -1,5 +1,6 @@
 /** One delivery of a run: checked by the oracle, sent, repeated when the endpoint asks for patience, and looked at. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
 import { isAccepted, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../sender/index.ts';
@@ -79,14 +80,16 @@ async function ship(
   return { role, label, assembled, attempt, leaks, fault: null };
 }
 
-/** Sends the plain valid delivery. */
+/** Sends the plain valid delivery; with a version, over a connection of its own that offers this version alone. */
 export async function shipControl(
   context: RunContext,
   lane: Lane,
   label: string,
-  options: SendOptions = {},
+  { version, ...options }: SendOptions & { readonly version?: OfferedTlsVersion | undefined } = {},
 ): Promise<Shipment> {
-  const assembled = assemble({}, context.controlKit, context.partner);
+  const change: Change =
+    version === undefined ? {} : { connect: { label: `${tlsVersionName(version)} alone`, version } };
+  const assembled = assemble(change, context.controlKit, context.partner);
   const shipment = await ship(
     context,
     lane,

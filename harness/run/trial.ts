@@ -1,16 +1,29 @@
 /** One trial of one scenario: control, probes, control. */
 import { performance } from 'node:perf_hooks';
-import type { Delivery, FlowScenario, ObservationScenario, ProbeScenario, Scenario } from '../../scenarios/index.ts';
-import { describeAttempt, type Evidence, isAccepted } from '../judge/index.ts';
+import type { OfferedTlsVersion } from '../../contract/index.ts';
+import type {
+  Delivery,
+  FlowScenario,
+  Kit,
+  ObservationScenario,
+  ProbeScenario,
+  Scenario,
+} from '../../scenarios/index.ts';
+import { describeAttempt, type Evidence, isAccepted, wasClosed } from '../judge/index.ts';
 import type { PlannedScenario } from '../plan/plan.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
-import type { Lane } from './lane.ts';
+import type { Lane, SendOptions } from './lane.ts';
 import { evidenceOf, type Shipment, shipControl, shipProbe } from './shipment.ts';
 
 /** A scenario that sends something. */
 export interface SendingPlan extends PlannedScenario {
   readonly scenario: ProbeScenario | FlowScenario;
+}
+
+/** Whether a scenario sends deliveries, which needs an endpoint that accepts plain valid ones. */
+export function isSending(planned: PlannedScenario): planned is SendingPlan {
+  return 'change' in planned.scenario || 'flow' in planned.scenario;
 }
 
 export function isObservation(scenario: Scenario): scenario is ObservationScenario {
@@ -36,16 +49,40 @@ function deliveriesOf(
 }
 
 /** A control, and a second one on a new connection when the first is not accepted: one bad answer is no outage yet. */
-async function steadyControl(context: RunContext, lane: Lane, label: string, scenario: string): Promise<Shipment> {
-  const first = await shipControl(context, lane, label);
+async function steadyControl(
+  context: RunContext,
+  lane: Lane,
+  label: string,
+  { scenario: { id } }: SendingPlan,
+  version: OfferedTlsVersion | undefined,
+): Promise<Shipment> {
+  const first = await shipControl(context, lane, label, { version });
   if (isAccepted(first.attempt) || first.fault !== null || first.attempt.answer?.status === 429) return first;
-  const second = await shipControl(context, lane, `${label}, second try`, { fresh: true });
+  const second = await shipControl(context, lane, `${label}, second try`, { fresh: true, version });
   context.seen.failedControls.push({
-    scenario,
+    scenario: id,
     observed: describeAttempt(first.attempt),
     again: isAccepted(second.attempt),
   });
   return second;
+}
+
+/** The TLS version that a scenario is about; its controls have to go over the same. */
+export function versionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion | undefined {
+  return 'change' in scenario ? scenario.change.connect?.version : scenario.version;
+}
+
+/** A probe; once more when its connection was closed without a word, which a busy server does as well as one that refuses. */
+async function shipClearly(
+  context: RunContext,
+  lane: Lane,
+  delivery: Delivery,
+  kit: Kit,
+  options: SendOptions,
+): Promise<Shipment> {
+  const first = await shipProbe(context, lane, delivery, kit, options);
+  if (delivery.change.connect === undefined || !wasClosed(first.attempt)) return first;
+  return shipProbe(context, lane, delivery, kit, options);
 }
 
 function outageAfter(after: Shipment): string | null {
@@ -67,16 +104,19 @@ export async function tryScenario(
 ): Promise<Trial> {
   const startMs = performance.now();
   const { scenario } = planned;
-  const control = before ?? (await steadyControl(context, lane, 'control before', scenario.id));
+  const kit = createKit(context.partner, context.seed, scenario.id, context.now, context.onSignature);
+  const groups = deliveriesOf(scenario, kit);
+  const version = versionOf(scenario);
+  const fitting = before !== null && before.assembled.change.connect?.version === version ? before : null;
+  const control = fitting ?? (await steadyControl(context, lane, 'control before', planned, version));
   const shipments: Shipment[] = [control];
   const probes: Evidence['probes'][number][] = [];
   const uniform = 'uniform' in scenario && scenario.uniform === true;
 
   if (isAccepted(control.attempt)) {
-    const kit = createKit(context.partner, context.seed, scenario.id, context.now, context.onSignature);
-    for (const group of deliveriesOf(scenario, kit)) {
+    for (const group of groups) {
       const options = { fresh: fresh || group.length > 1 };
-      const sent = await Promise.all(group.map((delivery) => shipProbe(context, lane, delivery, kit, options)));
+      const sent = await Promise.all(group.map((delivery) => shipClearly(context, lane, delivery, kit, options)));
       sent.forEach((shipment, at) => {
         const delivery = group[at];
         if (delivery === undefined) return;
@@ -86,7 +126,7 @@ export async function tryScenario(
       });
     }
   }
-  const after = probes.length === 0 ? null : await steadyControl(context, lane, 'control after', scenario.id);
+  const after = probes.length === 0 ? null : await steadyControl(context, lane, 'control after', planned, version);
   if (after !== null) shipments.push(after);
   return {
     planned,

@@ -45,6 +45,8 @@ export interface TransportError {
   readonly code: string;
   /** One sentence for a person. */
   readonly message: string;
+  /** The TLS alert with which the endpoint ended the connection, by its name (RFC 8446, section 6); absent when it sent none. */
+  readonly alert?: string;
 }
 
 /** Milliseconds from the start of the attempt, with fractions; null for what did not happen (a kept connection has no connect). */

@@ -73,7 +73,8 @@ export function handshakeSentence(code: string, message: string): string {
   return `The TLS handshake with the endpoint failed (${code}).`;
 }
 
-function alertName(code: string, message: string): string | undefined {
+/** The name of the alert that an error of OpenSSL reports as sent by the other side, or undefined. */
+export function alertName(code: string, message: string): string | undefined {
   const number = /SSL alert number (\d+)/.exec(message)?.[1];
   if (number !== undefined) return alertNameOf(Number(number));
   return /_ALERT_([A-Z_]+)$/.exec(code)?.[1]?.toLowerCase();

@@ -43,3 +43,4 @@ export { serialise } from './serialise.ts';
 export { sign } from './sign.ts';
 export { type TlsOptions, tlsOptionsFor } from './tls-options.ts';
 export { classifyTransportError, TIMEOUT_CODE } from './transport-error.ts';
+export { trustedRoots } from './trusted-roots.ts';

@@ -1,6 +1,6 @@
 /** Turns what Node throws into one classified transport error. The only place that knows Node's error codes. */
 import type { TransportError, TransportErrorKind, TransportPhase } from './attempt.ts';
-import { CERTIFICATE_FAULTS, handshakeSentence } from './certificate-faults.ts';
+import { alertName, CERTIFICATE_FAULTS, handshakeSentence } from './certificate-faults.ts';
 
 /** The code of an attempt that ran into its time limit. */
 export const TIMEOUT_CODE = 'HOOKPROOF_TIMEOUT';
@@ -33,7 +33,8 @@ interface Thrown {
 export function classifyTransportError(error: unknown, phase: TransportPhase): TransportError {
   const thrown = readThrown(mostTelling(error));
   const [kind, message, where = phase] = judge(thrown, phase);
-  return { kind, phase: where, code: thrown.code, message };
+  const alert = kind === 'tls' ? alertName(thrown.code, thrown.message) : undefined;
+  return { kind, phase: where, code: thrown.code, message, ...(alert !== undefined && { alert }) };
 }
 
 type Judgement = readonly [kind: TransportErrorKind, sentence: string, phase?: TransportPhase];

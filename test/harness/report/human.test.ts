@@ -285,7 +285,18 @@ describe('the terminal report', () => {
         });
         const document = documentWith({
           results: [result, resultWith({ id: text, verdict: 'inconclusive', reason: text })],
-          target: { url: text, features: [], tls: { protocol: text, cipher: text } },
+          target: {
+            url: text,
+            features: [],
+            tls: {
+              protocol: text,
+              cipher: text,
+              versions: [text],
+              trustedBy: text,
+              clientCertificateRequested: true,
+              chain: [],
+            },
+          },
           seed: text,
           advice: [text],
         });

@@ -36,7 +36,14 @@ function fullDocument(): ResultDocument {
     target: {
       url: 'https://partner.example/hooks?token=1',
       features: ['hmac'],
-      tls: { protocol: 'TLSv1.3', cipher: 'x' },
+      tls: {
+        protocol: 'TLSv1.3',
+        cipher: 'x',
+        versions: ['TLSv1.3'],
+        trustedBy: 'x',
+        clientCertificateRequested: false,
+        chain: [],
+      },
     },
     advice: ['Take a longer secret.'],
     diagnosis: [{ fault: 'hex', title: 'Hex', agreement: 1, outcomes: 2, why: 'why', fix: 'fix' }],
