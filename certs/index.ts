@@ -51,3 +51,12 @@ export { certificatesPem, readCertificates } from './loader/read-certificates.ts
 export { type Identity, type IdentityOptions, type MaterialFile, readIdentity } from './loader/read-identity.ts';
 export { type PrivateKey, readPrivateKey } from './loader/read-private-key.ts';
 export { type OtherKind, type Sniffed, sniff } from './loader/sniff.ts';
+export {
+  makeWorkingSet,
+  WORKING_SET_FILES,
+  WORKING_SET_FIXTURES,
+  type WorkingSet,
+  type WorkingSetFile,
+  type WorkingSetOptions,
+} from './working-set.ts';
+export type { GuideSection } from './working-set-guide.ts';

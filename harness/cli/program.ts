@@ -176,6 +176,22 @@ export function createProgram(finish: (code: number) => void): Command {
     .action(action(async () => (await import('./commands/verify.ts')).verifyCommand));
 
   program
+    .command('certs')
+    .argument('<dir>', 'folder to write to; made when it is not there')
+    .description('write test certificates for HTTPS and mutual TLS')
+    .option('--host <name>', 'host or address of the server certificate (repeatable; default: this machine)', collect)
+    .option('--days <n>', 'how long they are valid, 1 to 825 (default: 30)')
+    .addOption(new Option('--key <kind>', 'kind of the keys').choices(['p256', 'rsa2048']).default('p256'))
+    .option('--client-cn <name>', 'common name of the client certificate (default: hookproof test client)')
+    .option('--keep-ca-keys', 'write the keys of the two authorities too')
+    .option('--force', 'replace files that are already there')
+    .addHelpText(
+      'after',
+      '\nFor trying things out, never for production. It prints how the files are used.\n\nExamples:\n  hookproof certs certs\n  hookproof certs certs --host partner.test --host 127.0.0.1 --days 90 --key rsa2048',
+    )
+    .action(action(async () => (await import('./commands/certs.ts')).certsCommand));
+
+  program
     .command('init')
     .argument('[file]', 'file to write (default: hookproof.yaml)')
     .description('write a commented hookproof.yaml')
@@ -196,7 +212,9 @@ export function createProgram(finish: (code: number) => void): Command {
 /** Runs the program and gives the exit code. Nothing it meets is thrown further. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let code = 0;
-  const misplaced = argv.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word));
+  // The kind of key to make is no key.
+  const words = argv[0] === 'certs' ? argv.filter((word) => !/^--key(?:=|$)/.test(word)) : argv;
+  const misplaced = words.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word));
   if (misplaced !== undefined) {
     const flag = misplaced.replace(/=.*$/s, '');
     process.stderr.write(
