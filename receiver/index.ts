@@ -1,10 +1,18 @@
 // For partners: run a receiver, or take its checks into an application of your own.
 export { type ApiKeyCheck, checkApiKey } from './check-api-key.ts';
+export {
+  type ClientCertificateCheck,
+  type ClientConnection,
+  checkClientCertificate,
+  checkForwardedCertificate,
+} from './check-client-certificate.ts';
+export type { ClientCertificateOption } from './client-certificate-option.ts';
 export { createReceiver, type Receiver } from './create-receiver.ts';
 export type { Handler, HandlerContext, Handlers } from './handlers.ts';
 export { type AcceptedDelivery, type Inbox, memoryInbox } from './inbox.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';
 export type { ReceiverOptions } from './options.ts';
-export type { RunningServer, ServerOptions, ServerTls } from './serve.ts';
+export type { RunningServer, ServerOptions } from './serve.ts';
+export type { ServerTls } from './server-tls.ts';
 export { type RunningReceiver, startReceiver } from './start-receiver.ts';
 export { type SignatureCheck, verifySignature } from './verify-signature.ts';

@@ -7,6 +7,11 @@ import {
   RESERVED_HEADERS,
   sameHeaderName,
 } from '../contract/index.ts';
+import {
+  type ClientCertificateConfig,
+  type ClientCertificateOption,
+  resolveClientCertificate,
+} from './client-certificate-option.ts';
 import type { Handlers } from './handlers.ts';
 import { type Inbox, memoryInbox } from './inbox.ts';
 import { type ReceiverLogger, silentLogger } from './logger.ts';
@@ -16,7 +21,9 @@ export interface ReceiverOptions {
   readonly signing?: { readonly secrets: readonly string[]; readonly header?: string };
   /** Requires the API key. Several keys during a rotation. `header` defaults to X-API-Key. */
   readonly apiKey?: { readonly keys: readonly string[]; readonly header?: string };
-  /** Has to be stated to run with neither: whoever finds the URL can then deliver anything. */
+  /** Requires a client certificate (mutual TLS). `startReceiver` fills it in from `tls`. */
+  readonly clientCertificate?: ClientCertificateOption;
+  /** Has to be stated to run with none of them: whoever finds the URL can then deliver anything. */
   readonly open?: true;
   /** The path of the registered URL, for example `/webhooks`. Any path by default. */
   readonly path?: string;
@@ -34,6 +41,7 @@ export interface ReceiverOptions {
 export interface ReceiverConfig {
   readonly signing: { readonly secrets: readonly string[]; readonly header: string } | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string } | undefined;
+  readonly clientCertificate: ClientCertificateConfig | undefined;
   readonly path: string | undefined;
   readonly bodyLimit: number;
   readonly handlers: Handlers;
@@ -47,8 +55,8 @@ const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /** Checks the options. Throws {@link HookproofError} (`RECEIVER_*`), which never holds a secret's value. */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
-  const { signing, apiKey, open, path, bodyLimit = DEFAULT_BODY_LIMIT } = options;
-  if (signing === undefined && apiKey === undefined && open !== true) {
+  const { signing, apiKey, clientCertificate, open, path, bodyLimit = DEFAULT_BODY_LIMIT } = options;
+  if (signing === undefined && apiKey === undefined && clientCertificate === undefined && open !== true) {
     throw new HookproofError('RECEIVER_UNPROTECTED', 'Neither a signature secret nor an API key is configured.', {
       hint: 'Set signing.secrets or apiKey.keys, or state open: true to take deliveries from anyone.',
     });
@@ -72,7 +80,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const signatureHeader = signing?.header ?? DEFAULT_SIGNATURE_HEADER;
   const apiKeyHeader = apiKey?.header ?? DEFAULT_API_KEY_HEADER;
   const warnings: string[] = [];
-  if (open === true) warnings.push('open: anyone can deliver');
+  if (open === true && clientCertificate === undefined) warnings.push('open: anyone can deliver');
   if (signing !== undefined) {
     requireHeaderName(signatureHeader, 'signing.header');
     requireValues(signing.secrets, 'signing.secrets');
@@ -103,6 +111,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   return {
     signing: signing && { secrets: [...signing.secrets], header: signatureHeader.toLowerCase() },
     apiKey: apiKey && { keys: [...apiKey.keys], header: apiKeyHeader.toLowerCase() },
+    clientCertificate: clientCertificate && resolveClientCertificate(clientCertificate),
     path,
     bodyLimit,
     handlers: options.handlers ?? {},

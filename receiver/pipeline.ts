@@ -6,6 +6,7 @@ import { errorFields, type ReceiverLogger } from './logger.ts';
 import type { ReceiverConfig } from './options.ts';
 import { accept } from './stages/accept.ts';
 import { checkApiKey } from './stages/check-api-key.ts';
+import { checkClientCertificate } from './stages/check-client-certificate.ts';
 import { checkContentType } from './stages/check-content-type.ts';
 import { parse } from './stages/parse.ts';
 import { readBody } from './stages/read-body.ts';
@@ -18,6 +19,7 @@ import { verifySignature } from './stages/verify-signature.ts';
 /** Every stage by name. The order of the names is the order in which they run. */
 const RECEIVING_STAGES = [
   'accept',
+  'checkClientCertificate',
   'readBody',
   'checkApiKey',
   'verifySignature',
@@ -37,6 +39,8 @@ const pass: Stage = (_req, _res, next) => next();
 export function createPipeline(config: ReceiverConfig, handling: Handling): Pipeline {
   return {
     accept: accept(config.path),
+    checkClientCertificate:
+      config.clientCertificate === undefined ? pass : checkClientCertificate(config.clientCertificate),
     readBody: readBody(config.bodyLimit),
     checkApiKey: config.apiKey === undefined ? pass : checkApiKey(config.apiKey),
     verifySignature: config.signing === undefined ? pass : verifySignature(config.signing),

@@ -1,24 +1,15 @@
 /** Listening: HTTP or HTTPS, with limits on how long a request may take and a graceful end. */
 import { createServer, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { HookproofError, LIMITS } from '../contract/index.ts';
+import { HookproofError } from '../contract/index.ts';
 import { answerClientErrors } from './client-errors.ts';
 import type { Receiver } from './create-receiver.ts';
 import { gracefulClose } from './graceful-close.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from './logger.ts';
 import { matchedClasses } from './matched-classes.ts';
-
-/** PEM material for HTTPS. Specification: TLS. */
-export interface ServerTls {
-  /** The certificate, with intermediates after it, and its key. */
-  readonly cert: string;
-  readonly key: string;
-  /** The authorities that issue client certificates. */
-  readonly ca?: string;
-  /** Mutual TLS: refuses clients without a certificate from `ca`, which is then required. */
-  readonly requestClientCert?: boolean;
-}
+import { type ServerTls, secureContextOptions } from './server-tls.ts';
+import { logTlsRefusals } from './tls-refusals.ts';
 
 export interface ServerOptions {
   /** The address to listen on. 127.0.0.1 by default: opening up to a network is a decision. */
@@ -27,8 +18,9 @@ export interface ServerOptions {
   readonly port?: number;
   /** Serves HTTPS. Without it plain HTTP, which is for local tests and for use behind a TLS terminator. */
   readonly tls?: ServerTls;
-  /** Time limits in milliseconds. Defaults: headers 10 s, whole request 30 s, idle connection 65 s, close 10 s. */
+  /** Time limits in milliseconds. Defaults: TLS handshake 10 s, headers 10 s, whole request 30 s, idle connection 65 s, close 10 s. */
   readonly timeouts?: {
+    readonly handshakeMs?: number;
     readonly headersMs?: number;
     readonly requestMs?: number;
     readonly keepAliveMs?: number;
@@ -42,6 +34,13 @@ export interface RunningServer {
   /** Where to deliver, path included. */
   readonly url: string;
   readonly port: number;
+  /**
+   * Takes new certificates into use, for the handshakes from now on; connections that are open go on with what they have. Throws
+   * `HookproofError` (`RECEIVER_TLS`) when the material cannot be used, and the old stays in use. Whether clients need a certificate
+   * cannot be changed. No TLS session of before can be resumed, so an authority that is gone from `ca` lets nobody in any more, except on a
+   * connection that is open already.
+   */
+  reloadTls(tls: ServerTls): void;
   /** Stops taking connections, ends what is under way, and resolves when all is closed; never later than the time limit. */
   close(): Promise<void>;
 }
@@ -64,6 +63,10 @@ export async function serve(receiver: Receiver, options: ServerOptions): Promise
   return {
     url: `${scheme}://${name}:${address.port}${options.path ?? '/'}`,
     port: address.port,
+    reloadTls(tls) {
+      reloadTls(server, options.tls, tls);
+      logger.info({ event: 'tls-reloaded' }, 'certificates reloaded');
+    },
     async close() {
       await closeServer();
       await Promise.race([receiver.settled(), after(closeMs)]);
@@ -83,35 +86,30 @@ function createHttpServer(receiver: Receiver, options: ServerOptions): Server {
   };
   if (tls === undefined) return createServer(http, receiver.app);
 
-  if (tls.requestClientCert && tls.ca === undefined) {
-    // Without our own list, Node would trust a client certificate of any public authority.
-    throw new HookproofError('RECEIVER_TLS', 'Client certificates are required, but tls.ca does not say whose.', {
-      hint: 'Give the certificate of the authority that issues them as tls.ca.',
-    });
-  }
-  try {
-    const server = createTlsServer(
-      {
-        ...http,
-        cert: tls.cert,
-        key: tls.key,
-        minVersion: LIMITS.minimumTlsVersion,
-        requestCert: tls.requestClientCert === true,
-        rejectUnauthorized: true,
-        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-      },
-      receiver.app,
+  const server = createTlsServer(
+    {
+      ...http,
+      ...secureContextOptions(tls),
+      handshakeTimeout: timeouts.handshakeMs ?? 10_000,
+      requestCert: tls.clientCertificate !== undefined,
+      rejectUnauthorized: tls.clientCertificate !== 'optional',
+    },
+    receiver.app,
+  );
+  logTlsRefusals(server, logger);
+  return server;
+}
+
+function reloadTls(server: Server, current: ServerTls | undefined, next: ServerTls): void {
+  if (current === undefined || next.clientCertificate !== current.clientCertificate) {
+    throw new HookproofError(
+      'RECEIVER_TLS',
+      'Whether to serve HTTPS, and whether clients need a certificate, is decided at the start.',
+      { hint: 'Start the receiver again to change it.' },
     );
-    server.on('tlsClientError', (error: NodeJS.ErrnoException) => {
-      logger.info({ event: 'tls-refused', code: error.code }, 'TLS handshake refused');
-    });
-    return server;
-  } catch (cause) {
-    throw new HookproofError('RECEIVER_TLS', 'The certificate or key for HTTPS cannot be used.', {
-      hint: 'Give PEM text; the key has to belong to the first certificate.',
-      cause,
-    });
   }
+  // The new context comes with new keys for session tickets, so nothing is taken over from what the old one trusted.
+  (server as TlsServer).setSecureContext(secureContextOptions(next));
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

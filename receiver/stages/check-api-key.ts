@@ -3,7 +3,7 @@ import { requestHeader } from './request-header.ts';
 import { refuseUnauthorized, type Stage } from './stage.ts';
 
 /**
- * Stage 3: requires the API key. Specification: API key header. The key is read from its header and from nowhere else: a query
+ * Stage 4: requires the API key. Specification: API key header. The key is read from its header and from nowhere else: a query
  * parameter would end up in access logs. `header` is in lower case.
  */
 export function checkApiKey(config: { readonly keys: readonly string[]; readonly header: string }): Stage {

@@ -3,7 +3,7 @@ import { refuse, type Stage } from './stage.ts';
 const JSON_TYPE = /^application\/(?:json|[^\s;/]+\+json)$/;
 
 /**
- * Stage 5: takes JSON only, not compressed. Specification: Delivery endpoint (request headers).
+ * Stage 6: takes JSON only, not compressed. Specification: Delivery endpoint (request headers).
  *
  * It comes after the credentials, so that a forger learns nothing from it. Parameters are allowed and ignored: JSON is
  * UTF-8 whatever a charset says.

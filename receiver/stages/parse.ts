@@ -6,7 +6,7 @@ import { refuse, required, type Stage } from './stage.ts';
  */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Stage 6: reads the bytes as JSON. Answers 400 to what is not, without the parser's message: it quotes the input. */
+/** Stage 7: reads the bytes as JSON. Answers 400 to what is not, without the parser's message: it quotes the input. */
 export const parse: Stage = (_req, res, next) => {
   const rawBody = required(res, 'rawBody');
   let text: string;

@@ -3,7 +3,7 @@ import { HookproofError } from '../../contract/index.ts';
 import { refuse, type Stage } from './stage.ts';
 
 /**
- * Stage 2: reads the body as bytes, up to `limit` of them. Nothing is decoded or inflated, and Content-Type does not matter:
+ * Stage 3: reads the body as bytes, up to `limit` of them. Nothing is decoded or inflated, and Content-Type does not matter:
  * the signature is over these very bytes.
  */
 export function readBody(limit: number): Stage {

@@ -2,7 +2,7 @@ import type { Handling } from '../handling.ts';
 import { answer, required, type Stage } from './stage.ts';
 
 /**
- * Stage 9: answers 200, and then lets the handlers work. Specification: Delivery endpoint (response). The sender does not wait
+ * Stage 10: answers 200, and then lets the handlers work. Specification: Delivery endpoint (response). The sender does not wait
  * for them: what they do may take longer than its time limit. A duplicate is answered 200 too and not handled again.
  */
 export function reply(handling: Handling): Stage {

@@ -3,7 +3,7 @@ import type { Inbox } from '../inbox.ts';
 import { refuse, required, type Stage } from './stage.ts';
 
 /**
- * Stage 8: puts the notification into the inbox, which says whether its id is new. It comes after every check, so that a
+ * Stage 9: puts the notification into the inbox, which says whether its id is new. It comes after every check, so that a
  * forged or malformed delivery cannot use up the id of a right one.
  *
  * A delivery that cannot be stored is answered 503: it was not accepted, and 200 would say that it was.

@@ -5,7 +5,7 @@ import { refuse, required, type Stage } from './stage.ts';
 const MAX_ISSUES = 10;
 
 /**
- * Stage 7: reads the JSON value as a notification. Specification: Resources and their fields. What the receiver does not
+ * Stage 8: reads the JSON value as a notification. Specification: Resources and their fields. What the receiver does not
  * know (a type, a status, a field, an error code) is accepted: only what cannot be understood is refused with 400.
  */
 export const validate: Stage = (_req, res, next) => {

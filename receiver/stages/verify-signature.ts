@@ -3,7 +3,7 @@ import { requestHeader } from './request-header.ts';
 import { refuseUnauthorized, required, type Stage } from './stage.ts';
 
 /**
- * Stage 4: requires the signature, over the raw bytes and before anything looks into them. Specification: HMAC signature.
+ * Stage 5: requires the signature, over the raw bytes and before anything looks into them. Specification: HMAC signature.
  * `header` is in lower case.
  */
 export function verifySignature(config: { readonly secrets: readonly string[]; readonly header: string }): Stage {

@@ -99,7 +99,10 @@ describe('HTTPS', () => {
         extensions: [{ name: 'extKeyUsage', clientAuth: true }],
       });
     const [right, wrong] = await Promise.all([client(ca), client(rogue.ca)]);
-    const receiver = await startReceiver({ open: true, tls: { ...server, ca: ca.cert, requestClientCert: true } });
+    const receiver = await startReceiver({
+      open: true,
+      tls: { ...server, ca: ca.cert, clientCertificate: 'required' },
+    });
     const trust = { ca: ca.cert };
     expect(await deliver(receiver.url, { ...trust, cert: right.cert, key: right.private })).toBe(200);
     for (const credentials of [{}, { cert: wrong.cert, key: wrong.private }]) {
@@ -116,7 +119,7 @@ describe('HTTPS', () => {
     const [{ ca: _ca, ...server }, other] = await Promise.all([certificates, quickStartCertificate()]);
     expect(await codeOf({ tls: { cert: server.cert, key: 'no key' } })).toBe('RECEIVER_TLS');
     expect(await codeOf({ tls: { cert: server.cert, key: other.key } })).toBe('RECEIVER_TLS');
-    expect(await codeOf({ tls: { ...server, requestClientCert: true } })).toBe('RECEIVER_TLS');
+    expect(await codeOf({ tls: { ...server, clientCertificate: 'required' } })).toBe('RECEIVER_TLS');
     expect(await codeOf({ tls: server })).toBe('started');
   });
 });
