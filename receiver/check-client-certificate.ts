@@ -54,8 +54,8 @@ export function checkForwardedCertificate(input: {
 }): ClientCertificateCheck {
   const { peer = '', proxies, header, value } = input;
   const family = isIP(peer);
-  // The list knows that ::ffff:192.0.2.1 is 192.0.2.1, which is how a server on :: sees it.
-  if (family === 0 || !proxies.check(peer, family === 4 ? 'ipv4' : 'ipv6')) {
+  // The list knows that ::ffff:192.0.2.1 is 192.0.2.1, which is how a server on :: sees it. It does not look at zones (fe80::1%eth0).
+  if (family === 0 || peer.includes('%') || !proxies.check(peer, family === 4 ? 'ipv4' : 'ipv6')) {
     return { ok: false, reason: 'not-from-proxy', detail: peer };
   }
   if (header === undefined || header === '') return { ok: false, reason: 'missing' };

@@ -103,9 +103,22 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--body-limit <bytes>', 'largest body that is taken')
     .option('--tls-cert <file>', 'serve HTTPS with this certificate chain, PEM')
     .option('--tls-key <file>', 'its private key, PEM')
+    .option('--tls-passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_TLS_KEY_PASSPHRASE)')
     .option('--tls-quick-start', 'serve HTTPS with a throw-away certificate for localhost')
+    .option('--tls-quick-start-ca <file>', 'write the authority of that certificate to a file, for clients to trust')
+    .option('--client-ca <file>', 'mutual TLS: authorities that issue client certificates, PEM')
+    .option(
+      '--client-cert-mode <mode>',
+      'required: the handshake refuses; optional: it lets everyone in, and a missing or wrong certificate is answered 401 (default: required)',
+    )
+    .option('--allow-client <name>', 'only certificates with this common or alternative name (repeatable)', collect)
+    .option('--proxy <address>', 'a proxy in front verifies client certificates: its IP address (repeatable)', collect)
+    .option('--proxy-client-header <line>', "what it then sets, for example 'X-SSL-Client-Verify: SUCCESS'")
     .option('--open', 'run with neither secret nor key')
-    .addHelpText('after', '\nLogs are JSON lines on standard output. Ctrl-C stops it after the deliveries in flight.')
+    .addHelpText(
+      'after',
+      '\nLogs are JSON lines on standard output. Ctrl-C stops it after the deliveries in flight. Certificates are taken into use again\nwhen their files change, and at SIGHUP.',
+    )
     .action(action(async () => (await import('./commands/receiver.ts')).receiverCommand));
 
   program

@@ -16,8 +16,8 @@ export interface RawConnection {
   readonly ended: Promise<'closed' | 'reset'>;
 }
 
-export async function openRaw(port: number): Promise<RawConnection> {
-  const socket = connect(port, '127.0.0.1');
+export async function openRaw(port: number, host = '127.0.0.1'): Promise<RawConnection> {
+  const socket = connect(port, host);
   socket.setNoDelay(true);
   let buffered = Buffer.alloc(0);
   let over = false;

@@ -1,11 +1,11 @@
 /** `hookproof receiver`: serves the reference receiver until a signal comes. */
-import { readFile } from 'node:fs/promises';
-import { quickStartCertificate } from '../../../certs/index.ts';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { readCredential } from '../../config/index.ts';
+import { keepCertificates } from '../keep-certificates.ts';
 import { createLogger, openReceiver } from '../receiver-door.ts';
+import { type TlsFlags, tlsSettings } from '../receiver-tls.ts';
 
-interface ReceiverFlags {
+interface ReceiverFlags extends TlsFlags {
   readonly host: string;
   readonly port: string;
   readonly path?: string;
@@ -14,9 +14,6 @@ interface ReceiverFlags {
   readonly apiKeyFile?: string[];
   readonly apiKeyHeader?: string;
   readonly bodyLimit?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsQuickStart?: boolean;
   readonly open?: boolean;
 }
 
@@ -51,40 +48,18 @@ async function credentials(
   return (await Promise.all((files ?? [undefined]).map(read))).flat();
 }
 
-async function readPem(file: string, flag: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new HookproofError('RECEIVER_UNREADABLE_FILE', `${flag} ${file} cannot be read`, {
-      hint: 'Check the path and the permissions.',
-      cause,
-    });
-  }
-}
-
-async function tlsFrom(flags: ReceiverFlags): Promise<{ cert: string; key: string } | null> {
-  if (flags.tlsQuickStart === true) {
-    const { cert, key } = await quickStartCertificate();
-    return { cert, key };
-  }
-  if (flags.tlsCert === undefined && flags.tlsKey === undefined) return null;
-  if (flags.tlsCert === undefined || flags.tlsKey === undefined) {
-    throw new HookproofError('RECEIVER_HALF_TLS', '--tls-cert and --tls-key go together', {
-      hint: 'Give both, or --tls-quick-start for a throw-away pair.',
-    });
-  }
-  return { cert: await readPem(flags.tlsCert, '--tls-cert'), key: await readPem(flags.tlsKey, '--tls-key') };
-}
-
 export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const secrets = await credentials(flags.secretFile, 'signature secret', '--secret-file', 'HOOKPROOF_SECRET');
   const keys = await credentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
-  if (secrets.length + keys.length === 0 && flags.open !== true) {
+  const { read, files, clientCertificate } = await tlsSettings(flags);
+  const tls = read === null ? null : await read();
+  const asksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
+  if (secrets.length + keys.length === 0 && !asksClients && flags.open !== true) {
     throw new HookproofError('RECEIVER_UNPROTECTED', 'neither a signature secret nor an API key is given', {
       hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with --secret-file or --api-key-file, or say --open to take deliveries from anyone.',
     });
   }
-  const tls = await tlsFrom(flags);
+  const logger = createLogger();
   const receiver = await openReceiver({
     host: flags.host,
     port: wholeNumber(flags.port, '--port', 65_535),
@@ -98,13 +73,19 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     ...(flags.open === true ? { open: true as const } : {}),
     ...(flags.bodyLimit === undefined ? {} : { bodyLimit: wholeNumber(flags.bodyLimit, '--body-limit', 2 ** 31) }),
     ...(tls === null ? {} : { tls }),
-    logger: createLogger(),
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    logger,
   });
+  const stopKeeping =
+    read === null || tls === null
+      ? () => {}
+      : keepCertificates({ current: tls, read, files, reload: receiver.reloadTls, logger });
   process.stderr.write(`listening at ${receiver.url}\n`);
   const code = await new Promise<number>((resolve) => {
     process.once('SIGINT', () => resolve(0));
     process.once('SIGTERM', () => resolve(0));
   });
+  stopKeeping();
   await receiver.close();
   return code;
 }
