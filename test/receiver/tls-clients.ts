@@ -42,7 +42,7 @@ export function makeServer(issuer: IssuedCertificate, more: object = {}): Promis
   });
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** The whole answer, without the date, which changes from second to second. */
   readonly text: string;

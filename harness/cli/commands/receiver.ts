@@ -80,11 +80,13 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     read === null || tls === null
       ? () => {}
       : keepCertificates({ current: tls, read, files, reload: receiver.reloadTls, logger });
-  process.stderr.write(`listening at ${receiver.url}\n`);
-  const code = await new Promise<number>((resolve) => {
+  // Before it says that it listens: whoever waits for that may send the signal at once.
+  const stopped = new Promise<number>((resolve) => {
     process.once('SIGINT', () => resolve(0));
     process.once('SIGTERM', () => resolve(0));
   });
+  process.stderr.write(`listening at ${receiver.url}\n`);
+  const code = await stopped;
   stopKeeping();
   await receiver.close();
   return code;

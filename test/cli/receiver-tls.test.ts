@@ -1,0 +1,310 @@
+/** `hookproof receiver` over HTTPS: its flags, and certificates that change while it runs. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type IssuedCertificate, makeCertificate } from '../../certs/index.ts';
+import { hookproof, MAIN } from './hookproof.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+const env = { HOOKPROOF_SECRET: SECRET };
+const PASSPHRASE = 'correct horse';
+
+let folder = '';
+let authority: IssuedCertificate;
+let client: IssuedCertificate;
+const children: ChildProcess[] = [];
+
+const makeServer = () =>
+  makeCertificate({
+    subject: 'CN=localhost',
+    issuer: authority,
+    hosts: ['localhost', '127.0.0.1'],
+    usages: ['serverAuth'],
+  });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+  authority = await makeCertificate({ subject: 'CN=Authority', authority: true });
+  client = await makeCertificate({ subject: 'CN=sender.example', issuer: authority, usages: ['clientAuth'] });
+  const server = await makeServer();
+  await writeFile(join(folder, 'ca.pem'), authority.cert);
+  await writeFile(join(folder, 'server.pem'), server.cert);
+  await writeFile(join(folder, 'server.key'), server.key);
+  await writeFile(join(folder, 'client.pem'), client.cert);
+  await writeFile(join(folder, 'client.key'), client.key);
+  const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE } as const;
+  await writeFile(join(folder, 'locked.key'), createPrivateKey(server.key).export(encrypted));
+  await writeFile(join(folder, 'passphrase.txt'), `${PASSPHRASE}\n`);
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await rm(folder, { recursive: true });
+});
+
+/** Starts it. `says` waits until standard error matches, after what matched before. */
+async function started(args: readonly string[], given: NodeJS.ProcessEnv = env) {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [MAIN, 'receiver', '--port', '0', ...args], {
+    env: { PATH, HOME, ...given },
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let stdout = '';
+  let stderr = '';
+  let from = 0;
+  let wake = () => {};
+  child.stdout.on('data', (data) => (stdout += data));
+  child.stderr.on('data', (data) => {
+    stderr += data;
+    wake();
+  });
+  child.once('exit', () => wake());
+  const says = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const found = pattern.exec(stderr.slice(from));
+      if (found !== null) {
+        from += found.index + found[0].length;
+        return found[1] ?? found[0];
+      }
+      if (child.exitCode !== null) throw new Error(`exit ${child.exitCode}: ${stderr}`);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  const url = await says(/listening at (\S+)/);
+  const stop = async () => {
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  };
+  return { child, url, port: Number(new URL(url).port), says, stop, output: () => ({ stdout, stderr }) };
+}
+
+async function shown(port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const pem = new X509Certificate(socket.getPeerCertificate().raw).toString();
+  socket.destroy();
+  return pem;
+}
+
+const trigger = async (url: string, args: readonly string[]) =>
+  (await hookproof(['trigger', 'wallet', url, ...args], { env, cwd: folder })).code;
+const PAIR = ['--tls-cert', 'server.pem', '--tls-key', 'server.key'];
+const CLIENT = ['--ca', 'ca.pem', '--client-cert', 'client.pem', '--client-key', 'client.key'];
+
+describe('mutual TLS', () => {
+  it('is required with --client-ca, and --allow-client names who may', async () => {
+    const [required, named, other] = await Promise.all([
+      started([...PAIR, '--client-ca', 'ca.pem'], {}),
+      started([...PAIR, '--client-ca', 'ca.pem', '--allow-client', 'a.example', '--allow-client', 'sender.example']),
+      started([...PAIR, '--client-ca', 'ca.pem', '--client-cert-mode', 'optional', '--allow-client', 'a.example']),
+    ]);
+    const codes = await Promise.all([
+      trigger(required.url, CLIENT),
+      trigger(required.url, ['--ca', 'ca.pem']),
+      trigger(named.url, CLIENT),
+      // 1: answered with 401. 3: no answer.
+      trigger(other.url, CLIENT),
+      trigger(other.url, ['--ca', 'ca.pem']),
+    ]);
+    expect(codes).toEqual([0, 3, 0, 1, 1]);
+    expect(other.output().stdout).toContain('client-certificate-not-allowed (sender.example)');
+    expect(other.output().stdout).toContain('client-certificate-missing');
+    expect(required.output().stdout).toContain('no client certificate');
+    await Promise.all([required.stop(), named.stop(), other.stop()]);
+  });
+
+  it('behind a declared proxy is what its header says', async () => {
+    const flags = ['--proxy-client-header', 'X-SSL-Client-Verify: SUCCESS'];
+    const [declared, undeclared] = await Promise.all([
+      started(['--proxy', '127.0.0.1', ...flags]),
+      started(['--proxy', '192.0.2.1', '--proxy', '::1', ...flags]),
+    ]);
+    const verified = ['--header', 'X-SSL-Client-Verify: SUCCESS'];
+    expect(
+      await Promise.all([
+        trigger(declared.url, verified),
+        trigger(declared.url, []),
+        trigger(declared.url, ['--header', 'X-SSL-Client-Verify: NONE']),
+        trigger(undeclared.url, verified),
+      ]),
+    ).toEqual([0, 1, 1, 1]);
+    await Promise.all([declared.stop(), undeclared.stop()]);
+  });
+});
+
+describe('a key with a passphrase', () => {
+  const locked = ['--tls-cert', 'server.pem', '--tls-key', 'locked.key'];
+
+  it('takes it from the environment or a file', async () => {
+    const [byVariable, byFile] = await Promise.all([
+      started(locked, { ...env, HOOKPROOF_TLS_KEY_PASSPHRASE: PASSPHRASE }),
+      started([...locked, '--tls-passphrase-file', 'passphrase.txt']),
+    ]);
+    const trust = ['--ca', 'ca.pem'];
+    expect([await trigger(byVariable.url, trust), await trigger(byFile.url, trust)]).toEqual([0, 0]);
+    await Promise.all([byVariable.stop(), byFile.stop()]);
+    for (const { stdout, stderr } of [byVariable.output(), byFile.output()]) {
+      expect(stdout + stderr).not.toContain(PASSPHRASE);
+      expect(stdout + stderr).not.toContain('PRIVATE KEY');
+    }
+  });
+
+  it('says so when it is missing', async () => {
+    const { code, stderr } = await hookproof(['receiver', ...locked], { env, cwd: folder });
+    expect({ code, says: stderr.includes('give the right passphrase') }).toEqual({ code: 2, says: true });
+  });
+});
+
+describe('the throw-away certificate', () => {
+  it('leaves its authority where it is told to, and nowhere else', async () => {
+    const receiver = await started(['--tls-quick-start', '--tls-quick-start-ca', 'quick.pem']);
+    const url = receiver.url.replace('127.0.0.1', 'localhost');
+    expect(await trigger(url, ['--ca', 'quick.pem'])).toBe(0);
+    expect(receiver.output().stderr).toContain('is in quick.pem');
+    expect(await readFile(join(folder, 'quick.pem'), 'utf8')).toMatch(
+      /^-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----\s*$/,
+    );
+    await receiver.stop();
+    const silent = await started(['--tls-quick-start']);
+    expect(silent.output().stderr).toContain('--tls-quick-start-ca FILE');
+    await silent.stop();
+  });
+});
+
+describe('certificates that change', () => {
+  const pemOf = ({ cert }: IssuedCertificate) => new X509Certificate(cert).toString();
+  async function place(name: string, pair: IssuedCertificate): Promise<string> {
+    const at = join(folder, name);
+    await mkdir(at, { recursive: true });
+    await writeFile(join(at, 'cert.pem'), pair.cert);
+    await writeFile(join(at, 'key.pem'), pair.key);
+    return at;
+  }
+  async function swapLink(target: string, link: string): Promise<void> {
+    await symlink(target, `${link}.new`);
+    await rename(`${link}.new`, link);
+  }
+  const flags = (name: string) => ['--tls-cert', `${name}/cert.pem`, '--tls-key', `${name}/key.pem`];
+  const RELOADED = /certificates reloaded\n/;
+  const REFUSED = /certificates not reloaded, the old ones stay in use: (.*)\n/;
+
+  it('are taken when the files are written over, and a pair that does not match is not', async () => {
+    const [first, second] = await Promise.all([makeServer(), makeServer()]);
+    const at = await place('plain', first);
+    const { port, says, stop, output } = await started(flags('plain'));
+    expect(await shown(port)).toBe(pemOf(first));
+    await writeFile(join(at, 'cert.pem'), second.cert);
+    expect(await says(REFUSED)).toBe(
+      "The private key for HTTPS does not belong to the certificate. The server's own certificate comes first, the intermediates after it.",
+    );
+    expect(await shown(port)).toBe(pemOf(first));
+    await writeFile(join(at, 'key.pem'), second.key);
+    await says(RELOADED);
+    expect(await shown(port)).toBe(pemOf(second));
+    await rm(join(at, 'cert.pem'));
+    expect(await says(REFUSED)).toContain('--tls-cert plain/cert.pem');
+    expect(await shown(port)).toBe(pemOf(second));
+    await writeFile(join(at, 'cert.pem'), `${second.cert}\n`);
+    await says(RELOADED);
+    await stop();
+    const events = output()
+      .stdout.trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).event as string)
+      .filter((event) => event.startsWith('tls-reload'));
+    expect(events).toEqual(['tls-reload-failed', 'tls-reloaded', 'tls-reload-failed', 'tls-reloaded']);
+  });
+
+  it('are taken when the links to the files are swapped, as certbot does', async () => {
+    const [first, second, third] = await Promise.all([makeServer(), makeServer(), makeServer()]);
+    const archive = await place('archive', first);
+    const live = join(folder, 'live');
+    await mkdir(live);
+    await symlink('../archive/cert.pem', join(live, 'cert.pem'));
+    await symlink('../archive/key.pem', join(live, 'key.pem'));
+    const { port, says, stop } = await started(flags('live'));
+    expect(await shown(port)).toBe(pemOf(first));
+    await place('archive2', second);
+    await swapLink('../archive2/cert.pem', join(live, 'cert.pem'));
+    await swapLink('../archive2/key.pem', join(live, 'key.pem'));
+    await says(RELOADED);
+    expect(await shown(port)).toBe(pemOf(second));
+    // Where the links lead now is watched too.
+    await place('archive2', third);
+    await says(RELOADED);
+    expect(await shown(port)).toBe(pemOf(third));
+    await rm(archive, { recursive: true });
+    await stop();
+  });
+
+  it('are taken when the link to their folder is swapped, or the folder itself replaced', async () => {
+    const [first, second, third] = await Promise.all([makeServer(), makeServer(), makeServer()]);
+    await place('release-1', first);
+    await place('release-2', second);
+    await symlink('release-1', join(folder, 'current'));
+    const { port, says, stop } = await started(flags('current'));
+    await swapLink('release-2', join(folder, 'current'));
+    await says(RELOADED);
+    expect(await shown(port)).toBe(pemOf(second));
+    await place('release-2-new', third);
+    await rename(join(folder, 'release-2'), join(folder, 'release-2-old'));
+    await rename(join(folder, 'release-2-new'), join(folder, 'release-2'));
+    await says(RELOADED);
+    expect(await shown(port)).toBe(pemOf(third));
+    await stop();
+  });
+
+  it('are read again at SIGHUP, and it goes on when they are as they were', async () => {
+    await place('signal', await makeServer());
+    const { child, port, says, stop } = await started(flags('signal'));
+    const before = await shown(port);
+    child.kill('SIGHUP');
+    await says(RELOADED);
+    expect(await shown(port)).toBe(before);
+    await stop();
+  });
+});
+
+describe('flags that do not go together', () => {
+  it.each<[string, string[], string]>([
+    ['--client-ca without HTTPS', ['--client-ca', 'ca.pem'], '--client-ca stands without HTTPS'],
+    ['a mode without authority', [...PAIR, '--client-cert-mode', 'optional'], '--client-cert-mode stands without'],
+    ['a mode that is none', [...PAIR, '--client-ca', 'ca.pem', '--client-cert-mode', 'on'], 'neither required nor'],
+    ['names without authority', [...PAIR, '--allow-client', 'x'], '--allow-client stands without --client-ca'],
+    ['a proxy without header', ['--proxy', '127.0.0.1'], '--proxy and --proxy-client-header go together'],
+    ['a header without proxy', ['--proxy-client-header', 'A: b'], '--proxy and --proxy-client-header go together'],
+    ['a header without value', ['--proxy', '127.0.0.1', '--proxy-client-header', 'A'], 'is no header line'],
+    ['a proxy by name', ['--proxy', 'nginx', '--proxy-client-header', 'A: b'], 'not a list of IP addresses'],
+    [
+      'names beside a proxy',
+      ['--proxy', '127.0.0.1', '--proxy-client-header', 'A: b', '--allow-client', 'x'],
+      '--allow-client stands beside --proxy',
+    ],
+    ['two certificates', [...PAIR, '--tls-quick-start'], '--tls-quick-start stands beside'],
+    ['a file for nothing', [...PAIR, '--tls-quick-start-ca', 'x.pem'], 'stands without --tls-quick-start'],
+    ['an authority that is none', [...PAIR, '--client-ca', 'server.key'], 'tls.ca is no certificate'],
+    ['a key of another', ['--tls-cert', 'client.pem', '--tls-key', 'server.key'], 'does not belong'],
+    [
+      'a file that is not there',
+      ['--tls-cert', 'no.pem', '--tls-key', 'server.key'],
+      '--tls-cert no.pem cannot be read',
+    ],
+    [
+      'a passphrase file that is not there',
+      [...PAIR, '--tls-passphrase-file', 'no.txt'],
+      '--tls-passphrase-file: the file no.txt',
+    ],
+  ])('%s: exit 2', async (_name, args, says) => {
+    const { code, stdout, stderr } = await hookproof(['receiver', '--port', '0', ...args], { env, cwd: folder });
+    expect({ code, stdout, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, stdout: '', says });
+  });
+});
