@@ -55,7 +55,7 @@ const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
 };
 
 const TEXT_CHARACTERS = 255;
-/** More names than this are left out of the facts; the comparison with the host's name sees all of them. */
+/** More names or usages than this are left out of the facts; the comparison with the host's name sees all of them. */
 const HOSTS = 1000;
 
 export function sha256(bytes: Uint8Array): string {
@@ -96,7 +96,7 @@ export function factsOf(read: ReadCertificate): CertificateFacts {
     signature: read.signature,
     authority: extensions.basicConstraints?.authority ?? false,
     pathLength: extensions.basicConstraints?.pathLength ?? null,
-    usages: extensions.extendedKeyUsage,
+    usages: extensions.extendedKeyUsage?.slice(0, HOSTS) ?? null,
     fingerprint: sha256(read.der),
     keyFingerprint: sha256(read.publicKeyInfo),
     issuerUrl: optional(extensions.issuerUrl),

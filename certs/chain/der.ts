@@ -61,7 +61,7 @@ export function readElements(content: Uint8Array): DerElement[] {
 }
 
 /** The element, if it is there and of this tag. */
-export function expectElement(element: DerElement | undefined, tag: number, what: string): DerElement {
+function expectElement(element: DerElement | undefined, tag: number, what: string): DerElement {
   if (element === undefined) throw broken(`${what} is missing`);
   if (element.tag !== tag) throw broken(`${what} is of another type (tag ${element.tag})`);
   return element;

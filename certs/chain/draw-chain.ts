@@ -32,7 +32,7 @@ export function drawChain(analysis: ChainAnalysis, { ascii = false }: { ascii?: 
 
   const marks = (at: number | null): string =>
     faults
-      .filter((fault) => fault.at === at && fault.code !== 'unexplained')
+      .filter((fault) => fault.at === at && !(at === null && fault.code === 'unexplained'))
       .map(({ code }) => ` [${code}]`)
       .join('');
   const line = (at: number): string => {
@@ -56,6 +56,7 @@ export function drawChain(analysis: ChainAnalysis, { ascii = false }: { ascii?: 
   const others = certificates.flatMap((_, at) => (path.includes(at) ? [] : [`   ${placeOf(at)}: ${line(at)}`]));
   if (others.length > 0) tree.push('also sent:', ...others);
   if (!exact) tree.push('(order and extra certificates cannot be seen over TLS 1.3)');
-  for (const fault of faults) if (fault.code === 'unexplained') tree.push(`[unexplained] ${fault.text}`);
+  for (const fault of faults)
+    if (fault.code === 'unexplained' && fault.at === null) tree.push(`[unexplained] ${fault.text}`);
   return tree;
 }

@@ -56,7 +56,7 @@ export function isKnownSignature(signature: string): boolean {
   return /^[a-z]/.test(signature);
 }
 
-export const USAGES = {
+const USAGES = {
   '1.3.6.1.5.5.7.3.1': 'serverAuth',
   '1.3.6.1.5.5.7.3.2': 'clientAuth',
   '1.3.6.1.5.5.7.3.3': 'codeSigning',

@@ -30,8 +30,13 @@ const EXPLAINED_BY: Readonly<Record<string, readonly ChainFaultCode[]>> = {
   PATH_LENGTH_EXCEEDED: ['path-too-long'],
   INVALID_PURPOSE: ['wrong-purpose', 'issuer-not-authority'],
   INVALID_CA: ['issuer-not-authority', 'wrong-purpose'],
+  // The handshake itself fails, for example because the client does not offer the curve of the key.
+  EPROTO: ['weak-key', 'weak-signature'],
   UNSPECIFIED: ['issuer-not-authority', 'weak-signature', 'weak-key', 'path-too-long', 'wrong-purpose'],
 };
+
+/** These end the handshake of OpenSSL with one code or another. */
+const SELF_EVIDENT: readonly ChainFaultCode[] = ['unreadable', 'unexplained'];
 
 /** In these OpenSSL is at least as strict as the analysis: when it trusts the chain, one of the two is mistaken. */
 const STRICT_CODES: readonly ChainFaultCode[] = [...NO_ISSUER, 'path-too-long', 'wrong-purpose'];
@@ -48,6 +53,13 @@ export function reconcile(
 ): ChainFault[] {
   if (oracle === undefined) return [...faults];
   if (oracle !== null) return refused(faults, path, oracle);
+  return believed(
+    faults.filter(({ code }) => code !== 'unexplained'),
+    anchored,
+  );
+}
+
+function believed(faults: readonly ChainFault[], anchored: boolean): ChainFault[] {
   // With an intermediate from the trust list the chain is trusted, and still incomplete: no contradiction.
   const doubtful = faults.filter(
     ({ code }) => STRICT_CODES.includes(code) && !(anchored && code === 'missing-intermediate'),
@@ -60,19 +72,20 @@ export function reconcile(
 
 function refused(faults: readonly ChainFault[], path: readonly Link[], oracle: string): ChainFault[] {
   const explaining = Object.hasOwn(EXPLAINED_BY, oracle) ? (EXPLAINED_BY[oracle] ?? []) : [];
-  // What cannot be read ends the handshake of OpenSSL with codes of its own.
-  if (faults.some(({ code }) => explaining.includes(code) || code === 'unreadable')) return [...faults];
+  if (faults.some(({ code }) => explaining.includes(code) || SELF_EVIDENT.includes(code))) return [...faults];
   const found = faults.length === 0 ? 'found nothing wrong' : `found only ${faults.map(({ code }) => code).join(', ')}`;
   const text = `OpenSSL refuses the chain (${visibleText(oracle, 80)}), while this analysis ${found}${guess(path, oracle)}.`;
   return [...faults, { code: 'unexplained', at: null, text, fix: SHOW }];
 }
 
+const CLOCK = 'the clock of this machine, or the time given to the analysis, may be wrong';
+
 const GUESSES: Readonly<Record<string, string>> = {
-  PERMITTED_VIOLATION: 'an authority of the chain may issue certificates for other names only (name constraints)',
-  EXCLUDED_VIOLATION: 'an authority of the chain may not issue certificates for this name (name constraints)',
   CERT_REVOKED: 'the certificate is revoked',
-  CERT_HAS_EXPIRED: 'the clock of this machine, or the time given to the analysis, may be wrong',
-  CERT_NOT_YET_VALID: 'the clock of this machine, or the time given to the analysis, may be wrong',
+  CERT_HAS_EXPIRED: `OpenSSL may have followed another of the certificates sent up to one that has expired, or ${CLOCK}`,
+  CERT_NOT_YET_VALID: CLOCK,
+  UNSPECIFIED:
+    'Node has no name for the reason; it may be an authority that may not certify this name (name constraints), or a critical extension that OpenSSL does not know',
 };
 
 /** What is known to make OpenSSL refuse a chain whose names and signatures are right. */

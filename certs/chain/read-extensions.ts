@@ -9,7 +9,7 @@ export type AlternativeName =
   | { readonly kind: 'ip'; readonly name: string | null };
 
 /** What key usages say that matters here. */
-export interface KeyUsage {
+interface KeyUsage {
   readonly signsCertificates: boolean;
   /** Digital signature, key encipherment or key agreement: what a TLS server's key does. */
   readonly servesTls: boolean;

@@ -1,0 +1,243 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { analyseChain } from '../../../certs/index.ts';
+import { type Authorities, analyse, codes, DAY, fromNow, HOST, makeAuthorities, oddLeaf } from './authorities.ts';
+import { EXTENSION, handmade, name } from './handmade.ts';
+
+let m: Authorities;
+beforeAll(async () => {
+  m = await makeAuthorities();
+});
+
+const now = new Date();
+
+describe('what an analysis tells', () => {
+  it('is the certificates with their roles, the path, the root and the days left', async () => {
+    const leaf = await m.leafOf(m.soonInter);
+    const analysis = analyse([leaf, m.wrongInter, m.soonInter, m.root, leaf], { trusted: [m.root], now });
+    expect(analysis.certificates.map(({ role, subject }) => `${role} ${subject}`)).toEqual([
+      'leaf CN=hooks.example',
+      'extra CN=Wrong CA, O=Nobody',
+      'intermediate CN=Going CA',
+      'root CN=Test Root R1, O=Test Trust',
+      'extra CN=hooks.example',
+    ]);
+    expect(analysis).toMatchObject({
+      path: [0, 2, 3],
+      anchor: 'CN=Test Root R1, O=Test Trust',
+      exact: true,
+      daysLeft: 12,
+      checkedAt: now.toISOString(),
+    });
+    expect(codes(analysis)).toEqual(['expires-soon@2', 'unrelated@1', 'root-sent@3', 'duplicate@4']);
+  });
+
+  it('names certificates, dates, sizes and names, and how to mend each fault', async () => {
+    const leaf = await m.leafOf(m.inter, {
+      key: 'rsa1024',
+      hosts: ['a.example', 'b.example'],
+      notBefore: fromNow(-90),
+      notAfter: new Date(now.getTime() - 2.5 * DAY),
+    });
+    const { faults, daysLeft } = analyse([leaf, m.inter], { trusted: [m.root], now });
+    const day = new Date(now.getTime() - 2.5 * DAY).toISOString().slice(0, 10);
+    expect(faults.map(({ text }) => text)).toEqual([
+      `The leaf CN=hooks.example expired on ${day}, 2 days ago.`,
+      'The leaf CN=hooks.example has an RSA key of 1024 bits, and 2048 are the least.',
+      'CN=hooks.example is for a.example and b.example, and not for hooks.example.',
+    ]);
+    expect(faults[2]?.fix).toContain('DNS:hooks.example');
+    expect(daysLeft).toBe(-3);
+  });
+
+  it('tells an unknown authority from a missing intermediate, and says when it cannot know', async () => {
+    const unknown = analyse([await m.leafOf(m.wrongRoot)], { trusted: [m.root] }).faults[0];
+    expect(unknown?.text).toContain('a root that is not trusted, or an intermediate that the server should send');
+    const private_ = await m.leafOf(m.wrongInter, { issuerUrl: 'http://ca.example/wrong.der' });
+    expect(analyse([private_], { trusted: [m.root] }).faults[0]).toMatchObject({
+      code: 'missing-intermediate',
+      text: expect.stringContaining('CN=Wrong CA, which the server does not send'),
+      fix: expect.stringContaining('http://ca.example/wrong.der'),
+    });
+    // The intermediate of a private authority has such an address too, and only its root is unknown.
+    const withAddress = handmade({
+      subject: name({ CN: 'Corporate CA' }),
+      issuer: name({ CN: 'Corporate Root' }),
+      key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+      signer: m.wrongRoot.key,
+      extensions: [EXTENSION.authority(), EXTENSION.keyUsage(5)],
+    });
+    const under = oddLeaf(withAddress, name({ CN: 'Corporate CA' }), { key: m.leaf.key });
+    expect(codes(analyse([under, withAddress], { trusted: [m.root] }))).toEqual(['unknown-authority@1']);
+  });
+
+  it.each([
+    [undefined, ['expires-soon@0']],
+    [29.9, ['expires-soon@0']],
+    [30.1, []],
+  ])('warns of a certificate with %s days left', async (days, faults) => {
+    const leaf = await m.leafOf(m.inter, { notAfter: new Date(Math.ceil(now.getTime() / 1000) * 1000 + 100 * DAY) });
+    const later = new Date(now.getTime() + (100 - (days ?? 0)) * DAY);
+    expect(codes(analyse([leaf, m.inter], { trusted: [m.root], now: later }))).toEqual(faults);
+  });
+
+  it('takes the leaf for what it is when the authority is sent before it', () => {
+    const analysis = analyse([m.inter, m.leaf], { trusted: [m.root] });
+    expect([analysis.path, codes(analysis)]).toEqual([[1, 0], ['misordered@1']]);
+    expect(analysis.faults[0]?.text).toBe(
+      'The leaf CN=hooks.example is sent as the second certificate, and it has to be the first.',
+    );
+    expect(codes(analyse([m.leaf, m.inter], { trusted: [m.root] }))).toEqual([]);
+  });
+
+  it('does not judge the list when it is not exact', () => {
+    const sent = [m.leaf, m.root, m.wrongInter, m.inter, m.inter];
+    expect(codes(analyse(sent, { trusted: [m.root], exact: false }))).toEqual([]);
+    expect(codes(analyse(sent, { trusted: [m.root], exact: true }))).toEqual([
+      'misordered@1',
+      'root-sent@1',
+      'unrelated@2',
+      'duplicate@4',
+    ]);
+    // What counts for trust is still seen.
+    expect(codes(analyse([m.leaf], { trusted: [m.root], exact: false }))).toEqual(['missing-intermediate@0']);
+  });
+
+  it('names what cannot be read, and goes on with the rest', () => {
+    const broken = { der: m.inter.der.subarray(0, 300) };
+    const analysis = analyse([m.leaf, broken, m.inter], { trusted: [m.root] });
+    expect(codes(analysis)).toEqual(['unreadable@1']);
+    expect(analysis.faults[0]?.text).toMatch(
+      /^The second certificate that is sent \(300 bytes\) cannot be read: it is cut off/,
+    );
+    expect(analysis.certificates[1]).toMatchObject({ role: 'extra', subject: '(unreadable)', notAfter: '' });
+    expect(analysis.path).toEqual([0, 2]);
+    expect(codes(analyse([broken, m.inter], { trusted: [m.root], oracle: 'EPROTO' }))).toEqual(['unreadable@0']);
+    expect(analyse([broken], { trusted: [m.root] })).toMatchObject({ path: [], anchor: null, daysLeft: null });
+    expect(codes(analyse([], { trusted: [m.root] }))).toEqual(['unreadable@null']);
+  });
+
+  it('says when nobody can verify a signature, and believes OpenSSL when it can', () => {
+    const odd = oddLeaf(m.inter, name({ CN: 'Test CA 1', O: 'Test Trust' }), { key: m.leaf.key, signature: '1.2.3.4' });
+    expect(codes(analyse([odd, m.inter], { trusted: [m.root] }))).toEqual(['unexplained@0']);
+    expect(codes(analyse([odd, m.inter], { trusted: [m.root], oracle: 'UNSPECIFIED' }))).toEqual(['unexplained@0']);
+    expect(codes(analyse([odd, m.inter], { trusted: [m.root], oracle: null }))).toEqual([]);
+  });
+});
+
+describe('hosts', () => {
+  const of = (hosts: readonly string[], host: string) =>
+    codes(analyse([{ der: leafFor(hosts).der }], { trusted: [m.root], host }));
+  const leafFor = (hosts: readonly string[]) =>
+    oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), {
+      key: m.leaf.key,
+      extensions: [EXTENSION.hosts(...hosts)],
+    });
+
+  it.each([
+    [['hooks.example'], 'HOOKS.example.', []],
+    [['hooks.example'], 'a.hooks.example', ['host-mismatch@0']],
+    [['*.hooks.example'], 'hooks.example', ['host-mismatch@0']],
+    [['*.hooks.example'], 'a.b.hooks.example', ['host-mismatch@0']],
+    [['h*.hooks.example'], 'ha.hooks.example', ['host-mismatch@0']],
+    [['a.*.example'], 'a.b.example', ['host-mismatch@0']],
+    [['*.example'], 'hooks.example', ['host-mismatch@0']],
+    [['127.0.0.1'], '127.0.0.1', ['host-mismatch@0']],
+    [['hooks.example\0.evil.example'], 'hooks.example', ['host-mismatch@0']],
+  ])('%j and %s', (hosts, host, faults) => {
+    expect(of(hosts, host)).toEqual(faults);
+  });
+
+  it.each(['::1', '[::1]', '0:0:0:0:0:0:0:1', '127.0.0.1'])('an address in any spelling: %s', (host) => {
+    expect(codes(analyse([m.leaf, m.inter], { trusted: [m.root], host }))).toEqual([]);
+  });
+
+  it('says when an address is written as a name, and when there are only other kinds of names', () => {
+    expect(analyse([leafFor(['127.0.0.1'])], { trusted: [m.root], host: '127.0.0.1' }).faults[0]?.text).toContain(
+      'as a DNS name, and clients look for it as an IP address',
+    );
+    const mail = oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), {
+      key: m.leaf.key,
+      extensions: [EXTENSION.email('a@b.example')],
+    });
+    expect(analyse([mail], { trusted: [m.root] }).faults).toMatchObject([
+      { code: 'no-alternative-name', text: expect.stringContaining('has no host in its subject alternative name') },
+    ]);
+  });
+
+  it('shows a few of many names', () => {
+    const many = Array.from({ length: 40 }, (_, index) => `n${index}.example`);
+    expect(analyse([leafFor(many)], { trusted: [m.root] }).faults[0]?.text).toBe(
+      'CN=hooks.example is for n0.example, n1.example, n2.example, n3.example, n4.example and 35 more, and not for hooks.example.',
+    );
+  });
+});
+
+describe('OpenSSL as the second opinion', () => {
+  it('is believed with both words when it trusts what the analysis does not', async () => {
+    const sent = [await m.leafOf(m.wrongRoot, { notAfter: fromNow(3) })];
+    const { faults } = analyse(sent, { trusted: [m.root], oracle: null });
+    expect(faults).toMatchObject([
+      { code: 'expires-soon' },
+      {
+        code: 'unexplained',
+        at: null,
+        text: expect.stringMatching(/^OpenSSL trusts .* unknown-authority: CN=hooks\.example/),
+      },
+    ]);
+    expect(codes(analyse(sent, { trusted: [m.root] }))).toEqual(['unknown-authority@0', 'expires-soon@0']);
+  });
+
+  it('is reported when it refuses for a reason that was not found, or that it made up', () => {
+    for (const oracle of ['CERT_REVOKED', 'UNSPECIFIED', 'toString', '__proto__', '\x1b[31m']) {
+      const { faults } = analyse([m.leaf, m.inter], { trusted: [m.root], oracle });
+      expect(faults).toMatchObject([
+        { code: 'unexplained', text: expect.stringMatching(/^OpenSSL refuses the chain \(.*found nothing wrong/) },
+      ]);
+      expect(faults[0]?.text).not.toContain('\x1b');
+    }
+    expect(codes(analyse([m.leaf, m.inter], { trusted: [m.root], oracle: null }))).toEqual([]);
+  });
+
+  it('does not count a fault that explains another code', async () => {
+    const leaf = await m.leafOf(m.inter, { key: 'rsa1024' });
+    const analysis = analyse([leaf, m.inter], { trusted: [m.root], oracle: 'CERT_HAS_EXPIRED' });
+    expect(codes(analysis)).toEqual(['weak-key@0', 'unexplained@null']);
+    expect(analysis.faults[1]?.text).toContain('found only weak-key');
+  });
+});
+
+describe('the trust list', () => {
+  it('takes PEM with one certificate or several, read ones, text around them, and what is none of it', () => {
+    const sent = [m.leaf.der, m.inter.der];
+    const codesWith = (trusted: readonly (string | X509Certificate)[]) =>
+      codes(analyseChain({ sent, exact: true, host: HOST, trusted, now, oracle: undefined }));
+    expect(codesWith([new X509Certificate(m.root.cert)])).toEqual([]);
+    expect(codesWith([`# bundle\r\n${m.wrongRoot.cert}\n${m.root.cert.replaceAll('\n', '\r\n')}`])).toEqual([]);
+    expect(codesWith(['', 'hello', m.root.cert.slice(0, 200), m.wrongRoot.cert])).toEqual(['unknown-authority@1']);
+    expect(codesWith(['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', m.root.cert])).toEqual([]);
+  });
+
+  it('is read once for an array, and again when it has grown', () => {
+    const trusted = [...rootCertificates];
+    const run = () => {
+      const start = performance.now();
+      const analysis = analyseChain({
+        sent: [m.leaf.der, m.inter.der],
+        exact: true,
+        host: HOST,
+        trusted,
+        now,
+        oracle: undefined,
+      });
+      return { codes: codes(analysis), took: performance.now() - start };
+    };
+    const first = run();
+    const again = Math.min(...Array.from({ length: 5 }, () => run().took));
+    expect(first.codes).toEqual(['unknown-authority@1']);
+    expect(again).toBeLessThan(first.took);
+    trusted.push(m.root.cert);
+    expect(run().codes).toEqual([]);
+  });
+});
