@@ -49,7 +49,7 @@ export type { LineFault, PemBlock } from './loader/pem.ts';
 export { readAuthorities } from './loader/read-authorities.ts';
 export { certificatesPem, readCertificates } from './loader/read-certificates.ts';
 export { type Identity, type IdentityOptions, type MaterialFile, readIdentity } from './loader/read-identity.ts';
-export { type PrivateKey, readPrivateKey } from './loader/read-private-key.ts';
+export { type PrivateKey, privateKeyTexts, readPrivateKey } from './loader/read-private-key.ts';
 export { type OtherKind, type Sniffed, sniff } from './loader/sniff.ts';
 export {
   makeWorkingSet,

@@ -37,6 +37,15 @@ export function isSelfIssued({ subject, issuer }: X509Certificate): boolean {
   return subject === issuer;
 }
 
+/** Whether a certificate is signed with its own key, which one of an authority may be and one of a leaf too. */
+export function isSelfSigned(certificate: X509Certificate): boolean {
+  try {
+    return isSelfIssued(certificate) && certificate.verify(certificate.publicKey);
+  } catch {
+    return false;
+  }
+}
+
 /** Whether one certificate is signed with the key of another and names it. */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   try {

@@ -3,8 +3,8 @@ import type { X509Certificate } from 'node:crypto';
 import { EXPIRY_WARNING_DAYS } from '../../contract/index.ts';
 import {
   isExpired,
-  isIssuedBy,
   isNotYetValid,
+  isSelfSigned,
   keyInWords,
   maySignHandshakes,
   weakSignatureHash,
@@ -52,7 +52,7 @@ export function checkLeaf(leaf: X509Certificate, name: string, purpose: Purpose,
     const hint = 'OpenSSL 3 refuses it in a chain: have it issued anew with SHA-256.';
     advise('CERT_WEAK_SIGNATURE', `is signed with ${hash}`, hint);
   }
-  if (isIssuedBy(leaf, leaf)) {
+  if (isSelfSigned(leaf)) {
     const hint = 'It is accepted only where this very certificate is trusted.';
     advise('CERT_SELF_SIGNED', 'is self-signed: no authority vouches for it', hint);
   }

@@ -69,6 +69,11 @@ export function sourceName(source: MaterialSource): string {
   return 'file' in source ? `the file ${source.file}` : source.name;
 }
 
+/** What messages call the certificate in a source. */
+export function certificateName(source: MaterialSource): string {
+  return 'file' in source ? `the certificate in ${sourceName(source)}` : source.name;
+}
+
 /** A source as an argument in a command for a shell. */
 export function shellName(source: MaterialSource): string {
   if (!('file' in source)) return 'FILE';

@@ -1,6 +1,6 @@
 /** Reads certificates of authorities to trust. */
 import type { X509Certificate } from 'node:crypto';
-import { isExpired, isIssuedBy, isSelfIssued, nameInWords } from './certificate-facts.ts';
+import { isExpired, isIssuedBy, isSelfIssued, isSelfSigned, nameInWords } from './certificate-facts.ts';
 import { type MaterialAdvice, type MaterialReading, type MaterialSource, sourceName } from './finding.ts';
 import { isPrivateKey, labelKind } from './material-words.ts';
 import { readCertificates } from './read-certificates.ts';
@@ -19,7 +19,7 @@ export function readAuthorities(
 function adviceOn(certificates: readonly X509Certificate[], source: MaterialSource, now: Date): MaterialAdvice[] {
   const name = sourceName(source);
   const expired = certificates.filter((one) => isExpired(one, now));
-  const noAuthority = certificates.filter((one) => !one.ca && !isIssuedBy(one, one));
+  const noAuthority = certificates.filter((one) => !one.ca && !isSelfSigned(one));
   // An intermediate certificate alone is no anchor: OpenSSL goes on to a root.
   const rootless = certificates.filter(
     (one) => one.ca && !isSelfIssued(one) && !certificates.some((other) => isIssuedBy(one, other)),

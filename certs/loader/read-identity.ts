@@ -3,7 +3,14 @@ import type { KeyObject, X509Certificate } from 'node:crypto';
 import { isExpired, isNotYetValid, keyInWords, nameInWords } from './certificate-facts.ts';
 import { checkChain } from './check-chain.ts';
 import { checkLeaf, type Purpose } from './check-leaf.ts';
-import { type MaterialProblem, type MaterialReading, type MaterialSource, shellName, sourceName } from './finding.ts';
+import {
+  certificateName,
+  type MaterialProblem,
+  type MaterialReading,
+  type MaterialSource,
+  shellName,
+  sourceName,
+} from './finding.ts';
 import { orderChain } from './order-chain.ts';
 import { readCertificates } from './read-certificates.ts';
 import { readPrivateKey } from './read-private-key.ts';
@@ -55,10 +62,7 @@ export function readIdentity(options: IdentityOptions): MaterialReading<Identity
   }
   const ordered = orderChain(leaf, certificates.value, now);
   const [, ...issuers] = ordered.chain;
-  const name =
-    certificates.value.length === 1
-      ? sourceName(cert.source)
-      : `${sourceName(cert.source)} (${nameInWords(leaf.subject)})`;
+  const name = `${certificateName(cert.source)}${certificates.value.length === 1 ? '' : ` (${nameInWords(leaf.subject)})`}`;
   const found = checkLeaf(leaf, name, purpose, now);
   return {
     value: { chain: [leaf, ...issuers], key: object, keyPem: privateKey.value.pem },
@@ -96,13 +100,14 @@ function otherPair(
 ): MaterialProblem {
   const name = sourceName(keyFile.source);
   const [first] = certificates;
+  const ours = keyInWords(key);
   const theirs = first === undefined ? '' : keyInWords(first.publicKey);
   const what =
     certificates.length > 1
-      ? `${name} is not the key of any of the ${certificates.length} certificates in ${sourceName(cert.source)}`
-      : theirs === keyInWords(key)
-        ? `${name} is not the key of the certificate in ${sourceName(cert.source)}`
-        : `${name} holds a key of another kind (${keyInWords(key)}) than the certificate in ${sourceName(cert.source)} has (${theirs})`;
+      ? `${name} belongs to none of the ${certificates.length} certificates in ${sourceName(cert.source)}`
+      : theirs === ours
+        ? `${name} does not belong to ${certificateName(cert.source)}`
+        : `${name} (${ours}) is a key of another kind than that of ${certificateName(cert.source)} (${theirs})`;
   const hint = `Give the two that were made together; these two print the same then: openssl x509 -in ${shellName(cert.source)} -noout -pubkey; openssl pkey -in ${shellName(keyFile.source)} -pubout.`;
   return { code: 'KEY_OTHER_PAIR', about: 'key', what, hint };
 }

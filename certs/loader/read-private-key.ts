@@ -61,6 +61,13 @@ export function readPrivateKey(
   }
 }
 
+/** The private keys in PEM text, encrypted ones included, for redaction: whoever reads a file must not repeat them. */
+export function privateKeyTexts(bytes: Uint8Array): string[] {
+  const sniffed = sniff(bytes);
+  if (sniffed.form !== 'pem') return [];
+  return sniffed.blocks.filter(({ label }) => label.endsWith('PRIVATE KEY')).map(({ text }) => text);
+}
+
 function findKey(sniffed: Sniffed, source: MaterialSource): Found | MaterialProblem {
   switch (sniffed.form) {
     case 'broken-pem':

@@ -78,7 +78,12 @@ export function unreadable(
 
 /** The kind by which a file without what is wanted is best described. */
 export function tellingKind(blocks: readonly PemBlock[]): ContentKind {
-  const kinds = blocks.map(({ label }) => labelKind(label));
+  const kinds = blocks.map(({ label, der }) => {
+    const kind = labelKind(label);
+    // Labels vary; what is inside does not.
+    const inside = kind === 'unknown-block' && der !== undefined ? derKind(der) : 'unknown';
+    return inside === 'unknown' ? kind : inside;
+  });
   return kinds.find((kind) => kind !== 'parameters' && kind !== 'unknown-block') ?? kinds[0] ?? 'text';
 }
 

@@ -32,6 +32,16 @@ hmac:
 #   passphrase: \${env:CLIENT_KEY_PASSPHRASE}
 #   ca: ./ca.pem
 
+# Client certificates that only the authority of the one above can issue, for the checks that need them.
+# Each may have a passphrase, as above. Without them these checks are reported as not verified.
+# mtls:
+#   fixtures:
+#     expired: { cert: ./expired.pem, key: ./expired.key, passphrase: "\${env:EXPIRED_KEY_PASSPHRASE}" }
+#     not-yet-valid: { cert: ./not-yet-valid.pem, key: ./not-yet-valid.key }
+#     wrong-purpose: { cert: ./server-only.pem, key: ./server-only.key }
+#     revoked: { cert: ./revoked.pem, key: ./revoked.key }
+#     other-subject: { cert: ./other-subject.pem, key: ./other-subject.key }
+
 # Which features must be on: basic (HTTPS, API key), staging (HTTPS, HMAC), production (HTTPS, HMAC).
 # Without it, what is configured is what is checked.
 # profile: staging

@@ -1,4 +1,5 @@
 /** The shapes that go into the configuration of a run and come out of it. */
+import type { ClientFixture } from '../../scenarios/index.ts';
 import type { Partner } from '../sender/partner.ts';
 
 /** Which features must be on. Specification: Authentication (recommended combinations). */
@@ -84,6 +85,8 @@ export interface ShownSetting {
 /** Everything that `hookproof run` needs, checked. */
 export interface ResolvedConfig {
   readonly partner: Partner;
+  /** The client certificates of `mtls.fixtures` with their keys, PEM: each in order, the key opened. */
+  readonly clientFixtures: Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
   readonly run: RunOptions;
   /** Never empty; at most one writes to standard output. */
   readonly reporters: readonly ReporterChoice[];

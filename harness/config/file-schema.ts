@@ -1,5 +1,6 @@
 /** The shape of hookproof.yaml. It checks kinds of values; what they mean is checked with those of flags and variables. */
 import { z } from 'zod';
+import { FIXTURE_NAMES } from './client-fixtures.ts';
 import { PROFILES, REPORTERS } from './config.ts';
 import { WHOLE_REFERENCE } from './references.ts';
 import { BOUNDS } from './settings.ts';
@@ -19,6 +20,23 @@ const list = (item: z.ZodString = text) =>
 const duration = z
   .string({ error: 'duration' satisfies Expected })
   .meta({ pattern: DURATION.source, examples: ['10s', '500ms'] });
+
+const fixture = (name: string) =>
+  z
+    .strictObject(
+      {
+        cert: text.describe(`File with the client certificate that is ${FIXTURE_WORDS.get(name) ?? name}, PEM or DER.`),
+        key: text.describe('File with its private key, PEM or DER.'),
+        passphrase: secret.describe(`The passphrase of the key, as \${env:NAME} or \${file:PATH}.`),
+      },
+      group,
+    )
+    .partial();
+const FIXTURE_WORDS: ReadonlyMap<string, string> = new Map([
+  ['not-yet-valid', 'not valid yet'],
+  ['wrong-purpose', 'not meant for clients'],
+  ['other-subject', 'right, and issued to somebody else'],
+]);
 
 /** The schema. Metadata such as `pattern` and `enum` is for editors and is checked elsewhere, with better messages. */
 export const fileSchema = z
@@ -53,6 +71,19 @@ export const fileSchema = z
             'client-key': text.describe('File with its private key, PEM or DER.'),
             passphrase: secret.describe(`The passphrase of the key, as \${env:NAME} or \${file:PATH}.`),
             ca: text.describe("File with authorities to trust beside the system's."),
+          },
+          group,
+        )
+        .partial(),
+      mtls: z
+        .strictObject(
+          {
+            fixtures: z
+              .strictObject(Object.fromEntries(FIXTURE_NAMES.map((name) => [name, fixture(name)])), group)
+              .partial()
+              .describe(
+                "Client certificates that only the partner's authority can issue, for the checks that need them.",
+              ),
           },
           group,
         )

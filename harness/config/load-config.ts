@@ -7,6 +7,7 @@ import { adviseOnVariables, type Environment, gatherSettings } from './gather-se
 import { givenText } from './given.ts';
 import { type Problem, throwIfAny } from './problems.ts';
 import type { Input, Resolution } from './resolution.ts';
+import { resolveFixtures } from './resolve-fixtures.ts';
 import { resolvePartner } from './resolve-partner.ts';
 import { resolveReporters } from './resolve-reporters.ts';
 import { resolveRun } from './resolve-run.ts';
@@ -26,7 +27,7 @@ export interface LoadOptions {
  * Loads and checks everything, so that whatever is wrong is known before the first request.
  *
  * Throws a {@link HookproofError} of kind `usage`: the one problem, or `CONFIG_INVALID` with all of them. Neither the error nor
- * anything but `partner` and `secrets` of the result holds the value of a secret.
+ * anything but `partner`, `clientFixtures` and `secrets` of the result holds the value of a secret.
  */
 export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> {
   const problems: Problem[] = [];
@@ -45,6 +46,7 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
     stdinReader: null,
   };
   const partner = await resolvePartner(resolution, fileBroken);
+  const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
   const run = resolveRun(resolution);
   const reporters = resolveReporters(resolution);
   const profile = givenText(resolution.settings, 'profile');
@@ -61,6 +63,7 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
   advice.push(...adviseOnVariables(options.env, file.referenced));
   return {
     partner,
+    clientFixtures,
     run,
     reporters,
     advice: [...new Set(advice)],

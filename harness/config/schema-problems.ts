@@ -21,7 +21,7 @@ const EXPECTED: Record<Expected, readonly [what: string, hint: string]> = {
 
 /** Other names that people try for a key: the flags, for the most part. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ...SETTINGS.filter(({ path }) => path !== 'shard').flatMap((setting): [string, string][] => {
+  ...SETTINGS.filter(({ path }) => path !== 'shard' && !isFixture(path)).flatMap((setting): [string, string][] => {
     const last = setting.path.slice(setting.path.indexOf('.') + 1);
     const flag = 'label' in setting ? setting.label.replace(/^--/, '').toLowerCase() : last;
     return [
@@ -32,6 +32,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['secret-env', 'hmac.secret'],
   ['signature', 'hmac.header'],
   ['api-key', 'api-key.value'],
+  ['fixtures', 'mtls.fixtures'],
 ]);
 
 /** The problems in the order of the file. */
@@ -104,10 +105,13 @@ function offsetOf(node: Node): number {
 
 /** The keys that may stand in a group; '' is the top of the file. */
 function siblingsOf(group: string): string[] {
-  const keys = SETTINGS.filter(({ path }) => path !== 'shard').map(({ path }) => path.split('.'));
-  const inGroup =
-    group === '' ? keys.map(([first]) => first) : keys.filter(([first]) => first === group).map(([, second]) => second);
-  return [...new Set(inGroup.filter((key) => key !== undefined))];
+  const start = group === '' ? '' : `${group}.`;
+  const paths = SETTINGS.map(({ path }) => path).filter((path) => path !== 'shard' && path.startsWith(start));
+  return [...new Set(paths.flatMap((path) => path.slice(start.length).split('.')[0] ?? []))];
+}
+
+function isFixture(path: string): boolean {
+  return path.startsWith('mtls.fixtures.');
 }
 
 /** The key and the value at a path; an item of a list has no key. */

@@ -1,4 +1,5 @@
 /** The table of settings: the key in the configuration file, the flag and the environment variable of each. */
+import { FIXTURE_KEYS, FIXTURE_NAMES } from './client-fixtures.ts';
 import type { ConfigFlags } from './config.ts';
 
 export interface Setting {
@@ -26,6 +27,7 @@ export const SETTINGS = [
   { path: 'tls.client-key', flag: 'clientKey', label: '--client-key', environment: 'HOOKPROOF_CLIENT_KEY' },
   { path: 'tls.passphrase', environment: 'HOOKPROOF_CLIENT_KEY_PASSPHRASE' },
   { path: 'tls.ca', flag: 'ca', label: '--ca', environment: 'HOOKPROOF_CA' },
+  ...FIXTURE_NAMES.flatMap((name) => FIXTURE_KEYS.map((key) => ({ path: `mtls.fixtures.${name}.${key}` as const }))),
   { path: 'profile', flag: 'profile', label: '--profile', environment: 'HOOKPROOF_PROFILE' },
   { path: 'suites', flag: 'suite', label: '--suite' },
   { path: 'scenarios', flag: 'scenario', label: '--scenario' },

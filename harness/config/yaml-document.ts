@@ -49,7 +49,7 @@ export function parseYaml(text: string, name: string, problems: Problem[]): Yaml
   };
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   if (isDeeperThan(tokens, MAX_DEPTH))
-    return refuse('1:1', `is nested more than ${MAX_DEPTH} deep`, 'Settings are at most two deep.');
+    return refuse('1:1', `is nested more than ${MAX_DEPTH} deep`, 'Settings are at most four deep.');
   const composer = new Composer({ prettyErrors: false, stringKeys: true, logLevel: 'silent' });
   const [doc, second] = composer.compose(tokens, true, text.length);
   if (doc === undefined || doc.contents === null || isEmptyScalar(doc)) {

@@ -1,7 +1,7 @@
 /** Whether a partner's configuration can work, and what is unwise about it. Specification: Authentication; Limits. */
 import { HookproofError, LIMITS } from '../../contract/index.ts';
 import { checkHeaders } from './check-headers.ts';
-import { checkTls } from './check-tls.ts';
+import { usableTls } from './check-tls.ts';
 import type { Partner } from './partner.ts';
 
 export interface CheckedPartner {
@@ -29,8 +29,11 @@ export function checkPartner(partner: Partner): CheckedPartner {
     });
   }
   checkHeaders(partner);
-  checkTls(partner);
-  return { partner, advice: [...adviceOnUrl(url, partner), ...adviceOnFeatures(partner), ...adviceOnSecret(partner)] };
+  const tlsAdvice = partner.tls === undefined ? [] : usableTls(partner.tls).advice;
+  return {
+    partner,
+    advice: [...adviceOnUrl(url, partner), ...adviceOnFeatures(partner), ...adviceOnSecret(partner), ...tlsAdvice],
+  };
 }
 
 function checkUrl(text: string): URL {

@@ -1,53 +1,58 @@
 /** Whether the TLS material of a partner can be used. Specification: TLS. */
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import {
+  certificatesPem,
+  type MaterialFile,
+  type MaterialFinding,
+  readCertificates,
+  readIdentity,
+} from '../../certs/index.ts';
 import { HookproofError } from '../../contract/index.ts';
 import type { Partner } from './partner.ts';
 
+/** The material as OpenSSL wants it: the chain in order, the key opened. */
+export interface UsableTls {
+  readonly cert?: string;
+  readonly key?: string;
+  readonly ca?: string;
+  /** Why a right server would refuse the certificate, a sentence each. */
+  readonly advice: readonly string[];
+}
+
 /**
  * Node takes a key of another certificate, and an authority that is no certificate, without a word; the handshake would
- * fail later and say something else. So both are looked at here.
+ * fail later and say something else. So both are looked at here. A certificate that has expired or is for another purpose
+ * can be presented, and is for the server to refuse.
  *
  * @throws HookproofError PARTNER_TLS
  */
-export function checkTls({ tls }: Partner): void {
-  if (tls === undefined) return;
-  const { clientCert, clientKey, passphrase, ca } = tls;
-  if (ca !== undefined) readCertificate(ca, 'extra authority');
-  if (clientCert === undefined && clientKey === undefined) return;
-  if (clientCert === undefined) throw refusal('There is a client key and no client certificate.', 'Give both.');
-  if (clientKey === undefined) throw refusal('There is a client certificate and no client key.', 'Give both.');
-  const key = readKey(clientKey, passphrase);
-  if (!readCertificate(clientCert, 'client certificate').checkPrivateKey(key)) {
-    throw refusal(
-      'The client key does not belong to the client certificate.',
-      'Give the two that were made together; in a bundle the certificate of the client comes first.',
-    );
-  }
+export function usableTls({ clientCert, clientKey, passphrase, ca }: NonNullable<Partner['tls']>): UsableTls {
+  const authorities = ca === undefined ? undefined : readCertificates(Buffer.from(ca), { name: 'the extra authority' });
+  if (authorities !== undefined && authorities.value === undefined) throw refusal(authorities.problems[0]);
+  const trusted = authorities?.value && { ca: certificatesPem(authorities.value) };
+  if (clientCert === undefined && clientKey === undefined) return { ...trusted, advice: [] };
+  if (clientCert === undefined) throw lone('There is a client key and no client certificate.');
+  if (clientKey === undefined) throw lone('There is a client certificate and no client key.');
+  const cert = material(clientCert, 'the client certificate');
+  const key = material(clientKey, 'the client key');
+  const { value, problems } = readIdentity({ cert, key, passphrase, purpose: 'client' });
+  if (value === undefined) throw refusal(problems[0]);
+  const advice = problems.map(({ what, hint }) => `${sentence(what)} ${hint}`);
+  return { ...trusted, cert: certificatesPem(value.chain), key: value.keyPem, advice };
 }
 
-function readCertificate(pem: string, what: string): X509Certificate {
-  try {
-    if (pem.includes('-----BEGIN')) return new X509Certificate(pem);
-  } catch {
-    // What the parser says ("no start line") helps nobody.
-  }
-  throw refusal(`The ${what} is no certificate in PEM form.`, 'It has to begin with -----BEGIN CERTIFICATE-----.');
+function material(pem: string, name: string): MaterialFile {
+  return { bytes: Buffer.from(pem), source: { name } };
 }
 
-function readKey(pem: string, passphrase: string | undefined): KeyObject {
-  try {
-    return createPrivateKey({ key: pem, format: 'pem', ...(passphrase !== undefined && { passphrase }) });
-  } catch {
-    // The parser has one error for nearly everything that can be wrong.
-  }
-  throw refusal(
-    'The client key cannot be read.',
-    /ENCRYPTED/.test(pem)
-      ? 'It is encrypted: give its passphrase, and check it.'
-      : 'It has to be a private key in PEM form, such as -----BEGIN PRIVATE KEY-----.',
-  );
+function lone(message: string): HookproofError {
+  return new HookproofError('PARTNER_TLS', message, { hint: 'Give both.' });
 }
 
-function refusal(message: string, hint: string): HookproofError {
-  return new HookproofError('PARTNER_TLS', message, { hint });
+function refusal(problem: MaterialFinding | undefined): HookproofError {
+  const { what, hint } = problem ?? { what: 'the TLS material cannot be used', hint: 'Give it as PEM.' };
+  return new HookproofError('PARTNER_TLS', sentence(what), { hint });
+}
+
+function sentence(what: string): string {
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
 }

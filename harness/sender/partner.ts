@@ -11,7 +11,7 @@ export interface Partner {
   readonly apiKey?: { readonly value: string; readonly header?: string };
   /** Custom headers, added to every delivery in this order. */
   readonly headers?: readonly HeaderLine[];
-  /** PEM material: a client certificate with its key, and authorities to trust beside the system's. */
+  /** PEM material: a client certificate with its key, and authorities to trust beside those that are trusted anyway. */
   readonly tls?: {
     readonly clientCert?: string;
     readonly clientKey?: string;

@@ -1,7 +1,9 @@
 /** Client side TLS of a partner. Specification: TLS. */
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { HookproofError, LIMITS } from '../../contract/index.ts';
+import { usableTls } from './check-tls.ts';
 import type { Partner } from './partner.ts';
+import { trustedRoots } from './trusted-roots.ts';
 
 /** Options for `tls.connect` and `https.Agent`. */
 export interface TlsOptions {
@@ -30,19 +32,20 @@ export function tlsOptionsFor({ tls = NONE }: Pick<Partner, 'tls'>): TlsOptions 
   return options;
 }
 
-function secureContextOf({ clientCert, clientKey, passphrase, ca }: TlsMaterial): SecureContext {
+function secureContextOf(tls: TlsMaterial): SecureContext {
+  const { cert, key, ca } = usableTls(tls);
   try {
     return createSecureContext({
       minVersion: LIMITS.minimumTlsVersion,
-      ...(clientCert !== undefined && { cert: clientCert }),
-      ...(clientKey !== undefined && { key: clientKey }),
-      ...(passphrase !== undefined && { passphrase }),
-      // A given list replaces the system's roots, so they have to be in it.
-      ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      // A given list replaces the roots that are trusted otherwise, so they have to be in it.
+      ...(ca !== undefined && { ca: [...trustedRoots(), ca] }),
     });
   } catch (cause) {
-    throw new HookproofError('PARTNER_TLS', 'The client certificate, its key or the extra authority cannot be used.', {
-      hint: 'Give them as PEM, the certificate and the key that were made together, and the passphrase of the key if it has one.',
+    // What OpenSSL does not put up with although it can be read, such as a key of 512 bits.
+    throw new HookproofError('PARTNER_TLS', 'OpenSSL does not take the client certificate or the extra authority.', {
+      hint: 'Use certificates for RSA with 2048 bits or more, or ECDSA on P-256, signed with SHA-256.',
       cause,
     });
   }

@@ -4,7 +4,7 @@ import { whyUnreadable } from '../../../harness/config/read-bounded.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
-  'url, hmac, api-key, headers, tls, profile, suites, scenarios, grep, concurrency, timeout, recovery, seed, strict, bail, evidence, reporters, output-dir';
+  'url, hmac, api-key, headers, tls, mtls, profile, suites, scenarios, grep, concurrency, timeout, recovery, seed, strict, bail, evidence, reporters, output-dir';
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 const QUOTES = 'Put the value in quotes.';
 const RENAME = 'Rename it, or remove it.';
@@ -281,13 +281,13 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
     '['.repeat(50_000),
     'CONFIG_SYNTAX',
     'hookproof.yaml:1:1: is nested more than 20 deep',
-    'Settings are at most two deep.',
+    'Settings are at most four deep.',
   ],
   'deep nesting in blocks': [
     '- '.repeat(50_000),
     'CONFIG_SYNTAX',
     'hookproof.yaml:1:1: is nested more than 20 deep',
-    'Settings are at most two deep.',
+    'Settings are at most four deep.',
   ],
 };
 

@@ -21,6 +21,7 @@ tls.client-cert   not set                default
 tls.client-key    not set                default
 tls.ca            not set                default
 tls.passphrase    not set                default
+mtls.fixtures     none                   default
 profile           none                   default
 suites            all                    default
 scenarios         all                    default

@@ -80,7 +80,8 @@ describe('mutual TLS', () => {
       files: files({ 'client.key': encrypted }),
     };
     const config = await load(given);
-    expect(config.partner.tls?.passphrase).toBe('open sesame');
+    expect(config.partner.tls?.clientKey).toBe(client.key);
+    expect(config.partner.tls?.passphrase).toBeUndefined();
     expect(config.sources['tls.passphrase']).toBe('hookproof.yaml:4:15');
     expect(config.secrets).toContain('open sesame');
     expect((await refusal({ ...given, env: { PASS: 'shut' } })).message).toBe(
@@ -109,32 +110,32 @@ describe('mutual TLS', () => {
     [
       'hold something else',
       { ...PAIR, clientCert: 'text' },
-      '--client-cert: the file text holds no certificate',
+      '--client-cert: the file text is text that is no PEM, and a certificate is wanted',
       'A certificate is PEM (-----BEGIN CERTIFICATE-----) or DER.',
     ],
     [
       'are swapped',
       { ca: 'client.key' },
-      '--ca: the file client.key holds no certificate',
+      '--ca: the file client.key holds a private key, and a certificate is wanted',
       'It holds a private key: are certificate and key swapped?',
     ],
     [
       'hold a broken certificate',
       { ca: 'broken.pem' },
-      '--ca: the file broken.pem holds no certificate',
-      'A certificate is PEM (-----BEGIN CERTIFICATE-----) or DER.',
+      '--ca: the file broken.pem holds a certificate that is damaged',
+      'Copy the file again from where it comes from, as a binary file where that can be chosen.',
     ],
     [
       'hold a certificate for a key',
       { ...PAIR, clientKey: 'client.pem' },
-      '--client-key: the file client.pem holds no private key',
-      'A key is PEM (-----BEGIN PRIVATE KEY-----) or DER.',
+      '--client-key: the file client.pem holds a certificate, and a private key is wanted',
+      'Are certificate and key swapped? A key is PEM (-----BEGIN PRIVATE KEY-----) or DER.',
     ],
     [
       'do not belong together',
       { ...PAIR, clientKey: 'other.key' },
-      '--client-key: the file other.key is not the key of the client certificate',
-      'Give the certificate and the key that were made together; the certificate of the client comes first in its file.',
+      '--client-key: the file other.key does not belong to the certificate in the file client.pem',
+      'Give the two that were made together; these two print the same then: openssl x509 -in client.pem -noout -pubkey; openssl pkey -in other.key -pubout.',
     ],
     [
       'need a passphrase',
@@ -162,11 +163,13 @@ describe('mutual TLS', () => {
     });
   });
 
-  it('advises on an expired client certificate', async () => {
+  it('refuses an expired client certificate', async () => {
     const old = await certificate(new Date('2020-01-02T03:04:05Z'));
     const cwd = workspace({ 'client.pem': old.cert, 'client.key': old.key });
     const flags = { url: 'https://a.example/', clientCert: join(cwd, 'client.pem'), clientKey: 'client.key' };
-    const { advice } = await loadConfig({ flags, env: {}, cwd });
-    expect(advice).toContain('--client-cert: the client certificate expired on 2020-01-02T03:04:05.000Z.');
+    await expect(loadConfig({ flags, env: {}, cwd })).rejects.toMatchObject({
+      code: 'CONFIG_TLS',
+      message: `--client-cert: the certificate in the file ${flags.clientCert} expired on 2020-01-02T03:04:05.000Z`,
+    });
   });
 });

@@ -133,10 +133,13 @@ describe('TLS material', () => {
       [{ clientCert: one.cert }, 'no client key'],
       [{ clientKey: one.key }, 'no client certificate'],
       [{ clientCert: one.cert, clientKey: other.key }, 'does not belong'],
-      [{ clientCert: one.key, clientKey: one.key }, 'client certificate is no certificate'],
-      [{ clientCert: one.cert, clientKey: one.cert }, 'client key cannot be read'],
-      [{ ca: 'hello' }, 'extra authority is no certificate'],
-      [{ ca: '' }, 'extra authority is no certificate'],
+      [
+        { clientCert: one.key, clientKey: one.key },
+        'client certificate holds a private key, and a certificate is wanted',
+      ],
+      [{ clientCert: one.cert, clientKey: one.cert }, 'client key holds a certificate, and a private key is wanted'],
+      [{ ca: 'hello' }, 'extra authority is text that is no PEM'],
+      [{ ca: '' }, 'extra authority is empty'],
     ];
     for (const [tls, message] of cases) {
       const error = refusal({ url: URL, tls });
