@@ -19,6 +19,7 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
     const { run: options } = config;
     const document = await run({
       partner: config.partner,
+      clientFixtures: config.clientFixtures,
       selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
       limits: { concurrency: options.concurrency, timeoutMs: options.timeoutMs, recoveryMs: options.recoveryMs },
       profile: options.profile,

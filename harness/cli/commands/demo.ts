@@ -1,5 +1,6 @@
-/** `hookproof demo`: the reference receiver in this process, on a real socket, and every suite against it. */
+/** `hookproof demo`: the reference receiver in this process, on a real socket, with every feature on, and every suite against it. */
 import { randomBytes } from 'node:crypto';
+import { makeWorkingSet, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
 import { type ConfigFlags, loadConfig } from '../../config/index.ts';
 import { conduct } from '../conduct.ts';
 import { openReceiver } from '../receiver-door.ts';
@@ -7,24 +8,61 @@ import { openReceiver } from '../receiver-door.ts';
 /** Where the demo leaves its reports unless told otherwise. */
 const OUTPUT_DIR = 'hookproof-run';
 
+/** The common name of the certificate that the demo's sender presents. */
+const CLIENT_NAME = 'hookproof demo sender';
+
+/** Certificates for this one run: they are never written anywhere. */
+async function demoCertificates() {
+  const { files } = await makeWorkingSet({
+    directory: '.',
+    hosts: ['localhost', '127.0.0.1', '::1'],
+    days: 60,
+    key: 'p256',
+    clientName: CLIENT_NAME,
+    keepCaKeys: false,
+  });
+  const texts = new Map(files.map(({ name, text }) => [name, text]));
+  return (name: string) => texts.get(name) ?? '';
+}
+
 export async function demoCommand(flags: ConfigFlags): Promise<number> {
   const secret = randomBytes(32).toString('base64');
   const apiKey = randomBytes(24).toString('base64url');
+  const pem = await demoCertificates();
   const receiver = await openReceiver({
     signing: { secrets: [secret] },
     apiKey: { keys: [apiKey] },
+    tls: {
+      cert: pem('server.pem'),
+      key: pem('server-key.pem'),
+      ca: pem('client-ca.pem'),
+      clientCertificate: 'required',
+    },
+    clientCertificate: { from: 'connection', allowed: [CLIENT_NAME] },
     host: '127.0.0.1',
     port: 0,
   });
   try {
     const config = await loadConfig({
       flags: { outputDir: OUTPUT_DIR, ...flags, url: new URL('/hooks', receiver.url).href },
-      env: { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey },
+      env: {
+        HOOKPROOF_SECRET: secret,
+        HOOKPROOF_API_KEY: apiKey,
+        HOOKPROOF_CA: pem('ca.pem'),
+        HOOKPROOF_CLIENT_CERT: pem('client.pem'),
+        HOOKPROOF_CLIENT_KEY: pem('client-key.pem'),
+      },
       // The demo is about itself: a hookproof.yaml that happens to lie here is somebody else's.
       cwd: process.cwd(),
       configFile: null,
     });
-    return await conduct(config);
+    const clientFixtures = Object.fromEntries(
+      WORKING_SET_FIXTURES.map((name) => [
+        name,
+        { cert: pem(`fixtures/client-${name}.pem`), key: pem(`fixtures/client-${name}-key.pem`) },
+      ]),
+    );
+    return await conduct({ ...config, clientFixtures });
   } finally {
     await receiver.close();
   }
