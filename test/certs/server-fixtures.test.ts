@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
+  analyseChain,
   makeCertificate,
   SERVER_FIXTURE_NAMES,
   type ServerFixtureName,
@@ -78,6 +79,13 @@ describe('the server fixtures', () => {
     } finally {
       await server.close();
     }
+  });
+
+  it.each(SERVER_FIXTURE_NAMES)('%s has its fault, and no other, by the analysis of chains', async (name) => {
+    const { cert, ca, host, fault } = await serverFixture(name);
+    const sent = chainOf(cert).map(({ raw }) => raw);
+    const { faults } = analyseChain({ sent, exact: true, host, trusted: [ca], now: new Date(), oracle: undefined });
+    expect(faults.map(({ code }) => code)).toEqual(fault === null ? [] : [fault]);
   });
 
   it('have the keys that they are named after, and weak ones only where that is the fault', async () => {
