@@ -3,12 +3,21 @@ import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './header-names.ts';
+import { tlsArguments } from './reproduce-tls.ts';
 
 /** Longer bodies are not written out: the command that runs the scenario alone sends them. */
 const LONGEST_BODY = 4096;
 
 /** A value that shares this many characters with a credential may be made from it, and is not written out. */
 const TELLING_LENGTH = 4;
+
+const VARIABLES = [
+  'HOOKPROOF_SECRET',
+  'HOOKPROOF_API_KEY',
+  'HOOKPROOF_CA',
+  'HOOKPROOF_CLIENT_CERT',
+  'HOOKPROOF_CLIENT_KEY',
+];
 
 const RIGHT_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
 
@@ -92,7 +101,7 @@ function headerArgument(
 
 /**
  * The script, or null when curl cannot send this probe, or when it cannot be written without giving a credential away.
- * It reads HOOKPROOF_SECRET and HOOKPROOF_API_KEY from the environment, as the harness does.
+ * It reads HOOKPROOF_SECRET and HOOKPROOF_API_KEY from the environment, as the harness does, and the files of TLS likewise.
  */
 export function curlScript(assembled: Assembled, partner: Partner): string | null {
   const { prepared, transmission, change } = assembled;
@@ -102,6 +111,8 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   const credentials = credentialsOf(assembled, partner);
   const text = Buffer.from(prepared.body).toString('latin1');
   if (credentials.some((secret) => text.includes(Buffer.from(secret).toString('latin1')))) return null;
+  const connection = tlsArguments(partner, change.connect);
+  if (connection === null) return null;
   const { origin } = new URL(prepared.url);
   if (
     credentials.some((secret) => mayDeriveFrom(prepared.target, secret)) &&
@@ -121,8 +132,8 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   // With the headers changed as well, the variable stands for the right signature, as it does where only they are changed.
   const signing = (change.address === undefined ? recipeOf(assembled) : undefined) ?? RIGHT_SIGNATURE;
   const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
-  const used = `${signed ? signing : ''} ${args.join(' ')}`;
-  const variables = ['HOOKPROOF_SECRET', 'HOOKPROOF_API_KEY'].filter((name) => used.includes(`$${name}`));
+  const used = `${signed ? signing : ''} ${args.join(' ')} ${connection.join(' ')}`;
+  const variables = VARIABLES.filter((name) => used.includes(`$${name}`));
   return [
     // An unset variable would sign with an empty key, without a word.
     ...variables.map((name) => `: "\${${name}:?export it first}"`),
@@ -131,6 +142,7 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
     ...(signed ? [`SIGNATURE=$({ ${signing}; } < "$BODY")`] : []),
     [
       `curl -i ${AS_IT_STANDS.test(prepared.target) ? '-g --path-as-is ' : ''}-X ${prepared.method} ${quote(`${origin}${prepared.target}`)} --data-binary @"$BODY"`,
+      ...connection,
       ...args,
     ].join(' \\\n  '),
   ].join('\n');

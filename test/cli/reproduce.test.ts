@@ -16,7 +16,9 @@ const TOOLS = ['bash', 'curl', 'openssl', 'xxd', 'od', 'python3'];
 const missing = TOOLS.filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
 if (missing.length > 0) process.stderr.write(`skipped: the reproduction scripts need ${missing.join(', ')}\n`);
 
-const PROBES = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter((one): one is ProbeScenario => 'change' in one);
+const PROBES = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(
+  (one): one is ProbeScenario => 'change' in one && one.change.connect === undefined,
+);
 /** So many at a time; each with an endpoint of its own, so that what comes in is known by its order. */
 const WORKERS = 4;
 

@@ -87,8 +87,8 @@ const WRONG: readonly Wrong[] = [
       const url = await using(listen(createHttps({ cert, key }, (_, response) => response.end())));
       return url.replace('http://127.0.0.1', 'https://localhost');
     },
-    code: 3,
-    says: 'The certificate of the endpoint is not trusted',
+    code: 1,
+    says: 'which is neither sent nor trusted here',
   },
   {
     name: 'always 200',

@@ -45,6 +45,21 @@ describe('the catalogue', () => {
     const many = probes.filter(({ change }) => changedStages(change).length > 1);
     expect(many.map(({ id, change }) => `${id}: ${changedStages(change).join(', ')}`)).toMatchInlineSnapshot(`
       [
+        "tls/plain-http-refused: address, connect",
+        "mtls/forged-x-ssl-client: address, connect",
+        "mtls/forged-x-client-verify: address, connect",
+        "mtls/forged-ssl-client: address, connect",
+        "mtls/forged-x-forwarded-client-cert: address, connect",
+        "mtls/forged-x-forwarded-tls-client-cert: address, connect",
+        "mtls/forged-x-amzn-mtls: address, connect",
+        "mtls/forged-x-arr-clientcert: address, connect",
+        "mtls/forged-x-client-cert-google: address, connect",
+        "mtls/forged-cloudflare: address, connect",
+        "mtls/forged-client-cert: address, connect",
+        "mtls/unsigned: sign, connect",
+        "mtls/wrong-signature: sign, connect",
+        "mtls/no-key: address, connect",
+        "mtls/wrong-key: address, connect",
         "signature/unsigned-buy: compose, sign",
         "signature/unsigned-sell: compose, sign",
         "signature/unsigned-order-tracking: compose, sign",

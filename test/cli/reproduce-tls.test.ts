@@ -1,0 +1,105 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientMaterial, serverFixture } from '../../certs/index.ts';
+import { assemble } from '../../harness/run/assemble.ts';
+import { createKit } from '../../harness/run/kit.ts';
+import { curlScript } from '../../harness/run/reproduce.ts';
+import type { Partner } from '../../harness/sender/index.ts';
+import { findScenario } from '../../scenarios/index.ts';
+
+const TOOLS = ['bash', 'curl', 'openssl'];
+const missing = TOOLS.filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
+if (missing.length > 0) process.stderr.write(`skipped: the reproduction scripts over TLS need ${missing.join(', ')}\n`);
+
+interface Seen {
+  readonly version: string | null;
+  readonly authorized: boolean;
+  readonly protocol: string | false | null;
+}
+
+describe.skipIf(missing.length > 0)('the curl script of a probe over mutual TLS', () => {
+  const seen: Seen[] = [];
+  let partner: Partner = { url: '' };
+  let env: NodeJS.ProcessEnv = {};
+  let folder = '';
+  let close = () => {};
+
+  beforeAll(async () => {
+    const server = await serverFixture('p256');
+    const client = await clientMaterial('right');
+    const options = {
+      cert: server.cert,
+      key: server.key,
+      ca: client.authority,
+      requestCert: true,
+      rejectUnauthorized: false,
+    };
+    const listening = createServer(options, (request, response) => {
+      const socket = request.socket as TLSSocket;
+      seen.push({ version: socket.getProtocol(), authorized: socket.authorized, protocol: socket.alpnProtocol });
+      request.resume().on('end', () => response.end());
+    });
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+    close = () => listening.close();
+    folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+    const files = { CA: server.ca, CLIENT_CERT: client.cert, CLIENT_KEY: client.key };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
+    env = {
+      ...process.env,
+      TMPDIR: folder,
+      HOOKPROOF_SECRET: 's'.repeat(32),
+      HOOKPROOF_API_KEY: 'k'.repeat(32),
+      ...Object.fromEntries(Object.keys(files).map((name) => [`HOOKPROOF_${name}`, join(folder, name)])),
+    };
+    partner = {
+      url: `https://localhost:${(listening.address() as AddressInfo).port}/hooks`,
+      signing: { secret: randomBytes(16).toString('hex') },
+      apiKey: { value: randomBytes(16).toString('hex') },
+      tls: { ca: server.ca, clientCert: client.cert, clientKey: client.key },
+    };
+  });
+  afterAll(async () => {
+    close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function scriptOf(id: string): string | null {
+    const scenario = findScenario(id);
+    if (scenario === undefined || !('change' in scenario)) throw new Error(`${id} is no probe`);
+    return curlScript(assemble(scenario.change, createKit(partner, 'seed', id, new Date()), partner), partner);
+  }
+
+  it.each([
+    ['valid/plain', { authorized: true }],
+    ['mtls/tls-1-2-no-certificate', { authorized: false, version: 'TLSv1.2' }],
+    ['mtls/tls-1-3-no-certificate', { authorized: false, version: 'TLSv1.3' }],
+    ['mtls/tls-1-2-right-certificate', { authorized: true, version: 'TLSv1.2' }],
+    ['mtls/forged-x-ssl-client', { authorized: false }],
+    ['tls/http-1-1', { authorized: true, protocol: 'http/1.1' }],
+    ['tls/no-protocol-offer', { authorized: true, protocol: false }],
+  ])('connects as the harness does: %s', async (id, expected) => {
+    seen.length = 0;
+    const script = scriptOf(id) ?? '';
+    const said = await new Promise<string>((resolve) => {
+      execFile('bash', ['-c', script], { env, timeout: 10_000 }, (_error, stdout, stderr) => resolve(stdout + stderr));
+    });
+    expect(said).toContain('HTTP/1.1 200');
+    expect(seen).toMatchObject([expected]);
+    expect(script).not.toContain('PRIVATE KEY');
+  });
+
+  it.each([
+    'mtls/tls-1-3-self-signed',
+    'mtls/tls-1-2-expired',
+    'mtls/tls-1-3-resumed-none',
+    'tls/plain-http-refused',
+    'tls/no-server-name',
+  ])('has none where curl cannot connect like that: %s', (id) => expect(scriptOf(id)).toBeNull());
+});
