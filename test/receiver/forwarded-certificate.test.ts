@@ -109,6 +109,17 @@ describe('with a declared proxy', () => {
     await receiver.close();
   });
 
+  it('refuses a second copy even of a header of which Node keeps the first only', async () => {
+    const receiver = await startReceiver({ signing, clientCertificate: { ...DECLARED, header: 'From' } });
+    expect(await plain(receiver.port, [['From', 'SUCCESS']])).toBe(200);
+    const twice = [
+      ['From', 'SUCCESS'],
+      ['From', 'NONE'],
+    ] as const;
+    expect(await plain(receiver.port, twice)).toBe(401);
+    await receiver.close();
+  });
+
   it('believes nobody at another address, whatever the headers say', async () => {
     const receiver = await receivers.other();
     for (const [, lines] of TOGETHER) expect(await plain(receiver.port, lines)).toBe(401);
