@@ -52,6 +52,7 @@ function decode({ tag, content }: DerElement): string | null {
       } catch {
         return null;
       }
+    case 0x12: // NumericString
     case 0x13: // PrintableString
     case 0x14: // TeletexString, in practice Latin 1
     case 0x16: // IA5String

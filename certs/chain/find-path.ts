@@ -29,14 +29,7 @@ function pathsFrom(leaf: Link, links: Links): Link[][] {
 function rank(path: readonly Link[], faults: readonly ChainFault[]): number[] {
   const warnings = faults.filter(({ code }) => code === 'expires-soon').length;
   const anchored = isAnchored(path);
-  return [
-    anchored ? 0 : 1,
-    faults.length - warnings,
-    misfits(path),
-    warnings,
-    path.filter(({ trusted }) => trusted).length > 0 ? 0 : 1,
-    anchored ? path.length : -path.length,
-  ];
+  return [anchored ? 0 : 1, faults.length - warnings, misfits(path), warnings, anchored ? path.length : -path.length];
 }
 
 /** Steps that OpenSSL does not take although the signature is right: the key identifiers differ, or the issuer may not sign. */

@@ -3,7 +3,7 @@ import { rootCertificates } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyseChain } from '../../../certs/index.ts';
 import { type Authorities, analyse, codes, DAY, fromNow, HOST, makeAuthorities, oddLeaf } from './authorities.ts';
-import { EXTENSION, handmade, name } from './handmade.ts';
+import { EXTENSION, handmade, name, validity } from './handmade.ts';
 
 let m: Authorities;
 beforeAll(async () => {
@@ -61,15 +61,13 @@ describe('what an analysis tells', () => {
       fix: expect.stringContaining('http://ca.example/wrong.der'),
     });
     // The intermediate of a private authority has such an address too, and only its root is unknown.
-    const withAddress = handmade({
-      subject: name({ CN: 'Corporate CA' }),
-      issuer: name({ CN: 'Corporate Root' }),
-      key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
-      signer: m.wrongRoot.key,
-      extensions: [EXTENSION.authority(), EXTENSION.keyUsage(5)],
+    const corporate = await m.leafOf(m.wrongRoot, {
+      subject: 'CN=Corporate CA',
+      authority: true,
+      issuerUrl: 'http://ca.example/root.der',
     });
-    const under = oddLeaf(withAddress, name({ CN: 'Corporate CA' }), { key: m.leaf.key });
-    expect(codes(analyse([under, withAddress], { trusted: [m.root] }))).toEqual(['unknown-authority@1']);
+    const under = await m.leafOf(corporate, { issuerUrl: 'http://ca.example/ca.der' });
+    expect(codes(analyse([under, corporate], { trusted: [m.root] }))).toEqual(['unknown-authority@1']);
   });
 
   it.each([
@@ -80,6 +78,49 @@ describe('what an analysis tells', () => {
     const leaf = await m.leafOf(m.inter, { notAfter: new Date(Math.ceil(now.getTime() / 1000) * 1000 + 100 * DAY) });
     const later = new Date(now.getTime() + (100 - (days ?? 0)) * DAY);
     expect(codes(analyse([leaf, m.inter], { trusted: [m.root], now: later }))).toEqual(faults);
+  });
+
+  it('prefers a path up to a trusted root, even an expired one, to a flawless one up to nobody', () => {
+    const cross = (issuer: string, signer: string, ended: boolean) =>
+      handmade({
+        subject: name({ CN: 'Cross' }),
+        issuer: issuer === 'root' ? name({ CN: 'Test Root R1', O: 'Test Trust' }) : name({ CN: issuer }),
+        key: m.fakeInter.key,
+        signer,
+        extensions: [EXTENSION.authority(), EXTENSION.keyUsage(5)],
+        ...(ended ? { validity: validity(fromNow(-90), fromNow(-1)) } : {}),
+      });
+    const leaf = oddLeaf(m.fakeInter, name({ CN: 'Cross' }), { key: m.leaf.key });
+    const sent = [leaf, cross('Nobody', m.wrongRoot.key, false), cross('root', m.root.key, true)];
+    const analysis = analyse(sent, { trusted: [m.root] });
+    expect([analysis.path, codes(analysis)]).toEqual([[0, 2], ['expired@2']]);
+  });
+
+  it('takes the path that OpenSSL takes by the key identifiers, and without a trusted one the longest', () => {
+    const middle = (issuer: Uint8Array, signer: string, id: string) =>
+      handmade({
+        subject: name({ CN: 'Middle' }),
+        issuer,
+        key: m.fakeInter.key,
+        signer,
+        extensions: [EXTENSION.authority(), EXTENSION.keyUsage(5), EXTENSION.subjectKey(Buffer.from(id))],
+      });
+    const root = name({ CN: 'Test Root R1', O: 'Test Trust' });
+    const leaf = oddLeaf(m.fakeInter, name({ CN: 'Middle' }), {
+      key: m.leaf.key,
+      extensions: [EXTENSION.hosts(HOST), EXTENSION.authorityKey(Buffer.from('two'))],
+    });
+    const twice = [leaf, middle(root, m.root.key, 'one'), middle(root, m.root.key, 'two')];
+    expect(analyse(twice, { trusted: [m.root] })).toMatchObject({ path: [0, 2], faults: [] });
+    const wrong = name({ CN: 'Wrong Root', O: 'Nobody' });
+    const lost = [
+      leaf,
+      middle(name({ CN: 'Gone' }), m.root.key, 'two'),
+      middle(wrong, m.wrongRoot.key, 'two'),
+      m.wrongRoot,
+    ];
+    const analysis = analyse(lost, { trusted: [m.root] });
+    expect([analysis.path, codes(analysis)]).toEqual([[0, 2, 3], ['unknown-authority@3']]);
   });
 
   it('takes the leaf for what it is when the authority is sent before it', () => {
@@ -116,6 +157,12 @@ describe('what an analysis tells', () => {
     expect(codes(analyse([broken, m.inter], { trusted: [m.root], oracle: 'EPROTO' }))).toEqual(['unreadable@0']);
     expect(analyse([broken], { trusted: [m.root] })).toMatchObject({ path: [], anchor: null, daysLeft: null });
     expect(codes(analyse([], { trusted: [m.root] }))).toEqual(['unreadable@null']);
+  });
+
+  it('refuses a DSA key, which no server can use any more', () => {
+    const { privateKey } = generateKeyPairSync('dsa', { modulusLength: 2048, divisorLength: 256 });
+    const leaf = oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), { key: privateKey });
+    expect(codes(analyse([leaf], { trusted: [m.root] }))).toEqual(['weak-key@0']);
   });
 
   it('says when nobody can verify a signature, and believes OpenSSL when it can', () => {

@@ -126,6 +126,17 @@ describe('the facts of a certificate', () => {
     expect(old).toMatchObject({ authority: false, usages: null, hosts: [], mustStaple: false });
   });
 
+  it('read names of every type of string, and show what is none as it stands', () => {
+    const of = (subject: Uint8Array) => certificateFacts(handmade({ subject, key: ec }).der);
+    expect(of(name({ CN: 'Zoë' })).commonName).toBe('Zoë');
+    expect(of(name({ CN: 'Zoë' }, 0x14)).commonName).toBe('Zoë');
+    expect(of(name({ CN: '\0Z\0o\0\xeb' }, 0x1e)).commonName).toBe('Zoë');
+    expect(of(name({ CN: '\0bit' }, 0x03))).toMatchObject({ subject: 'CN=#030400626974', commonName: null });
+    expect(of(name({ CN: '123' }, 0x12)).subject).toBe('CN=123');
+    expect(of(name({ '1.2.3': 'a' })).subject).toBe('1.2.3=a');
+    expect(of(name({})).subject).toBe('');
+  });
+
   it('read dates before 1950, after 2049 and in both forms', () => {
     const far = validity(new Date('1949-12-31T23:59:59Z'), new Date('9999-12-31T23:59:59Z'));
     const facts = certificateFacts(handmade({ subject: name({ CN: 'a' }), key: ec, validity: far }).der);
