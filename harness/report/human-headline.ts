@@ -48,9 +48,15 @@ function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocument['t
   return leaf === undefined ? words : `${words}, certificate until ${leaf.notAfter.slice(0, 10)}`;
 }
 
+const FIXTURE = 'fixture-';
+const nameOfFixture = (feature: string) => feature.slice(FIXTURE.length);
+
 function circumstances(document: ResultDocument): string {
   const { target, profile, shard } = document;
-  const parts = [target.features.length === 0 ? 'no security feature on' : `with ${target.features.join(', ')}`];
+  const features = target.features.filter((feature) => !feature.startsWith(FIXTURE));
+  const fixtures = target.features.filter((feature) => feature.startsWith(FIXTURE));
+  const parts = [features.length === 0 ? 'no security feature on' : `with ${features.join(', ')}`];
+  if (fixtures.length > 0) parts.push(`client certificates to refuse: ${fixtures.map(nameOfFixture).join(', ')}`);
   if (profile !== null) parts.push(`profile ${profile}`);
   if (target.tls !== null) parts.push(connectionOf(target.tls));
   if (shard !== null) parts.push(`shard ${shard.index} of ${shard.of}`);

@@ -82,7 +82,10 @@ export const resultDocument = z.strictObject({
         cipher: text.nullable(),
         versions: z.array(text),
         trustedBy: text.nullable(),
+        /** Null when it cannot be told, as over TLS 1.3. */
         clientCertificateRequested: z.boolean().nullable(),
+        /** The authorities whose client certificates the endpoint says it takes; it need not say. */
+        clientAuthorities: z.array(text),
         chain: z.array(
           z.strictObject({
             role: text,

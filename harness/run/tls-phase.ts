@@ -66,6 +66,7 @@ export function describeTls({ served, analysis, versions }: TlsInspection): Resu
     versions: [...versions],
     trustedBy: analysis?.anchor ?? null,
     clientCertificateRequested: served.clientCertificateRequested,
+    clientAuthorities: [...served.authorities],
     chain: (analysis?.certificates ?? []).map(
       ({ role, subject, issuer, notBefore, notAfter, key, signature, fingerprint }) => ({
         role,

@@ -138,7 +138,7 @@ const RIGHT_SUITES: ReadonlySet<number> = new Set([
 ]);
 
 /** Whether a right client could have sent it: TLS 1.2 or 1.3, with at least one suite of today, no compression. */
-export function isRightHello({ version, versions, suites, compressions }: ParsedHello): boolean {
+function isRightHello({ version, versions, suites, compressions }: ParsedHello): boolean {
   const recent = version === 0x0303 && (versions.length === 0 || versions.some((number) => number >= 0x0303));
   return recent && compressions.every((method) => method === 0) && suites.some((suite) => RIGHT_SUITES.has(suite));
 }

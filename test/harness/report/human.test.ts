@@ -294,6 +294,7 @@ describe('the terminal report', () => {
               versions: [text],
               trustedBy: text,
               clientCertificateRequested: true,
+              clientAuthorities: [],
               chain: [],
             },
           },

@@ -42,6 +42,7 @@ function fullDocument(): ResultDocument {
         versions: ['TLSv1.3'],
         trustedBy: 'x',
         clientCertificateRequested: false,
+        clientAuthorities: [],
         chain: [],
       },
     },
