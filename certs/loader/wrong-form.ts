@@ -134,9 +134,9 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
     case 'utf-16':
       return `Save it as UTF-8 or ASCII: iconv -f UTF-16 -t UTF-8 ${file} > ${out}. PowerShell writes UTF-16 with > unless told otherwise.`;
     case 'bare-base64':
-      return `Decode it to DER: openssl base64 -d -A -in ${file} -out ${out.replace('.pem', '.der')}.`;
+      return `Decode it to DER: base64 -d < ${file} > ${out.replace('.pem', '.der')}.`;
     case 'base64-of-pem':
-      return `Decode it, as a value of a Kubernetes secret: openssl base64 -d -A -in ${file} -out ${out}.`;
+      return `Decode it, as a value of a Kubernetes secret: base64 -d < ${file} > ${out}.`;
     case 'html':
       return 'A page for signing in, or of an error, was saved in place of the file: fetch it again.';
     case 'json-with-pem':

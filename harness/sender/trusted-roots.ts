@@ -19,7 +19,9 @@ function defaultRoots(): readonly string[] {
   // Node has it from 22.15 on, and then it is exactly what Node uses.
   const listed: unknown = Reflect.get(tls, 'getCACertificates');
   if (typeof listed === 'function') return listed('default') as string[];
-  return [...tls.rootCertificates, ...extraRoots(process.env.NODE_EXTRA_CA_CERTS)];
+  const all = [...tls.rootCertificates, ...extraRoots(process.env.NODE_EXTRA_CA_CERTS)];
+  // The extra file is often the whole store of the system, and each authority costs time in every context.
+  return [...new Map(all.map((pem) => [pem.trim(), pem])).values()];
 }
 
 /** Node warns at its start about a file that it cannot read, and goes on without. */

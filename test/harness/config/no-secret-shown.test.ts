@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HookproofError } from '../../../contract/index.ts';
@@ -49,6 +49,36 @@ const PLACES: Record<string, (secret: string) => Given> = {
   'as YAML': (secret) => ({ yaml: secret }),
 };
 
+/** Where a private key may be, rightly or by mistake. */
+const KEY_PLACES: Record<string, (key: string) => Given> = {
+  'in the file of the certificate': (key) => ({ flags: { clientCert: 'k', clientKey: 'k' }, files: { k: key } }),
+  'in the file of the authority': (key) => ({ flags: { ca: 'k' }, files: { k: key } }),
+  'as a flag': (key) => ({ flags: { clientCert: key, clientKey: key, ca: key } }),
+  'in the environment': (key) => ({
+    env: { HOOKPROOF_CLIENT_KEY: key, HOOKPROOF_CLIENT_CERT: key, HOOKPROOF_CA: key },
+  }),
+  'in YAML': (key) => ({ yaml: `tls:\n  client-key: ${JSON.stringify(key)}\n  client-cert: ${JSON.stringify(key)}\n` }),
+  'in YAML, as a block': (key) => ({
+    yaml: `tls:\n  client-key: |\n${key.replace(/^/gm, '    ')}\n  client-cert: x\n`,
+  }),
+  'in a fixture': (key) => ({
+    yaml: `mtls: { fixtures: { revoked: { cert: ${JSON.stringify(key)}, key: ${JSON.stringify(key)} } } }\n`,
+  }),
+  'as a passphrase': (key) => ({ yaml: `tls:\n  passphrase: ${JSON.stringify(key)}\n` }),
+};
+
+/** Spellings in which a key gets about. */
+const SPELLINGS: readonly ((key: string) => string)[] = [
+  (key) => key,
+  (key) => key.replaceAll('\n', '\\n'),
+  (key) => key.replaceAll('\n', ''),
+  (key) => key.replaceAll('-----', '--'),
+  (key) => key.replace(/-----.*-----\n/g, ''),
+  (key) => key.replace(/-----.*-----|\n/g, ''),
+  (key) => Buffer.from(key).toString('base64'),
+  (key) => JSON.stringify({ key }),
+];
+
 /** Everything that may be written anywhere; the value of `partner` and `secrets` may not. */
 async function written(given: Given): Promise<string> {
   try {
@@ -71,5 +101,17 @@ describe('no secret is shown', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  it.each(Object.entries(KEY_PLACES))('of a private key: %s', async (_, given) => {
+    for (const namedCurve of ['P-256', 'P-521']) {
+      const { privateKey } = generateKeyPairSync('ec', { namedCurve });
+      const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+      for (const spell of SPELLINGS) {
+        const text = await written(given(spell(key)));
+        const pieces = spell(key).match(/[A-Za-z0-9+/=]{12,}/g) ?? [];
+        expect(pieces.filter((piece) => text.includes(piece))).toEqual([]);
+      }
+    }
   });
 });

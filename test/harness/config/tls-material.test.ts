@@ -203,12 +203,12 @@ const REFUSED: Record<string, Row> = {
   'a certificate as base64 without its lines': {
     files: () => cert(Buffer.from(m.client.der).toString('base64')),
     says: `${CERT} is base64 without the lines -----BEGIN and -----END, ${WANTS_CERT}`,
-    hint: 'openssl base64 -d -A -in client.pem -out certificate.der',
+    hint: 'base64 -d < client.pem > certificate.der',
   },
   'a key as base64 without its lines': {
     files: () => key(derOf(m.client.key).toString('base64')),
     says: `${KEY} is base64 without the lines -----BEGIN and -----END, ${WANTS_KEY}`,
-    hint: 'openssl base64 -d -A -in client.key -out key.der',
+    hint: 'base64 -d < client.key > key.der',
   },
   'a key that was encoded once more': {
     files: () => key(Buffer.from(m.client.key).toString('base64')),
