@@ -70,6 +70,15 @@ export function nameInWords(name: string | undefined): string {
   return line.length > 100 ? `${line.slice(0, 99)}…` : line;
 }
 
+/** The key of a certificate, or undefined when this OpenSSL does not know its kind, or it is damaged. */
+export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
+  try {
+    return certificate.publicKey;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A key in words: `RSA with 2048 bits`, `EC on P-256`, `Ed25519`. */
 export function keyInWords(key: KeyObject): string {
   const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {};

@@ -7,6 +7,7 @@ import {
   isSelfIssued,
   keyInWords,
   nameInWords,
+  publicKeyOf,
   weakSignatureHash,
 } from './certificate-facts.ts';
 import type { MaterialAdvice, MaterialAdviceCode } from './finding.ts';
@@ -51,7 +52,8 @@ export function checkChain(
 function linkFault(link: X509Certificate, now: Date): string | undefined {
   if (isExpired(link, now)) return `expired on ${new Date(link.validTo).toISOString()}`;
   if (isNotYetValid(link, now)) return `is not valid before ${new Date(link.validFrom).toISOString()}`;
-  if (keyStrength(link.publicKey) === 'weak') return `has a key that is too weak: ${keyInWords(link.publicKey)}`;
+  const key = publicKeyOf(link);
+  if (key && keyStrength(key) === 'weak') return `has a key that is too weak: ${keyInWords(key)}`;
   if (!link.ca) return 'is no authority';
   const hash = isSelfIssued(link) ? undefined : weakSignatureHash(link);
   return hash === undefined ? undefined : `is signed with ${hash}`;

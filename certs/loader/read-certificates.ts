@@ -57,9 +57,7 @@ function parse(der: Buffer): X509Certificate | undefined {
   const length = derElement(der)?.length;
   if (length === undefined || length > der.length) return undefined;
   try {
-    const certificate = new X509Certificate(der.subarray(0, length));
-    // An odd key shows itself only when it is asked for.
-    return certificate.publicKey.type === 'public' ? certificate : undefined;
+    return new X509Certificate(der.subarray(0, length));
   } catch {
     return undefined;
   }

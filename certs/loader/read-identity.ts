@@ -1,6 +1,6 @@
 /** Reads a certificate together with its key, and checks that the two can be used. Specification: TLS. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import { isExpired, isNotYetValid, keyInWords, nameInWords } from './certificate-facts.ts';
+import { isExpired, isNotYetValid, keyInWords, nameInWords, publicKeyOf } from './certificate-facts.ts';
 import { checkChain } from './check-chain.ts';
 import { checkLeaf, type Purpose } from './check-leaf.ts';
 import {
@@ -101,7 +101,8 @@ function otherPair(
   const name = sourceName(keyFile.source);
   const [first] = certificates;
   const ours = keyInWords(key);
-  const theirs = first === undefined ? '' : keyInWords(first.publicKey);
+  const theirKey = first && publicKeyOf(first);
+  const theirs = theirKey === undefined ? 'of a kind that is not known here' : keyInWords(theirKey);
   const what =
     certificates.length > 1
       ? `${name} belongs to none of the ${certificates.length} certificates in ${sourceName(cert.source)}`

@@ -119,6 +119,10 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
       return `They describe a kind of key and hold none: give ${certificates ? 'the certificate' : 'the file with the key itself'}.`;
     case 'certificate':
       return 'Are certificate and key swapped? A key is PEM (-----BEGIN PRIVATE KEY-----) or DER.';
+    case 'dsa':
+      return certificates
+        ? 'It holds a private key: are certificate and key swapped?'
+        : 'TLS has no use for DSA: use RSA with 2048 bits or more, or ECDSA on P-256.';
     case 'openssh-private-key':
       return certificates
         ? 'OpenSSH has no X.509 certificates: give the one that the authority issued.'

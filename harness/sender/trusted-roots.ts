@@ -20,8 +20,8 @@ function defaultRoots(): readonly string[] {
   const listed: unknown = Reflect.get(tls, 'getCACertificates');
   if (typeof listed === 'function') return listed('default') as string[];
   const all = [...tls.rootCertificates, ...extraRoots(process.env.NODE_EXTRA_CA_CERTS)];
-  // The extra file is often the whole store of the system, and each authority costs time in every context.
-  return [...new Map(all.map((pem) => [pem.trim(), pem])).values()];
+  // The extra file is often the whole store of the system, and each authority costs time in every context. Lines differ in length.
+  return [...new Map(all.map((pem) => [pem.replace(/\s/g, ''), pem])).values()];
 }
 
 /** Node warns at its start about a file that it cannot read, and goes on without. */

@@ -88,6 +88,20 @@ describe('readIdentity', () => {
     });
   });
 
+  it('takes certificates whose keys OpenSSL does not know, which trust stores have', () => {
+    const bytes = Buffer.from(
+      Buffer.from(m.root.der).toString('hex').replace('2a8648ce3d030107', '2a8648ce3d03017f'),
+      'hex',
+    );
+    const source = { file: 'x' };
+    expect(readAuthorities(bytes, { source }).value).toHaveLength(1);
+    const key = { bytes: Buffer.from(m.client.key), source: { file: 'k' } };
+    const { problems } = readIdentity({ cert: { bytes, source }, key, purpose: 'client' });
+    expect(problems.map(({ what }) => what)).toEqual([
+      'the file k (EC on P-256) is a key of another kind than that of the certificate in the file x (of a kind that is not known here)',
+    ]);
+  });
+
   it('names no file where there is none', () => {
     const { problems } = readIdentity({
       cert: { bytes: Buffer.from(m.client.key), source: { name: 'the client certificate' } },
