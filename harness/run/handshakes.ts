@@ -37,7 +37,7 @@ export async function runHandshakes(
   async function work(): Promise<void> {
     let before: HelloOutcome = hellos[version];
     for (let planned = queue.shift(); planned !== undefined; planned = queue.shift()) {
-      if (context.signal.aborted) return;
+      if (context.signal.aborted || context.stopped !== null) return;
       const started = performance.now();
       const { hello, expect, level } = planned.scenario;
       const evidence: HandshakeEvidence | null = !isAnswered(before)
@@ -57,7 +57,7 @@ export async function runHandshakes(
       report(resultOfHandshake(context, planned, judgement, performance.now() - started));
     }
   }
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, plans.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, context.limits.concurrency, plans.length) }, work));
 }
 
 /** The probe once, and once more when its outcome could be chance: a close, a reset, silence. The second one counts. */

@@ -1,0 +1,63 @@
+import { createServer, type Server, type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { clientMaterial, serverFixture } from '../../../certs/index.ts';
+import { run } from '../../../harness/run/run.ts';
+
+const open: Server[] = [];
+afterEach(() => {
+  for (const server of open.splice(0)) server.close();
+});
+
+type Check = (socket: TLSSocket, headers: Record<string, unknown>) => boolean;
+
+/** Runs the suites of TLS against a server of Node's own that answers 200 where `check` says so and 401 elsewhere. */
+async function diagnosisOf(options: ServerOptions, check: Check, fixture: 'p256' | 'expired' = 'p256') {
+  const served = await serverFixture(fixture);
+  const client = await clientMaterial('right');
+  const server = createServer(
+    { cert: served.cert, key: served.key, ca: client.authority, ...options },
+    (request, response) => {
+      response.statusCode = check(request.socket as TLSSocket, request.headers) ? 200 : 401;
+      request.resume().on('end', () => response.end());
+    },
+  );
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const document = await run({
+    partner: {
+      url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+      tls: { ca: served.ca, clientCert: client.cert, clientKey: client.key },
+    },
+    selection: { suites: ['tls', 'mtls'] },
+    limits: { timeoutMs: 3000 },
+  });
+  return { verdict: document.verdict, faults: document.diagnosis.map(({ fault }) => fault) };
+}
+
+const asks = { requestCert: true, rejectUnauthorized: false };
+const hasCertificate = (socket: TLSSocket) => Object.keys(socket.getPeerCertificate()).length > 0;
+
+describe('what the endpoint behaves like over mutual TLS', () => {
+  it.each<[string, ServerOptions, Check, string[]]>([
+    ['a right one', { requestCert: true, rejectUnauthorized: true }, () => true, []],
+    ['one that never asks', {}, () => true, ['client-certificate-not-required']],
+    ['one that asks and does not look', asks, () => true, ['client-certificate-not-required']],
+    ['one that takes any', asks, hasCertificate, ['any-client-certificate-accepted']],
+    [
+      'one that believes a header',
+      asks,
+      (socket, headers) => socket.authorized || headers['x-ssl-client-verify'] === 'SUCCESS',
+      ['forged-certificate-header-believed'],
+    ],
+  ])('%s', async (_name, options, check, faults) => {
+    const found = await diagnosisOf(options, check);
+    expect(found).toEqual({ verdict: faults.length === 0 ? 'conformant' : 'nonconformant', faults });
+  });
+
+  it('names the fault of a certificate that is not trusted', async () => {
+    const found = await diagnosisOf({ requestCert: true }, () => true, 'expired');
+    expect(found).toEqual({ verdict: 'nonconformant', faults: ['certificate-expired'] });
+  });
+});
