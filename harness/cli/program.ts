@@ -193,7 +193,7 @@ export function createProgram(finish: (code: number) => void): Command {
     .argument('<dir>', 'folder to write to; made when it is not there')
     .description('write test certificates for HTTPS and mutual TLS')
     .option('--host <name>', 'host or address of the server certificate (repeatable; default: this machine)', collect)
-    .option('--days <n>', 'how long they are valid, 1 to 825 (default: 30)')
+    .option('--days <n>', 'how long they are valid, 1 to 825 (default: 90)')
     .addOption(new Option('--key <kind>', 'kind of the keys').choices(['p256', 'rsa2048']).default('p256'))
     .option('--client-cn <name>', 'common name of the client certificate (default: hookproof test client)')
     .option('--keep-ca-keys', 'write the keys of the two authorities too')

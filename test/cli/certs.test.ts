@@ -94,12 +94,12 @@ describe('a working set', () => {
     expect(readme).toContain('Never for production');
   });
 
-  it('is valid for 30 days, for this machine', () => {
+  it('is valid for 90 days, for this machine', () => {
     const leaf = new X509Certificate(files['server.pem']!);
     expect(leaf.subjectAltName).toBe('DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1');
     for (const file of ['ca.pem', 'server.pem', 'client-ca.pem', 'client.pem']) {
       const left = Date.parse(new X509Certificate(files[file]!).validTo) - Date.now();
-      expect([file, Math.round(left / 86_400_000)]).toEqual([file, 30]);
+      expect([file, Math.round(left / 86_400_000)]).toEqual([file, 90]);
     }
     const until = /valid until (\S+Z)/.exec(readme)?.[1];
     expect(Math.abs(Date.parse(until!) - Date.parse(leaf.validTo))).toBeLessThan(1000);

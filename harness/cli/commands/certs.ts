@@ -15,7 +15,8 @@ interface CertsFlags {
 }
 
 const THIS_MACHINE = ['localhost', '127.0.0.1', '::1'];
-const DEFAULT_DAYS = 30;
+/** Well over the 30 days below which a run warns of the end. */
+const DEFAULT_DAYS = 90;
 /** Apple's systems refuse server certificates that are valid for longer. */
 const MAX_DAYS = 825;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
