@@ -405,15 +405,16 @@ describe('the options of certs', () => {
     }
   });
 
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) process.stderr.write('skipped: a folder that cannot be written to needs a user who is not root\n');
-  it.skipIf(isRoot)('say that a folder cannot be written to', async () => {
-    const dir = join(base, 'locked');
-    await mkdir(dir);
-    await chmod(dir, 0o500);
+  it('say that a folder cannot be written to', async () => {
+    // To root every folder of a disk is open; what the kernel shows as files is not.
+    const isRoot = process.getuid?.() === 0;
+    const dir = isRoot ? '/sys/kernel' : join(base, 'locked');
+    if (!isRoot) await mkdir(dir, { mode: 0o500 });
+    const before = await readdir(dir);
     const { code, stderr } = await hookproof(['certs', dir]);
-    await chmod(dir, 0o700);
-    expect({ code, says: stderr.includes(`${dir} cannot be written to (EACCES)`) }).toEqual({ code: 2, says: true });
-    expect(await readdir(dir)).toEqual([]);
+    expect(stderr).toMatch(/ cannot be written to \((?:EACCES|EPERM|EROFS)\)/);
+    expect(code).toBe(2);
+    expect(await readdir(dir)).toEqual(before);
+    if (!isRoot) await chmod(dir, 0o700);
   });
 });
