@@ -1,4 +1,5 @@
 export { explainCertificates } from './certificate-findings.ts';
+export { explainClientCertificate } from './client-certificate-findings.ts';
 export type { Finding } from './finding.ts';
 export { explainGate, type Gate } from './gate-findings.ts';
 export { explainRefusal } from './refused-control.ts';

@@ -44,7 +44,10 @@ export function judgeChain(
   const found = has(expect.faults);
   if (found.length > 0) {
     const reason = found.map(({ text }) => text).join(' ');
-    return { ...atLevel(level, [...new Set(found.map(({ code }) => code))].join(', '), reason), fix: found[0]?.fix ?? null };
+    return {
+      ...atLevel(level, [...new Set(found.map(({ code }) => code))].join(', '), reason),
+      fix: found[0]?.fix ?? null,
+    };
   }
   const [hiding] = has(expect.hiddenBy ?? []);
   if (hiding !== undefined) {

@@ -1,5 +1,12 @@
 /** The first delivery. Without an accepted one nothing else that is delivered can prove anything, so nothing else is sent. */
-import { explainCertificates, explainGate, explainRefusal, type Finding, type Gate } from '../diagnose/index.ts';
+import {
+  explainCertificates,
+  explainClientCertificate,
+  explainGate,
+  explainRefusal,
+  type Finding,
+  type Gate,
+} from '../diagnose/index.ts';
 import { describeAttempt, isAccepted } from '../judge/index.ts';
 import type { TlsInspection } from '../tls/index.ts';
 import type { RunContext } from './context.ts';
@@ -48,6 +55,12 @@ export async function diagnoseGate(
   gate: Gate,
   inspection: TlsInspection | null,
 ): Promise<Finding | null> {
+  if (inspection !== null) {
+    const presented = context.partner.tls?.clientCert !== undefined;
+    const requested = inspection.served.clientCertificateRequested;
+    const found = explainClientCertificate(gate.first, { presented, requested });
+    if (found !== null) return found;
+  }
   const status = gate.first.answer?.status;
   if (status === 401 || status === 403 || status === 400) {
     const kit = createKit(context.partner, context.seed, 'diagnosis', context.now, context.onSignature);

@@ -61,3 +61,42 @@ describe('what the endpoint behaves like over mutual TLS', () => {
     expect(found).toEqual({ verdict: 'nonconformant', faults: ['certificate-expired'] });
   });
 });
+
+describe('an endpoint that turns away the first delivery', () => {
+  const versions = [undefined, 'TLSv1.2', 'TLSv1.3'] as const;
+
+  async function firstFault(version: (typeof versions)[number], name: 'none' | 'unknown-authority' | 'expired') {
+    const served = await serverFixture('p256');
+    const { authority } = await clientMaterial('right');
+    const limits = version === undefined ? {} : { minVersion: version, maxVersion: version };
+    const server = createServer(
+      { cert: served.cert, key: served.key, ca: authority, requestCert: true, rejectUnauthorized: true, ...limits },
+      (request, response) => request.resume().on('end', () => response.end()),
+    );
+    open.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const client = name === 'none' ? undefined : await clientMaterial(name);
+    const document = await run({
+      partner: {
+        url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+        tls: { ca: served.ca, ...(client && { clientCert: client.cert, clientKey: client.key }) },
+      },
+      selection: { suites: ['tls', 'valid'] },
+      limits: { timeoutMs: 3000 },
+    });
+    return document.diagnosis.map(({ fault }) => fault);
+  }
+
+  it.each(versions)('for want of a certificate, over %s', async (version) => {
+    expect(await firstFault(version, 'none')).toEqual(['client-certificate-wanted']);
+  });
+
+  it.each([undefined, 'TLSv1.2'] as const)('for a wrong certificate, over %s', async (version) => {
+    expect(await firstFault(version, 'unknown-authority')).toEqual(['client-certificate-refused']);
+    expect(await firstFault(version, 'expired')).toEqual(['client-certificate-refused']);
+  });
+
+  it('for a reason that TLS 1.3 alone does not show', async () => {
+    expect(await firstFault('TLSv1.3', 'unknown-authority')).toEqual(['closes-without-answer']);
+  });
+});
