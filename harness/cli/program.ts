@@ -26,9 +26,9 @@ function withPartnerOptions(command: Command): Command {
     .option('--api-key-file <file>', 'file with the API key (or HOOKPROOF_API_KEY); turns the API key on')
     .option('--api-key-header <name>', 'header of the API key (default: X-API-Key)')
     .option('--header <line>', "custom header on every delivery, 'Name: value' (repeatable)", collect)
-    .option('--client-cert <file>', 'client certificate, PEM (or HOOKPROOF_CLIENT_CERT)')
-    .option('--client-key <file>', 'its private key, PEM (or HOOKPROOF_CLIENT_KEY)')
-    .option('--ca <file>', "authorities to trust beside the system's, PEM (or HOOKPROOF_CA)")
+    .option('--client-cert <file>', 'client certificate, PEM or DER (or HOOKPROOF_CLIENT_CERT)')
+    .option('--client-key <file>', 'its private key, PEM or DER (or HOOKPROOF_CLIENT_KEY)')
+    .option('--ca <file>', "authorities to trust beside the system's, PEM or DER (or HOOKPROOF_CA)")
     .option('--timeout <duration>', 'for one delivery: 500ms, 10s, 1m (default: 10s)');
 }
 
