@@ -3,7 +3,7 @@
  * certificates that a receiver has to refuse. Never for production. Specification: TLS, mutual TLS.
  */
 import { randomBytes } from 'node:crypto';
-import { derCommonName } from './factory/der.ts';
+import { derCommonName } from './der/write-der.ts';
 import { type CertificateOptions, type IssuedCertificate, makeCertificate } from './factory/make-certificate.ts';
 import { inDays } from './fixtures/once.ts';
 import { type GuideSection, guideSections, readmeText } from './working-set-guide.ts';

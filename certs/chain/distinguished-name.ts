@@ -1,5 +1,6 @@
 /** Names of subjects and issuers: how they read, and when two are the same. RFC 5280, 4.1.2.4 and 7.1. */
-import { type DerElement, readElements, readObjectId, readParts, TAG } from './der.ts';
+import { type DerElement, readElements, readObjectId, readParts } from '../der/read-der.ts';
+import { TAG } from '../der/tags.ts';
 import { visibleText } from './visible-text.ts';
 
 export interface DistinguishedName {

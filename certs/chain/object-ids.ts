@@ -1,5 +1,6 @@
 /** Object identifiers of certificates, in words. */
-import { type DerElement, readElements, readObjectId, readParts, TAG } from './der.ts';
+import { type DerElement, readElements, readObjectId, readParts } from '../der/read-der.ts';
+import { TAG } from '../der/tags.ts';
 
 const HASHES: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.5': 'md5',

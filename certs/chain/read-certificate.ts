@@ -1,6 +1,7 @@
 /** Reads a certificate: by its bytes what Node does not tell, and by Node what needs cryptography. RFC 5280, 4.1. */
 import { X509Certificate } from 'node:crypto';
-import { type DerElement, readElement, readParts, readTime, TAG } from './der.ts';
+import { type DerElement, readElement, readParts, readTime } from '../der/read-der.ts';
+import { TAG } from '../der/tags.ts';
 import { type DistinguishedName, readName } from './distinguished-name.ts';
 import { readSignatureAlgorithm } from './object-ids.ts';
 import { type CertificateExtensions, readExtensions } from './read-extensions.ts';
@@ -22,17 +23,14 @@ export interface ReadCertificate {
   readonly extensions: CertificateExtensions;
 }
 
-const VERSION = 0xa0;
-const EXTENSIONS = 0xa3;
-
 /** The parts of the body from the serial number on, and the version before it. */
-function bodyOf(der: Uint8Array): { version: number; parts: DerElement[]; algorithm: DerElement | undefined } {
+export function bodyOf(der: Uint8Array): { version: number; parts: DerElement[]; algorithm: DerElement | undefined } {
   const whole = readElement(der);
   if (whole.bytes.length !== der.length) throw new TypeError('bytes follow after its end');
   const [body, algorithm] = readParts(whole, TAG.sequence, 'the certificate');
   const parts = readParts(body, TAG.sequence, 'its body');
-  const version = parts[0]?.tag === VERSION ? (readElement(parts[0].content).content[0] ?? 0) + 1 : 1;
-  return { version, parts: parts[0]?.tag === VERSION ? parts.slice(1) : parts, algorithm };
+  const version = parts[0]?.tag === TAG.context0 ? (readElement(parts[0].content).content[0] ?? 0) + 1 : 1;
+  return { version, parts: parts[0]?.tag === TAG.context0 ? parts.slice(1) : parts, algorithm };
 }
 
 /** Only the subject: what an index of many certificates needs. Throws a TypeError for what is no certificate. */
@@ -45,7 +43,7 @@ export function readCertificate(der: Uint8Array, known?: X509Certificate): ReadC
   const { version, parts, algorithm } = bodyOf(der);
   const [, , issuer, validity, subject, key] = parts;
   const [notBefore, notAfter] = readParts(validity, TAG.sequence, 'its validity');
-  const extensions = parts.find(({ tag }) => tag === EXTENSIONS);
+  const extensions = parts.find(({ tag }) => tag === TAG.context3);
   const read = {
     der,
     version,

@@ -1,5 +1,13 @@
 /** The extensions of a certificate that decide whether a server may use it. RFC 5280, 4.2. */
-import { type DerElement, readElement, readElements, readObjectId, readParts, readSmallInteger, TAG } from './der.ts';
+import {
+  type DerElement,
+  readElement,
+  readElements,
+  readObjectId,
+  readParts,
+  readSmallInteger,
+} from '../der/read-der.ts';
+import { TAG } from '../der/tags.ts';
 import { ipFromBytes } from './ip-address.ts';
 import { usageName } from './object-ids.ts';
 

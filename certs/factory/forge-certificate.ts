@@ -3,13 +3,15 @@
  * bytes or fail on a name that it does not know; what has to look exactly like another certificate is made here.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, type X509Certificate } from 'node:crypto';
-import { DER_TAG, der, derObjectIdentifier, derTime, readDer } from './der.ts';
+import { bodyOf } from '../chain/read-certificate.ts';
+import { readElement, readObjectId, readParts } from '../der/read-der.ts';
+import { TAG } from '../der/tags.ts';
+import { der, derObjectIdentifier, derTime } from '../der/write-der.ts';
 
-const { sequence } = DER_TAG;
+const { sequence } = TAG;
 const ECDSA_SHA256 = der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2'));
-/** `[3] EXPLICIT`, where a certificate holds its extensions, and `[0] EXPLICIT` with version 3 in it. */
-const EXTENSIONS_TAG = 0xa3;
-const VERSION_3 = der(0xa0, der(DER_TAG.integer, Uint8Array.of(2)));
+/** Version 3, which is counted from 0. */
+const VERSION_3 = der(TAG.context0, der(TAG.integer, Uint8Array.of(2)));
 const HOUR_MS = 3_600_000;
 const VALID_DAYS = 7;
 
@@ -37,39 +39,24 @@ export interface CertificateParts {
 
 /** Takes a certificate apart (RFC 5280, 4.1). */
 export function partsOf(certificate: X509Certificate): CertificateParts {
-  const [outer] = readDer(certificate.raw);
-  const [signed] = readDer(outer?.contents ?? new Uint8Array());
-  const fields = readDer(signed?.contents ?? new Uint8Array());
-  // A certificate of version 1 does not say its version.
-  const [serial, , issuer, , subject] = fields[0]?.tag === VERSION_3[0] ? fields.slice(1) : fields;
+  const { parts } = bodyOf(certificate.raw);
+  const [serial, , issuer, , subject] = parts;
   if (serial === undefined || issuer === undefined || subject === undefined) {
-    throw new RangeError('The certificate lacks a serial number or a name.');
+    throw new TypeError('it lacks a serial number or a name');
   }
-  const list = fields.find(({ tag }) => tag === EXTENSIONS_TAG);
-  const extensions = readDer(readDer(list?.contents ?? new Uint8Array())[0]?.contents ?? new Uint8Array());
+  const list = parts.find(({ tag }) => tag === TAG.context3);
+  const extensions = list === undefined ? [] : readParts(readElement(list.content), sequence, 'its list of extensions');
   return {
-    serial: serial.whole,
-    issuer: issuer.whole,
-    subject: subject.whole,
+    serial: serial.bytes,
+    issuer: issuer.bytes,
+    subject: subject.bytes,
     extensions: new Map(
-      extensions.map(({ contents, whole }) => [dotted(readDer(contents)[0]?.contents ?? new Uint8Array()), whole]),
+      extensions.map((one) => {
+        const [id] = readParts(one, sequence, 'an extension');
+        return [readObjectId(id, 'the name of an extension'), one.bytes];
+      }),
     ),
   };
-}
-
-function dotted(identifier: Uint8Array): string {
-  const numbers: number[] = [];
-  let part = 0;
-  for (const byte of identifier) {
-    part = part * 128 + (byte & 0x7f);
-    if (byte < 0x80) {
-      numbers.push(part);
-      part = 0;
-    }
-  }
-  const [first = 0, ...rest] = numbers;
-  const root = Math.min(2, Math.floor(first / 40));
-  return [root, first - root * 40, ...rest].join('.');
 }
 
 /** One extension from the DER of its value. */
@@ -77,8 +64,8 @@ export function extension(id: string, value: Uint8Array, critical = false): Uint
   return der(
     sequence,
     derObjectIdentifier(id),
-    ...(critical ? [der(DER_TAG.boolean, Uint8Array.of(0xff))] : []),
-    der(DER_TAG.octetString, value),
+    ...(critical ? [der(TAG.boolean, Uint8Array.of(0xff))] : []),
+    der(TAG.octetString, value),
   );
 }
 
@@ -88,17 +75,16 @@ function keyId(pair: KeyPair): Uint8Array {
 
 /** The subject key identifier of a key (RFC 5280, 4.2.1.2). */
 export function subjectKeyId(pair: KeyPair): Uint8Array {
-  return extension(EXTENSION_IDS.subjectKeyIdentifier, der(DER_TAG.octetString, keyId(pair)));
+  return extension(EXTENSION_IDS.subjectKeyIdentifier, der(TAG.octetString, keyId(pair)));
 }
 
 /** The authority key identifier that names a self-signed issuer by its key, its name and its serial number (RFC 5280, 4.2.1.1). */
 export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificateParts): Uint8Array {
-  const [number] = readDer(serial);
   const value = der(
     sequence,
     der(0x80, keyId(pair)),
     der(0xa1, der(0xa4, subject)),
-    der(0x82, number?.contents ?? new Uint8Array()),
+    der(0x82, readElement(serial).content),
   );
   return extension(EXTENSION_IDS.authorityKeyIdentifier, value);
 }
@@ -123,7 +109,7 @@ export function newKeyPair(): KeyPair {
 export function newSerial(): Uint8Array {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
-  return der(DER_TAG.integer, bytes);
+  return der(TAG.integer, bytes);
 }
 
 /** A certificate from exactly these parts, for the key of `pair`, signed by `signer`; valid from an hour ago for a week. As PEM. */
@@ -139,10 +125,10 @@ export function assembleCertificate(parts: CertificateParts, pair: KeyPair, sign
     der(sequence, derTime(new Date(now - HOUR_MS)), derTime(new Date(now + VALID_DAYS * 24 * HOUR_MS))),
     parts.subject,
     pair.publicDer,
-    ...(extensions.length === 0 ? [] : [der(EXTENSIONS_TAG, der(sequence, ...extensions))]),
+    ...(extensions.length === 0 ? [] : [der(TAG.context3, der(sequence, ...extensions))]),
   );
   // No bit of the last byte is unused.
-  const signature = der(DER_TAG.bitString, Uint8Array.of(0), sign('sha256', body, signer.privateKey));
+  const signature = der(TAG.bitString, Uint8Array.of(0), sign('sha256', body, signer.privateKey));
   const text = Buffer.from(der(sequence, body, ECDSA_SHA256, signature)).toString('base64');
   return ['-----BEGIN CERTIFICATE-----', ...(text.match(/.{1,64}/g) ?? []), '-----END CERTIFICATE-----', ''].join('\n');
 }

@@ -1,6 +1,7 @@
 /** What Node does not say about a certificate, read from its DER, and its names in words. RFC 5280. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import { derChildren, derElement, TAG } from './der.ts';
+import { peekElement, peekParts } from '../der/peek-der.ts';
+import { TAG } from '../der/tags.ts';
 
 /** Signature algorithms with a hash that no longer protects, by object identifier. */
 const WEAK_SIGNATURES: ReadonlyMap<string, string> = new Map([
@@ -16,21 +17,22 @@ const AUTHORITY_KEY = '551d23';
 
 /** The hash of the signature when it is one that no longer protects; undefined for every other. */
 export function weakSignatureHash(certificate: X509Certificate): string | undefined {
-  const [oid] = derChildren(derChildren(derElement(certificate.raw))[1]);
-  return oid === undefined ? undefined : WEAK_SIGNATURES.get(oid.content.toString('hex'));
+  const [oid] = peekParts(peekParts(peekElement(certificate.raw))[1]);
+  return oid === undefined ? undefined : WEAK_SIGNATURES.get(hex(oid.content));
 }
 
 /** Whether the key may sign or agree on keys, which TLS needs; true when the certificate does not limit its key. */
 export function maySignHandshakes(certificate: X509Certificate): boolean {
   const usage = extension(certificate, KEY_USAGE);
-  const bits = usage === undefined ? undefined : derElement(usage)?.content[1];
+  const bits = usage === undefined ? undefined : peekElement(usage)?.content[1];
   // Bit 0 is digitalSignature, bit 4 is keyAgreement, counted from the most significant.
   return bits === undefined || (bits & 0b1000_1000) !== 0;
 }
 
 /** The identifier of the key that signed the certificate, when the certificate has one. */
 export function authorityKeyId(certificate: X509Certificate): string | undefined {
-  return extension(certificate, AUTHORITY_KEY)?.toString('hex');
+  const content = extension(certificate, AUTHORITY_KEY);
+  return content && hex(content);
 }
 
 export function isSelfIssued({ subject, issuer }: X509Certificate): boolean {
@@ -99,11 +101,15 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The content of an extension by the hexadecimal text of its identifier. */
-function extension(certificate: X509Certificate, id: string): Buffer | undefined {
-  const body = derChildren(derElement(certificate.raw))[0];
-  const list = derChildren(derChildren(body).find(({ tag }) => tag === TAG.context3))[0];
-  const found = derChildren(list, 64)
-    .map((one) => derChildren(one))
-    .find(([oid]) => oid?.content.toString('hex') === id);
+function extension(certificate: X509Certificate, id: string): Uint8Array | undefined {
+  const body = peekParts(peekElement(certificate.raw))[0];
+  const list = peekParts(peekParts(body).find(({ tag }) => tag === TAG.context3))[0];
+  const found = peekParts(list, 64)
+    .map((one) => peekParts(one))
+    .find(([oid]) => oid !== undefined && hex(oid.content) === id);
   return found?.find(({ tag }) => tag === TAG.octetString)?.content;
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }

@@ -1,5 +1,6 @@
 /** What a DER structure is, by its outline. */
-import { type DerElement, derChildren, derElement, TAG } from './der.ts';
+import { type PeekedElement, peekElement, peekParts } from '../der/peek-der.ts';
+import { TAG } from '../der/tags.ts';
 
 export type DerKind =
   | 'certificate'
@@ -20,10 +21,10 @@ const PKCS7 = '2a864886f70d0107';
 const PASSWORD_BASED = ['2a864886f70d0105', '2a864886f70d010c01'];
 
 /** The kind of a structure; most kinds are known even when the end is missing. */
-export function derKind(bytes: Buffer): DerKind {
-  const root = derElement(bytes);
+export function derKind(bytes: Uint8Array): DerKind {
+  const root = peekElement(bytes);
   if (root?.tag !== TAG.sequence) return 'unknown';
-  const parts = derChildren(root);
+  const parts = peekParts(root);
   const [first, second] = parts;
   if (first?.tag === TAG.sequence) return second?.tag === TAG.octetString ? encrypted(first) : signedKind(first, parts);
   if (first?.tag === TAG.objectId) return hex(first).startsWith(PKCS7) ? 'pkcs7' : 'unknown';
@@ -31,7 +32,7 @@ export function derKind(bytes: Buffer): DerKind {
 }
 
 /** What begins with a number: the version, or the modulus of a public key. */
-function numberedKind(first: DerElement, [, second, ...rest]: readonly DerElement[]): DerKind {
+function numberedKind(first: PeekedElement, [, second, ...rest]: readonly PeekedElement[]): DerKind {
   const version = first.content.length === 1 ? first.content[0] : undefined;
   switch (second?.tag) {
     case TAG.sequence:
@@ -48,16 +49,16 @@ function numberedKind(first: DerElement, [, second, ...rest]: readonly DerElemen
   }
 }
 
-function encrypted(algorithm: DerElement): DerKind {
-  const [oid] = derChildren(algorithm);
+function encrypted(algorithm: PeekedElement): DerKind {
+  const [oid] = peekParts(algorithm);
   return oid !== undefined && PASSWORD_BASED.some((prefix) => hex(oid).startsWith(prefix))
     ? 'encrypted-pkcs8'
     : 'unknown';
 }
 
 /** What begins with a structure: a public key, or something that is signed. */
-function signedKind(first: DerElement, parts: readonly DerElement[]): DerKind {
-  const tags = derChildren(first).map(({ tag }) => tag);
+function signedKind(first: PeekedElement, parts: readonly PeekedElement[]): DerKind {
+  const tags = peekParts(first).map(({ tag }) => tag);
   if (tags[0] === TAG.objectId) return parts[1]?.tag === TAG.bitString ? 'public-key' : 'unknown';
   if (tags[0] === TAG.context0) return 'certificate';
   const [one, two, three, four] = tags[0] === TAG.integer ? tags.slice(1) : tags;
@@ -69,9 +70,9 @@ function signedKind(first: DerElement, parts: readonly DerElement[]): DerKind {
 }
 
 function isTime(tag: number | undefined): boolean {
-  return tag === TAG.utcTime || tag === TAG.generalisedTime;
+  return tag === TAG.utcTime || tag === TAG.generalizedTime;
 }
 
-function hex({ content }: DerElement): string {
-  return content.subarray(0, 16).toString('hex');
+function hex({ content }: PeekedElement): string {
+  return Buffer.from(content.subarray(0, 16)).toString('hex');
 }

@@ -1,6 +1,6 @@
 /** Reads certificates: PEM, alone or in a bundle with anything around them, or DER. Specification: TLS (PEM preferred, DER accepted). */
 import { X509Certificate } from 'node:crypto';
-import { derElement } from './der.ts';
+import { peekElement } from '../der/peek-der.ts';
 import type { MaterialProblem, MaterialReading, MaterialSource } from './finding.ts';
 import { labelKind } from './material-words.ts';
 import type { PemBlock } from './pem.ts';
@@ -54,7 +54,7 @@ function all(
 
 /** What stands after the certificate, such as the trust settings of OpenSSL, is left out. */
 function parse(der: Buffer): X509Certificate | undefined {
-  const length = derElement(der)?.length;
+  const length = peekElement(der)?.length;
   if (length === undefined || length > der.length) return undefined;
   try {
     return new X509Certificate(der.subarray(0, length));

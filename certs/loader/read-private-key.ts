@@ -1,7 +1,7 @@
 /** Reads a private key: PKCS#8, PKCS#1 or SEC1, PEM or DER, encrypted or not. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { peekElement } from '../der/peek-der.ts';
 import { keyInWords } from './certificate-facts.ts';
-import { derElement } from './der.ts';
 import type { DerKind } from './der-kind.ts';
 import {
   type MaterialProblem,
@@ -79,7 +79,7 @@ function findKey(sniffed: Sniffed, source: MaterialSource): Found | MaterialProb
       if (kind === 'unknown') return unreadable('key', bytes, source);
       const type = DER_TYPES[kind];
       if (type === undefined) return wrongKind('key', kind, source, 'der');
-      const key = bytes.subarray(0, derElement(bytes)?.length);
+      const key = bytes.subarray(0, peekElement(bytes)?.length);
       const input = { key, format: 'der', type } as const;
       return { input, encrypted: kind === 'encrypted-pkcs8', der: bytes, label: undefined };
     }
@@ -99,7 +99,7 @@ function whyNotOpened({ encrypted, der, label }: Found, error: unknown, source: 
   if (!encrypted) return unreadable('key', der, source, label);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ERR_OSSL_EVP_UNSUPPORTED') return oldCipher(source);
-  const element = der === undefined ? undefined : derElement(der);
+  const element = der === undefined ? undefined : peekElement(der);
   // The content of the old kind is encrypted as a whole, so its outline says nothing.
   const isPkcs8 = label === undefined || label === 'ENCRYPTED PRIVATE KEY';
   const isCut = isPkcs8 && (element?.length === undefined || element.present < element.length);

@@ -1,5 +1,6 @@
 /** What the bytes of a file are, told before OpenSSL sees them: it has one error for nearly everything. */
-import { derElement, TAG } from './der.ts';
+import { peekElement } from '../der/peek-der.ts';
+import { TAG } from '../der/tags.ts';
 import { type DerKind, derKind } from './der-kind.ts';
 import { type LineFault, type PemBlock, pemText } from './pem.ts';
 
@@ -103,5 +104,5 @@ function base64Kind(text: string): OtherKind | undefined {
   if (text.length < LEAST_BASE64 || text.length % 4 === 1 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   const decoded = Buffer.from(text, 'base64');
   if (decoded.includes('-----BEGIN ')) return 'base64-of-pem';
-  return derElement(decoded)?.tag === TAG.sequence && derKind(decoded) !== 'unknown' ? 'bare-base64' : undefined;
+  return peekElement(decoded)?.tag === TAG.sequence && derKind(decoded) !== 'unknown' ? 'bare-base64' : undefined;
 }

@@ -1,5 +1,5 @@
 /** Explains why a file does not hold what is wanted: what it is, and how to turn it into what is wanted. */
-import { derElement } from './der.ts';
+import { peekElement } from '../der/peek-der.ts';
 import { derKind } from './der-kind.ts';
 import {
   type MaterialProblem,
@@ -62,7 +62,7 @@ export function unreadable(
     const what = `holds ${NOUN[wanted]} whose lines are not base64, or not all of them`;
     return problem(wanted, `${prefix}_DAMAGED`, source, what, again);
   }
-  const element = derElement(der);
+  const element = peekElement(der);
   if (element?.length !== undefined && element.present < element.length) {
     const what = `holds ${NOUN[wanted]} that is cut short: ${element.present} of ${element.length} bytes are there`;
     return problem(wanted, `${prefix}_TRUNCATED`, source, what, again);

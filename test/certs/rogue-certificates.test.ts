@@ -1,7 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DER_TAG, der, derCommonName, derObjectIdentifier } from '../../certs/factory/der.ts';
+import { TAG } from '../../certs/der/tags.ts';
+import { der, derCommonName, derObjectIdentifier } from '../../certs/der/write-der.ts';
 import * as forge from '../../certs/factory/forge-certificate.ts';
 import {
   clientMaterial,
@@ -199,11 +200,11 @@ describe('rogue certificates', () => {
     // A T61String, an unknown attribute, two values in one set, an empty value: no library has to know them.
     const oid = derObjectIdentifier;
     const attribute = (id: string, tag: number, text: string) =>
-      der(DER_TAG.sequence, oid(id), der(tag, Buffer.from(text)));
+      der(TAG.sequence, oid(id), der(tag, Buffer.from(text)));
     const odd = der(
-      DER_TAG.sequence,
-      der(DER_TAG.set, attribute('2.5.4.3', 0x14, 'M\xfcller \\, "x"')),
-      der(DER_TAG.set, attribute('1.3.6.1.4.1.99999.1.2', 0x16, 'a@b'), attribute('2.5.4.11', 0x0c, '')),
+      TAG.sequence,
+      der(TAG.set, attribute('2.5.4.3', 0x14, 'M\xfcller \\, "x"')),
+      der(TAG.set, attribute('1.3.6.1.4.1.99999.1.2', 0x16, 'a@b'), attribute('2.5.4.11', 0x0c, '')),
     );
     const plain = partsOf(new X509Certificate((await makeCertificate({ subject: 'CN=x' })).cert));
     const keys = forge.newKeyPair();

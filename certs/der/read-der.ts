@@ -3,7 +3,11 @@
  *
  * Node 20 does not tell a certificate's signature algorithm, path length or key usage. The library that does takes a tenth
  * of a second to load, which every run over HTTPS would pay; these few lines take none. Tests hold them against that library.
+ *
+ * The bytes may be anybody's. Nothing here calls itself, so how deep they nest does not matter: callers go down as far as a
+ * certificate does. Lengths have four bytes at the most, and a list has at the most {@link MOST_PARTS} parts.
  */
+import { TAG } from './tags.ts';
 
 /** One element. `bytes` is the whole of it with tag and length, `content` what is inside. Both are views, not copies. */
 export interface DerElement {
@@ -12,38 +16,40 @@ export interface DerElement {
   readonly bytes: Uint8Array;
 }
 
-export const TAG = {
-  boolean: 0x01,
-  integer: 0x02,
-  bitString: 0x03,
-  octetString: 0x04,
-  objectId: 0x06,
-  utcTime: 0x17,
-  generalizedTime: 0x18,
-  sequence: 0x30,
-  set: 0x31,
-} as const;
+/** What stands before the content of an element. */
+export interface DerHead {
+  readonly tag: number;
+  /** Where the content begins. */
+  readonly start: number;
+  /** Of the content, in bytes; null for the indefinite length of BER. */
+  readonly length: number | null;
+}
+
+/** More than the longest list of names in a certificate that anybody could use. */
+const MOST_PARTS = 65_536;
 
 /** Says where the bytes stop being DER. Callers turn it into a message about the certificate. */
 function broken(what: string): TypeError {
   return new TypeError(what);
 }
 
-/** The element at the start of `bytes`; what follows it is left alone. */
-export function readElement(bytes: Uint8Array): DerElement {
+/** The head of the element that begins the bytes, whether or not the rest of it is there. */
+export function readHead(bytes: Uint8Array): DerHead {
   const [tag, first] = bytes;
   if (tag === undefined || first === undefined) throw broken('it ends too early');
   if ((tag & 0x1f) === 0x1f) throw broken('it has a tag that no certificate has');
-  let start = 2;
-  let length = first;
-  if (first >= 0x80) {
-    const count = first & 0x7f;
-    if (count === 0 || count > 4) throw broken('it has a length that DER does not allow');
-    start += count;
-    if (bytes.length < start) throw broken('it ends too early');
-    length = 0;
-    for (const byte of bytes.subarray(2, start)) length = length * 256 + byte;
-  }
+  if (first < 0x80) return { tag, start: 2, length: first };
+  if (first === 0x80) return { tag, start: 2, length: null };
+  const start = 2 + first - 0x80;
+  if (start > 6) throw broken('it has a length that DER does not allow');
+  if (bytes.length < start) throw broken('it ends too early');
+  return { tag, start, length: bytes.subarray(2, start).reduce((length, byte) => length * 256 + byte, 0) };
+}
+
+/** The element at the start of `bytes`; what follows it is left alone. */
+export function readElement(bytes: Uint8Array): DerElement {
+  const { tag, start, length } = readHead(bytes);
+  if (length === null) throw broken('it has a length that DER does not allow');
   const end = start + length;
   if (end > bytes.length) throw broken(`it is cut off: ${end} bytes are announced and ${bytes.length} are there`);
   return { tag, content: bytes.subarray(start, end), bytes: bytes.subarray(0, end) };
@@ -53,6 +59,7 @@ export function readElement(bytes: Uint8Array): DerElement {
 export function readElements(content: Uint8Array): DerElement[] {
   const elements: DerElement[] = [];
   for (let offset = 0; offset < content.length; ) {
+    if (elements.length === MOST_PARTS) throw broken('it has more parts than a certificate can have');
     const element = readElement(content.subarray(offset));
     elements.push(element);
     offset += element.bytes.length;
