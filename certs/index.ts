@@ -1,5 +1,4 @@
 export { analyseChain } from './chain/analyse-chain.ts';
-export { type CertificateFacts, certificateFacts, type KeyFacts } from './chain/certificate-facts.ts';
 export type {
   ChainAnalysis,
   ChainCertificate,
@@ -17,6 +16,7 @@ export {
   makeCertificate,
 } from './factory/make-certificate.ts';
 export { type KeyedCertificate, type QuickStartCertificate, quickStartCertificate } from './factory/quick-start.ts';
+export { type CertificateFacts, certificateFacts, type KeyFacts } from './facts/certificate-facts.ts';
 export {
   CLIENT_MATERIAL_NAMES,
   type ClientFault,

@@ -1,5 +1,6 @@
 /** Analyses the certificates that a server sent, hop by hop. No network: what was sent and what is trusted come in. Specification: TLS. */
-import { type CertificateFacts, factsOf, sha256, whyUnreadable } from './certificate-facts.ts';
+import { type CertificateFacts, factsOf, sha256, whyUnreadable } from '../facts/certificate-facts.ts';
+import { type ReadCertificate, readCertificate } from '../facts/read-certificate.ts';
 import type { ChainAnalysis, ChainFault, ChainInput, ChainRole } from './chain-analysis.ts';
 import { elementFaults } from './element-faults.ts';
 import { findLeaf, findPath, isAnchored, reachable } from './find-path.ts';
@@ -7,7 +8,6 @@ import { hostFaults } from './host-faults.ts';
 import { type Link, linksOf } from './link.ts';
 import { reconcile } from './oracle.ts';
 import { orderFaults } from './order-faults.ts';
-import { type ReadCertificate, readCertificate } from './read-certificate.ts';
 import { trustFaults } from './trust-faults.ts';
 import { trustListOf } from './trust-list.ts';
 import { DAY_MS, placeOf } from './wording.ts';

@@ -1,6 +1,6 @@
 /** What the analysis of a chain takes and tells. Specification: TLS. */
 import type { ChainFaultCode } from '../../contract/index.ts';
-import type { CertificateFacts } from './certificate-facts.ts';
+import type { CertificateFacts } from '../facts/certificate-facts.ts';
 import type { TrustedCertificates } from './trust-list.ts';
 
 export interface ChainInput {

@@ -1,6 +1,6 @@
 /** Draws an analysed chain as a tree, the root on top, for a terminal. */
 
-import type { KeyFacts } from './certificate-facts.ts';
+import type { KeyFacts } from '../facts/certificate-facts.ts';
 import type { ChainAnalysis, ChainCertificate } from './chain-analysis.ts';
 import { DAY_MS, days, placeOf } from './wording.ts';
 

@@ -1,9 +1,9 @@
 /** What is wrong with the certificates of a path, each for itself and as the issuer of the one below it. Specification: TLS. */
 import { EXPIRY_WARNING_DAYS } from '../../contract/index.ts';
-import { keyFactsOf } from './certificate-facts.ts';
+import { keyFactsOf } from '../facts/certificate-facts.ts';
+import { isKnownSignature } from '../facts/object-ids.ts';
 import type { ChainFault } from './chain-analysis.ts';
 import { type Link, verifies } from './link.ts';
-import { isKnownSignature } from './object-ids.ts';
 import { DAY_MS, dayOf, days, nameOf, sentence, titleOf } from './wording.ts';
 
 const RSA_BITS = 2048;

@@ -1,10 +1,10 @@
 /** Whether the leaf is for the host of the URL. Only the subject alternative name counts; the common name does not. */
-import { hostsOf } from './certificate-facts.ts';
+import { hostsOf } from '../facts/certificate-facts.ts';
+import { canonicalIp } from '../facts/ip-address.ts';
+import { visibleText } from '../facts/visible-text.ts';
 import type { ChainFault } from './chain-analysis.ts';
 import { coversHost, coversName } from './host-match.ts';
-import { canonicalIp } from './ip-address.ts';
 import type { Link } from './link.ts';
-import { visibleText } from './visible-text.ts';
 import { listOf, nameOf } from './wording.ts';
 
 export function hostFaults(leaf: Link, host: string): ChainFault[] {

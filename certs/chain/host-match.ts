@@ -1,6 +1,6 @@
 /** Whether a certificate is for a host. Only the subject alternative name counts (RFC 9110, 4.3.4; RFC 6125, 6.4). */
-import { canonicalIp } from './ip-address.ts';
-import type { AlternativeName } from './read-extensions.ts';
+import { canonicalIp } from '../facts/ip-address.ts';
+import type { AlternativeName } from '../facts/read-extensions.ts';
 
 /** Small letters, without a dot at the end. */
 function plain(name: string): string {

@@ -1,6 +1,6 @@
 /** The certificates that can stand in a path, and who issued whom: by name and by signature, whatever the order sent. */
-import { isKnownSignature } from './object-ids.ts';
-import type { ReadCertificate } from './read-certificate.ts';
+import { isKnownSignature } from '../facts/object-ids.ts';
+import type { ReadCertificate } from '../facts/read-certificate.ts';
 import type { TrustList } from './trust-list.ts';
 
 /** A certificate with its place: its index among those sent, or null for one that only the trust list has. */

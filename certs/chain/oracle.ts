@@ -1,9 +1,9 @@
 /** Compares what the analysis found with what OpenSSL says of the chain. When they disagree, both are reported. */
 import type { ChainFaultCode } from '../../contract/index.ts';
+import { visibleText } from '../facts/visible-text.ts';
 import type { ChainFault } from './chain-analysis.ts';
 import { misfits } from './find-path.ts';
 import type { Link } from './link.ts';
-import { visibleText } from './visible-text.ts';
 import { nameOf } from './wording.ts';
 
 const NO_ISSUER: readonly ChainFaultCode[] = [

@@ -1,7 +1,8 @@
 /** What is wrong with the list as such: its order, repetitions, and what does not belong there. RFC 5246, 7.4.2. */
+
+import type { ReadCertificate } from '../facts/read-certificate.ts';
 import type { ChainFault } from './chain-analysis.ts';
 import type { Link, Links } from './link.ts';
-import type { ReadCertificate } from './read-certificate.ts';
 import { nameOf, placeOf } from './wording.ts';
 
 const ORDER = 'Put the certificate first and after it the one that issued it, and so on up, without the root.';

@@ -1,9 +1,10 @@
 /** Why a path does not end at a trusted root. OpenSSL has five codes for it, which do not tell these cases apart. */
+
+import { visibleText } from '../facts/visible-text.ts';
 import type { ChainFault } from './chain-analysis.ts';
 import { isAnchored } from './find-path.ts';
 import type { Link, Links } from './link.ts';
 import type { TrustList } from './trust-list.ts';
-import { visibleText } from './visible-text.ts';
 import { issuerNameOf, nameOf } from './wording.ts';
 
 const FULL_CHAIN =

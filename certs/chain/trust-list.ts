@@ -3,7 +3,7 @@
  * a few milliseconds, and a root is read whole when a chain names it.
  */
 import type { X509Certificate } from 'node:crypto';
-import { type ReadCertificate, readCertificate, readSubject } from './read-certificate.ts';
+import { type ReadCertificate, readCertificate, readSubject } from '../facts/read-certificate.ts';
 
 export interface TrustList {
   /** The certificates with this subject ({@link DistinguishedName.key}). */

@@ -1,7 +1,8 @@
 /** How the analysis speaks of certificates, dates and lists. */
+
+import type { ReadCertificate } from '../facts/read-certificate.ts';
+import { visibleText } from '../facts/visible-text.ts';
 import type { Link } from './link.ts';
-import type { ReadCertificate } from './read-certificate.ts';
-import { visibleText } from './visible-text.ts';
 
 const NAME_CHARACTERS = 80;
 const SHOWN = 5;

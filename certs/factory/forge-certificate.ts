@@ -3,10 +3,10 @@
  * bytes or fail on a name that it does not know; what has to look exactly like another certificate is made here.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, type X509Certificate } from 'node:crypto';
-import { bodyOf } from '../chain/read-certificate.ts';
 import { readElement, readObjectId, readParts } from '../der/read-der.ts';
 import { TAG } from '../der/tags.ts';
 import { der, derObjectIdentifier, derTime } from '../der/write-der.ts';
+import { bodyOf } from '../facts/read-certificate.ts';
 
 const { sequence } = TAG;
 const ECDSA_SHA256 = der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2'));

@@ -2,7 +2,7 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coversHost } from '../../../certs/chain/host-match.ts';
-import { readCertificate } from '../../../certs/chain/read-certificate.ts';
+import { readCertificate } from '../../../certs/facts/read-certificate.ts';
 import { EXTENSION, handmade, name } from './handmade.ts';
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;

@@ -4,7 +4,7 @@ import { rootCertificates } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import { describe, expect, it } from 'vitest';
 import { certificateFacts, makeCertificate } from '../../../certs/index.ts';
-import { EXTENSION, handmade, name, pem, SIGNATURES, validity } from './handmade.ts';
+import { EXTENSION, handmade, name, pem, SIGNATURES, validity } from '../chain/handmade.ts';
 
 const bytesOf = (text: string) => new X509Certificate(text).raw;
 const { privateKey: ec } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
