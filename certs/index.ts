@@ -17,6 +17,7 @@ export {
 } from './factory/make-certificate.ts';
 export { type KeyedCertificate, type QuickStartCertificate, quickStartCertificate } from './factory/quick-start.ts';
 export { type CertificateFacts, certificateFacts, type KeyFacts } from './facts/certificate-facts.ts';
+export { distinguishedName } from './facts/distinguished-name.ts';
 export {
   CLIENT_MATERIAL_NAMES,
   type ClientFault,

@@ -1,5 +1,5 @@
 /** Names of subjects and issuers: how they read, and when two are the same. RFC 5280, 4.1.2.4 and 7.1. */
-import { type DerElement, readElements, readObjectId, readParts } from '../der/read-der.ts';
+import { type DerElement, readElement, readObjectId, readParts } from '../der/read-der.ts';
 import { TAG } from '../der/tags.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -47,19 +47,19 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 function decode({ tag, content }: DerElement): string | null {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   switch (tag) {
-    case 0x0c:
+    case TAG.utf8String:
       try {
         return UTF8.decode(content);
       } catch {
         return null;
       }
-    case 0x12: // NumericString
-    case 0x13: // PrintableString
-    case 0x14: // TeletexString, in practice Latin 1
-    case 0x16: // IA5String
-    case 0x1a: // VisibleString
+    case TAG.numericString:
+    case TAG.printableString:
+    case TAG.teletexString: // in practice Latin 1
+    case TAG.ia5String:
+    case TAG.visibleString:
       return bytes.toString('latin1');
-    case 0x1e: // BMPString
+    case TAG.bmpString:
       return content.length % 2 === 0 ? Buffer.from(bytes).swap16().toString('utf16le') : null;
     default:
       return null;
@@ -74,6 +74,7 @@ function canonical(text: string): string {
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
+/** Reads a name. Throws a TypeError that says what is wrong with it; `what` is what messages call it. */
 export function readName(element: DerElement | undefined, what: string): DistinguishedName {
   const shown: string[] = [];
   const keys: string[][] = [];
@@ -82,10 +83,13 @@ export function readName(element: DerElement | undefined, what: string): Disting
   for (const set of readParts(element, TAG.sequence, what)) {
     const parts: string[] = [];
     const partKeys: string[] = [];
-    for (const attribute of readParts(set, TAG.set, `a part of ${what}`)) {
-      const [type, value] = readElements(attribute.content);
+    const attributes = readParts(set, TAG.set, `a part of ${what}`);
+    if (attributes.length === 0) throw new TypeError(`a part of ${what} is empty`);
+    for (const attribute of attributes) {
+      const [type, value, ...more] = readParts(attribute, TAG.sequence, `an attribute of ${what}`);
       const id = readObjectId(type, `a type in ${what}`);
-      if (value === undefined) throw new TypeError(`a value in ${what} is missing`);
+      if (value === undefined || more.length > 0)
+        throw new TypeError(`a value in ${what} is missing, or is more than one`);
       const text = decode(value);
       const hex = `#${Buffer.from(value.bytes.subarray(0, VALUE_CHARACTERS)).toString('hex')}`;
       parts.push(`${SHORT_NAMES[id] ?? id}=${text === null ? visibleText(hex, VALUE_CHARACTERS) : readable(text)}`);
@@ -102,4 +106,18 @@ export function readName(element: DerElement | undefined, what: string): Disting
 /** A value as RFC 4514 writes it: what would end it stands behind a backslash. */
 function readable(text: string): string {
   return visibleText(text.slice(0, VALUE_CHARACTERS * 2 + 2).replace(/[\\,+]/g, '\\$&'), VALUE_CHARACTERS);
+}
+
+/**
+ * One name in DER as text, such as a server lists of the authorities whose certificates it takes: as {@link DistinguishedName.text}, or
+ * words that say that it is empty or cannot be read. Never throws.
+ */
+export function distinguishedName(der: Uint8Array): string {
+  try {
+    const element = readElement(der);
+    if (element.bytes.length < der.length) throw new TypeError('bytes follow after its end');
+    return readName(element, 'the name').text || 'an empty name';
+  } catch {
+    return `a name of ${der.length} bytes that cannot be read`;
+  }
 }

@@ -1,6 +1,7 @@
 /** Gathers what an endpoint serves: its certificates as they were sent, and what a right client makes of them. Specification: TLS. */
 import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
+import { distinguishedName } from '../../certs/index.ts';
 import { LIMITS } from '../../contract/index.ts';
 import {
   classifyTransportError,
@@ -9,7 +10,6 @@ import {
   type TransportError,
   tlsOptionsFor,
 } from '../sender/index.ts';
-import { distinguishedName } from './distinguished-name.ts';
 import type { ServerHelloOutcome } from './hello/hello-outcome.ts';
 import { type ProbeOffer, probeHello } from './hello/probe-hello.ts';
 import { type VisitLimits, type VisitTarget, visit } from './tls-visit.ts';

@@ -2,7 +2,6 @@ import { connect as connectTcp } from 'node:net';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type IssuedCertificate, makeCertificate } from '../../../certs/index.ts';
 import type { Partner } from '../../../harness/sender/index.ts';
-import { distinguishedName } from '../../../harness/tls/distinguished-name.ts';
 import { fetchServedChain, type ServedChain } from '../../../harness/tls/index.ts';
 import { flight, startScriptedTls } from '../../endpoints/scripted-tls.ts';
 import { type Authority, authority, bundle, closedPort, httpsPort, leafOf, rawPort } from './servers.ts';
@@ -260,45 +259,5 @@ describe('where nothing can be had', () => {
       socket.pipe(peer);
     });
     expect(await fetch(port, trusting, 'localhost', 100)).toMatchObject({ ...nothing, error: { kind: 'timeout' } });
-  });
-});
-
-describe('the names of authorities', () => {
-  const der = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex');
-  const CN = (tag: string, text: Buffer) =>
-    Buffer.concat([
-      der('30'),
-      Buffer.of(text.length + 11),
-      der('31'),
-      Buffer.of(text.length + 9),
-      der('30'),
-      Buffer.of(text.length + 7),
-      der('0603550403'),
-      der(tag),
-      Buffer.of(text.length),
-      text,
-    ]);
-
-  it.each([
-    ['UTF-8', '0c', Buffer.from('Zürich'), 'CN=Zürich'],
-    ['Latin-1', '14', Buffer.from('Zürich', 'latin1'), 'CN=Zürich'],
-    ['two bytes a character', '1e', Buffer.from('Zürich', 'utf16le').swap16(), 'CN=Zürich'],
-    ['a comma and a backslash', '13', Buffer.from('a, b\\c'), 'CN=a\\, b\\\\c'],
-    ['control characters', '0c', Buffer.from('a\x1b[31m\n\u202e'), 'CN=a?[31m??'],
-  ])('are text: %s', (_what, tag, text, expected) => {
-    expect(distinguishedName(CN(tag, text))).toBe(expected);
-  });
-
-  it.each([
-    ['an empty one', '3000', 'an empty name'],
-    ['nothing', '', 'a name of 0 bytes that cannot be read'],
-    ['garbage', 'ffff', 'a name of 2 bytes that cannot be read'],
-    ['one that is cut off', '30 0b 31 09', 'a name of 4 bytes that cannot be read'],
-    ['one with something behind it', '3000 00', 'a name of 3 bytes that cannot be read'],
-    ['an empty set', '3002 3100', 'a name of 4 bytes that cannot be read'],
-    ['an indefinite length', '3080 0000', 'a name of 4 bytes that cannot be read'],
-    ['an identifier that is unknown', '300b 3109 3007 0602 2a03 0c01 78', 'OID 2a03=x'],
-  ])('never fail: %s', (_what, hex, expected) => {
-    expect(distinguishedName(der(hex))).toBe(expected);
   });
 });
