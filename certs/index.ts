@@ -16,8 +16,12 @@ export {
   makeCertificate,
 } from './factory/make-certificate.ts';
 export { type KeyedCertificate, type QuickStartCertificate, quickStartCertificate } from './factory/quick-start.ts';
-export { type CertificateFacts, certificateFacts, type KeyFacts } from './facts/certificate-facts.ts';
+export { type CertificateFacts, certificateFacts } from './facts/certificate-facts.ts';
 export { distinguishedName } from './facts/distinguished-name.ts';
+export { authorityKeyId, isIssuedBy } from './facts/issuing.ts';
+export { type KeyFacts, keyInWords } from './facts/key-facts.ts';
+export { issuerInWords, subjectInWords } from './facts/names-in-words.ts';
+export type { Purpose } from './facts/purpose.ts';
 export {
   CLIENT_MATERIAL_NAMES,
   type ClientFault,
@@ -33,8 +37,6 @@ export {
   serverFixture,
   serverFixtures,
 } from './fixtures/server-fixtures.ts';
-export { authorityKeyId, isIssuedBy, keyInWords, nameInWords, weakSignatureHash } from './loader/certificate-facts.ts';
-export type { Purpose } from './loader/check-leaf.ts';
 export type { DerKind } from './loader/der-kind.ts';
 export {
   type MaterialAdvice,

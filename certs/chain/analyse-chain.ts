@@ -1,6 +1,7 @@
 /** Analyses the certificates that a server sent, hop by hop. No network: what was sent and what is trusted come in. Specification: TLS. */
 import { type CertificateFacts, factsOf, sha256, whyUnreadable } from '../facts/certificate-facts.ts';
 import { type ReadCertificate, readCertificate } from '../facts/read-certificate.ts';
+import { daysBetween } from '../facts/validity.ts';
 import type { ChainAnalysis, ChainFault, ChainInput, ChainRole } from './chain-analysis.ts';
 import { elementFaults } from './element-faults.ts';
 import { findLeaf, findPath, isAnchored, reachable } from './find-path.ts';
@@ -10,7 +11,7 @@ import { reconcile } from './oracle.ts';
 import { orderFaults } from './order-faults.ts';
 import { trustFaults } from './trust-faults.ts';
 import { trustListOf } from './trust-list.ts';
-import { DAY_MS, placeOf } from './wording.ts';
+import { placeOf } from './wording.ts';
 
 /** The facts of what cannot be read. */
 function noFacts(der: Uint8Array): CertificateFacts {
@@ -63,7 +64,7 @@ export function analyseChain(input: ChainInput): ChainAnalysis {
     anchor: anchored ? (path.at(-1)?.certificate.subject.text ?? null) : null,
     exact,
     faults: leaf === undefined ? faults : reconcile(faults, path, anchored, oracle),
-    daysLeft: daysLeft(path, now),
+    daysLeft: firstExpiry(path, now),
     checkedAt: now.toISOString(),
   };
 }
@@ -89,8 +90,7 @@ function roleOf(link: Link | undefined, leaf: Link | undefined, related: Readonl
   return link.selfSigned ? 'root' : 'intermediate';
 }
 
-function daysLeft(path: readonly Link[], now: Date): number | null {
+function firstExpiry(path: readonly Link[], now: Date): number | null {
   if (path.length === 0) return null;
-  const first = Math.min(...path.map(({ certificate }) => certificate.notAfter.getTime()));
-  return Math.floor((first - now.getTime()) / DAY_MS);
+  return Math.min(...path.map(({ certificate }) => daysBetween(now, certificate.notAfter)));
 }

@@ -1,8 +1,9 @@
 /** Draws an analysed chain as a tree, the root on top, for a terminal. */
 
-import type { KeyFacts } from '../facts/certificate-facts.ts';
+import type { KeyFacts } from '../facts/key-facts.ts';
+import { daysBetween } from '../facts/validity.ts';
 import type { ChainAnalysis, ChainCertificate } from './chain-analysis.ts';
-import { DAY_MS, days, placeOf } from './wording.ts';
+import { days, placeOf } from './wording.ts';
 
 function keyText({ kind, bits, curve }: KeyFacts): string {
   if (curve !== null) return curve;
@@ -28,7 +29,7 @@ function shortName({ commonName, subject }: ChainCertificate): string {
 export function drawChain(analysis: ChainAnalysis, { ascii = false }: { ascii?: boolean } = {}): string[] {
   const { certificates, path, anchor, faults, exact } = analysis;
   const branch = ascii ? '`- ' : '└─ ';
-  const now = Date.parse(analysis.checkedAt);
+  const now = new Date(analysis.checkedAt);
 
   const marks = (at: number | null): string =>
     faults
@@ -39,7 +40,7 @@ export function drawChain(analysis: ChainAnalysis, { ascii = false }: { ascii?: 
     const certificate = certificates[at];
     if (certificate === undefined) return '';
     if (certificate.notAfter === '') return `${certificate.subject}${marks(at)}`;
-    const left = Math.floor((Date.parse(certificate.notAfter) - now) / DAY_MS);
+    const left = daysBetween(now, new Date(certificate.notAfter));
     const until = `until ${certificate.notAfter.slice(0, 10)} (${left < 0 ? 'expired' : days(left)})`;
     return [shortName(certificate), keyText(certificate.key), certificate.signature, until].join(', ') + marks(at);
   };

@@ -1,4 +1,5 @@
 /** The certificates that can stand in a path, and who issued whom: by name and by signature, whatever the order sent. */
+import { isSignedBy } from '../facts/issuing.ts';
 import { isKnownSignature } from '../facts/object-ids.ts';
 import type { ReadCertificate } from '../facts/read-certificate.ts';
 import type { TrustList } from './trust-list.ts';
@@ -27,18 +28,9 @@ export interface Links {
 /** A hostile server can send many certificates with one name: so many signatures are verified for one chain, and no more. */
 const VERIFICATIONS = 500;
 
-/** Whether the key of `issuer` made the signature of `certificate`. */
-export function verifies(issuer: ReadCertificate, certificate: ReadCertificate): boolean {
-  try {
-    return certificate.x509.verify(issuer.x509.publicKey);
-  } catch {
-    return false;
-  }
-}
-
 /** A signature of an algorithm that is not known here is taken for one: the path goes on, and says that nobody verified it. */
 function signed(issuer: ReadCertificate, certificate: ReadCertificate): boolean {
-  return verifies(issuer, certificate) || !isKnownSignature(certificate.signature);
+  return isSignedBy(certificate.x509, issuer.x509) || !isKnownSignature(certificate.signature);
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -6,7 +6,6 @@ import type { Link } from './link.ts';
 
 const NAME_CHARACTERS = 80;
 const SHOWN = 5;
-export const DAY_MS = 86_400_000;
 
 /** `CN=hooks.example`, or the whole name when it has no common name. */
 export function nameOf({ subject }: ReadCertificate): string {

@@ -3,10 +3,12 @@
  * bytes or fail on a name that it does not know; what has to look exactly like another certificate is made here.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, type X509Certificate } from 'node:crypto';
-import { readElement, readObjectId, readParts } from '../der/read-der.ts';
+import { readElement } from '../der/read-der.ts';
 import { TAG } from '../der/tags.ts';
 import { der, derObjectIdentifier, derTime } from '../der/write-der.ts';
+import { EXTENSION_IDS } from '../facts/extension-ids.ts';
 import { bodyOf } from '../facts/read-certificate.ts';
+import { listExtensions } from '../facts/read-extensions.ts';
 
 const { sequence } = TAG;
 const ECDSA_SHA256 = der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2'));
@@ -14,19 +16,6 @@ const ECDSA_SHA256 = der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2'));
 const VERSION_3 = der(TAG.context0, der(TAG.integer, Uint8Array.of(2)));
 const HOUR_MS = 3_600_000;
 const VALID_DAYS = 7;
-
-export const EXTENSION_IDS = {
-  subjectKeyIdentifier: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  subjectAlternativeName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  crlDistributionPoints: '2.5.29.31',
-  authorityKeyIdentifier: '2.5.29.35',
-  extendedKeyUsage: '2.5.29.37',
-  freshestCrl: '2.5.29.46',
-  authorityInformationAccess: '1.3.6.1.5.5.7.1.1',
-  signedTimestamps: '1.3.6.1.4.1.11129.2.4.2',
-} as const;
 
 /** The parts of a certificate that can be copied, each as it stands there. */
 export interface CertificateParts {
@@ -39,23 +28,16 @@ export interface CertificateParts {
 
 /** Takes a certificate apart (RFC 5280, 4.1). */
 export function partsOf(certificate: X509Certificate): CertificateParts {
-  const { parts } = bodyOf(certificate.raw);
+  const { parts, extensions } = bodyOf(certificate.raw);
   const [serial, , issuer, , subject] = parts;
   if (serial === undefined || issuer === undefined || subject === undefined) {
     throw new TypeError('it lacks a serial number or a name');
   }
-  const list = parts.find(({ tag }) => tag === TAG.context3);
-  const extensions = list === undefined ? [] : readParts(readElement(list.content), sequence, 'its list of extensions');
   return {
     serial: serial.bytes,
     issuer: issuer.bytes,
     subject: subject.bytes,
-    extensions: new Map(
-      extensions.map((one) => {
-        const [id] = readParts(one, sequence, 'an extension');
-        return [readObjectId(id, 'the name of an extension'), one.bytes];
-      }),
-    ),
+    extensions: new Map(listExtensions(extensions).map(({ id, bytes }) => [id, bytes])),
   };
 }
 

@@ -3,12 +3,11 @@ import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
+import { DAY_MS } from '../facts/validity.ts';
 import { type KeyKind, keyAlgorithm, signingAlgorithm } from './key-kinds.ts';
 import type { CertificateOptions, ExtendedKeyUsage, IssuedCertificate } from './make-certificate.ts';
 
 x509.cryptoProvider.set(webcrypto);
-
-const DAY_MS = 86_400_000;
 
 /** What the library needs to sign, beside the PEM that everyone else needs. */
 const PAIRS = new WeakMap<IssuedCertificate, { keys: webcrypto.CryptoKeyPair; certificate: x509.X509Certificate }>();

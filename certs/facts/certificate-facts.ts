@@ -1,16 +1,9 @@
 /** What a certificate says about itself, in plain data. Specification: TLS. */
 import { createHash } from 'node:crypto';
 import { HookproofError } from '../../contract/index.ts';
+import { type KeyFacts, keyFactsOf, publicKeyOf } from './key-facts.ts';
 import { type ReadCertificate, readCertificate } from './read-certificate.ts';
 import { visibleText } from './visible-text.ts';
-
-export interface KeyFacts {
-  readonly kind: 'rsa' | 'ec' | 'ed25519' | 'ed448' | 'dsa' | 'other';
-  /** Of the modulus, or of the curve; null when it is not known. */
-  readonly bits: number | null;
-  /** `P-256`, or as OpenSSL calls it (`secp256k1`); null for a key that is not elliptic. */
-  readonly curve: string | null;
-}
 
 /** Every text is safe to print: control characters are escaped, and what is very long is cut. */
 export interface CertificateFacts {
@@ -44,37 +37,12 @@ export interface CertificateFacts {
   readonly mustStaple: boolean;
 }
 
-const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
-const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
-  rsa: 'rsa',
-  'rsa-pss': 'rsa',
-  ec: 'ec',
-  ed25519: 'ed25519',
-  ed448: 'ed448',
-  dsa: 'dsa',
-};
-
 const TEXT_CHARACTERS = 255;
 /** More names or usages than this are left out of the facts; the comparison with the host's name sees all of them. */
 const HOSTS = 1000;
 
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** Kind and size of the key. */
-export function keyFactsOf({ x509 }: ReadCertificate): KeyFacts {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = x509.publicKey;
-    const kind = KINDS[asymmetricKeyType ?? ''] ?? 'other';
-    const { modulusLength, namedCurve } = asymmetricKeyDetails ?? {};
-    // The size of a curve is in its name: prime256v1, secp384r1, brainpoolP224r1.
-    const size = modulusLength ?? /\d{3}/.exec(namedCurve ?? '')?.[0];
-    const curve = namedCurve === undefined ? null : (CURVES[namedCurve] ?? namedCurve);
-    return { kind, bits: size === undefined ? null : Number(size), curve };
-  } catch {
-    return { kind: 'other', bits: null, curve: null };
-  }
 }
 
 export function hostsOf({ extensions }: ReadCertificate): string[] {
@@ -92,7 +60,7 @@ export function factsOf(read: ReadCertificate): CertificateFacts {
     commonName: optional(subject.commonName),
     notBefore: read.notBefore.toISOString(),
     notAfter: read.notAfter.toISOString(),
-    key: keyFactsOf(read),
+    key: keyFactsOf(publicKeyOf(read.x509)),
     signature: read.signature,
     authority: extensions.basicConstraints?.authority ?? false,
     pathLength: extensions.basicConstraints?.pathLength ?? null,

@@ -57,17 +57,27 @@ export function isKnownSignature(signature: string): boolean {
   return /^[a-z]/.test(signature);
 }
 
-const USAGES = {
-  '1.3.6.1.5.5.7.3.1': 'serverAuth',
-  '1.3.6.1.5.5.7.3.2': 'clientAuth',
-  '1.3.6.1.5.5.7.3.3': 'codeSigning',
-  '1.3.6.1.5.5.7.3.4': 'emailProtection',
-  '1.3.6.1.5.5.7.3.8': 'timeStamping',
-  '1.3.6.1.5.5.7.3.9': 'OCSPSigning',
-  '2.5.29.37.0': 'anyExtendedKeyUsage',
-} as const satisfies Readonly<Record<string, string>>;
+/** The hash of the signature when it is one that no longer protects, as people write it; null for every other. */
+export function weakHashOf(signature: string): string | null {
+  const hash = /-(md2|md4|md5|sha1)$/.exec(signature)?.[1];
+  if (hash === undefined) return null;
+  return hash === 'sha1' ? 'SHA-1' : hash.toUpperCase();
+}
+
+/** Extended key usages. */
+export const USAGE_IDS = {
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+  codeSigning: '1.3.6.1.5.5.7.3.3',
+  emailProtection: '1.3.6.1.5.5.7.3.4',
+  timeStamping: '1.3.6.1.5.5.7.3.8',
+  OCSPSigning: '1.3.6.1.5.5.7.3.9',
+  anyExtendedKeyUsage: '2.5.29.37.0',
+} as const;
+
+const USAGES: ReadonlyMap<string, string> = new Map(Object.entries(USAGE_IDS).map(([name, id]) => [id, name]));
 
 /** The name of an extended key usage, or its identifier. */
 export function usageName(id: string): string {
-  return id in USAGES ? USAGES[id as keyof typeof USAGES] : id;
+  return USAGES.get(id) ?? id;
 }

@@ -4,7 +4,7 @@ import { type DerElement, readElement, readParts, readTime } from '../der/read-d
 import { TAG } from '../der/tags.ts';
 import { type DistinguishedName, readName } from './distinguished-name.ts';
 import { readSignatureAlgorithm } from './object-ids.ts';
-import { type CertificateExtensions, readExtensions } from './read-extensions.ts';
+import { type CertificateExtensions, listExtensions, readExtensions } from './read-extensions.ts';
 
 export interface ReadCertificate {
   readonly der: Uint8Array;
@@ -23,14 +23,25 @@ export interface ReadCertificate {
   readonly extensions: CertificateExtensions;
 }
 
-/** The parts of the body from the serial number on, and the version before it. */
-export function bodyOf(der: Uint8Array): { version: number; parts: DerElement[]; algorithm: DerElement | undefined } {
+/** A certificate taken apart. `parts` are those of its body from the serial number on, `extensions` the SEQUENCE of them. */
+interface Body {
+  readonly version: number;
+  readonly parts: readonly DerElement[];
+  readonly extensions: DerElement | undefined;
+  readonly algorithm: DerElement | undefined;
+}
+
+/** Throws a TypeError for what is no certificate. */
+export function bodyOf(der: Uint8Array): Body {
   const whole = readElement(der);
   if (whole.bytes.length !== der.length) throw new TypeError('bytes follow after its end');
   const [body, algorithm] = readParts(whole, TAG.sequence, 'the certificate');
-  const parts = readParts(body, TAG.sequence, 'its body');
-  const version = parts[0]?.tag === TAG.context0 ? (readElement(parts[0].content).content[0] ?? 0) + 1 : 1;
-  return { version, parts: parts[0]?.tag === TAG.context0 ? parts.slice(1) : parts, algorithm };
+  const all = readParts(body, TAG.sequence, 'its body');
+  // A certificate of version 1 does not say its version.
+  const version = all[0]?.tag === TAG.context0 ? (readElement(all[0].content).content[0] ?? 0) + 1 : 1;
+  const parts = all[0]?.tag === TAG.context0 ? all.slice(1) : all;
+  const extensions = parts.find(({ tag }) => tag === TAG.context3);
+  return { version, parts, extensions: extensions && readElement(extensions.content), algorithm };
 }
 
 /** Only the subject: what an index of many certificates needs. Throws a TypeError for what is no certificate. */
@@ -40,10 +51,9 @@ export function readSubject(der: Uint8Array): DistinguishedName {
 
 /** Throws an error whose message begins with what is wrong ("it is cut off: ...") for what is no certificate. */
 export function readCertificate(der: Uint8Array, known?: X509Certificate): ReadCertificate {
-  const { version, parts, algorithm } = bodyOf(der);
+  const { version, parts, extensions, algorithm } = bodyOf(der);
   const [, , issuer, validity, subject, key] = parts;
   const [notBefore, notAfter] = readParts(validity, TAG.sequence, 'its validity');
-  const extensions = parts.find(({ tag }) => tag === TAG.context3);
   const read = {
     der,
     version,
@@ -53,7 +63,7 @@ export function readCertificate(der: Uint8Array, known?: X509Certificate): ReadC
     notAfter: readTime(notAfter, 'the date until which it is valid'),
     publicKeyInfo: (key ?? readElement(new Uint8Array())).bytes,
     signature: readSignatureAlgorithm(algorithm),
-    extensions: readExtensions(extensions === undefined ? undefined : readElement(extensions.content)),
+    extensions: readExtensions(listExtensions(extensions)),
   };
   return { ...read, x509: known ?? loadCertificate(der) };
 }
@@ -64,4 +74,20 @@ function loadCertificate(der: Uint8Array): X509Certificate {
   } catch (cause) {
     throw new TypeError('OpenSSL cannot read it', { cause });
   }
+}
+
+const READINGS = new WeakMap<X509Certificate, ReadCertificate | null>();
+
+/** What Node does not tell of a certificate, read once. undefined for one that OpenSSL takes although it is not as it should be. */
+export function readingOf(certificate: X509Certificate): ReadCertificate | undefined {
+  let reading = READINGS.get(certificate);
+  if (reading === undefined) {
+    try {
+      reading = readCertificate(certificate.raw, certificate);
+    } catch {
+      reading = null;
+    }
+    READINGS.set(certificate, reading);
+  }
+  return reading ?? undefined;
 }

@@ -8,6 +8,7 @@ import {
   readSmallInteger,
 } from '../der/read-der.ts';
 import { TAG } from '../der/tags.ts';
+import { EXTENSION_IDS } from './extension-ids.ts';
 import { ipFromBytes } from './ip-address.ts';
 import { usageName } from './object-ids.ts';
 
@@ -19,8 +20,10 @@ export type AlternativeName =
 /** What key usages say that matters here. */
 interface KeyUsage {
   readonly signsCertificates: boolean;
-  /** Digital signature, key encipherment or key agreement: what a TLS server's key does. */
-  readonly servesTls: boolean;
+  /** Digital signature or key agreement: what a TLS client's key does. */
+  readonly client: boolean;
+  /** One of these, or key encipherment: what a TLS server's key does. */
+  readonly server: boolean;
 }
 
 export interface CertificateExtensions {
@@ -32,13 +35,6 @@ export interface CertificateExtensions {
   readonly issuerUrl: string | null;
   readonly mustStaple: boolean;
 }
-
-const KEY_USAGE = '2.5.29.15';
-const ALTERNATIVE_NAME = '2.5.29.17';
-const BASIC_CONSTRAINTS = '2.5.29.19';
-const EXTENDED_KEY_USAGE = '2.5.29.37';
-const AUTHORITY_ACCESS = '1.3.6.1.5.5.7.1.1';
-const TLS_FEATURE = '1.3.6.1.5.5.7.1.24';
 
 const CA_ISSUERS = '1.3.6.1.5.5.7.48.2';
 /** The number of the status_request extension of TLS (RFC 7633): OCSP stapling. */
@@ -57,7 +53,7 @@ function keyUsage(value: DerElement): KeyUsage {
   if (value.tag !== TAG.bitString) throw new TypeError('its key usage is no bit string');
   // Bit 0, the highest, is digitalSignature; 2 keyEncipherment; 4 keyAgreement; 5 keyCertSign.
   const bits = value.content[1] ?? 0;
-  return { signsCertificates: (bits & 0x04) !== 0, servesTls: (bits & 0xa8) !== 0 };
+  return { signsCertificates: (bits & 0x04) !== 0, client: (bits & 0x88) !== 0, server: (bits & 0xa8) !== 0 };
 }
 
 function alternativeNames(value: DerElement): AlternativeName[] {
@@ -84,39 +80,39 @@ function mustStaple(value: DerElement): boolean {
   return features.some((feature) => readSmallInteger(feature, 'a TLS feature') === STATUS_REQUEST);
 }
 
-/** Reads the SEQUENCE of extensions, or undefined when the certificate has none. */
-export function readExtensions(sequence: DerElement | undefined): CertificateExtensions {
-  const values = new Map<string, DerElement>();
-  if (sequence !== undefined) {
-    for (const extension of readParts(sequence, TAG.sequence, 'its list of extensions')) {
-      const parts = readParts(extension, TAG.sequence, 'an extension');
-      const id = readObjectId(parts[0], 'the name of an extension');
-      const octets = parts.at(-1);
-      if (octets?.tag !== TAG.octetString) throw new TypeError(`its extension ${id} has no value`);
-      if (READ.has(id) && !values.has(id)) values.set(id, readElement(octets.content));
-    }
-  }
-  const read = <T>(id: string, reader: (value: DerElement) => T): T | null => {
-    const value = values.get(id);
-    return value === undefined ? null : reader(value);
-  };
-  return {
-    basicConstraints: read(BASIC_CONSTRAINTS, basicConstraints),
-    keyUsage: read(KEY_USAGE, keyUsage),
-    extendedKeyUsage: read(EXTENDED_KEY_USAGE, (value) =>
-      readParts(value, TAG.sequence, 'its extended key usage').map((id) => usageName(readObjectId(id, 'a key usage'))),
-    ),
-    alternativeNames: read(ALTERNATIVE_NAME, alternativeNames),
-    issuerUrl: read(AUTHORITY_ACCESS, issuerUrl),
-    mustStaple: read(TLS_FEATURE, mustStaple) ?? false,
-  };
+/** One extension as it stands in the certificate: its identifier, the whole of it, and the DER of its value. */
+export interface DerExtension {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  readonly value: Uint8Array;
 }
 
-const READ = new Set([
-  KEY_USAGE,
-  ALTERNATIVE_NAME,
-  BASIC_CONSTRAINTS,
-  EXTENDED_KEY_USAGE,
-  AUTHORITY_ACCESS,
-  TLS_FEATURE,
-]);
+/** The extensions in the SEQUENCE of them, in order; none when the certificate has no such part. */
+export function listExtensions(sequence: DerElement | undefined): DerExtension[] {
+  if (sequence === undefined) return [];
+  return readParts(sequence, TAG.sequence, 'its list of extensions').map((extension) => {
+    const parts = readParts(extension, TAG.sequence, 'an extension');
+    const id = readObjectId(parts[0], 'the name of an extension');
+    const octets = parts.at(-1);
+    if (octets?.tag !== TAG.octetString) throw new TypeError(`its extension ${id} has no value`);
+    return { id, bytes: extension.bytes, value: octets.content };
+  });
+}
+
+/** Reads those that matter here. Of two of a kind the first counts. */
+export function readExtensions(extensions: readonly DerExtension[]): CertificateExtensions {
+  const read = <T>(name: keyof typeof EXTENSION_IDS, reader: (value: DerElement) => T): T | null => {
+    const found = extensions.find(({ id }) => id === EXTENSION_IDS[name]);
+    return found === undefined ? null : reader(readElement(found.value));
+  };
+  return {
+    basicConstraints: read('basicConstraints', basicConstraints),
+    keyUsage: read('keyUsage', keyUsage),
+    extendedKeyUsage: read('extendedKeyUsage', (value) =>
+      readParts(value, TAG.sequence, 'its extended key usage').map((id) => usageName(readObjectId(id, 'a key usage'))),
+    ),
+    alternativeNames: read('subjectAlternativeName', alternativeNames),
+    issuerUrl: read('authorityInformationAccess', issuerUrl),
+    mustStaple: read('tlsFeature', mustStaple) ?? false,
+  };
+}

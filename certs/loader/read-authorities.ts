@@ -1,6 +1,8 @@
 /** Reads certificates of authorities to trust. */
 import type { X509Certificate } from 'node:crypto';
-import { isExpired, isIssuedBy, isSelfIssued, isSelfSigned, nameInWords } from './certificate-facts.ts';
+import { isAuthority, isIssuedBy, isSelfIssued, isSelfSigned } from '../facts/issuing.ts';
+import { subjectInWords } from '../facts/names-in-words.ts';
+import { validityAt, validityOf } from '../facts/validity.ts';
 import { type MaterialAdvice, type MaterialReading, type MaterialSource, sourceName } from './finding.ts';
 import { isPrivateKey, labelKind } from './material-words.ts';
 import { readCertificates } from './read-certificates.ts';
@@ -18,11 +20,12 @@ export function readAuthorities(
 
 function adviceOn(certificates: readonly X509Certificate[], source: MaterialSource, now: Date): MaterialAdvice[] {
   const name = sourceName(source);
-  const expired = certificates.filter((one) => isExpired(one, now));
-  const noAuthority = certificates.filter((one) => !one.ca && !isSelfSigned(one));
+  const expired = certificates.filter((one) => validityAt(validityOf(one), now) === 'expired');
+  // One that is signed by itself can be trusted for itself, whatever it says.
+  const noAuthority = certificates.filter((one) => !isAuthority(one) && !isSelfSigned(one));
   // An intermediate certificate alone is no anchor: OpenSSL goes on to a root.
   const rootless = certificates.filter(
-    (one) => one.ca && !isSelfIssued(one) && !certificates.some((other) => isIssuedBy(one, other)),
+    (one) => isAuthority(one) && !isSelfIssued(one) && !certificates.some((other) => isIssuedBy(one, other)),
   );
   return [
     ...say('CA_EXPIRED', expired, 'which has expired', 'Get the newer one of the authority.'),
@@ -39,9 +42,7 @@ function adviceOn(certificates: readonly X509Certificate[], source: MaterialSour
     const [first, ...more] = which;
     if (first === undefined) return [];
     const others = more.length === 0 ? '' : ` and ${more.length} more`;
-    return [
-      { code, about: 'certificate', what: `${name} holds ${nameInWords(first.subject)}${others}, ${what}`, hint },
-    ];
+    return [{ code, about: 'certificate', what: `${name} holds ${subjectInWords(first)}${others}, ${what}`, hint }];
   }
 }
 

@@ -1,8 +1,11 @@
 /** Reads a certificate together with its key, and checks that the two can be used. Specification: TLS. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import { isExpired, isNotYetValid, keyInWords, nameInWords, publicKeyOf } from './certificate-facts.ts';
+import { keyInWords, publicKeyOf } from '../facts/key-facts.ts';
+import { subjectInWords } from '../facts/names-in-words.ts';
+import type { Purpose } from '../facts/purpose.ts';
+import { isInForce } from '../facts/validity.ts';
 import { checkChain } from './check-chain.ts';
-import { checkLeaf, type Purpose } from './check-leaf.ts';
+import { checkLeaf } from './check-leaf.ts';
 import {
   certificateName,
   type MaterialProblem,
@@ -56,13 +59,13 @@ export function readIdentity(options: IdentityOptions): MaterialReading<Identity
   }
   const object = privateKey.value.key;
   const matching = certificates.value.filter((certificate) => belongsTo(certificate, object));
-  const leaf = matching.find((one) => !isExpired(one, now) && !isNotYetValid(one, now)) ?? matching[0];
+  const leaf = matching.find((one) => isInForce(one, now)) ?? matching[0];
   if (leaf === undefined) {
     return { value: undefined, problems: [otherPair(certificates.value, object, cert, key)], advice: [] };
   }
   const ordered = orderChain(leaf, certificates.value, now);
   const [, ...issuers] = ordered.chain;
-  const name = `${certificateName(cert.source)}${certificates.value.length === 1 ? '' : ` (${nameInWords(leaf.subject)})`}`;
+  const name = `${certificateName(cert.source)}${certificates.value.length === 1 ? '' : ` (${subjectInWords(leaf)})`}`;
   const found = checkLeaf(leaf, name, purpose, now);
   return {
     value: { chain: [leaf, ...issuers], key: object, keyPem: privateKey.value.pem },

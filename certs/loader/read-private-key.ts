@@ -1,7 +1,7 @@
 /** Reads a private key: PKCS#8, PKCS#1 or SEC1, PEM or DER, encrypted or not. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { peekElement } from '../der/peek-der.ts';
-import { keyInWords } from './certificate-facts.ts';
+import { type KeyFacts, keyFactsOf, keyInWords } from '../facts/key-facts.ts';
 import type { DerKind } from './der-kind.ts';
 import {
   type MaterialProblem,
@@ -11,7 +11,6 @@ import {
   shellName,
   sourceName,
 } from './finding.ts';
-import { keyStrength } from './key-strength.ts';
 import { isPrivateKey, labelKind } from './material-words.ts';
 import { type Sniffed, sniff } from './sniff.ts';
 import { tellingKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
@@ -38,6 +37,9 @@ const DER_TYPES: Partial<Record<DerKind, DerType>> = {
   sec1: 'sec1',
 };
 
+/** What TLS still has a use for. */
+const TLS_KEYS: ReadonlySet<KeyFacts['kind']> = new Set(['rsa', 'ec', 'ed25519', 'ed448'] as const);
+
 /** The one private key of a file. An empty passphrase is the same as none. */
 export function readPrivateKey(
   bytes: Uint8Array,
@@ -52,7 +54,7 @@ export function readPrivateKey(
       ...found.input,
       ...(found.encrypted && given !== undefined && { passphrase: given }),
     });
-    if (keyStrength(key) === 'none') return failed(wrongType(key, source));
+    if (!TLS_KEYS.has(keyFactsOf(key).kind)) return failed(wrongType(key, source));
     const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
     const advice = !found.encrypted && given !== undefined ? [passphraseNotNeeded(source)] : [];
     return { value: { key, pem }, problems: [], advice };

@@ -3,7 +3,13 @@
  * and a server that refuses it for another reason would pass for the wrong one.
  */
 import { X509Certificate } from 'node:crypto';
-import { authorityKeyId, type Identity, type MaterialReading, nameInWords } from '../../certs/index.ts';
+import {
+  authorityKeyId,
+  type Identity,
+  issuerInWords,
+  type MaterialReading,
+  subjectInWords,
+} from '../../certs/index.ts';
 import type { ClientFixture } from '../../scenarios/index.ts';
 import { FIXTURE_FAULTS, FIXTURE_KEYS, FIXTURE_NAMES } from './client-fixtures.ts';
 import type { ResolvedConfig } from './config.ts';
@@ -108,11 +114,11 @@ function checkFixture(
   if (leaf.raw.equals(client.raw)) {
     refuse(`the fixture ${name} is the client certificate itself`, howToMend(name));
   } else if (name === 'other-subject' && leaf.subject === client.subject) {
-    const what = `the fixture other-subject has the subject of the client certificate (${nameInWords(leaf.subject)})`;
+    const what = `the fixture other-subject has the subject of the client certificate (${subjectInWords(leaf)})`;
     refuse(what, howToMend(name));
   }
   if (!hasSameAuthority(leaf, client)) {
-    const [theirs, ours] = [nameInWords(leaf.issuer), nameInWords(client.issuer)];
+    const [theirs, ours] = [issuerInWords(leaf), issuerInWords(client)];
     const named = theirs === ours ? `${ours}, with another key` : `${theirs} and not by ${ours}`;
     resolution.advice.push(
       `${places.certificate.where}: the fixture ${name} is issued by ${named}: an endpoint may refuse it as that of an unknown authority, which proves nothing else. Have it issued by the authority of the client certificate.`,

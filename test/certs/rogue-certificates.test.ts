@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TAG } from '../../certs/der/tags.ts';
 import { der, derCommonName, derObjectIdentifier } from '../../certs/der/write-der.ts';
 import * as forge from '../../certs/factory/forge-certificate.ts';
+import { EXTENSION_IDS } from '../../certs/facts/extension-ids.ts';
 import {
   clientMaterial,
   type IssuedCertificate,
@@ -34,9 +35,7 @@ async function bareAuthority() {
   const issuer = derCommonName('bare authority');
   const like = await makeCertificate({ subject: 'CN=x', authority: true });
   const extensions = new Map(
-    [...partsOf(new X509Certificate(like.cert)).extensions].filter(
-      ([id]) => id !== forge.EXTENSION_IDS.subjectKeyIdentifier,
-    ),
+    [...partsOf(new X509Certificate(like.cert)).extensions].filter(([id]) => id !== EXTENSION_IDS.subjectKeyIdentifier),
   );
   const client = { serial: newSerial(), issuer, subject: derCommonName('bare client'), extensions: new Map() };
   const authority = { serial: newSerial(), issuer, subject: issuer, extensions };
