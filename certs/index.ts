@@ -48,7 +48,7 @@ export {
   type MaterialSource,
   usableMaterial,
 } from './loader/finding.ts';
-export type { LineFault, PemBlock } from './loader/pem.ts';
+export { certificateBlocks, type LineFault, type PemBlock } from './loader/pem.ts';
 export { readAuthorities } from './loader/read-authorities.ts';
 export { certificatesPem, readCertificates } from './loader/read-certificates.ts';
 export { type Identity, type IdentityOptions, type MaterialFile, readIdentity } from './loader/read-identity.ts';

@@ -4,6 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto';
 import { type ReadCertificate, readCertificate, readSubject } from '../facts/read-certificate.ts';
+import { certificateBlocks } from '../loader/pem.ts';
 
 export interface TrustList {
   /** The certificates with this subject ({@link DistinguishedName.key}). */
@@ -15,8 +16,6 @@ export interface TrustList {
 /** What a caller gives: PEM with one certificate or several, or certificates that are read already. */
 export type TrustedCertificates = readonly (string | X509Certificate)[];
 
-const BLOCK = /-----BEGIN (?:X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END (?:X509 )?CERTIFICATE-----/g;
-
 interface Entry {
   readonly der: Uint8Array;
   readonly known: X509Certificate | undefined;
@@ -25,10 +24,7 @@ interface Entry {
 function entriesOf(trusted: TrustedCertificates): Entry[] {
   return trusted.flatMap((item): Entry[] => {
     if (typeof item !== 'string') return [{ der: item.raw, known: item }];
-    return Array.from(item.matchAll(BLOCK), ([, base64 = '']) => ({
-      der: Buffer.from(base64, 'base64'),
-      known: undefined,
-    }));
+    return certificateBlocks(item).map(({ der }) => ({ der, known: undefined }));
   });
 }
 

@@ -9,6 +9,7 @@ import { der, derObjectIdentifier, derTime } from '../der/write-der.ts';
 import { EXTENSION_IDS } from '../facts/extension-ids.ts';
 import { bodyOf } from '../facts/read-certificate.ts';
 import { listExtensions } from '../facts/read-extensions.ts';
+import { pemOf } from '../loader/pem.ts';
 
 const { sequence } = TAG;
 const ECDSA_SHA256 = der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2'));
@@ -111,6 +112,5 @@ export function assembleCertificate(parts: CertificateParts, pair: KeyPair, sign
   );
   // No bit of the last byte is unused.
   const signature = der(TAG.bitString, Uint8Array.of(0), sign('sha256', body, signer.privateKey));
-  const text = Buffer.from(der(sequence, body, ECDSA_SHA256, signature)).toString('base64');
-  return ['-----BEGIN CERTIFICATE-----', ...(text.match(/.{1,64}/g) ?? []), '-----END CERTIFICATE-----', ''].join('\n');
+  return pemOf('CERTIFICATE', der(sequence, body, ECDSA_SHA256, signature));
 }

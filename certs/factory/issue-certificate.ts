@@ -4,6 +4,7 @@ import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
 import { DAY_MS } from '../facts/validity.ts';
+import { pemOf } from '../loader/pem.ts';
 import { type KeyKind, keyAlgorithm, signingAlgorithm } from './key-kinds.ts';
 import type { CertificateOptions, ExtendedKeyUsage, IssuedCertificate } from './make-certificate.ts';
 
@@ -97,9 +98,4 @@ export async function issueCertificate(options: CertificateOptions): Promise<Iss
   };
   PAIRS.set(issued, { keys, certificate });
   return issued;
-}
-
-function pemOf(label: string, der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
-  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 }

@@ -57,6 +57,27 @@ export function pemText(text: string): PemText {
   return fault === undefined ? { blocks } : { fault };
 }
 
+/** What {@link pemText} is strict about does not matter here: for text that has been read before, or that Node or OpenSSL wrote. */
+const CERTIFICATE = /-----BEGIN (X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END \1CERTIFICATE-----/g;
+
+/** The certificates in PEM text, each with its own text; nothing else in it matters. It takes a fraction of what {@link pemText} does. */
+export function certificateBlocks(text: string): { readonly text: string; readonly der: Buffer }[] {
+  return Array.from(text.matchAll(CERTIFICATE), ([block, , base64 = '']) => ({
+    text: block,
+    der: Buffer.from(base64, 'base64'),
+  }));
+}
+
+/** Bytes as PEM. */
+export function pemOf(label: string, der: Uint8Array): string {
+  return blockText(label, Buffer.from(der).toString('base64'));
+}
+
+function blockText(label: string, base64: string, headers: readonly string[] = []): string {
+  const lines = base64.match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...headers, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
+
 /** undefined when there are empty lines in the middle of the content, which OpenSSL does not read. */
 function toBlock(label: string, lines: readonly string[]): PemBlock | undefined {
   const hasHeaders = HEADER.test(lines[0] ?? '');
@@ -65,13 +86,7 @@ function toBlock(label: string, lines: readonly string[]): PemBlock | undefined 
   if (!label.startsWith('PGP ') && body.includes('')) return undefined;
   const base64 = body.map((line) => line.trim()).join('');
   const isBase64 = base64 !== '' && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
-  const text = [
-    `-----BEGIN ${label}-----`,
-    ...(hasHeaders ? [...headers, ''] : []),
-    ...(base64.match(/.{1,64}/g) ?? []),
-    `-----END ${label}-----`,
-    '',
-  ].join('\n');
+  const text = blockText(label, base64, hasHeaders ? [...headers, ''] : []);
   const encrypted = headers.some((line) => /^Proc-Type: *4, *ENCRYPTED/.test(line));
   return { label, encrypted, der: isBase64 ? Buffer.from(base64, 'base64') : undefined, text };
 }

@@ -1,5 +1,6 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { createHash } from 'node:crypto';
+import { certificateBlocks } from '../../certs/index.ts';
 import { type Kit, newTestId, samples } from '../../scenarios/index.ts';
 import { type Partner, sign } from '../sender/index.ts';
 import { headerNamesOf } from './header-names.ts';
@@ -26,11 +27,6 @@ function seededBytes(...words: string[]): (length: number) => Buffer {
     for (let at = 0; at < length; at++) bytes[at] = next();
     return bytes;
   };
-}
-
-/** A bundle begins with the client's own. */
-function firstCertificate(pem = ''): string {
-  return /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(pem)?.[0] ?? '';
 }
 
 /** One letter or digit for every value that a byte can have. */
@@ -67,7 +63,8 @@ export function createKit(
     apiKey: partner.apiKey?.value ?? '',
     signatureHeader: names.signature,
     apiKeyHeader: names.apiKey,
-    clientCertificate: firstCertificate(partner.tls?.clientCert),
+    // A bundle begins with the client's own.
+    clientCertificate: certificateBlocks(partner.tls?.clientCert ?? '')[0]?.text ?? '',
     sign: (body) => {
       const signature = sign(body, secret);
       onSignature(signature);

@@ -1,6 +1,6 @@
 /** Looks at what an endpoint serves over TLS, once for everything that needs to know. Specification: TLS. */
 import { isIP } from 'node:net';
-import { analyseChain, type ChainAnalysis } from '../../certs/index.ts';
+import { analyseChain, type ChainAnalysis, certificateBlocks } from '../../certs/index.ts';
 import { type OfferedTlsVersion, TLS_VERSIONS } from '../../contract/index.ts';
 import { type Partner, trustedRoots } from '../sender/index.ts';
 import { controlOffer } from './control-offer.ts';
@@ -45,7 +45,7 @@ export async function inspectTls(partner: Partner, { timeoutMs, now, signal }: I
     fetchServedChain(partner, limits),
   ]);
   const hellos = { 'TLSv1.2': tls12, 'TLSv1.3': tls13 };
-  const extra = partner.tls?.ca?.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const extra = certificateBlocks(partner.tls?.ca ?? '').map(({ text }) => text);
   const analyse = (trusted: readonly string[], oracle: string | null | undefined) =>
     analyseChain({
       sent: served.sent,

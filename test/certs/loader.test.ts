@@ -3,6 +3,7 @@ import { createServer, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
+  certificateBlocks,
   type IdentityOptions,
   type MaterialReading,
   makeCertificate,
@@ -53,6 +54,16 @@ describe('sniff', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('certificateBlocks', () => {
+  it('finds the certificates in text, each by itself, and nothing else', () => {
+    const text = `Bag\r\n${m.client.cert.replaceAll('\n', '\r\n')}${m.client.key}${m.root.cert.replaceAll('CERTIFICATE', 'X509 CERTIFICATE')}`;
+    const blocks = certificateBlocks(text);
+    expect(blocks.map(({ der }) => der.equals(m.client.der) || der.equals(m.root.der))).toEqual([true, true]);
+    expect(blocks[0]?.text).toMatch(/^-----BEGIN CERTIFICATE-----\r\n[^-]*-----END CERTIFICATE-----$/);
+    expect(['', m.client.key, m.client.cert.slice(0, -30)].map(certificateBlocks)).toEqual([[], [], []]);
   });
 });
 
