@@ -1,12 +1,13 @@
 /** Takes changed certificates into use while the receiver runs: when their files change, and at SIGHUP. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import type { ReceiverLogger, ServerTls } from './receiver-door.ts';
+import type { TlsReading } from './receiver-tls.ts';
 import { watchFiles } from './watch-files.ts';
 
 export interface KeptCertificates {
   /** What the receiver was started with. */
   readonly current: ServerTls;
-  readonly read: () => Promise<ServerTls>;
+  readonly read: () => Promise<TlsReading>;
   readonly files: readonly string[];
   readonly reload: (tls: ServerTls) => void;
   readonly logger: ReceiverLogger;
@@ -20,11 +21,12 @@ export function keepCertificates(kept: KeptCertificates): () => void {
 
   const take = async (evenIfSame: boolean) => {
     try {
-      const tls = await read();
+      const { tls, advice } = await read();
       const text = JSON.stringify(tls);
       if (text === inUse && !evenIfSame) return;
       reload(tls);
       inUse = text;
+      for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
       process.stderr.write('certificates reloaded\n');
     } catch (error) {
       const reason =

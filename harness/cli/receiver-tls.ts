@@ -1,38 +1,26 @@
 /** What the flags of `hookproof receiver` say about TLS: which certificates, from whom, and how they are read again. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { quickStartCertificate } from '../../certs/index.ts';
-import { HookproofError } from '../../contract/hookproof-error.ts';
-import { readCredential } from '../config/index.ts';
+import { readClientCa } from '../config/index.ts';
 import { type ClientCertificateFlags, clientCertificateFrom, wrongTlsFlags } from './client-certificate-flags.ts';
+import { type PairFlags, type PairSource, serverPair } from './pair-source.ts';
 import type { ClientCertificateOption, ServerTls } from './receiver-door.ts';
 
-export interface TlsFlags extends ClientCertificateFlags {
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsPassphraseFile?: string;
-  readonly tlsQuickStart?: boolean;
-  readonly tlsQuickStartCa?: string;
+export interface TlsFlags extends ClientCertificateFlags, PairFlags {
   readonly clientCertMode?: string;
 }
 
+/** What the files hold at one moment. */
+export interface TlsReading {
+  readonly tls: ServerTls;
+  /** What a right client would not like about it, and other things worth knowing; one sentence each. */
+  readonly advice: readonly string[];
+}
+
 export interface TlsSettings {
-  /** Reads the files as they are now. null: plain HTTP. */
-  readonly read: (() => Promise<ServerTls>) | null;
+  /** Reads the files as they are now. Throws a {@link HookproofError} that names the flag and the file. null: plain HTTP. */
+  readonly read: (() => Promise<TlsReading>) | null;
   /** What is read, to be watched. */
   readonly files: readonly string[];
   readonly clientCertificate?: ClientCertificateOption;
-}
-
-/** The one place where certificates and keys are read. */
-async function readPem(file: string, flag: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new HookproofError('RECEIVER_UNREADABLE_FILE', `${flag} ${file} cannot be read`, {
-      hint: 'Check the path and the permissions.',
-      cause,
-    });
-  }
 }
 
 /** Checks the flags, and makes the throw-away certificate if asked. Throws a {@link HookproofError} of kind `usage`. */
@@ -53,100 +41,19 @@ export async function tlsSettings(flags: TlsFlags): Promise<TlsSettings> {
     throw wrongTlsFlags('--client-ca stands without HTTPS', 'Give --tls-cert and --tls-key, or --tls-quick-start.');
   }
   return {
-    read:
-      pair === null
-        ? null
-        : async () => ({
-            ...(await pair.read()),
-            ...(clientCa === undefined ? {} : { ca: await readPem(clientCa, '--client-ca'), clientCertificate: mode }),
-          }),
+    read: pair === null ? null : () => readTls(pair, clientCa, mode),
     files: [...(pair?.files ?? []), ...(clientCa === undefined ? [] : [clientCa])],
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
   };
 }
 
-interface ServerPair {
-  readonly read: () => Promise<Pick<ServerTls, 'cert' | 'key' | 'passphrase'>>;
-  readonly files: readonly string[];
-}
-
-async function serverPair(flags: TlsFlags): Promise<ServerPair | null> {
-  const { tlsCert, tlsKey, tlsPassphraseFile, tlsQuickStart, tlsQuickStartCa } = flags;
-  if (tlsQuickStart !== true && tlsQuickStartCa !== undefined) {
-    throw wrongTlsFlags(
-      '--tls-quick-start-ca stands without --tls-quick-start',
-      'It names where that writes its authority.',
-    );
-  }
-  if (tlsQuickStart === true) {
-    if (tlsCert !== undefined || tlsKey !== undefined) {
-      throw wrongTlsFlags('--tls-quick-start stands beside --tls-cert or --tls-key', 'Leave out one or the other.');
-    }
-    return quickStart(tlsQuickStartCa);
-  }
-  if (tlsCert === undefined && tlsKey === undefined) return null;
-  if (tlsCert === undefined || tlsKey === undefined) {
-    throw new HookproofError('RECEIVER_HALF_TLS', '--tls-cert and --tls-key go together', {
-      hint: 'Give both, or --tls-quick-start for a throw-away pair.',
-    });
-  }
-  const readPassphrase = passphraseReader(tlsPassphraseFile);
-  return {
-    async read() {
-      const passphrase = await readPassphrase();
-      const cert = await readPem(tlsCert, '--tls-cert');
-      const key = await readPem(tlsKey, '--tls-key');
-      return { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
-    },
-    files: [
-      tlsCert,
-      tlsKey,
-      ...(tlsPassphraseFile === undefined || tlsPassphraseFile === '-' ? [] : [tlsPassphraseFile]),
-    ],
-  };
-}
-
-async function quickStart(authorityFile: string | undefined): Promise<ServerPair> {
-  const { ca, cert, key } = await quickStartCertificate();
-  if (authorityFile === undefined) {
-    process.stderr.write(
-      'advice: no client trusts the throw-away certificate; --tls-quick-start-ca FILE writes its authority to a file for them\n',
-    );
-  } else {
-    try {
-      await writeFile(authorityFile, ca.cert);
-    } catch (cause) {
-      throw wrongTlsFlags(
-        `--tls-quick-start-ca ${authorityFile} cannot be written`,
-        'Check the path and the permissions.',
-        cause,
-      );
-    }
-    process.stderr.write(
-      `the authority of the throw-away certificate is in ${authorityFile}: clients have to trust it\n`,
-    );
-  }
-  return { read: async () => ({ cert, key }), files: [] };
-}
-
-/** Reads the file again at each call, because a new key may have a new passphrase. Standard input can be read only once. */
-function passphraseReader(file: string | undefined): () => Promise<string | undefined> {
-  const read = async () => {
-    const { value } = await readCredential({
-      noun: 'passphrase of the key',
-      flag: '--tls-passphrase-file',
-      file,
-      variable: 'HOOKPROOF_TLS_KEY_PASSPHRASE',
-      env: process.env,
-      cwd: process.cwd(),
-      stdin: process.stdin,
-    });
-    return value;
-  };
-  let once: Promise<string | undefined> | undefined;
-  return () => {
-    if (file !== '-') return read();
-    once ??= read();
-    return once;
-  };
+async function readTls(
+  pair: PairSource,
+  clientCa: string | undefined,
+  clientCertificate: 'required' | 'optional',
+): Promise<TlsReading> {
+  const { cert, key, advice } = await pair.read();
+  if (clientCa === undefined) return { tls: { cert, key }, advice };
+  const clients = await readClientCa({ flag: '--client-ca', file: clientCa, cwd: process.cwd() });
+  return { tls: { cert, key, ca: clients.ca, clientCertificate }, advice: [...advice, ...clients.advice] };
 }

@@ -16,6 +16,11 @@ export interface Given<T extends string | boolean = string | boolean> {
 /** The value of each setting that was given, from the strongest layer that gives it. A list has several, anything else one. */
 export type Settings = ReadonlyMap<string, readonly Given[]>;
 
+/** The value of a flag of a command that has no settings of its own; relative paths stand against `cwd`. */
+export function givenByFlag(flag: string, value: string, cwd: string): Given<string> {
+  return { value, layer: 'flag', source: `flag ${flag}`, where: flag, base: cwd };
+}
+
 /** The one value of a setting, as text. */
 export function givenText(settings: Settings, path: SettingPath): Given<string> | undefined {
   return givenTexts(settings, path)[0];

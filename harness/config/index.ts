@@ -16,4 +16,5 @@ export { jsonSchema } from './json-schema.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
 export { nearestName } from './nearest-name.ts';
 export { type Credential, type CredentialSource, readCredential } from './read-credential.ts';
+export { readClientCa, readServerPair, type ServerPair } from './read-server-tls.ts';
 export { BOUNDS, CONFIG_FILE, DEFAULTS, OUTPUT_FILES } from './settings.ts';

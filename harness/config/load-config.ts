@@ -5,8 +5,8 @@ import type { ConfigFlags, ResolvedConfig } from './config.ts';
 import { findConfigFile } from './find-config-file.ts';
 import { adviseOnVariables, type Environment, gatherSettings } from './gather-settings.ts';
 import { givenText } from './given.ts';
-import { type Problem, throwIfAny } from './problems.ts';
-import type { Input, Resolution } from './resolution.ts';
+import { throwIfAny } from './problems.ts';
+import { type Input, startResolution } from './resolution.ts';
 import { resolveFixtures } from './resolve-fixtures.ts';
 import { resolvePartner } from './resolve-partner.ts';
 import { resolveReporters } from './resolve-reporters.ts';
@@ -30,21 +30,12 @@ export interface LoadOptions {
  * anything but `partner`, `clientFixtures` and `secrets` of the result holds the value of a secret.
  */
 export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> {
-  const problems: Problem[] = [];
-  const advice: string[] = [];
+  const started = startResolution(options);
+  const { problems, advice } = started;
   const file = await findConfigFile(options, problems, advice);
   const fileBroken = problems.length > 0;
   const layers = { flags: options.flags, env: options.env, file: file.settings, cwd: options.cwd };
-  const resolution: Resolution = {
-    ...gatherSettings(layers, problems),
-    env: options.env,
-    stdin: options.stdin,
-    problems,
-    advice,
-    shown: [],
-    secrets: [],
-    stdinReader: null,
-  };
+  const resolution = { ...started, ...gatherSettings(layers, problems) };
   const partner = await resolvePartner(resolution, fileBroken);
   const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
   const run = resolveRun(resolution);

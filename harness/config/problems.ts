@@ -9,8 +9,10 @@ export interface Problem {
   readonly hint: string;
 }
 
-/** Throws when there is a problem: one as itself, several under the code `CONFIG_INVALID`, each with its own hint. */
-export function throwIfAny(found: readonly Problem[]): void {
+export const ALL_LISTED = 'All that is wrong is listed, so one pass can mend it.';
+
+/** Throws when there is a problem: one as itself, several under the code `CONFIG_INVALID` with `hint`, each with its own hint too. */
+export function throwIfAny(found: readonly Problem[], hint = `Nothing was sent. ${ALL_LISTED}`): void {
   // Paths and names come from the user as they are.
   const problems = found.map((problem) => ({ ...problem, message: printable(problem.message) }));
   const [first] = problems;
@@ -18,7 +20,7 @@ export function throwIfAny(found: readonly Problem[]): void {
   if (problems.length === 1) throw new HookproofError(first.code, first.message, { hint: first.hint });
   const list = problems.map(({ message, hint }) => `  ${message}\n    ${hint}`).join('\n');
   throw new HookproofError('CONFIG_INVALID', `${problems.length} things are wrong with the configuration:\n${list}`, {
-    hint: 'Nothing was sent. All that is wrong is listed, so one pass can mend it.',
+    hint,
   });
 }
 

@@ -1,9 +1,9 @@
 /** One credential for a command that needs no whole configuration: `sign`, `verify`, `receiver`. */
 import type { Environment } from './gather-settings.ts';
-import type { Given } from './given.ts';
-import { type Problem, throwIfAny } from './problems.ts';
+import { type Given, givenByFlag } from './given.ts';
+import { throwIfAny } from './problems.ts';
 import { readSecret } from './read-secret.ts';
-import type { Input, Resolution } from './resolution.ts';
+import { type Input, startResolution } from './resolution.ts';
 
 export interface CredentialSource {
   /** What messages call it: "signature secret". */
@@ -25,7 +25,7 @@ export interface Credential {
 }
 
 function givenBy({ file, flag, variable, env, cwd }: CredentialSource): Given<string> | undefined {
-  if (file !== undefined) return { value: file, layer: 'flag', source: `flag ${flag}`, where: flag, base: cwd };
+  if (file !== undefined) return givenByFlag(flag, file, cwd);
   const value = env[variable];
   if (value === undefined) return undefined;
   return { value, layer: 'environment', source: `environment ${variable}`, where: variable, base: cwd };
@@ -35,8 +35,8 @@ function givenBy({ file, flag, variable, env, cwd }: CredentialSource): Given<st
 export async function readCredential(source: CredentialSource): Promise<Credential> {
   const given = givenBy(source);
   if (given === undefined) return { value: undefined, advice: [] };
-  const problems: Problem[] = [];
-  const advice: string[] = [];
+  const resolution = startResolution(source);
+  const { problems, advice } = resolution;
   if (given.layer === 'environment' && given.value === '') {
     problems.push({
       code: 'CONFIG_SECRET',
@@ -44,17 +44,6 @@ export async function readCredential(source: CredentialSource): Promise<Credenti
       hint: `Set it to the ${source.noun}, or unset it.`,
     });
   }
-  const resolution: Resolution = {
-    settings: new Map(),
-    attempted: new Set(),
-    env: source.env,
-    stdin: source.stdin,
-    problems,
-    advice,
-    shown: [],
-    secrets: [],
-    stdinReader: null,
-  };
   const value = problems.length > 0 ? undefined : await readSecret(given, source.noun, resolution);
   throwIfAny(problems);
   return { value, advice };

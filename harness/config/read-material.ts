@@ -1,7 +1,8 @@
 /** The bytes of certificates and keys: from a file, or from a variable that holds PEM text itself. */
+import type { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type MaterialFile, type MaterialFinding, privateKeyTexts } from '../../certs/index.ts';
+import { type MaterialFile, type MaterialFinding, privateKeyTexts, readAuthorities } from '../../certs/index.ts';
 import { type Given, problemWith } from './given.ts';
 import { readBounded } from './read-bounded.ts';
 import { type Resolution, redacted } from './resolution.ts';
@@ -37,6 +38,20 @@ export async function readMaterial(given: Given<string>, resolution: Resolution)
   const what = `the file ${given.value} ${content.reason}`;
   resolution.problems.push(problemWith(given, what, 'Give the path of a PEM or DER file.', 'CONFIG_TLS'));
   return undefined;
+}
+
+/** Reads the authorities that a setting names. undefined when that fails; the problem is noted, and so is advice. */
+export async function readCa(
+  given: Given<string>,
+  resolution: Resolution,
+): Promise<readonly X509Certificate[] | undefined> {
+  const file = await readMaterial(given, resolution);
+  if (file === undefined) return undefined;
+  const { value, problems, advice } = readAuthorities(file.bytes, { source: file.source });
+  const places = { certificate: given, key: given };
+  noteProblems(problems, places, resolution);
+  noteAdvice(advice, places, resolution);
+  return value;
 }
 
 /** How a setting of TLS material is shown. */

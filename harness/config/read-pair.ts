@@ -1,10 +1,11 @@
-/** A client certificate and its key, as two settings name them. */
+/** A certificate and its key, as two settings name them. */
 import type { X509Certificate } from 'node:crypto';
 import {
   certificatesPem,
   type Identity,
   type MaterialProblem,
   type MaterialReading,
+  type Purpose,
   readCertificates,
   readIdentity,
   readPrivateKey,
@@ -18,6 +19,8 @@ export interface GivenPair extends Places {
   readonly passphrase: Passphrase;
   /** What to do about a key that is encrypted. */
   readonly howToGivePassphrase: string;
+  /** For clients unless told otherwise. */
+  readonly purpose?: Purpose;
   readonly authorities?: readonly X509Certificate[] | undefined;
 }
 
@@ -37,7 +40,7 @@ export async function readPair(
   pair: GivenPair,
   resolution: Resolution,
 ): Promise<MaterialReading<Identity> | undefined> {
-  const { passphrase, howToGivePassphrase, authorities = [] } = pair;
+  const { passphrase, howToGivePassphrase, purpose = 'client', authorities = [] } = pair;
   const cert = await readMaterial(pair.certificate, resolution);
   const key = await readMaterial(pair.key, resolution);
   // Without its passphrase the key would only look like another mistake.
@@ -50,7 +53,7 @@ export async function readPair(
     noteProblems(alone.map(withHint), pair, resolution);
     return undefined;
   }
-  const reading = readIdentity({ cert, key, passphrase: passphrase.value, purpose: 'client', authorities });
+  const reading = readIdentity({ cert, key, passphrase: passphrase.value, purpose, authorities });
   if (reading.value !== undefined) resolution.secrets.push(reading.value.keyPem);
   return { ...reading, problems: reading.problems.map(withHint) };
 

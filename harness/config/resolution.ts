@@ -22,6 +22,21 @@ export interface Resolution {
   stdinReader: string | null;
 }
 
+/** A resolution in which nothing has been given yet. */
+export function startResolution({ env, stdin }: { env: Environment; stdin?: Input | undefined }): Resolution {
+  return {
+    settings: new Map(),
+    attempted: new Set(),
+    env,
+    stdin,
+    problems: [],
+    advice: [],
+    shown: [],
+    secrets: [],
+    stdinReader: null,
+  };
+}
+
 /** Notes a line for `config show`. */
 export function show(resolution: Resolution, path: string, value: string, given: Given | undefined): void {
   resolution.shown.push({ path, value, source: given?.source ?? 'default' });

@@ -1,9 +1,8 @@
 /** The client certificate and the extra authorities, checked before the first connection. Specification: TLS. */
-import type { X509Certificate } from 'node:crypto';
-import { certificatesPem, readAuthorities } from '../../certs/index.ts';
+import { certificatesPem } from '../../certs/index.ts';
 import type { Partner } from '../sender/partner.ts';
 import { type Given, givenText, problemWith } from './given.ts';
-import { noteAdvice, noteProblems, readMaterial, shownMaterial } from './read-material.ts';
+import { noteAdvice, noteProblems, readCa, shownMaterial } from './read-material.ts';
 import { pairPem, readPair, readPassphrase } from './read-pair.ts';
 import { type Resolution, redacted, show } from './resolution.ts';
 
@@ -64,14 +63,4 @@ function noteLone(
   if (lone === undefined || attempted.has('tls.client-cert') === attempted.has('tls.client-key')) return;
   const what = lone === key ? 'a client key has no client certificate' : 'a client certificate has no client key';
   problems.push(problemWith(lone, what, 'Give both: --client-cert and --client-key.', 'CONFIG_TLS'));
-}
-
-async function readCa(given: Given<string>, resolution: Resolution): Promise<readonly X509Certificate[] | undefined> {
-  const file = await readMaterial(given, resolution);
-  if (file === undefined) return undefined;
-  const { value, problems, advice } = readAuthorities(file.bytes, { source: file.source });
-  const places = { certificate: given, key: given };
-  noteProblems(problems, places, resolution);
-  noteAdvice(advice, places, resolution);
-  return value;
 }

@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SAMPLE_EVENTS } from '../../harness/cli/sample-events.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { serve } from '../endpoints/listen.ts';
-import { hookproof, MAIN } from './hookproof.ts';
+import { hookproof } from './hookproof.ts';
+import { endReceivers, startedReceiver } from './receivers.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 const API_KEY = randomBytes(24).toString('base64url');
@@ -98,7 +97,6 @@ describe('trigger', () => {
 });
 
 describe('receiver', () => {
-  const children: ChildProcess[] = [];
   let folder = '';
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
@@ -106,40 +104,20 @@ describe('receiver', () => {
     await writeFile(join(folder, 'new.txt'), `${SECRET}-new`);
   });
   afterAll(async () => {
-    for (const child of children) child.kill('SIGKILL');
+    endReceivers();
     await rm(folder, { recursive: true });
   });
 
-  /** Starts it and gives its URL as it says it. */
-  async function started(args: readonly string[], given: NodeJS.ProcessEnv) {
-    const { PATH, HOME } = process.env;
-    const child = spawn(process.execPath, [MAIN, 'receiver', '--port', '0', ...args], {
-      env: { PATH, HOME, ...given },
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    children.push(child);
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (data) => (stdout += data));
-    const at = await new Promise<string>((resolve, reject) => {
-      child.once('exit', (code) => reject(new Error(`exit ${code}: ${stderr}`)));
-      child.stderr.on('data', (data) => {
-        stderr += data;
-        const found = /listening at (\S+)/.exec(stderr)?.[1];
-        if (found !== undefined) resolve(found);
-      });
-    });
-    return { child, url: at, said: () => stdout + stderr };
-  }
+  const started = (args: readonly string[], given: NodeJS.ProcessEnv) =>
+    startedReceiver(args, { env: given, cwd: folder });
 
   it.each([['SIGTERM'], ['SIGINT']] as const)('serves until %s, and exits 0', async (signal) => {
-    const { child, url, said } = await started([], env);
+    const { url, stop, output } = await started([], env);
     const { code } = await hookproof(['trigger', 'wallet', url], { env });
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    expect({ code, exit: await exited }).toEqual({ code: 0, exit: [0, null] });
-    expect(said().includes(SECRET) || said().includes(API_KEY)).toBe(false);
+    await stop(signal);
+    expect(code).toBe(0);
+    const said = Object.values(output()).join('');
+    expect(said.includes(SECRET) || said.includes(API_KEY)).toBe(false);
   });
 
   it('takes two secrets during a rotation, and no third', async () => {

@@ -1,5 +1,4 @@
 /** `hookproof receiver` over HTTPS: its flags, and certificates that change while it runs. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -8,7 +7,8 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type IssuedCertificate, makeCertificate } from '../../certs/index.ts';
-import { hookproof, MAIN } from './hookproof.ts';
+import { hookproof } from './hookproof.ts';
+import { endReceivers, startedReceiver } from './receivers.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 const env = { HOOKPROOF_SECRET: SECRET };
@@ -17,7 +17,6 @@ const PASSPHRASE = 'correct horse';
 let folder = '';
 let authority: IssuedCertificate;
 let client: IssuedCertificate;
-const children: ChildProcess[] = [];
 
 const makeServer = () =>
   makeCertificate({
@@ -42,50 +41,12 @@ beforeAll(async () => {
   await writeFile(join(folder, 'passphrase.txt'), `${PASSPHRASE}\n`);
 });
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
+  endReceivers();
   await rm(folder, { recursive: true });
 });
 
-/** Starts it. `says` waits until standard error matches, after what matched before. */
-async function started(args: readonly string[], given: NodeJS.ProcessEnv = env) {
-  const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [MAIN, 'receiver', '--port', '0', ...args], {
-    env: { PATH, HOME, ...given },
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  let stdout = '';
-  let stderr = '';
-  let from = 0;
-  let wake = () => {};
-  child.stdout.on('data', (data) => (stdout += data));
-  child.stderr.on('data', (data) => {
-    stderr += data;
-    wake();
-  });
-  child.once('exit', () => wake());
-  const says = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const found = pattern.exec(stderr.slice(from));
-      if (found !== null) {
-        from += found.index + found[0].length;
-        return found[1] ?? found[0];
-      }
-      if (child.exitCode !== null) throw new Error(`exit ${child.exitCode}: ${stderr}`);
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
-  const url = await says(/listening at (\S+)/);
-  const stop = async () => {
-    const exited = once(child, 'exit');
-    child.kill('SIGTERM');
-    expect(await exited).toEqual([0, null]);
-  };
-  return { child, url, port: Number(new URL(url).port), says, stop, output: () => ({ stdout, stderr }) };
-}
+const started = (args: readonly string[], given: NodeJS.ProcessEnv = env) =>
+  startedReceiver(args, { env: given, cwd: folder });
 
 async function shown(port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
@@ -160,7 +121,11 @@ describe('a key with a passphrase', () => {
 
   it('says so when it is missing', async () => {
     const { code, stderr } = await hookproof(['receiver', ...locked], { env, cwd: folder });
-    expect({ code, says: stderr.includes('give the right passphrase') }).toEqual({ code: 2, says: true });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'hookproof: --tls-key: the file locked.key is encrypted, and there is no passphrase\n  Name a file that holds its passphrase with --tls-passphrase-file, or set HOOKPROOF_TLS_KEY_PASSPHRASE.\n  (CONFIG_TLS)\n',
+    });
   });
 });
 
@@ -200,20 +165,22 @@ describe('certificates that change', () => {
   it('are taken when the files are written over, and a pair that does not match is not', async () => {
     const [first, second] = await Promise.all([makeServer(), makeServer()]);
     const at = await place('plain', first);
-    const { port, says, stop, output } = await started(flags('plain'));
+    const { child, port, says, stop, output } = await started(flags('plain'));
     expect(await shown(port)).toBe(pemOf(first));
     await writeFile(join(at, 'cert.pem'), second.cert);
-    expect(await says(REFUSED)).toBe(
-      "The private key for HTTPS does not belong to the certificate. The server's own certificate comes first, the intermediates after it.",
+    expect(await says(REFUSED)).toContain(
+      '--tls-key: the file plain/key.pem does not belong to the certificate in the file plain/cert.pem. Give the two',
     );
     expect(await shown(port)).toBe(pemOf(first));
     await writeFile(join(at, 'key.pem'), second.key);
     await says(RELOADED);
     expect(await shown(port)).toBe(pemOf(second));
     await rm(join(at, 'cert.pem'));
-    expect(await says(REFUSED)).toContain('--tls-cert plain/cert.pem');
+    expect(await says(REFUSED)).toContain('--tls-cert: the file plain/cert.pem does not exist');
     expect(await shown(port)).toBe(pemOf(second));
-    await writeFile(join(at, 'cert.pem'), `${second.cert}\n`);
+    await writeFile(join(at, 'cert.pem'), second.cert);
+    // The same as before it was gone is nothing new.
+    child.kill('SIGHUP');
     await says(RELOADED);
     await stop();
     const events = output()
@@ -291,12 +258,16 @@ describe('flags that do not go together', () => {
     ],
     ['two certificates', [...PAIR, '--tls-quick-start'], '--tls-quick-start stands beside'],
     ['a file for nothing', [...PAIR, '--tls-quick-start-ca', 'x.pem'], 'stands without --tls-quick-start'],
-    ['an authority that is none', [...PAIR, '--client-ca', 'server.key'], 'tls.ca is no certificate'],
+    [
+      'an authority that is none',
+      [...PAIR, '--client-ca', 'server.key'],
+      '--client-ca: the file server.key holds a private key',
+    ],
     ['a key of another', ['--tls-cert', 'client.pem', '--tls-key', 'server.key'], 'does not belong'],
     [
       'a file that is not there',
       ['--tls-cert', 'no.pem', '--tls-key', 'server.key'],
-      '--tls-cert no.pem cannot be read',
+      '--tls-cert: the file no.pem does not exist',
     ],
     [
       'a passphrase file that is not there',

@@ -52,7 +52,9 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const secrets = await credentials(flags.secretFile, 'signature secret', '--secret-file', 'HOOKPROOF_SECRET');
   const keys = await credentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
   const { read, files, clientCertificate } = await tlsSettings(flags);
-  const tls = read === null ? null : await read();
+  const first = read === null ? null : await read();
+  const tls = first?.tls;
+  for (const sentence of first?.advice ?? []) process.stderr.write(`advice: ${sentence}\n`);
   const asksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
   if (secrets.length + keys.length === 0 && !asksClients && flags.open !== true) {
     throw new HookproofError('RECEIVER_UNPROTECTED', 'neither a signature secret nor an API key is given', {
@@ -72,12 +74,12 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
       : { apiKey: { keys, ...(flags.apiKeyHeader === undefined ? {} : { header: flags.apiKeyHeader }) } }),
     ...(flags.open === true ? { open: true as const } : {}),
     ...(flags.bodyLimit === undefined ? {} : { bodyLimit: wholeNumber(flags.bodyLimit, '--body-limit', 2 ** 31) }),
-    ...(tls === null ? {} : { tls }),
+    ...(tls === undefined ? {} : { tls }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
     logger,
   });
   const stopKeeping =
-    read === null || tls === null
+    read === null || tls === undefined
       ? () => {}
       : keepCertificates({ current: tls, read, files, reload: receiver.reloadTls, logger });
   // Before it says that it listens: whoever waits for that may send the signal at once.
