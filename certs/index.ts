@@ -22,6 +22,7 @@ export { authorityKeyId, isIssuedBy } from './facts/issuing.ts';
 export { type KeyFacts, keyInWords } from './facts/key-facts.ts';
 export { issuerInWords, subjectInWords } from './facts/names-in-words.ts';
 export type { Purpose } from './facts/purpose.ts';
+export { sentence } from './facts/sentence.ts';
 export {
   CLIENT_MATERIAL_NAMES,
   type ClientFault,

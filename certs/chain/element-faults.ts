@@ -4,10 +4,11 @@ import { isSignedBy, whyNoAuthority } from '../facts/issuing.ts';
 import { type KeyFacts, keyFactsOf, keyStrength, MINIMUM_CURVE_BITS, publicKeyOf } from '../facts/key-facts.ts';
 import { isKnownSignature, weakHashOf } from '../facts/object-ids.ts';
 import { purposeFault } from '../facts/purpose.ts';
+import { sentence } from '../facts/sentence.ts';
 import { daysBetween, validityAt } from '../facts/validity.ts';
 import type { ChainFault } from './chain-analysis.ts';
 import type { Link } from './link.ts';
-import { dayOf, days, nameOf, sentence, titleOf } from './wording.ts';
+import { dayOf, days, nameOf, titleOf } from './wording.ts';
 
 const RENEW_LEAF = 'Renew the certificate, and install the new one together with its chain.';
 const RENEW_ISSUER =

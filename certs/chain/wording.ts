@@ -26,10 +26,6 @@ export function titleOf(link: Link, leaf: Link | undefined): string {
   return `the ${link.selfSigned ? 'root' : 'intermediate'} ${nameOf(link.certificate)}`;
 }
 
-export function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
 /** `2026-12-01`. */
 export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);

@@ -1,5 +1,6 @@
 /** How the loader says what it found. */
 import { HookproofError } from '../../contract/index.ts';
+import { sentence } from '../facts/sentence.ts';
 
 /** The codes of what makes material unusable. Stable. */
 export type MaterialProblemCode =
@@ -88,7 +89,7 @@ export function shellName(source: MaterialSource): string {
 export function usableMaterial<T>({ value, problems: [problem] }: MaterialReading<T>): T {
   if (problem !== undefined || value === undefined) {
     const { code, what, hint } = problem ?? { code: 'CERT_EMPTY', what: 'nothing was read', hint: '' };
-    throw new HookproofError(code, `${what.charAt(0).toUpperCase()}${what.slice(1)}.`, { hint });
+    throw new HookproofError(code, sentence(what), { hint });
   }
   return value;
 }

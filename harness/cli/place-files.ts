@@ -1,15 +1,8 @@
 /** Writes several files into a folder, all of them or none. */
 import { lstat, mkdir, mkdtemp, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { WorkingSetFile } from '../../certs/index.ts';
 import { HookproofError } from '../../contract/hookproof-error.ts';
-
-export interface FileToPlace {
-  /** Relative to the folder, with `/`. */
-  readonly name: string;
-  readonly text: string;
-  /** Only its owner may read it. */
-  readonly secret: boolean;
-}
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
@@ -76,7 +69,7 @@ async function checkFolder(folder: string): Promise<void> {
  */
 export async function placeFiles(
   directory: string,
-  files: readonly FileToPlace[],
+  files: readonly WorkingSetFile[],
   gone: readonly string[],
 ): Promise<void> {
   const made: Undo = [];
@@ -120,7 +113,7 @@ async function makeFolder(folder: string, undo: Undo): Promise<void> {
   }
 }
 
-async function stage(folder: string, files: readonly FileToPlace[]): Promise<void> {
+async function stage(folder: string, files: readonly WorkingSetFile[]): Promise<void> {
   for (const { name, text, secret } of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
     await writeFile(join(folder, name), text, { flag: 'wx', mode: secret ? 0o600 : 0o644 });

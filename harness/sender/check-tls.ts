@@ -5,6 +5,7 @@ import {
   type MaterialFinding,
   readCertificates,
   readIdentity,
+  sentence,
 } from '../../certs/index.ts';
 import { HookproofError } from '../../contract/index.ts';
 import type { Partner } from './partner.ts';
@@ -51,8 +52,4 @@ function lone(message: string): HookproofError {
 function refusal(problem: MaterialFinding | undefined): HookproofError {
   const { what, hint } = problem ?? { what: 'the TLS material cannot be used', hint: 'Give it as PEM.' };
   return new HookproofError('PARTNER_TLS', sentence(what), { hint });
-}
-
-function sentence(what: string): string {
-  return `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
 }

@@ -1,11 +1,11 @@
 /** Looks at what an endpoint serves over TLS, once for everything that needs to know. Specification: TLS. */
-import { isIP } from 'node:net';
 import { analyseChain, type ChainAnalysis, certificateBlocks } from '../../certs/index.ts';
 import { type OfferedTlsVersion, TLS_VERSIONS } from '../../contract/index.ts';
 import { type Partner, trustedRoots } from '../sender/index.ts';
 import { controlOffer } from './control-offer.ts';
+import { type HelloEndpoint, helloEndpoint } from './hello/hello-endpoint.ts';
 import { type HelloOutcome, matchHello } from './hello/hello-outcome.ts';
-import { type HelloEndpoint, probeHello } from './hello/probe-hello.ts';
+import { probeHello } from './hello/probe-hello.ts';
 import { fetchServedChain, type ServedChain } from './served-chain.ts';
 
 export interface TlsInspection {
@@ -26,13 +26,6 @@ export interface InspectOptions {
   readonly timeoutMs: number;
   readonly now: Date;
   readonly signal?: AbortSignal;
-}
-
-/** The endpoint of a URL, as a ClientHello needs it: addresses have no server name. */
-export function helloEndpoint(url: string): HelloEndpoint {
-  const { hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return { host, port: Number(port || 443), serverName: isIP(host) === 0 ? host : null };
 }
 
 /** Opens a few connections to the endpoint of the partner and sends no delivery. Never rejects because of the endpoint. */

@@ -1,18 +1,13 @@
 /** Gathers what an endpoint serves: its certificates as they were sent, and what a right client makes of them. Specification: TLS. */
-import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { distinguishedName } from '../../certs/index.ts';
 import { LIMITS } from '../../contract/index.ts';
-import {
-  classifyTransportError,
-  endpointOf,
-  type Partner,
-  type TransportError,
-  tlsOptionsFor,
-} from '../sender/index.ts';
+import { classifyTransportError, type Partner, type TransportError, tlsOptionsFor } from '../sender/index.ts';
+import { helloEndpoint } from './hello/hello-endpoint.ts';
 import type { ServerHelloOutcome } from './hello/hello-outcome.ts';
 import { type ProbeOffer, probeHello } from './hello/probe-hello.ts';
-import { type VisitLimits, type VisitTarget, visit } from './tls-visit.ts';
+import type { LookLimits } from './supervise-socket.ts';
+import { type VisitTarget, visit } from './tls-visit.ts';
 
 export interface ServedChain {
   /** The certificates, DER, the server's own first; empty when none could be had. */
@@ -41,7 +36,7 @@ export interface ServedChain {
   readonly error: TransportError | null;
 }
 
-export interface ServedChainOptions extends VisitLimits {
+export interface ServedChainOptions extends LookLimits {
   /** Connects to this address in place of the one that the host name resolves to; the name stays the one of the URL. */
   readonly address?: string;
 }
@@ -60,11 +55,11 @@ const MOST_LINKS = 20;
  * @throws HookproofError PARTNER_TLS when the TLS material of the partner cannot be used
  */
 export async function fetchServedChain(partner: Partner, options: ServedChainOptions): Promise<ServedChain> {
-  const { hostname, port } = endpointOf(partner.url);
+  const { host: hostname, port, serverName } = helloEndpoint(partner.url);
   const target: VisitTarget = { host: options.address ?? hostname, port, hostname };
   const trust = { ...tlsOptionsFor(partner), rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
   const [hello, own] = await Promise.all([
-    probeHello({ host: target.host, port, serverName: isIP(hostname) === 0 ? hostname : null }, OFFER, options),
+    probeHello({ host: target.host, port, serverName }, OFFER, options),
     visit(target, trust, options, (socket) => look(socket, hostname)),
   ]);
   const plain = hello.kind === 'server-hello' ? hello : null;
@@ -115,7 +110,7 @@ function reasonFor(code: string, socket: TLSSocket, hostname: string): string {
  * The certificates by way of Node, which trusts no authority here: with one that it trusts it would add the root from its own
  * store to what was sent.
  */
-function walkChain(target: VisitTarget, { tls }: Partner, limits: VisitLimits) {
+function walkChain(target: VisitTarget, { tls }: Partner, limits: LookLimits) {
   const secureContext = createSecureContext({
     ca: [],
     minVersion: LIMITS.minimumTlsVersion,

@@ -1,7 +1,8 @@
 /** One TLS handshake with Node's own client, which never sends a request: what was negotiated, and what the server showed. */
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
-import { classifyTransportError, TIMEOUT_CODE, type TransportError, type TransportPhase } from '../sender/index.ts';
+import { classifyTransportError, type TransportError } from '../sender/index.ts';
+import { firstPhase, type LookLimits, type Supervision, superviseSocket } from './supervise-socket.ts';
 
 export interface VisitTarget {
   /** Where to connect: a name or an address. */
@@ -11,28 +12,21 @@ export interface VisitTarget {
   readonly hostname: string;
 }
 
-export interface VisitLimits {
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** @returns what `look` sees once the handshake is done, or why it was not; it never rejects */
 export function visit<T>(
   { host, port, hostname }: VisitTarget,
   options: ConnectionOptions,
-  { timeoutMs, signal }: VisitLimits,
+  limits: LookLimits,
   look: (socket: TLSSocket) => T,
 ): Promise<{ readonly seen: T; readonly error: null } | { readonly seen: null; readonly error: TransportError }> {
   return new Promise((resolve) => {
-    let phase: TransportPhase = isIP(host) === 0 ? 'dns' : 'connect';
-    let end: () => void = () => undefined;
+    let supervision: Supervision | undefined;
     const fail = (error: unknown) => {
-      end();
-      resolve({ seen: null, error: classifyTransportError(error, phase) });
+      supervision?.end();
+      resolve({ seen: null, error: classifyTransportError(error, supervision?.phase() ?? firstPhase(host)) });
     };
-    const onAbort = () => fail({ code: 'ABORT_ERR' });
     try {
-      signal?.throwIfAborted();
+      limits.signal?.throwIfAborted();
       const socket = connect({
         host,
         port,
@@ -42,23 +36,11 @@ export function visit<T>(
         checkServerIdentity: (_host, certificate) => checkServerIdentity(hostname, certificate),
         ...options,
       });
-      const timer = setTimeout(() => fail({ code: TIMEOUT_CODE, hostname: host }), timeoutMs);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      end = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        socket.destroy();
-      };
-      socket.on('lookup', (error) => {
-        if (error === null) phase = 'connect';
-      });
-      socket.on('connect', () => {
-        phase = 'tls';
-      });
+      supervision = superviseSocket(socket, host, limits, { onTimeout: fail, onAbort: fail });
       socket.on('secureConnect', () => {
         try {
           const seen = look(socket);
-          end();
+          supervision?.end();
           resolve({ seen, error: null });
         } catch (error) {
           fail(error);

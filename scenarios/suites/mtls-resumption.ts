@@ -1,5 +1,5 @@
 import { type OfferedTlsVersion, TLS_VERSIONS, tlsVersionName } from '../../contract/index.ts';
-import type { ClientCertificate, Expectation, ProbeScenario } from '../scenario.ts';
+import type { ClientCertificate, ConnectChange, Expectation, ProbeScenario } from '../scenario.ts';
 import { certificateRefused } from '../tls-expectations.ts';
 
 /** A session stands for the certificate it was made with, so taking it is right, and so is asking again. */
@@ -15,6 +15,15 @@ function slugOf(version: OfferedTlsVersion, rest: string): string {
   return `mtls/${version === 'TLSv1.2' ? 'tls-1-2' : 'tls-1-3'}-${rest}`;
 }
 
+function resuming(
+  version: OfferedTlsVersion,
+  resumeFrom: NonNullable<ConnectChange['resumeFrom']>,
+  words: string,
+): ConnectChange {
+  const label = `a session that began with ${words}, resumed without a certificate`;
+  return { label, version, clientCertificate: 'none', resumeFrom };
+}
+
 function resumed(version: OfferedTlsVersion, from: ClientCertificate, words: string): ProbeScenario {
   return {
     id: slugOf(version, `resumed-${from}`),
@@ -22,14 +31,7 @@ function resumed(version: OfferedTlsVersion, from: ClientCertificate, words: str
     level: 'must',
     requirements: ['mtls-verified'],
     needs: ['https', 'mtls'],
-    change: {
-      connect: {
-        label: `a session that began with ${words}, resumed without a certificate`,
-        version,
-        clientCertificate: 'none',
-        resumeFrom: from,
-      },
-    },
+    change: { connect: resuming(version, from, words) },
     expect: certificateRefused,
     why: 'A resumed session skips the exchange of certificates. A server that looks at the certificate only in full handshakes then lets in whoever was refused before.',
     fix: 'Look at the outcome of the verification on every request (`socket.authorized`, `$ssl_client_verify`), and keep sessions of different settings apart (`sessionIdContext`, one session cache for each server).',
@@ -46,14 +48,7 @@ export const mtlsResumption: readonly ProbeScenario[] = TLS_VERSIONS.flatMap((ve
     level: 'info',
     requirements: ['mtls-verified'],
     needs: ['https', 'mtls'],
-    change: {
-      connect: {
-        label: 'a session that began with the right certificate, resumed without a certificate',
-        version,
-        clientCertificate: 'none',
-        resumeFrom: 'own',
-      },
-    },
+    change: { connect: resuming(version, 'own', 'the right certificate') },
     expect: recorded,
     why: 'The session carries what was verified when it began, so this is allowed. It also means that a certificate which is revoked works until the session ends.',
     fix: 'Nothing to mend. To have revocation work at once, keep the life of sessions short or switch tickets off.',

@@ -2,22 +2,16 @@
  * Sends one ClientHello and reads what comes back. The handshake is never finished, no TLS library takes part, and a probe that
  * could not be sent is told apart from every answer. Specification: TLS.
  */
-import { connect, isIP } from 'node:net';
+import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { HelloOffer } from '../../../scenarios/index.ts';
-import { classifyTransportError, TIMEOUT_CODE, type TransportPhase } from '../../sender/index.ts';
+import { classifyTransportError } from '../../sender/index.ts';
+import { firstPhase, type LookLimits, type Supervision, superviseSocket } from '../supervise-socket.ts';
 import { suiteName, suitesOf } from './cipher-suites.ts';
 import { encodeClientHello } from './client-hello.ts';
+import type { HelloEndpoint } from './hello-endpoint.ts';
 import type { HelloOutcome } from './hello-outcome.ts';
 import { ServerFlight } from './server-flight.ts';
-
-export interface HelloEndpoint {
-  /** A name or an address; IPv6 without brackets. */
-  readonly host: string;
-  readonly port: number;
-  /** What to send as SNI; null for an endpoint that is known by its address. */
-  readonly serverName: string | null;
-}
 
 export type ProbeOffer = HelloOffer & {
   /** Leaves out the server name. */
@@ -27,12 +21,8 @@ export type ProbeOffer = HelloOffer & {
   readonly ocsp?: true;
 };
 
-export interface ProbeLimits {
-  /** Milliseconds for everything, the connection included. */
-  readonly timeoutMs: number;
-  /** Breaks the probe off; the outcome is then a `connect-error` of kind `local`. */
-  readonly signal?: AbortSignal | undefined;
-}
+/** Breaking a probe off makes the outcome a `connect-error` of kind `local`. */
+export type ProbeLimits = LookLimits;
 
 /** How the reading ended when the flight did not end by itself. */
 type Ending = 'closed' | 'reset' | 'timeout';
@@ -48,45 +38,38 @@ const RESET_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'ECONN
 export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: ProbeLimits): Promise<HelloOutcome> {
   const { promise, resolve } = withResolvers<HelloOutcome>();
   const { host, port } = endpoint;
-  const { timeoutMs, signal } = limits;
   const suites = suitesOf(offer.suites);
   const flight = new ServerFlight();
   const start = performance.now();
   let head: Uint8Array = new Uint8Array(0);
   let bytesReceived = 0;
   let sent = false;
-  let phase: TransportPhase = isIP(host) === 0 ? 'dns' : 'connect';
-  let end: () => void = () => undefined;
+  let supervision: Supervision | undefined;
 
   const settle = (outcome: Unmeasured) => {
-    end();
+    supervision?.end();
     resolve({ ...outcome, bytesReceived, ms: performance.now() - start });
   };
   const finish = (ending: Ending) => settle(outcomeOf(flight, suites, ending, head));
-  const fail = (error: unknown) => settle({ kind: 'connect-error', error: classifyTransportError(error, phase) });
+  const fail = (error: unknown) => {
+    const phase = supervision?.phase() ?? firstPhase(host);
+    settle({ kind: 'connect-error', error: classifyTransportError(error, phase) });
+  };
   const finishOr = (ending: Ending, error: unknown) => (sent ? finish(ending) : fail(error));
-  const onAbort = () => fail({ code: 'ABORT_ERR' });
 
   try {
-    signal?.throwIfAborted();
+    limits.signal?.throwIfAborted();
     const hello = encodeClientHello({
       ...offer,
       suites,
       serverName: offer.serverName === false ? null : endpoint.serverName,
     });
     const socket = connect({ host, port, noDelay: true, autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS });
-    const timer = setTimeout(() => finishOr('timeout', { code: TIMEOUT_CODE, hostname: host }), timeoutMs);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      socket.destroy();
-    };
-    socket.on('lookup', (error) => {
-      if (error === null) phase = 'connect';
+    supervision = superviseSocket(socket, host, limits, {
+      onTimeout: (error) => finishOr('timeout', error),
+      onAbort: fail,
     });
     socket.on('connect', () => {
-      phase = 'tls';
       socket.write(hello, (error) => {
         if (error === null || error === undefined) sent = true;
       });

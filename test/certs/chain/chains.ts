@@ -22,6 +22,17 @@ export interface Chain {
 const ec = (namedCurve = 'prime256v1') => generateKeyPairSync('ec', { namedCurve }).privateKey;
 const CA = [EXTENSION.authority(), EXTENSION.keyUsage(5)];
 
+/** One of several certificates for the same authority. */
+const cross = (m: Authorities, change: Partial<Parameters<typeof handmade>[0]> = {}) =>
+  handmade({
+    subject: name({ CN: 'Cross' }),
+    issuer: name({ CN: 'Test Root R1', O: 'Test Trust' }),
+    key: m.fakeInter.key,
+    signer: m.root.key,
+    extensions: CA,
+    ...change,
+  });
+
 export const CHAINS: Readonly<Record<string, Chain>> = {
   // Right ones.
   'leaf and intermediate': { sent: (m) => [m.leaf, m.inter], node: null, faults: [] },
@@ -350,21 +361,8 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
 
   // Two paths.
   'two cross-certificates, one up to a trusted root that has expired': {
-    sent: async (m) => {
-      const good = handmade({
-        subject: name({ CN: 'Cross' }),
-        issuer: name({ CN: 'Test Root R1', O: 'Test Trust' }),
-        key: m.fakeInter.key,
-        signer: m.root.key,
-        extensions: CA,
-      });
-      const old = handmade({
-        subject: name({ CN: 'Cross' }),
-        issuer: name({ CN: 'Old Root' }),
-        key: m.fakeInter.key,
-        signer: m.expiredRoot.key,
-        extensions: CA,
-      });
+    sent: (m) => {
+      const [good, old] = [cross(m), cross(m, { issuer: name({ CN: 'Old Root' }), signer: m.expiredRoot.key })];
       return [oddLeaf(m.fakeInter, name({ CN: 'Cross' }), { key: ec() }), old, good];
     },
     trusted: (m) => [m.root, m.expiredRoot],
@@ -372,22 +370,9 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     faults: ['unexplained@null'],
   },
   'an expired cross-certificate beside a good one': {
-    sent: async (m) => {
-      const good = handmade({
-        subject: name({ CN: 'Cross' }),
-        issuer: name({ CN: 'Test Root R1', O: 'Test Trust' }),
-        key: m.fakeInter.key,
-        signer: m.root.key,
-        extensions: CA,
-      });
-      const old = handmade({
-        subject: name({ CN: 'Cross' }),
-        issuer: name({ CN: 'Test Root R1', O: 'Test Trust' }),
-        key: m.fakeInter.key,
-        signer: m.root.key,
-        extensions: CA,
-        validity: validity(new Date(Date.now() - 90 * DAY), new Date(Date.now() - DAY)),
-      });
+    sent: (m) => {
+      const past = validity(new Date(Date.now() - 90 * DAY), new Date(Date.now() - DAY));
+      const [good, old] = [cross(m), cross(m, { validity: past })];
       return [oddLeaf(m.fakeInter, name({ CN: 'Cross' }), { key: ec() }), old, good];
     },
     node: null,

@@ -1,0 +1,16 @@
+import { isIP } from 'node:net';
+import { endpointOf } from '../../sender/index.ts';
+
+export interface HelloEndpoint {
+  /** A name or an address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** What to send as SNI; null for an endpoint that is known by its address. */
+  readonly serverName: string | null;
+}
+
+/** The endpoint of a URL, as a ClientHello needs it: names are said, addresses are not (RFC 6066, 3). */
+export function helloEndpoint(url: string): HelloEndpoint {
+  const { hostname, port } = endpointOf(url);
+  return { host: hostname, port, serverName: isIP(hostname) === 0 ? hostname : null };
+}
