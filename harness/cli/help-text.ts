@@ -18,6 +18,7 @@ Commands:
   trigger NAME URL     send one notification or one flow through the sender core
   sign [FILE]          sign a body, offline
   verify [FILE]        say why a signature does not match, offline
+  doctor [URL]         DNS, connection, TLS chain, client certificate, secrets, clock: findings with fixes
   certs DIR            write test certificates for HTTPS and mutual TLS
   config show          every setting with its source; secrets are never shown
   config schema        the JSON Schema of hookproof.yaml

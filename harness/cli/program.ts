@@ -56,6 +56,19 @@ Examples:
   hookproof run --config partner.yaml --reporter junit=junit.xml --reporter json=run.json
 ${EXIT_CODES}`;
 
+const DOCTOR_HELP = `
+Without --deliver nothing is delivered: one OPTIONS request without credentials shows that HTTP answers. Without a URL
+secrets and certificates alone are looked at.
+
+Examples:
+  hookproof doctor https://partner.example/hooks
+  hookproof doctor https://partner.example/hooks --client-cert client.pem --client-key client.key --deliver
+  hookproof doctor --secret-file secret.txt
+
+Exit codes:
+  0 it could look at everything, whatever it found, 2 usage or configuration error, 3 the endpoint was not reached,
+  4 internal error, 130/143 interrupted`;
+
 /** Builds the program. `finish` takes the exit code of the command that ran. */
 export function createProgram(finish: (code: number) => void): Command {
   const action =
@@ -187,6 +200,14 @@ export function createProgram(finish: (code: number) => void): Command {
       '\nExits 0 when it matches and 1 when it does not.\n\nExample:\n  hookproof verify body.json --signature "$HEADER" --secret-file secret.txt',
     )
     .action(action(async () => (await import('./commands/verify.ts')).verifyCommand));
+
+  withPartnerOptions(program.command('doctor').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
+    .description('look at DNS, connection, TLS, client certificate, secrets and clock; findings with fixes, no verdict')
+    .option('--deliver', 'send one valid delivery too')
+    .option('--json', 'one JSON document')
+    .option('--schema', 'the JSON Schema of that document')
+    .addHelpText('after', DOCTOR_HELP)
+    .action(action(async () => (await import('./commands/doctor.ts')).doctorCommand));
 
   program
     .command('certs')

@@ -2,7 +2,7 @@
 export { renderHuman } from './human.ts';
 export { renderEvent, renderJson, renderNdjson } from './json.ts';
 export { renderJunit } from './junit.ts';
-export type { TerminalOptions } from './layout.ts';
+export { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from './layout.ts';
 // While a run goes on.
 export { createProgress, type ProgressOptions } from './progress.ts';
 // The output boundary: everything that is written goes through a redactor once.

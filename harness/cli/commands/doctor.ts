@@ -1,0 +1,69 @@
+/** `hookproof doctor`: looks at an endpoint and at what is configured for it. Findings with fixes, and no verdict. */
+import type { ConfigFlags } from '../../config/index.ts';
+import { interruptible } from '../interruptible.ts';
+import { displayOf } from '../terminal.ts';
+
+interface DoctorFlags extends ConfigFlags {
+  readonly config?: string;
+  readonly deliver?: boolean;
+  readonly json?: boolean;
+  readonly schema?: boolean;
+}
+
+/** The line that says what goes on: rewritten in place on a terminal, written once elsewhere. */
+function stageLine(): { show(stage: string): void; erase(): void } {
+  const { isTTY, columns } = displayOf(process.stderr);
+  let shown = false;
+  return {
+    show(stage) {
+      if (isTTY) process.stderr.write(`\r\x1b[K${stage.slice(0, Math.max(8, columns - 1))}`);
+      else if (!shown) process.stderr.write(`${stage}\n`);
+      shown = true;
+    },
+    erase() {
+      if (isTTY && shown) process.stderr.write('\r\x1b[K');
+    },
+  };
+}
+
+export async function doctorCommand(url: string | undefined, flags: DoctorFlags): Promise<number> {
+  const { config: configFile, deliver, json, schema, ...given } = flags;
+  if (schema === true) {
+    const { doctorSchema } = await import('../../doctor/index.ts');
+    process.stdout.write(`${JSON.stringify(await doctorSchema(), null, 2)}\n`);
+    return 0;
+  }
+  const stages = stageLine();
+  const interruption = interruptible();
+  try {
+    // Said before the rest of the program is loaded: something is on the screen at once.
+    stages.show('looking at what is configured');
+    const [{ examine, renderDoctor }, { createRedactor }, { namedSecrets }, notification] = await Promise.all([
+      import('../../doctor/index.ts'),
+      import('../../report/index.ts'),
+      import('../named-secrets.ts'),
+      deliver === true ? import('../test-notification.ts') : null,
+    ]);
+    const document = await examine({
+      sources: {
+        flags: { ...given, ...(url === undefined ? {} : { url }) },
+        env: process.env,
+        cwd: process.cwd(),
+        configFile,
+      },
+      stdin: process.stdin,
+      makeNotification: notification?.testNotification ?? null,
+      createRedactor: (secrets) => createRedactor({ values: namedSecrets(secrets) }),
+      onStage: stages.show,
+      signal: interruption.signal,
+    });
+    stages.erase();
+    process.stdout.write(
+      json === true ? `${JSON.stringify(document, null, 2)}\n` : renderDoctor(document, displayOf(process.stdout)),
+    );
+    return interruption.exitCode() ?? (document.reached === false ? 3 : 0);
+  } finally {
+    stages.erase();
+    interruption.dispose();
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * What the doctor found, schema version 1: the one thing that it produces, already redacted and safe to print. It holds facts and
+ * findings and no verdict. The JSON Schema is generated from this schema.
+ */
+import { z } from 'zod';
+import { CHAIN_FAULTS, type ChainFaultCode, TLS_VERSIONS } from '../../contract/index.ts';
+
+const text = z.string();
+const milliseconds = z.number().nonnegative();
+const count = z.int().nonnegative();
+const family = z.union([z.literal(4), z.literal(6)]);
+
+/** `problem`: deliveries fail or are not safe. `advice`: it works and should be mended. `info`: worth knowing. */
+const finding = z.strictObject({
+  severity: z.enum(['problem', 'advice', 'info']),
+  /** Stable, in kebab-case. */
+  code: text,
+  title: text,
+  /** More about it; empty when the title says it all. */
+  detail: text,
+  /** What to do; null where nothing has to be done. */
+  fix: text.nullable(),
+});
+
+const transportError = z.strictObject({
+  kind: text,
+  phase: text,
+  code: text,
+  message: text,
+  alert: text.nullable(),
+});
+
+const timings = z.strictObject({
+  connectMs: milliseconds.nullable(),
+  tlsMs: milliseconds.nullable(),
+  firstByteMs: milliseconds.nullable(),
+  totalMs: milliseconds,
+});
+
+const dns = z.strictObject({
+  host: text,
+  /** The URL has an address in place of a name. */
+  literal: z.boolean(),
+  addresses: z.array(
+    z.strictObject({
+      address: text,
+      family,
+      scope: z.enum(['public', 'loopback', 'private', 'link-local', 'special']),
+    }),
+  ),
+  ms: milliseconds,
+  error: z.strictObject({ code: text, message: text }).nullable(),
+});
+
+const connection = z.strictObject({
+  port: count,
+  addresses: z.array(
+    z.strictObject({
+      address: text,
+      family,
+      outcome: z.enum(['connected', 'refused', 'unreachable', 'timeout', 'failed']),
+      ms: milliseconds,
+      /** Node's code; null when connected. */
+      code: text.nullable(),
+    }),
+  ),
+  /** Addresses of the name that were not tried, because there are so many. */
+  notTried: count,
+});
+
+const key = z.strictObject({
+  kind: z.enum(['rsa', 'ec', 'ed25519', 'ed448', 'dsa', 'other']),
+  bits: count.nullable(),
+  curve: text.nullable(),
+});
+
+const certificate = z.strictObject({
+  subject: text,
+  issuer: text,
+  hosts: z.array(text),
+  commonName: text.nullable(),
+  notBefore: text,
+  notAfter: text,
+  key,
+  signature: text,
+  authority: z.boolean(),
+  pathLength: z.int().nullable(),
+  usages: z.array(text).nullable(),
+  /** SHA-256 of the certificate, in hexadecimal. */
+  fingerprint: text,
+  keyFingerprint: text,
+  issuerUrl: text.nullable(),
+  selfIssued: z.boolean(),
+  mustStaple: z.boolean(),
+});
+
+const faultCode = z.enum(Object.keys(CHAIN_FAULTS) as [ChainFaultCode, ...ChainFaultCode[]]);
+
+/** The certificates as they were sent, and what their analysis says of them. */
+const chain = z.strictObject({
+  certificates: z.array(certificate.extend({ role: z.enum(['leaf', 'intermediate', 'root', 'extra']) })),
+  /** Indexes of the path from the leaf up. */
+  path: z.array(count),
+  /** The trusted root at the end of it. */
+  anchor: text.nullable(),
+  /** False over TLS 1.3 alone, where order, repetitions and extra certificates cannot be seen. */
+  exact: z.boolean(),
+  faults: z.array(z.strictObject({ code: faultCode, at: count.nullable(), text, fix: text })),
+  daysLeft: z.int().nullable(),
+  checkedAt: text,
+});
+
+const tls = z.strictObject({
+  /** What became of the hello of a right sender, in each version. */
+  hellos: z.array(
+    z.strictObject({
+      version: z.enum(TLS_VERSIONS),
+      outcome: z.enum(['granted', 'declined', 'alert', 'closed', 'reset', 'timeout', 'not-tls', 'connect-error']),
+      /** The name of the alert, or the beginning of what is no TLS. */
+      detail: text.nullable(),
+    }),
+  ),
+  negotiated: z.strictObject({ version: text, cipher: text, alpn: text.nullable() }).nullable(),
+  /** Whether Node trusts the chain and the name; null when its handshake did not come that far. */
+  trusted: z.boolean().nullable(),
+  trustCode: text.nullable(),
+  /** The chain ends at an authority that was given beside the system's. */
+  privateAuthority: z.boolean(),
+  chain: chain.nullable(),
+  /** Null when it cannot be told: over TLS 1.3 it is asked for in secret. */
+  clientCertificateRequested: z.boolean().nullable(),
+  /** The names of the authorities that the endpoint lists then. */
+  authorities: z.array(text),
+  error: transportError.nullable(),
+});
+
+const reception = z.strictObject({
+  outcome: z.enum(['answered', 'refused', 'closed', 'unclear']),
+  /** What shows it: the status, the alert, the error. */
+  evidence: text,
+});
+
+const clientCertificate = z.strictObject({
+  /** Where they were given: `--client-cert`, `HOOKPROOF_CLIENT_CERT`, `hookproof.yaml`. */
+  certificateFrom: text.nullable(),
+  keyFrom: text.nullable(),
+  /** The certificate of the client, then its chain as it is sent; empty when it cannot be read. */
+  certificates: z.array(certificate),
+  /** Whether certificate and key belong together; null when one of them cannot be read. */
+  pair: z.boolean().nullable(),
+  requested: z.boolean().nullable(),
+  /** Whether an authority of its chain is among those that the endpoint names; null when none are named. */
+  authorityNamed: z.boolean().nullable(),
+  /** What a request came to with the certificate and without one; null when it was not tried. */
+  with: reception.nullable(),
+  without: reception.nullable(),
+});
+
+const authorities = z.strictObject({
+  from: text,
+  certificates: z.array(certificate),
+});
+
+const http = z.strictObject({
+  method: text,
+  answer: z
+    .strictObject({
+      status: z.int(),
+      server: text.nullable(),
+      allow: text.nullable(),
+      location: text.nullable(),
+    })
+    .nullable(),
+  error: transportError.nullable(),
+  timings,
+  /** The certificate of the endpoint was trusted, or there is none. The request holds no credentials and is sent anyway. */
+  verified: z.boolean(),
+});
+
+const clock = z.strictObject({
+  /** Milliseconds by which this machine's clock is ahead of the endpoint's; negative when it is behind. */
+  aheadMs: z.int(),
+  /** The true value is at most so far away: half the round trip, and the whole seconds of the header. */
+  uncertaintyMs: milliseconds,
+  endpointTime: text,
+  localTime: text,
+});
+
+const delivery = z.strictObject({
+  id: text,
+  type: text,
+  status: z.int().nullable(),
+  /** The beginning of the answer's body. */
+  body: text,
+  error: transportError.nullable(),
+  timings,
+});
+
+/** The shape of a credential; never the value, nor a part of it. */
+const credential = z.strictObject({
+  from: text,
+  /** Characters as people count them (code points), and bytes in UTF-8. */
+  characters: count,
+  bytes: count,
+  looksLike: z.array(z.enum(['base64', 'base64url', 'hex', 'uuid'])),
+  /** Bytes behind the encoding that it looks like. */
+  decodedBytes: count.nullable(),
+});
+
+function section<Id extends string, Facts extends z.ZodType>(id: Id, facts: Facts) {
+  return z.strictObject({
+    id: z.literal(id),
+    title: text,
+    state: z.enum(['looked', 'skipped']),
+    /** Why it was not looked at; empty when it was. */
+    reason: text,
+    facts: facts.nullable(),
+    findings: z.array(finding),
+  });
+}
+
+const anySection = z.discriminatedUnion('id', [
+  section('dns', dns),
+  section('connection', connection),
+  section('tls', tls),
+  section('client-certificate', clientCertificate),
+  section('authorities', authorities),
+  section('http', http),
+  section('clock', clock),
+  section('delivery', delivery),
+  section('secret', credential),
+  section('api-key', credential),
+  section('configuration', z.null()),
+]);
+
+export const doctorDocument = z.strictObject({
+  schemaVersion: z.literal(1),
+  tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
+  /** Null when only secrets and certificates were looked at. */
+  url: text.nullable(),
+  /** Whether a connection came about; null when none was tried. */
+  reached: z.boolean().nullable(),
+  interrupted: z.boolean(),
+  startedAt: text,
+  durationMs: milliseconds,
+  counts: z.strictObject({ problem: count, advice: count, info: count }),
+  sections: z.array(anySection),
+});
+
+export type DoctorDocument = z.infer<typeof doctorDocument>;
+export type DoctorSection = z.infer<typeof anySection>;
+export type SectionId = DoctorSection['id'];
+export type SectionOf<Id extends SectionId> = Extract<DoctorSection, { id: Id }>;
+export type FactsOf<Id extends SectionId> = NonNullable<SectionOf<Id>['facts']>;
+export type DoctorFinding = z.infer<typeof finding>;
+export type Severity = DoctorFinding['severity'];
+export type TransportFacts = z.infer<typeof transportError>;
+export type TimingFacts = z.infer<typeof timings>;
+export type Reception = z.infer<typeof reception>;

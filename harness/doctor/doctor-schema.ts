@@ -1,0 +1,13 @@
+/** The JSON Schema of the doctor's document (draft 2020-12), made from the zod schema. */
+import type { JsonObject } from '../../contract/index.ts';
+
+/** Loads zod only when it is asked for: no rendering needs it. */
+export async function doctorSchema(): Promise<JsonObject> {
+  const [{ z }, { doctorDocument }] = await Promise.all([import('zod'), import('./doctor-document.ts')]);
+  const { $schema, ...schema } = z.toJSONSchema(doctorDocument) as JsonObject;
+  return {
+    $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema',
+    title: 'hookproof doctor document, schemaVersion 1',
+    ...schema,
+  };
+}

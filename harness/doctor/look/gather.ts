@@ -1,0 +1,76 @@
+/** Gathers everything about the endpoint. What does not depend on each other goes side by side, so a silent host costs one time limit. */
+import type { Notification } from '../../../contract/index.ts';
+import { type Attempt, deliver, endpointOf, type Partner, prepare } from '../../sender/index.ts';
+import { controlOffer, inspectTls, matchHello, probeHello, type TlsInspection } from '../../tls/index.ts';
+import type { FactsOf } from '../doctor-document.ts';
+import { connectAddresses } from './connect-addresses.ts';
+import type { Limits } from './limits.ts';
+import { lookHttp } from './look-http.ts';
+import { resolveHost } from './resolve-host.ts';
+
+export interface Visit {
+  readonly url: string;
+  /** The material with the client certificate, when one can be presented. */
+  readonly tls: NonNullable<Partner['tls']>;
+  readonly presented: boolean;
+  /** What to deliver, and for whom; null to deliver nothing. */
+  readonly delivery: { readonly partner: Partner; readonly notification: Notification } | null;
+}
+
+export interface Gathered {
+  readonly dns: FactsOf<'dns'>;
+  /** null when the name does not resolve. */
+  readonly connection: FactsOf<'connection'> | null;
+  /** null when no connection came about. */
+  readonly answers: Answers | null;
+}
+
+export interface Answers {
+  /** null for plain HTTP. */
+  readonly inspection: TlsInspection | null;
+  /** Whether the port of an http URL speaks TLS. */
+  readonly speaksTls: boolean;
+  /** The request with the client certificate; null when none is presented. */
+  readonly withCertificate: Attempt | null;
+  readonly withoutCertificate: Attempt;
+  readonly delivered: Attempt | null;
+}
+
+/** Never rejects because of the endpoint. `onStage` is told what comes next. */
+export async function gather(visit: Visit, limits: Limits, onStage: (stage: string) => void): Promise<Gathered> {
+  const { hostname, port } = endpointOf(visit.url);
+  onStage(`looking up ${hostname}`);
+  const dns = await resolveHost(hostname, limits);
+  if (dns.addresses.length === 0 || limits.signal.aborted) return { dns, connection: null, answers: null };
+  onStage(`connecting to port ${port}`);
+  const connection = await connectAddresses(port, dns, limits);
+  const reached = connection.addresses.some(({ outcome }) => outcome === 'connected');
+  if (!reached || limits.signal.aborted) return { dns, connection, answers: null };
+  onStage(visit.delivery === null ? 'asking for TLS and HTTP' : 'asking for TLS and HTTP, and delivering');
+  return { dns, connection, answers: await gatherAnswers(visit, limits) };
+}
+
+async function gatherAnswers({ url, tls, presented, delivery }: Visit, limits: Limits): Promise<Answers> {
+  const { secure } = endpointOf(url);
+  const identity = { clientCert: tls.clientCert ?? '', clientKey: tls.clientKey ?? '' };
+  const [inspection, speaksTls, withCertificate, withoutCertificate, delivered] = await Promise.all([
+    secure ? inspectTls({ url, tls }, { ...limits, now: new Date() }) : null,
+    secure ? false : answersTls(url, limits),
+    secure && presented ? lookHttp(url, identity, limits) : null,
+    lookHttp(url, undefined, limits),
+    delivery === null
+      ? null
+      : deliver(prepare(delivery.notification, delivery.partner), {
+          ...limits,
+          ...(delivery.partner.tls === undefined ? {} : { tls: delivery.partner.tls }),
+        }),
+  ]);
+  return { inspection, speaksTls, withCertificate, withoutCertificate, delivered };
+}
+
+async function answersTls(url: string, limits: Limits): Promise<boolean> {
+  const { hostname, port } = endpointOf(url);
+  const offer = controlOffer('TLSv1.2');
+  const outcome = await probeHello({ host: hostname, port, serverName: null }, offer, limits);
+  return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
+}
