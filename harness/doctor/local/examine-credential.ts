@@ -3,7 +3,8 @@ import type { DoctorFinding, DoctorSection } from '../doctor-document.ts';
 import { problem } from '../findings/finding.ts';
 import { looked, skipped } from '../sections.ts';
 import type { AllTold, Sources } from '../told/told.ts';
-import { type CredentialKind, credentialShape } from './credential-shape.ts';
+import type { GivenCredential } from './credential-check.ts';
+import { credentialShape } from './credential-shape.ts';
 import { credentialOf } from './read-credential.ts';
 
 const WORDS = {
@@ -34,7 +35,7 @@ export async function examineCredentials(told: AllTold, env: Sources['env']): Pr
 }
 
 async function examine(
-  kind: CredentialKind,
+  kind: GivenCredential['kind'],
   told: AllTold,
   env: Sources['env'],
   others: readonly (string | undefined)[],

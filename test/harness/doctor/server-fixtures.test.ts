@@ -1,0 +1,46 @@
+/** Every server certificate, right and wrong: the fault is named, and the right ones have no problem. */
+import { describe, expect, it } from 'vitest';
+import { SERVER_FIXTURE_NAMES, serverFixture } from '../../../certs/index.ts';
+import { found, look, problems, sectionOf } from './examining.ts';
+import { tlsServer } from './servers.ts';
+
+/** As the suite tls grades them. */
+const NO_PROBLEM = ['expires-soon', 'misordered', 'duplicate', 'unrelated', 'root-sent'];
+
+describe('the certificates of a server', () => {
+  it.each(SERVER_FIXTURE_NAMES)('%s', async (name) => {
+    const { cert, key, ca, host, fault } = await serverFixture(name);
+    const port = await tlsServer({ cert, key, ...(name === 'sha1' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}) });
+    const document = await look(`https://${host}:${port}/`, { env: { HOOKPROOF_CA: ca } });
+    const tls = sectionOf(document, 'tls');
+    if (fault === null) {
+      expect([problems(document, 'tls'), problems(document)]).toEqual([[], []]);
+      expect(tls.facts?.trusted).toBe(true);
+    } else {
+      const [main] = tls.findings.filter(({ code }) => code === fault);
+      expect(main).toMatchObject({ code: fault, fix: expect.stringMatching(/\w{3}.*\./) });
+      expect(main?.severity === 'problem').toBe(!NO_PROBLEM.includes(fault));
+      expect(found(document, 'tls').filter((one) => one.startsWith('problem'))).toEqual(
+        NO_PROBLEM.includes(fault) ? [] : expect.arrayContaining([`problem ${fault}`]),
+      );
+    }
+    // HTTP is looked at whether the certificate is trusted or not.
+    expect(sectionOf(document, 'http').facts).toMatchObject({ answer: { status: 200 }, verified: tls.facts?.trusted });
+    expect(document.reached).toBe(true);
+  });
+
+  it.each(['expired', 'unknown-authority', 'wrong-host'] as const)(
+    'explains a delivery to %s by them',
+    async (name) => {
+      const { cert, key, ca, fault } = await serverFixture(name);
+      const bodies: string[] = [];
+      const port = await tlsServer({ cert, key }, (request, response) => {
+        bodies.push(request.method ?? '');
+        response.end();
+      });
+      const document = await look(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca }, deliver: true });
+      expect(problems(document, 'delivery')).toEqual([`problem certificate-${fault}`]);
+      expect(bodies).toEqual(['OPTIONS']);
+    },
+  );
+});
