@@ -39,6 +39,7 @@ export function clientSection(
   const presented = client?.pem != null;
   const received = (attempt: Attempt | null) => attempt && receptionOf(attempt, requested === true);
   const view: ClientView = {
+    configured: client !== null,
     presented,
     requested,
     authorityNamed: client === null || !presented ? null : isNamed(client, authorities),

@@ -238,7 +238,7 @@ export const doctorDocument = z.strictObject({
   tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
   /** Null when only secrets and certificates were looked at. */
   url: text.nullable(),
-  /** Whether a connection came about; null when none was tried. */
+  /** Whether a connection came about; null when none was tried, or it was broken off. */
   reached: z.boolean().nullable(),
   interrupted: z.boolean(),
   startedAt: text,

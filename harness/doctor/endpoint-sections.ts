@@ -47,7 +47,7 @@ export function endpointSections(view: EndpointView): DoctorSection[] {
   const { connection, answers } = gathered;
   const dns = cleaner.facts(gathered.dns);
   const first = [
-    looked('dns', dns, dnsFindings(dns, secure)),
+    dns === null ? skipped('dns', 'interrupted') : looked('dns', dns, dnsFindings(dns, secure)),
     connection === null
       ? skipped('connection', interrupted ? 'interrupted' : 'there is no address')
       : looked('connection', connection, connectionFindings(connection, proxied)),
@@ -91,7 +91,7 @@ function answered(view: EndpointView, answers: Answers): DoctorSection[] {
 }
 
 function isLocal({ gathered }: EndpointView): boolean {
-  return gathered.dns.addresses.every(({ scope }) => scope === 'loopback');
+  return gathered.dns?.addresses.every(({ scope }) => scope === 'loopback') === true;
 }
 
 function httpFacts({ answer, error, timings }: Attempt, verified: boolean): FactsOf<'http'> {

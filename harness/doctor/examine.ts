@@ -77,7 +77,7 @@ interface Known {
 async function examineEndpoint(
   url: string,
   { options, sources, told, checked, local, redactor, cleaner }: Known,
-): Promise<{ sections: DoctorSection[]; reached: boolean }> {
+): Promise<{ sections: DoctorSection[]; reached: boolean | null }> {
   const { signal, onStage } = options;
   const { delivery, view } = planDelivery(options, checked, redactor);
   const presented = local.client?.pem != null;
@@ -85,10 +85,8 @@ async function examineEndpoint(
   const gathered = await gather({ url, tls: local.tls, presented, delivery }, limits, (stage) =>
     onStage(cleaner.text(stage)),
   );
-  const interrupted = signal.aborted;
   const sections = endpointSections({
-    // What was broken off says nothing about the endpoint.
-    gathered: interrupted ? { ...gathered, answers: null } : gathered,
+    gathered,
     secure: endpointOf(url).secure,
     client: local.client,
     hasMaterial: Object.keys(local.tls).length > 0,
@@ -96,10 +94,11 @@ async function examineEndpoint(
     keyFrom: told.clientKey?.where ?? null,
     proxied: PROXIES.some((name) => (sources.env[name] ?? '') !== ''),
     delivery: view,
-    interrupted,
+    interrupted: signal.aborted,
     cleaner,
   });
-  const reached = gathered.connection?.addresses.some(({ outcome }) => outcome === 'connected') === true;
+  const connected = gathered.connection?.addresses.some(({ outcome }) => outcome === 'connected') ?? false;
+  const reached = signal.aborted && !connected ? null : connected;
   return { sections, reached };
 }
 

@@ -5,7 +5,8 @@ import { advice, type DoctorFinding, info, problem } from './finding.ts';
 type Client = FactsOf<'client-certificate'>;
 
 export interface ClientView {
-  /** A certificate is presented. */
+  /** A certificate or a key is configured; `presented`: both can be used. */
+  readonly configured: boolean;
   readonly presented: boolean;
   readonly requested: boolean | null;
   readonly authorityNamed: boolean | null;
@@ -39,16 +40,17 @@ export function clientCertificateFindings(view: ClientView): DoctorFinding[] {
 }
 
 function withoutCertificate(view: ClientView): DoctorFinding[] {
+  const { configured, without, requested, authorities } = view;
+  const lacking = configured ? 'the configured one cannot be presented' : 'none is configured';
+  const give = `Give one and its key with --client-cert and --client-key${issuedBy(authorities)}.`;
+  const fix = configured ? 'Mend what is found about its files.' : give;
   if (isRefusedWithout(view)) {
-    const title = `The endpoint requires a client certificate, and none is configured (${view.without?.evidence}).`;
-    const fix = `Give one and its key with --client-cert and --client-key${issuedBy(view.authorities)}.`;
+    const title = `The endpoint requires a client certificate, and ${lacking} (${without?.evidence}).`;
     return [problem('client-certificate-required', title, fix)];
   }
-  if (view.requested !== true) return [];
-  const title = 'The endpoint asks for a client certificate, and none is configured. It answers without one.';
-  return [
-    info('client-certificate-requested', title, 'Give one with --client-cert and --client-key where it is agreed.'),
-  ];
+  if (requested !== true) return [];
+  const title = `The endpoint asks for a client certificate, and ${lacking}. It answers without one.`;
+  return [info('client-certificate-requested', title, configured ? fix : `${give} Only where it is agreed.`)];
 }
 
 function issuedBy(authorities: readonly string[]): string {

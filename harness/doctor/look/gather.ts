@@ -17,11 +17,12 @@ export interface Visit {
   readonly delivery: { readonly partner: Partner; readonly notification: Notification } | null;
 }
 
+/** What was broken off says nothing about the endpoint, and is null. */
 export interface Gathered {
-  readonly dns: FactsOf<'dns'>;
-  /** null when the name does not resolve. */
+  readonly dns: FactsOf<'dns'> | null;
+  /** Also null when the name does not resolve. */
   readonly connection: FactsOf<'connection'> | null;
-  /** null when no connection came about. */
+  /** Also null when no connection came about. */
   readonly answers: Answers | null;
 }
 
@@ -39,15 +40,19 @@ export interface Answers {
 /** Never rejects because of the endpoint. `onStage` is told what comes next. */
 export async function gather(visit: Visit, limits: Limits, onStage: (stage: string) => void): Promise<Gathered> {
   const { hostname, port } = endpointOf(visit.url);
+  const { signal } = limits;
   onStage(`looking up ${hostname}`);
   const dns = await resolveHost(hostname, limits);
-  if (dns.addresses.length === 0 || limits.signal.aborted) return { dns, connection: null, answers: null };
+  if (signal.aborted) return { dns: null, connection: null, answers: null };
+  if (dns.addresses.length === 0) return { dns, connection: null, answers: null };
   onStage(`connecting to port ${port}`);
   const connection = await connectAddresses(port, dns, limits);
+  if (signal.aborted) return { dns, connection: null, answers: null };
   const reached = connection.addresses.some(({ outcome }) => outcome === 'connected');
-  if (!reached || limits.signal.aborted) return { dns, connection, answers: null };
+  if (!reached) return { dns, connection, answers: null };
   onStage(visit.delivery === null ? 'asking for TLS and HTTP' : 'asking for TLS and HTTP, and delivering');
-  return { dns, connection, answers: await gatherAnswers(visit, limits) };
+  const answers = await gatherAnswers(visit, limits);
+  return { dns, connection, answers: signal.aborted ? null : answers };
 }
 
 async function gatherAnswers({ url, tls, presented, delivery }: Visit, limits: Limits): Promise<Answers> {

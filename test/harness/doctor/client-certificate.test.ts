@@ -1,0 +1,246 @@
+/** Mutual TLS: what the doctor says of the certificate, of what the endpoint makes of it, and of files that cannot be used. */
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ClientMaterialName, clientMaterial, makeCertificate, serverFixture } from '../../../certs/index.ts';
+import { type ServerTls, startReceiver } from '../../../receiver/index.ts';
+import { factsOf, folderWith, found, look, problems, sectionOf } from './examining.ts';
+import { plainServer, rightServer, tlsServer } from './servers.ts';
+
+const SECRET = 'correct horse battery staple and more';
+const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
+
+/** The reference receiver over HTTPS. */
+async function receiver(clientCertificate?: ServerTls['clientCertificate']) {
+  const { cert, key, ca } = await serverFixture('p256');
+  const { authority } = await clientMaterial('right');
+  const asks = clientCertificate === undefined ? {} : { ca: authority, clientCertificate };
+  const running = await startReceiver({ signing: { secrets: [SECRET] }, tls: { cert, key, ...asks } });
+  onTestFinished(() => running.close());
+  return { url: `https://localhost:${running.port}/`, ca };
+}
+
+async function pairOf(name: ClientMaterialName): Promise<Record<string, string>> {
+  const { cert, key } = await clientMaterial(name);
+  return { HOOKPROOF_CLIENT_CERT: cert, HOOKPROOF_CLIENT_KEY: key };
+}
+
+describe('the reference receiver, which requires a certificate', () => {
+  it.each(['right', 'rsa', 'no-usages', 'intermediate'] as const)('takes %s', async (name) => {
+    const { url, ca } = await receiver('required');
+    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf(name)) };
+    const document = await look(url, { env, deliver: true });
+    expect(problems(document)).toEqual([]);
+    expect(found(document, 'client-certificate')).toEqual([]);
+    expect(factsOf(document, 'client-certificate')).toMatchObject({
+      pair: true,
+      requested: true,
+      authorityNamed: true,
+      with: { outcome: 'answered' },
+      without: { outcome: 'refused', evidence: 'TLS alert certificate_required' },
+    });
+    expect(factsOf(document, 'delivery').status).toBe(200);
+  });
+
+  it.each<[ClientMaterialName, string[]]>([
+    ['expired', ['problem client-certificate-refused', 'problem client-cert-expired']],
+    ['not-yet-valid', ['problem client-certificate-refused', 'problem client-cert-not-yet-valid']],
+    ['wrong-purpose', ['problem client-certificate-refused', 'problem client-cert-purpose']],
+    ['self-signed', ['problem client-certificate-refused', 'advice client-cert-self-signed']],
+    ['unknown-authority', ['problem client-certificate-refused']],
+    ['same-names', ['problem client-certificate-refused']],
+    ['other-subject', []],
+  ])('and %s', async (name, expected) => {
+    const { url, ca } = await receiver('required');
+    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf(name)) };
+    const document = await look(url, { env });
+    expect(found(document, 'client-certificate')).toEqual(expected);
+    expect(problems(document, 'tls')).toEqual([]);
+    expect(problems(document, 'http')).toEqual([]);
+    const named = name !== 'self-signed' && name !== 'unknown-authority';
+    expect(factsOf(document, 'client-certificate').authorityNamed).toBe(named);
+  });
+
+  it('and none', async () => {
+    const { url, ca } = await receiver('required');
+    const document = await look(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET }, deliver: true });
+    expect(problems(document)).toEqual(['problem client-certificate-required', 'problem tls-handshake-fails']);
+    const [finding] = sectionOf(document, 'client-certificate').findings;
+    expect(finding?.fix).toContain('CN=hookproof client authority');
+  });
+});
+
+describe('the reference receiver, which asks for a certificate and judges it later', () => {
+  it.each<[ClientMaterialName | null, string[]]>([
+    [null, ['info client-certificate-requested']],
+    ['right', ['advice client-certificate-optional']],
+  ])('and %s', async (name, expected) => {
+    const { url, ca } = await receiver('optional');
+    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(name === null ? {} : await pairOf(name)) };
+    const document = await look(url, { env });
+    expect(problems(document)).toEqual([]);
+    expect(found(document, 'client-certificate').map((one) => one.split(' ')[1])).toEqual(
+      expected.map((one) => one.split(' ')[1]),
+    );
+  });
+
+  it('does not ask at all', async () => {
+    const { url, ca } = await receiver();
+    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf('right')) };
+    const document = await look(url, { env });
+    expect(found(document, 'client-certificate')).toEqual(['advice client-certificate-not-requested']);
+    const none = await look(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET } });
+    expect(found(none, 'client-certificate')).toEqual([]);
+    expect(factsOf(none, 'client-certificate').requested).toBe(false);
+  });
+});
+
+describe.each(VERSIONS)("Node's server over %s alone", (version) => {
+  const server = async () => {
+    const { authority } = await clientMaterial('right');
+    const limits = { minVersion: version, maxVersion: version, ca: authority };
+    return rightServer(undefined, { ...limits, requestCert: true, rejectUnauthorized: true });
+  };
+
+  it.each<[ClientMaterialName | null, string[]]>([
+    ['right', []],
+    [null, ['problem client-certificate-required']],
+    ['unknown-authority', ['problem client-certificate-refused']],
+    ['expired', ['problem client-certificate-refused', 'problem client-cert-expired']],
+  ])('and %s', async (name, expected) => {
+    const { port, ca } = await server();
+    const env = { HOOKPROOF_CA: ca, ...(name === null ? {} : await pairOf(name)) };
+    const document = await look(`https://localhost:${port}/`, { env });
+    expect(found(document, 'client-certificate')).toEqual(expected);
+    expect([problems(document, 'tls'), problems(document, 'http')]).toEqual([[], []]);
+    // Over TLS 1.3 it is asked for in secret: only a refusal shows it.
+    const asked = version === 'TLSv1.2' || expected.length > 0 || name === 'right';
+    expect(factsOf(document, 'client-certificate').requested).toBe(asked ? true : null);
+  });
+});
+
+it('reads a refusal in HTTP, as nginx has it', async () => {
+  const page = '<html><head><title>400 No required SSL certificate was sent</title></head></html>';
+  const { port, ca } = await rightServer((request, response) => {
+    request.resume();
+    response.writeHead(400).end(page);
+  });
+  const document = await look(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca } });
+  expect(problems(document, 'client-certificate')).toEqual(['problem client-certificate-required']);
+});
+
+it('says when the authority of the certificate is not among those that are named, and it is taken all the same', async () => {
+  const { cert, key, ca } = await serverFixture('p256');
+  const { cert: other } = await makeCertificate({ subject: 'CN=Somebody else, O=Elsewhere', authority: true });
+  const port = await tlsServer({ cert, key, ca: other, requestCert: true, rejectUnauthorized: false });
+  const document = await look(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca, ...(await pairOf('right')) } });
+  expect(found(document, 'client-certificate')).toEqual([
+    'advice client-certificate-optional',
+    'advice client-authority-not-named',
+  ]);
+  expect(factsOf(document, 'tls').authorities).toEqual(['CN=Somebody else, O=Elsewhere']);
+});
+
+describe('files that cannot be used are findings, and the rest is looked at', () => {
+  const cases: [string, () => Promise<Record<string, string | Uint8Array>>, string[]][] = [
+    [
+      'of another pair',
+      async () => ({ cert: (await clientMaterial('right')).cert, key: (await clientMaterial('rsa')).key }),
+      ['problem client-key-other-pair'],
+    ],
+    [
+      'swapped',
+      async () => ({ cert: (await clientMaterial('right')).key, key: (await clientMaterial('right')).cert }),
+      ['problem client-pair-swapped'],
+    ],
+    ['empty', async () => ({ cert: '', key: '' }), ['problem client-cert-empty', 'problem client-key-empty']],
+    [
+      'encrypted',
+      async () => ({ cert: (await clientMaterial('right')).cert, key: locked((await clientMaterial('right')).key) }),
+      ['problem client-key-encrypted'],
+    ],
+    ['absent', async () => ({ cert: (await clientMaterial('right')).cert }), ['problem client-key-unreadable']],
+    [
+      'garbage',
+      async () => ({ cert: 'hello', key: Buffer.from([1, 2, 3, 0]) }),
+      ['problem client-cert-is-other', 'problem client-key-is-other'],
+    ],
+  ];
+
+  function locked(pem: string): string {
+    return createPrivateKey(pem)
+      .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'pp' })
+      .toString();
+  }
+
+  it.each(cases)('%s', async (_, files, expected) => {
+    const cwd = await folderWith(await files());
+    const { url, ca } = await receiver('required');
+    const flags = { clientCert: 'cert', clientKey: 'key' };
+    const document = await look(url, {
+      flags,
+      cwd,
+      env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET },
+      deliver: true,
+    });
+    expect(found(document, 'client-certificate')).toEqual(['problem client-certificate-required', ...expected]);
+    expect(sectionOf(document, 'delivery')).toMatchObject({ state: 'skipped', reason: expect.stringContaining('run') });
+    expect(problems(document, 'tls')).toEqual([]);
+    expect(factsOf(document, 'tls').trusted).toBe(true);
+  });
+
+  it('a directory, a file that may be read by all, a certificate without a key', async () => {
+    const { cert, key } = await clientMaterial('right');
+    const cwd = await folderWith({ cert, key });
+    mkdirSync(join(cwd, 'folder'));
+    const codes = async (flags: Record<string, string>) =>
+      found(await look(null, { flags, cwd }), 'client-certificate');
+    expect(await codes({ clientCert: 'folder', clientKey: 'key' })).toEqual(['problem client-cert-unreadable']);
+    expect(await codes({ clientCert: 'cert' })).toEqual(['problem client-key-missing']);
+    expect(await codes({ clientKey: 'key' })).toEqual(['problem client-certificate-missing']);
+    await chmod(join(cwd, 'key'), 0o644);
+    expect(await codes({ clientCert: 'cert', clientKey: 'key' })).toEqual(['advice client-key-file-open']);
+  });
+
+  it('with its passphrase the key opens, and without the right one it does not', async () => {
+    const { cert, key } = await clientMaterial('right');
+    const cwd = await folderWith({ cert, key: locked(key) });
+    const codes = async (passphrase: string) =>
+      found(
+        await look(null, {
+          flags: { clientCert: 'cert', clientKey: 'key' },
+          cwd,
+          env: { HOOKPROOF_CLIENT_KEY_PASSPHRASE: passphrase },
+        }),
+      );
+    expect([await codes('pp'), await codes('other')]).toEqual([[], ['problem client-key-wrong-passphrase']]);
+  });
+
+  it('authorities that are none', async () => {
+    const { url, ca } = await receiver();
+    const cwd = await folderWith({ wrong: 'hello', right: ca });
+    const codes = async (file: string) => {
+      const document = await look(url, { flags: { ca: file }, cwd });
+      return [found(document, 'authorities'), problems(document, 'tls')];
+    };
+    expect(await codes('wrong')).toEqual([['problem ca-cert-is-other'], ['problem unknown-authority']]);
+    expect(await codes('right')).toEqual([[], []]);
+  });
+
+  it('a key so small that OpenSSL does not take it', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 512 });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const document = await look(null, {
+      env: { HOOKPROOF_CLIENT_CERT: (await clientMaterial('rsa')).cert, HOOKPROOF_CLIENT_KEY: key },
+    });
+    expect(problems(document)).toEqual(['problem client-key-other-pair']);
+  });
+
+  it('over plain HTTP nothing of it is used', async () => {
+    const document = await look(`http://127.0.0.1:${await plainServer()}/`, { env: await pairOf('right') });
+    expect(found(document, 'tls')).toEqual(['advice material-not-used', 'info plain-http']);
+    expect(factsOf(document, 'client-certificate').pair).toBe(true);
+  });
+});
