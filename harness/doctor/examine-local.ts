@@ -4,7 +4,7 @@ import { type Partner, tlsOptionsFor } from '../sender/index.ts';
 import type { DoctorFinding, DoctorSection } from './doctor-document.ts';
 import { advice, problem } from './findings/finding.ts';
 import { type ClientIdentity, clientIdentity } from './local/client-identity.ts';
-import { examineCredentials } from './local/examine-credential.ts';
+import { type Credentials, examineCredentials } from './local/examine-credential.ts';
 import { extraAuthorities } from './local/extra-authorities.ts';
 import { looked } from './sections.ts';
 import type { CheckedConfig } from './told/check-config.ts';
@@ -16,7 +16,7 @@ export interface LocalExamination {
   readonly tls: NonNullable<Partner['tls']>;
   readonly trust: NonNullable<Partner['tls']>;
   readonly authorities: DoctorSection | null;
-  readonly credentials: readonly DoctorSection[];
+  readonly credentials: Credentials;
   readonly configuration: DoctorSection | null;
   /** Every value that must not be written, for the redactor. */
   readonly secrets: readonly string[];
@@ -45,7 +45,7 @@ export async function examineLocal(
     tls: { ...trust, ...client?.pem },
     trust,
     authorities: extra?.section ?? null,
-    credentials: credentials.sections,
+    credentials,
     configuration: findings.length === 0 ? null : looked('configuration', null, findings),
     secrets: [...(config?.secrets ?? []), ...credentials.secrets, ...(client?.secrets ?? [])],
   };

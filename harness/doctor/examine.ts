@@ -41,6 +41,9 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   requireSomething(told);
   const local = await examineLocal(told, sources, checked);
   const redactor = options.createRedactor(local.secrets);
+  const { signingSecret } = local.credentials;
+  // An endpoint may tell what it expected: over no body too, which is what it gets without a delivery.
+  if (signingSecret !== undefined) redactor.addSignature(sign(new Uint8Array(), signingSecret));
   const cleaner = createCleaner(redactor);
   const url = told.url?.value ?? null;
   const endpoint =
@@ -48,7 +51,7 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   const sections = [
     ...(endpoint?.sections ?? withoutEndpoint(local, told)),
     ...(local.authorities === null ? [] : [local.authorities]),
-    ...local.credentials,
+    ...local.credentials.sections,
     ...(local.configuration === null ? [] : [local.configuration]),
   ].map((section) => cleanSection(section, cleaner));
   return {

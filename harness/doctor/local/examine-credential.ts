@@ -20,6 +20,8 @@ interface Examined {
 
 export interface Credentials {
   readonly sections: readonly DoctorSection[];
+  /** The value with which deliveries are signed. */
+  readonly signingSecret: string | undefined;
   /** Values, for redaction. */
   readonly secrets: readonly string[];
 }
@@ -30,6 +32,7 @@ export async function examineCredentials(told: AllTold, env: Sources['env']): Pr
   const secret = await examine('secret', told, env, [apiKey.value?.trim()]);
   return {
     sections: [secret.section, apiKey.section],
+    signingSecret: secret.value,
     secrets: [secret.value, apiKey.value].filter((value) => value !== undefined),
   };
 }

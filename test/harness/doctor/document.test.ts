@@ -1,0 +1,183 @@
+/** The document keeps to its schema, holds no secret, and nothing in it acts on a display. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { clientMaterial, makeCertificate, serverFixture } from '../../../certs/index.ts';
+import { doctorDocument } from '../../../harness/doctor/doctor-document.ts';
+import { type DoctorDocument, doctorSchema, renderDoctor } from '../../../harness/doctor/index.ts';
+import { bodyOf } from '../../endpoints/verifying.ts';
+import { factsOf, found, look } from './examining.ts';
+import { plainServer, rightServer, tlsServer } from './servers.ts';
+
+const validate = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true }).compile(await doctorSchema());
+
+const rendered = (document: DoctorDocument) =>
+  [40, 80, 120]
+    .flatMap((columns) => [true, false].map((unicode) => ({ columns, unicode, color: false })))
+    .map((options) => renderDoctor(document, options));
+
+function expectSound(document: DoctorDocument): void {
+  expect([validate(document), validate.errors]).toEqual([true, null]);
+  expect(doctorDocument.parse(document)).toEqual(document);
+  const texts = [JSON.stringify(document), ...rendered(document).map((text) => text.replaceAll('\n', ''))];
+  for (const text of texts) expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+}
+
+describe('the schema', () => {
+  it('takes documents of many kinds, and refuses what is none', async () => {
+    const { cert, key, ca } = await serverFixture('expired');
+    const client = await clientMaterial('wrong-purpose');
+    const env = { HOOKPROOF_CA: ca, HOOKPROOF_CLIENT_CERT: client.cert, HOOKPROOF_CLIENT_KEY: client.key };
+    const port = await tlsServer({ cert, key });
+    const documents = [
+      await look('https://partner.invalid/'),
+      await look('https://127.0.0.1:1/', {
+        env: { HOOKPROOF_SECRET: 'x', HOOKPROOF_API_KEY: randomBytes(9).toString('hex') },
+      }),
+      await look(`https://localhost:${port}/`, { env, deliver: true }),
+      await look(`http://127.0.0.1:${await plainServer()}/`, { deliver: true }),
+      await look(null, { env: { HOOKPROOF_SECRET: 'changeme', HOOKPROOF_CLIENT_KEY: 'nowhere' } }),
+    ];
+    for (const document of documents) expectSound(document);
+    const [first] = documents;
+    for (const wrong of [
+      { ...first, schemaVersion: 2 },
+      { ...first, extra: 1 },
+      { ...first, sections: [{ id: 'x' }] },
+    ]) {
+      expect([validate(wrong), doctorDocument.safeParse(wrong).success]).toEqual([false, false]);
+    }
+  });
+
+  it('stays valid whatever short words the secrets are', async () => {
+    const port = await plainServer();
+    for (const secret of ['connected', 'looked', 'info', '2026', 'OPTIONS', 'loopback', 'hookproof', 'dns', 'WALLET']) {
+      const document = await look(`http://127.0.0.1:${port}/`, { env: { HOOKPROOF_SECRET: secret }, deliver: true });
+      expect([secret, validate(document), validate.errors]).toEqual([secret, true, null]);
+    }
+  });
+});
+
+describe('hostile certificates', () => {
+  const HOSTILE = '\u001b[31mred\u202e\u0007\u2028 "\\';
+
+  it('are made visible wherever they are named', async () => {
+    const subject = `CN=${'evil \u001b[2J'.replace(/[,+"\\<>;=]/g, '')}`;
+    const authority = await makeCertificate({ subject: 'CN=Root \u001b]0;x\u0007', authority: true });
+    const leaf = await makeCertificate({ subject, issuer: authority, hosts: ['evil.example'], usages: ['serverAuth'] });
+    const port = await tlsServer(
+      { ...leaf, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
+      (_, response) => response.end(),
+    );
+    const document = await look(`https://localhost:${port}/`, { deliver: true });
+    expect(found(document, 'tls')).toContain('problem host-mismatch');
+    expect(JSON.stringify(document)).toContain('evil');
+    expectSound(document);
+  });
+
+  it('so are headers, bodies, and what the user gave', async () => {
+    const port = await plainServer((_, response) => {
+      response.writeHead(500, {
+        Server: Buffer.from(HOSTILE)
+          .toString('latin1')
+          .replace(/[\0-\x1f\x7f]/g, ''),
+      });
+      response.end(HOSTILE);
+    });
+    const flags = { clientCert: `no\u001b[2Jfile\u202e`, clientKey: 'none\u0007' };
+    const document = await look(`http://127.0.0.1:${port}/?q=\u202e`, { deliver: false, flags });
+    expectSound(document);
+    const delivered = await look(`http://127.0.0.1:${port}/`, { deliver: true });
+    expectSound(delivered);
+    expect(factsOf(delivered, 'delivery').body).toBe('\\x1b[31mred\\u202e\\x07\\u2028 "\\');
+  });
+});
+
+const random = (bytes: number) => randomBytes(bytes).toString('base64url');
+
+/** Awkward shapes, new values at every run of the tests. */
+const SHAPES: Readonly<Record<string, () => { secret: string; apiKey: string }>> = {
+  base64: () => ({ secret: randomBytes(32).toString('base64'), apiKey: randomBytes(24).toString('base64') }),
+  hex: () => ({ secret: randomBytes(32).toString('hex'), apiKey: randomBytes(16).toString('hex') }),
+  'dollar, quotes, backslash': () => ({ secret: `$${random(9)}'"\\$(${random(9)})\``, apiKey: `"${random(9)}'$x\\` }),
+  spaces: () => ({ secret: `${random(6)} ${random(6)}  ${random(6)}`, apiKey: `${random(8)} ${random(8)}` }),
+  unicode: () => ({ secret: `schlüssel-${random(12)}-鍵`, apiKey: `key-${random(12)}` }),
+  'newline at the end': () => ({ secret: `${random(12)}\n`, apiKey: random(12) }),
+  'byte order mark': () => ({ secret: `\ufeff${random(12)}`, apiKey: random(12) }),
+  markup: () => ({ secret: `<${random(9)}>&amp;${random(9)}`, apiKey: `<b>${random(9)}</b>&` }),
+  'short (8)': () => ({ secret: random(6), apiKey: random(6) }),
+  'long (200)': () => ({ secret: random(150), apiKey: random(150) }),
+  prefixed: () => ({ secret: `whsec_${randomBytes(24).toString('base64')}`, apiKey: `sk-live/${random(18)}+=` }),
+  'an unsendable key': () => ({ secret: random(24), apiKey: `${random(12)}\n` }),
+};
+
+/** What a text gives away, in itself and in any usual encoding, whole or all but a few characters. */
+function givenAway(text: string, values: readonly string[], bodies: readonly Buffer[], secret: string): string[] {
+  const forms = values.flatMap((value) => {
+    const trimmed = value.trim();
+    const most = trimmed.slice(0, Math.max(6, trimmed.length - 4));
+    const bytes = Buffer.from(value);
+    return [
+      trimmed,
+      most,
+      JSON.stringify(trimmed).slice(1, -1),
+      encodeURIComponent(trimmed),
+      bytes.toString('hex'),
+      bytes.toString('base64'),
+    ];
+  });
+  const signatures = bodies.flatMap((body) => {
+    const digest = createHmac('sha256', secret).update(body).digest();
+    return [digest.toString('base64'), digest.toString('base64url'), digest.toString('hex')];
+  });
+  const looked = [text, text.replace(/\s+/g, '')];
+  return [...forms, ...signatures].filter((form) => looked.some((one) => one.includes(form)));
+}
+
+describe('an endpoint that tells everything that it knows', () => {
+  it.each(Object.keys(SHAPES))('is not repeated: %s', async (shape) => {
+    const { secret, apiKey } = SHAPES[shape]!();
+    const bodies: Buffer[] = [];
+    const { port, ca } = await rightServer((request, response) => {
+      bodyOf(request).then(
+        (body) => {
+          bodies.push(body);
+          const digest = createHmac('sha256', secret).update(body).digest();
+          const plain = (text: string) =>
+            Buffer.from(text)
+              .toString('latin1')
+              .replace(/[\0-\x1f\x7f]/g, ' ');
+          response.writeHead(302, plain(`${secret} ${apiKey}`), {
+            Server: plain(`${secret} ${'x'.repeat(90)} ${apiKey}`),
+            Allow: `${digest.toString('hex')} ${digest.toString('base64')}`,
+            Location: `/?s=${encodeURIComponent(secret)}&k=${encodeURIComponent(apiKey)}&d=${digest.toString('base64url')}`,
+          });
+          response.end(
+            `${'y'.repeat(290)}${secret} ${apiKey} ${digest.toString('base64')} ${JSON.stringify({ secret, apiKey })}`,
+          );
+        },
+        () => request.destroy(),
+      );
+    });
+    const { cert, key } = await clientMaterial('right');
+    const env = {
+      HOOKPROOF_SECRET: secret,
+      HOOKPROOF_API_KEY: apiKey,
+      HOOKPROOF_CA: ca,
+      HOOKPROOF_CLIENT_CERT: cert,
+      HOOKPROOF_CLIENT_KEY: key,
+    };
+    const url = `https://localhost:${port}/hooks?key=${encodeURIComponent(apiKey.trim())}`;
+    const document = await look(url, { env, deliver: true });
+    expect(bodies.length).toBeGreaterThan(0);
+    const said = [JSON.stringify(document), ...rendered(document)].join('\n');
+    const keyLine = key.split('\n')[1]!;
+    expect(givenAway(said, [secret, apiKey, keyLine], bodies, secret)).toEqual([]);
+    expectSound(document);
+  });
+
+  it('would be caught: the values are in what came back', () => {
+    const secret = random(24);
+    expect(givenAway(`x ${secret} y`, [secret], [], secret).length).toBeGreaterThan(0);
+  });
+});
