@@ -58,11 +58,12 @@ export async function gather(visit: Visit, limits: Limits, onStage: (stage: stri
 async function gatherAnswers({ url, tls, presented, delivery }: Visit, limits: Limits): Promise<Answers> {
   const { secure } = endpointOf(url);
   const identity = { clientCert: tls.clientCert ?? '', clientKey: tls.clientKey ?? '' };
+  const plain = lookHttp(url, undefined, limits);
   const [inspection, speaksTls, withCertificate, withoutCertificate, delivered] = await Promise.all([
     secure ? inspectTls({ url, tls }, { ...limits, now: new Date() }) : null,
-    secure ? false : answersTls(url, limits),
+    secure ? false : answersTls(url, plain, limits),
     secure && presented ? lookHttp(url, identity, limits) : null,
-    lookHttp(url, undefined, limits),
+    plain,
     delivery === null
       ? null
       : deliver(prepare(delivery.notification, delivery.partner), {
@@ -73,9 +74,16 @@ async function gatherAnswers({ url, tls, presented, delivery }: Visit, limits: L
   return { inspection, speaksTls, withCertificate, withoutCertificate, delivered };
 }
 
-async function answersTls(url: string, limits: Limits): Promise<boolean> {
+/** Nobody has to answer a hello where HTTP is spoken: it is not waited for once HTTP has answered. */
+async function answersTls(url: string, plain: Promise<Attempt>, { timeoutMs, signal }: Limits): Promise<boolean> {
   const { hostname, port } = endpointOf(url);
   const offer = controlOffer('TLSv1.2');
-  const outcome = await probeHello({ host: hostname, port, serverName: null }, offer, limits);
+  const enough = new AbortController();
+  const limits = { timeoutMs, signal: AbortSignal.any([signal, enough.signal]) };
+  const hello = probeHello({ host: hostname, port, serverName: null }, offer, limits);
+  const { answer } = await plain;
+  // Some TLS servers answer plain HTTP with a plain 400.
+  if (answer !== null && answer.status !== 400) enough.abort();
+  const outcome = await hello;
   return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
 }

@@ -13,9 +13,8 @@ const WIDE = 70;
 export function renderDoctor(document: DoctorDocument, options: TerminalOptions): string {
   const layout = createLayout(options);
   const now = new Date(document.startedAt);
-  const head = document.url === null ? 'what is configured here' : document.url;
   const blocks = [
-    layout.paragraph(`${layout.paint('hookproof doctor', 'bold')}  `, head),
+    headline(document.url ?? 'what is configured here', layout),
     ...document.sections.map((section) => renderSection(section, now, layout, !options.unicode)),
     closing(document, layout),
   ];
@@ -28,6 +27,14 @@ export function renderDoctor(document: DoctorDocument, options: TerminalOptions)
     if (index === 0) lines.push('');
   }
   return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
+}
+
+/** A URL is only broken when a line of its own is too short for it. */
+function headline(subject: string, layout: Layout): string[] {
+  const name = 'hookproof doctor';
+  const lead = `${layout.paint(name, 'bold')}  `;
+  if (layout.safe(subject).length <= layout.width - name.length - 2) return [`${lead}${layout.safe(subject)}`];
+  return [lead.trimEnd(), ...layout.paragraph('  ', subject)];
 }
 
 function renderSection(section: DoctorSection, now: Date, layout: Layout, ascii: boolean): string[] {

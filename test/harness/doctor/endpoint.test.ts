@@ -1,4 +1,5 @@
 /** What the doctor says of endpoints that cannot be reached, speak something else, or answer oddly. */
+import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { doctorDocument } from '../../../harness/doctor/doctor-document.ts';
@@ -57,6 +58,36 @@ describe('another protocol than the URL says', () => {
     const document = await look(`http://127.0.0.1:${port}/`);
     expect(problems(document)).toEqual(['problem tls-on-port']);
     expect(sectionOf(document, 'tls').findings[0]?.fix).toContain('https');
+  });
+
+  it('is TLS under http, and says so in plain HTTP as nginx does', async () => {
+    const { port } = await rightServer();
+    // The two kinds of bytes go to different servers, as they would within one.
+    const nginx = await rawServer((socket) => {
+      socket.once('data', (data) => {
+        if (data[0] === 0x16)
+          socket
+            .pipe(
+              connect(port, '127.0.0.1', function (this: Socket) {
+                this.write(data);
+              }).on('error', () => {}),
+            )
+            .pipe(socket);
+        else socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n');
+      });
+    });
+    expect(problems(await look(`http://127.0.0.1:${nginx}/`))).toEqual(['problem tls-on-port']);
+  });
+
+  it('is plain HTTP that never answers a TLS handshake: it is not waited for', async () => {
+    const port = await rawServer((socket) => {
+      socket.once('data', (data) => {
+        if (data[0] !== 0x16) socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+      });
+    });
+    const started = performance.now();
+    expect(problems(await look(`http://127.0.0.1:${port}/`))).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(3000);
   });
 
   it('greets like a mail server', async () => {
