@@ -41,6 +41,7 @@ export function clientSection(
   const view: ClientView = {
     configured: client !== null,
     presented,
+    faulty: client?.findings.some(({ severity }) => severity === 'problem') === true,
     requested,
     authorityNamed: client === null || !presented ? null : isNamed(client, authorities),
     authorities,

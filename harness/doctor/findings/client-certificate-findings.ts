@@ -8,6 +8,8 @@ export interface ClientView {
   /** A certificate or a key is configured; `presented`: both can be used. */
   readonly configured: boolean;
   readonly presented: boolean;
+  /** Something is found wrong with it besides, before anybody was asked. */
+  readonly faulty: boolean;
   readonly requested: boolean | null;
   readonly authorityNamed: boolean | null;
   /** The names that the endpoint lists. */
@@ -62,12 +64,14 @@ function listed(authorities: readonly string[]): string {
   return `${authorities.slice(0, 3).join('; ')}${more}`;
 }
 
-function refused({ authorityNamed, authorities, with: seen }: ClientView): DoctorFinding {
+function refused({ authorityNamed, authorities, faulty, with: seen }: ClientView): DoctorFinding {
   const title = `The endpoint refuses the client certificate (${seen?.evidence}).`;
   const named =
     authorityNamed === false
       ? `Its authority is not among those that the endpoint names: ${listed(authorities)}.`
-      : 'Usual causes: it has expired, is of an authority that the endpoint does not trust, is not meant for clients, or lacks its intermediate certificate.';
+      : faulty
+        ? 'The reason is most likely what is found about it below.'
+        : 'Usual causes: it has expired, is of an authority that the endpoint does not trust, is not meant for clients, or lacks its intermediate certificate.';
   const fix =
     authorityNamed === false
       ? 'Use a certificate of an authority that the endpoint trusts, or have the receiver trust the one that issued it (nginx ssl_client_certificate; Node ca).'

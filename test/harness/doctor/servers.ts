@@ -12,7 +12,7 @@ async function untilTheEnd(server: Server): Promise<number> {
   return port;
 }
 
-export const answering: RequestListener = (request, response) => {
+const answering: RequestListener = (request, response) => {
   request.resume().on('end', () => response.end('{}'));
 };
 

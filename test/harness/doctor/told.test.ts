@@ -57,9 +57,8 @@ describe('standard input and pipes are read once', () => {
     const { cert, key } = await clientMaterial('right');
     const cwd = await folderWith({ secret: SECRET, cert, key });
     for (const name of ['secret', 'cert', 'key']) {
-      execFileSync('mkfifo', [join(cwd, `${name}.pipe`)]);
-      // Ends when it has been read.
-      execFileSync('sh', ['-c', `cat ${name} > ${name}.pipe &`], { cwd, stdio: 'ignore' });
+      // The writer ends when it has been read.
+      execFileSync('sh', ['-c', `mkfifo ${name}.pipe; cat ${name} > ${name}.pipe &`], { cwd, stdio: 'ignore' });
     }
     const flags = { secretFile: 'secret.pipe', clientCert: 'cert.pipe', clientKey: 'key.pipe' };
     const document = await look(null, { flags, cwd });
