@@ -5,16 +5,15 @@ import type { DoctorFinding, DoctorSection } from './doctor-document.ts';
 import { advice, problem } from './findings/finding.ts';
 import { type ClientIdentity, clientIdentity } from './local/client-identity.ts';
 import { type Credentials, examineCredentials } from './local/examine-credential.ts';
-import { extraAuthorities } from './local/extra-authorities.ts';
+import { type ExtraAuthorities, extraAuthorities } from './local/extra-authorities.ts';
 import { looked } from './sections.ts';
 import type { CheckedConfig } from './told/check-config.ts';
 import type { AllTold, Sources } from './told/told.ts';
 
 export interface LocalExamination {
   readonly client: ClientIdentity | null;
-  /** What can be used of the TLS material: with the client certificate, and without it. */
+  /** What can be used of the TLS material. */
   readonly tls: NonNullable<Partner['tls']>;
-  readonly trust: NonNullable<Partner['tls']>;
   readonly authorities: DoctorSection | null;
   readonly credentials: Credentials;
   readonly configuration: DoctorSection | null;
@@ -32,8 +31,9 @@ export async function examineLocal(
 ): Promise<LocalExamination> {
   const extra = told.ca === undefined ? null : await extraAuthorities(told.ca);
   const read = await clientIdentity(told, env, extra?.certificates ?? []);
-  const trust = extra?.pem == null ? {} : { ca: extra.pem };
-  const client = read && usable(read);
+  const trusted = extra && usableAuthorities(extra);
+  const trust = trusted?.pem == null ? {} : { ca: trusted.pem };
+  const client = read && usableClient(read);
   const credentials = await examineCredentials(told, env);
   const findings = [
     ...fixtures.map(({ message, hint }) => problem('client-fixture', `${message}.`, hint)),
@@ -43,8 +43,7 @@ export async function examineLocal(
   return {
     client,
     tls: { ...trust, ...client?.pem },
-    trust,
-    authorities: extra?.section ?? null,
+    authorities: trusted?.section ?? null,
     credentials,
     configuration: findings.length === 0 ? null : looked('configuration', null, findings),
     secrets: [...(config?.secrets ?? []), ...credentials.secrets, ...(client?.secrets ?? [])],
@@ -52,16 +51,25 @@ export async function examineLocal(
 }
 
 /** Of what can be read, OpenSSL does not take everything: a key of 512 bits, for one. */
-function usable(client: ClientIdentity): ClientIdentity {
-  if (client.pem === null) return client;
+function refusalOf(tls: NonNullable<Partner['tls']>, code: string): DoctorFinding | null {
   try {
-    tlsOptionsFor({ tls: client.pem });
-    return client;
+    tlsOptionsFor({ tls });
+    return null;
   } catch (error) {
     if (!(error instanceof HookproofError)) throw error;
-    const refused = problem('client-certificate-unusable', error.message, error.hint);
-    return { ...client, pem: null, findings: [refused, ...client.findings] };
+    return problem(code, error.message, error.hint);
   }
+}
+
+function usableClient(client: ClientIdentity): ClientIdentity {
+  const refused = client.pem === null ? null : refusalOf(client.pem, 'client-certificate-unusable');
+  return refused === null ? client : { ...client, pem: null, findings: [refused, ...client.findings] };
+}
+
+function usableAuthorities(extra: ExtraAuthorities): ExtraAuthorities {
+  const refused = extra.pem === null ? null : refusalOf({ ca: extra.pem }, 'ca-unusable');
+  if (refused === null) return extra;
+  return { ...extra, pem: null, section: { ...extra.section, findings: [refused, ...extra.section.findings] } };
 }
 
 function adviceOf(text: string): DoctorFinding {

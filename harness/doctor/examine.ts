@@ -83,9 +83,9 @@ async function examineEndpoint(
 ): Promise<{ sections: DoctorSection[]; reached: boolean | null }> {
   const { signal, onStage } = options;
   const { delivery, view } = planDelivery(options, checked, redactor);
-  const presented = local.client?.pem != null;
+  const identity = local.client?.pem ?? null;
   const limits = { timeoutMs: await timeoutOf(told), signal };
-  const gathered = await gather({ url, tls: local.tls, presented, delivery }, limits, (stage) =>
+  const gathered = await gather({ url, tls: local.tls, identity, delivery }, limits, (stage) =>
     onStage(cleaner.text(stage)),
   );
   const sections = endpointSections({

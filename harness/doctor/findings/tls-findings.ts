@@ -67,6 +67,11 @@ function noHandshake({ hellos }: Tls): DoctorFinding {
       'Look at what listens there: a process that hangs, a port of another service, or a proxy that waits for something behind it.',
     );
   }
+  const lost = is('connect-error');
+  if (lost !== undefined) {
+    const title = `A connection for TLS did not come about, although one before it did. ${lost.detail}`;
+    return problem('connection-lost', title, 'The endpoint may limit connections, or be overloaded: try it again.');
+  }
   return problem(
     'closes-in-handshake',
     'The endpoint closes the connection during the TLS handshake, without an alert.',

@@ -1,6 +1,6 @@
 /** Gathers everything about the endpoint. What does not depend on each other goes side by side, so a silent host costs one time limit. */
 import type { Notification } from '../../../contract/index.ts';
-import { type Attempt, deliver, endpointOf, type Partner, prepare } from '../../sender/index.ts';
+import { type Attempt, deliver, endpointOf, type Partner, prepare, tlsOptionsFor } from '../../sender/index.ts';
 import { controlOffer, inspectTls, matchHello, probeHello, type TlsInspection } from '../../tls/index.ts';
 import type { FactsOf } from '../doctor-document.ts';
 import { connectAddresses } from './connect-addresses.ts';
@@ -10,9 +10,10 @@ import { resolveHost } from './resolve-host.ts';
 
 export interface Visit {
   readonly url: string;
-  /** The material with the client certificate, when one can be presented. */
+  /** All the material, with the client certificate when one can be presented. */
   readonly tls: NonNullable<Partner['tls']>;
-  readonly presented: boolean;
+  /** That certificate with its key alone. */
+  readonly identity: NonNullable<Partner['tls']> | null;
   /** What to deliver, and for whom; null to deliver nothing. */
   readonly delivery: { readonly partner: Partner; readonly notification: Notification } | null;
 }
@@ -55,14 +56,15 @@ export async function gather(visit: Visit, limits: Limits, onStage: (stage: stri
   return { dns, connection, answers: signal.aborted ? null : answers };
 }
 
-async function gatherAnswers({ url, tls, presented, delivery }: Visit, limits: Limits): Promise<Answers> {
+async function gatherAnswers({ url, tls, identity, delivery }: Visit, limits: Limits): Promise<Answers> {
   const { secure } = endpointOf(url);
-  const identity = { clientCert: tls.clientCert ?? '', clientKey: tls.clientKey ?? '' };
+  // Made once for each object, and slow to make: not while time limits run.
+  if (secure) for (const made of [{ tls }, identity === null ? {} : { tls: identity }, {}]) tlsOptionsFor(made);
   const plain = lookHttp(url, undefined, limits);
   const [inspection, speaksTls, withCertificate, withoutCertificate, delivered] = await Promise.all([
     secure ? inspectTls({ url, tls }, { ...limits, now: new Date() }) : null,
     secure ? false : answersTls(url, plain, limits),
-    secure && presented ? lookHttp(url, identity, limits) : null,
+    secure && identity !== null ? lookHttp(url, identity, limits) : null,
     plain,
     delivery === null
       ? null
