@@ -1,5 +1,5 @@
 /** Gathers what an endpoint serves: its certificates as they were sent, and what a right client makes of them. Specification: TLS. */
-import { checkServerIdentity, createSecureContext, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
+import { checkServerIdentity, createSecureContext, type TLSSocket } from 'node:tls';
 import { distinguishedName } from '../../certs/index.ts';
 import { LIMITS } from '../../contract/index.ts';
 import { classifyTransportError, type Partner, type TransportError, tlsOptionsFor } from '../sender/index.ts';
@@ -12,10 +12,7 @@ import { type VisitTarget, visit } from './tls-visit.ts';
 export interface ServedChain {
   /** The certificates, DER, the server's own first; empty when none could be had. */
   readonly sent: readonly Uint8Array[];
-  /**
-   * True: exactly as they were sent, read from the handshake in plain text. False: TLS 1.3 seals them, so they come from Node's
-   * view, in which order, duplicates and certificates that belong to no link of the chain are lost.
-   */
+  /** Whether they are there exactly as they were sent: order, duplicates and what belongs to no link of the chain included. */
   readonly exact: boolean;
   /** What the partner's sender and the endpoint agree on; null when their handshake fails. */
   readonly negotiated: {
@@ -63,18 +60,19 @@ export async function fetchServedChain(partner: Partner, options: ServedChainOpt
     visit(target, trust, options, (socket) => look(socket, hostname)),
   ]);
   const plain = hello.kind === 'server-hello' ? hello : null;
-  const exact = plain !== null && plain.certificates.length > 0;
+  const shown = plain?.certificates ?? [];
   // Where nothing listens or nothing answers, a third connection would only take as long again.
   const speaksTls = own.error === null || own.error.kind === 'tls';
-  const walked = exact || !speaksTls ? null : await walkChain(target, partner, options);
+  const sealed = shown.length > 0 || !speaksTls ? null : await openSealed(target, partner, options);
+  const sent = sealed?.seen ?? shown;
   return {
-    sent: exact ? plain.certificates : (walked?.seen ?? []),
-    exact,
+    sent,
+    exact: sent.length > 0,
     negotiated: own.seen?.negotiated ?? null,
     oracle: own.seen?.oracle ?? null,
     clientCertificateRequested: requestSeen(plain),
     authorities: (plain?.certificateRequest?.authorities ?? []).map(distinguishedName),
-    error: own.error ?? walked?.error ?? null,
+    error: own.error ?? sealed?.error ?? null,
   };
 }
 
@@ -106,11 +104,8 @@ function reasonFor(code: string, socket: TLSSocket, hostname: string): string {
   return kind === 'tls-untrusted' ? message : `OpenSSL does not trust the certificates of the endpoint (${code}).`;
 }
 
-/**
- * The certificates by way of Node, which trusts no authority here: with one that it trusts it would add the root from its own
- * store to what was sent.
- */
-function walkChain(target: VisitTarget, { tls }: Partner, limits: LookLimits) {
+/** TLS 1.3 seals the certificates, so that only a client that finishes the handshake sees them. This one trusts nobody and takes anything. */
+function openSealed(target: VisitTarget, { tls }: Partner, limits: LookLimits) {
   const secureContext = createSecureContext({
     ca: [],
     minVersion: LIMITS.minimumTlsVersion,
@@ -118,17 +113,17 @@ function walkChain(target: VisitTarget, { tls }: Partner, limits: LookLimits) {
     ...(tls?.clientKey !== undefined && { key: tls.clientKey }),
     ...(tls?.passphrase !== undefined && { passphrase: tls.passphrase }),
   });
-  return visit(target, { secureContext, rejectUnauthorized: false }, limits, links);
+  return visit(target, { secureContext, rejectUnauthorized: false }, limits, certificatesSent);
 }
 
-function links(socket: TLSSocket): Uint8Array[] {
-  // Not getPeerX509Certificate: in Node 20 its first call leaves nothing for this one.
-  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+/**
+ * What Node calls the issuer of a certificate here is the one that was sent after it, whoever issued it: the list as it came. The older
+ * `getPeerCertificate(true)` looks for issuers, and loses what is not in order, what is sent twice, and an issuer that is no authority.
+ */
+function certificatesSent(socket: TLSSocket): Uint8Array[] {
   const found: Uint8Array[] = [];
-  const seen = new Set<DetailedPeerCertificate>();
-  // The issuer of a self-signed one is itself.
-  while (certificate?.raw !== undefined && !seen.has(certificate) && found.length < MOST_LINKS) {
-    seen.add(certificate);
+  let certificate = socket.getPeerX509Certificate();
+  while (certificate !== undefined && found.length < MOST_LINKS) {
     found.push(Uint8Array.from(certificate.raw));
     certificate = certificate.issuerCertificate;
   }

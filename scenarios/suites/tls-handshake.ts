@@ -45,7 +45,7 @@ export const tlsHandshakes: readonly HandshakeScenario[] = [
     title: 'Records whether TLS 1.2 is spoken',
     hello: { version: 'TLSv1.2', suites: ['modern'] },
     expect: offerTaken,
-    why: 'An endpoint that speaks only TLS 1.3 is right, but its certificates cannot be seen in the order in which they are sent.',
+    why: 'An endpoint that speaks only TLS 1.3 is right. Whoever has a client that is older than that should know it.',
     fix: 'Nothing to mend: TLS 1.2 or TLS 1.3 is enough.',
   },
   {
