@@ -12,7 +12,12 @@ import { listExtensions } from '../facts/read-extensions.ts';
 import { pemOf } from '../loader/pem.ts';
 
 const { sequence } = TAG;
-const ECDSA_SHA256 = der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2'));
+/** Algorithms of signatures by the kind of the key, each with its hash. Anything else is not signed with here. */
+const SIGNATURES: Readonly<Record<string, { readonly algorithm: Uint8Array; readonly hash: string | null }>> = {
+  ec: { algorithm: der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2')), hash: 'sha256' },
+  rsa: { algorithm: der(sequence, derObjectIdentifier('1.2.840.113549.1.1.11'), der(0x05)), hash: 'sha256' },
+  ed25519: { algorithm: der(sequence, derObjectIdentifier('1.3.101.112')), hash: null },
+};
 /** Version 3, which is counted from 0. */
 const VERSION_3 = der(TAG.context0, der(TAG.integer, Uint8Array.of(2)));
 const HOUR_MS = 3_600_000;
@@ -72,20 +77,33 @@ export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificatePa
   return extension(EXTENSION_IDS.authorityKeyIdentifier, value);
 }
 
-/** A P-256 key pair. `publicDer` is the SubjectPublicKeyInfo, `pem` the private key in PKCS#8. */
+/** A key pair. `publicDer` is the SubjectPublicKeyInfo, `pem` the private key in PKCS#8. */
 export interface KeyPair {
   readonly privateKey: KeyObject;
   readonly publicDer: Uint8Array;
   readonly pem: string;
 }
 
-export function newKeyPair(): KeyPair {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+/** A new pair, of the kind of another key where it is one that certificates usually have, and P-256 otherwise. RSA has 2048 bits. */
+export function newKeyPair(like?: KeyObject): KeyPair {
+  const { privateKey, publicKey } = newKeys(like);
   return {
     privateKey,
     publicDer: publicKey.export({ format: 'der', type: 'spki' }),
     pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   };
+}
+
+function newKeys(like: KeyObject | undefined): { privateKey: KeyObject; publicKey: KeyObject } {
+  switch (like?.asymmetricKeyType) {
+    case 'rsa':
+    case 'rsa-pss':
+      return generateKeyPairSync('rsa', { modulusLength: 2048 });
+    case 'ed25519':
+      return generateKeyPairSync('ed25519');
+    default:
+      return generateKeyPairSync('ec', { namedCurve: like?.asymmetricKeyDetails?.namedCurve ?? 'prime256v1' });
+  }
 }
 
 /** Positive, not zero, and new. */
@@ -95,15 +113,22 @@ export function newSerial(): Uint8Array {
   return der(TAG.integer, bytes);
 }
 
+function signatureOf({ privateKey }: KeyPair) {
+  const signature = SIGNATURES[privateKey.asymmetricKeyType ?? ''];
+  if (signature === undefined) throw new RangeError(`Nothing is signed with a key of ${privateKey.asymmetricKeyType}.`);
+  return signature;
+}
+
 /** A certificate from exactly these parts, for the key of `pair`, signed by `signer`; valid from an hour ago for a week. As PEM. */
 export function assembleCertificate(parts: CertificateParts, pair: KeyPair, signer: KeyPair): string {
   const now = Date.now();
   const extensions = [...parts.extensions.values()];
+  const { algorithm, hash } = signatureOf(signer);
   const body = der(
     sequence,
     VERSION_3,
     parts.serial,
-    ECDSA_SHA256,
+    algorithm,
     parts.issuer,
     der(sequence, derTime(new Date(now - HOUR_MS)), derTime(new Date(now + VALID_DAYS * 24 * HOUR_MS))),
     parts.subject,
@@ -111,6 +136,6 @@ export function assembleCertificate(parts: CertificateParts, pair: KeyPair, sign
     ...(extensions.length === 0 ? [] : [der(TAG.context3, der(sequence, ...extensions))]),
   );
   // No bit of the last byte is unused.
-  const signature = der(TAG.bitString, Uint8Array.of(0), sign('sha256', body, signer.privateKey));
-  return pemOf('CERTIFICATE', der(sequence, body, ECDSA_SHA256, signature));
+  const signature = der(TAG.bitString, Uint8Array.of(0), sign(hash, body, signer.privateKey));
+  return pemOf('CERTIFICATE', der(sequence, body, algorithm, signature));
 }

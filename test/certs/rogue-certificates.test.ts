@@ -158,6 +158,29 @@ describe('rogue certificates', () => {
     }
   });
 
+  it.each(['rsa2048', 'p384', 'ed25519', 'p256'] as const)(
+    'have a key of the kind of the partner, or a server that takes no other would never see them: %s',
+    async (key) => {
+      const right = await makeCertificate({ subject: 'CN=partner', issuer: authority, usages: ['clientAuth'], key });
+      const kind = ({ publicKey: { asymmetricKeyType, asymmetricKeyDetails } }: X509Certificate) => [
+        asymmetricKeyType,
+        asymmetricKeyDetails?.namedCurve ?? asymmetricKeyDetails?.modulusLength,
+      ];
+      const rogues = rogueCertificates(right.cert);
+      for (const name of ROGUE_CERTIFICATES) {
+        const [leaf, issuer = leaf] = chainOf(rogues[name].cert);
+        expect(kind(leaf!)).toEqual(kind(new X509Certificate(right.cert)));
+        expect(leaf!.verify(issuer!.publicKey)).toBe(true);
+      }
+      expect(await table(await server(authority.cert, false, () => 'accepted'), right)).toEqual({
+        right: 'accepted',
+        'self-signed': 'accepted',
+        'unknown-authority': 'accepted',
+        'same-names': 'accepted',
+      });
+    },
+  );
+
   it('copy what is public, byte by byte, and have keys of their own', () => {
     const of = partsOf(new X509Certificate(partner.cert));
     const rogues = rogueCertificates(partner.cert);
