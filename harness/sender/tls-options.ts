@@ -9,6 +9,8 @@ import { trustedRoots } from './trusted-roots.ts';
 export interface TlsOptions {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: true;
+  /** HTTP/1.1 alone, as the sender speaks it. */
+  readonly ALPNProtocols: string[];
 }
 
 type TlsMaterial = NonNullable<Partner['tls']>;
@@ -27,7 +29,11 @@ export function tlsOptionsFor({ tls = NONE }: Pick<Partner, 'tls'>): TlsOptions 
   const made = MADE.get(tls);
   if (made !== undefined) return made;
   // Said outright, because NODE_TLS_REJECT_UNAUTHORIZED in the environment would switch it off.
-  const options: TlsOptions = { secureContext: secureContextOf(tls), rejectUnauthorized: true };
+  const options: TlsOptions = {
+    secureContext: secureContextOf(tls),
+    rejectUnauthorized: true,
+    ALPNProtocols: ['http/1.1'],
+  };
   MADE.set(tls, options);
   return options;
 }

@@ -54,7 +54,7 @@ const MOST_LINKS = 20;
 export async function fetchServedChain(partner: Partner, options: ServedChainOptions): Promise<ServedChain> {
   const { host: hostname, port, serverName } = helloEndpoint(partner.url);
   const target: VisitTarget = { host: options.address ?? hostname, port, hostname };
-  const trust = { ...tlsOptionsFor(partner), rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
+  const trust = { ...tlsOptionsFor(partner), rejectUnauthorized: false };
   const [hello, own] = await Promise.all([
     probeHello({ host: target.host, port, serverName }, OFFER, options),
     visit(target, trust, options, (socket) => look(socket, hostname)),

@@ -22,6 +22,13 @@ async function attempt(port: number, tls?: Partner['tls']): Promise<Attempt> {
   return await deliver(request(`https://localhost:${port}/`), tls === undefined ? {} : { tls });
 }
 
+it('offers HTTP/1.1 and no other protocol, on kept and on raw connections alike', async () => {
+  expect(tlsOptionsFor({}).ALPNProtocols).toEqual(['http/1.1']);
+  const offered = httpsServer({ ...leaf, ALPNProtocols: ['h2'] });
+  const { error } = await attempt(await offered, { ca: root.cert });
+  expect(error).toMatchObject({ kind: 'tls', alert: 'no_application_protocol' });
+});
+
 describe('the certificate of the endpoint', () => {
   it('is trusted through the extra authority, beside the roots of the system', async () => {
     const { answer, timings } = await attempt(await httpsServer(leaf), { ca: root.cert });
