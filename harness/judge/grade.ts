@@ -86,8 +86,12 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
     case 'dns':
     case 'refused':
     case 'unreachable':
-    case 'tls-untrusted':
       return { grade: 'inconclusive', reason: `not delivered: ${error.message}` };
+    case 'tls-untrusted':
+      return {
+        grade: setOf(expect, 'untrusted', 'untrusted') ?? 'inconclusive',
+        reason: `not delivered: ${error.message}`,
+      };
     case 'tls': {
       // Only a delivery over a connection that is wrong on purpose may be refused in the handshake; of any other it says nothing.
       const match = error.alert !== undefined ? 'alert' : RESETS.has(error.code) ? 'closed' : null;

@@ -34,7 +34,7 @@ function resumed(version: OfferedTlsVersion, from: ClientCertificate, words: str
     change: { connect: resuming(version, from, words) },
     expect: certificateRefused,
     why: 'A resumed session skips the exchange of certificates. A server that looks at the certificate only in full handshakes then lets in whoever was refused before.',
-    fix: 'Look at the outcome of the verification on every request (`socket.authorized`, `$ssl_client_verify`), and keep sessions of different settings apart (`sessionIdContext`, one session cache for each server).',
+    fix: 'Look at the outcome of the verification on every request (`$ssl_client_verify`), and for the certificate itself: Node says `socket.authorized` of every session of TLS 1.3 that is resumed and had none, so `getPeerCertificate()` must not be empty. Keep sessions of different settings apart (`sessionIdContext`, one session cache for each server).',
   };
 }
 

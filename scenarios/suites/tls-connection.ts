@@ -52,7 +52,7 @@ export const tlsConnection: readonly ProbeScenario[] = [
       text: 'recorded: whether the endpoint needs the server name',
       authentic: true,
       pass: [200],
-      note: ['2xx', '3xx', '4xx', '5xx', 'closed', 'alert'],
+      note: ['2xx', '3xx', '4xx', '5xx', 'closed', 'alert', 'untrusted'],
       unclear: ['none'],
     },
     why: 'Every sender names the server. Without the name a shared server shows its default certificate, which is useful to know when one sees that certificate elsewhere.',

@@ -134,6 +134,13 @@ describe('one answer against what was due', () => {
     expect(verdictOf({ text: '4xx', authentic: true, pass: ['4xx'], warn: ['closed'] }, failure('reset'))).toBe('warn');
   });
 
+  it('takes a certificate that is not trusted as an answer where it is one', () => {
+    const due = (more: Partial<Expectation>) => ({ text: 'recorded', authentic: true, pass: [200], ...more });
+    expect(verdictOf(due({ note: ['untrusted'] }), failure('tls-untrusted'))).toBe('pass');
+    expect(verdictOf(due({ warn: ['untrusted'] }), failure('tls-untrusted'))).toBe('warn');
+    expect(verdictOf(due({ note: ['alert', 'closed'] }), failure('tls-untrusted'))).toBe('inconclusive');
+  });
+
   it('lets an exact status beat its class', () => {
     const due: Expectation = { text: '4xx but 404', authentic: true, pass: ['4xx'], warn: [404] };
     expect(verdictOf(due, answer(404))).toBe('warn');
