@@ -6,8 +6,12 @@ import type { Identities } from './identities.ts';
 import { addressOf, type RawOptions, rawExchange } from './raw-exchange.ts';
 import { requestBytes } from './transmissions.ts';
 
-/** How long a session is waited for. Most endpoints send one with the handshake or right after it; some never do. */
-const SESSION_WAIT_MS = 500;
+/**
+ * How long a session is waited for once the handshake is done: 500 ms, in steps, so that a time in which this process itself stood still
+ * counts as one step. Most endpoints send one with the handshake or right after it; some never do.
+ */
+const SESSION_STEP_MS = 50;
+const SESSION_STEPS = 10;
 
 function optionsFor(
   url: string,
@@ -33,19 +37,28 @@ function withoutName(url: URL): ConnectionOptions {
 function takeSession(
   url: string,
   tls: ConnectionOptions,
-  signal: AbortSignal | undefined,
+  { timeoutMs, signal }: Pick<RawOptions, 'timeoutMs' | 'signal'>,
 ): Promise<Buffer | undefined> {
   const { host, port, serverName } = addressOf(new URL(url));
   return new Promise((resolve) => {
     const socket: TLSSocket = connect({ host, port, servername: serverName, ...tls });
     const settle = (session?: Buffer) => {
-      clearTimeout(timer);
+      clearTimeout(limit);
+      clearInterval(waiting);
       signal?.removeEventListener('abort', onAbort);
       socket.destroy();
       resolve(session);
     };
     const onAbort = () => settle();
-    const timer = setTimeout(onAbort, SESSION_WAIT_MS);
+    const limit = setTimeout(onAbort, timeoutMs);
+    let waiting: NodeJS.Timeout | undefined;
+    socket.on('secureConnect', () => {
+      let steps = 0;
+      waiting = setInterval(() => {
+        steps += 1;
+        if (steps === SESSION_STEPS) settle();
+      }, SESSION_STEP_MS);
+    });
     signal?.addEventListener('abort', onAbort, { once: true });
     socket.on('session', (session: Buffer) => settle(session));
     socket.on('error', () => settle());
@@ -71,7 +84,7 @@ export async function connectedExchange(
     const session =
       resumeFrom === undefined
         ? undefined
-        : await takeSession(prepared.url, optionsFor(prepared.url, change, resumeFrom, identities), options.signal);
+        : await takeSession(prepared.url, optionsFor(prepared.url, change, resumeFrom, identities), options);
     return await rawExchange(prepared.url, partner, bytes, {
       ...options,
       tls: { ...tls, ...(session && { session }) },
