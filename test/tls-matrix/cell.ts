@@ -1,0 +1,73 @@
+/** One cell of the matrix: a server, and what a run against it has to say. */
+import { type Partner, type ResultDocument, type RunLimits, run } from '../../harness/index.ts';
+import type { RunOptions } from '../../harness/run/run.ts';
+import { type Difference, differences, type Expected } from './expected.ts';
+import { API_KEY, SECRET } from './material.ts';
+
+/** What a run needs to know of an endpoint that is up. */
+export interface Open {
+  readonly url: string;
+  readonly tls: NonNullable<Partner['tls']>;
+  readonly clientFixtures?: RunOptions['clientFixtures'];
+  close(): Promise<void>;
+}
+
+export interface Cell {
+  /** What is put to the test, and on which server: they name the cell. */
+  readonly row: string;
+  readonly column: string;
+  /** A program that the cell cannot do without. */
+  readonly program?: 'nginx' | 'openssl';
+  /** Left to the document, because it takes long or shows little that another cell does not. */
+  readonly documentOnly?: boolean;
+  readonly suites: readonly string[];
+  /** Only these scenarios, where each takes long. */
+  readonly scenarios?: readonly string[];
+  readonly limits?: Partial<RunLimits>;
+  readonly expected: Expected | { readonly cannotServe: string };
+  open(): Promise<Open>;
+}
+
+export interface Measured {
+  readonly cell: Cell;
+  /** Null when the server cannot serve it, and says so as it should. */
+  readonly document: ResultDocument | null;
+  readonly differences: readonly Difference[];
+}
+
+const LIMITS: Partial<RunLimits> = { timeoutMs: 3000, recoveryMs: 500, concurrency: 4 };
+
+export function isCannotServe(expected: Cell['expected']): expected is { readonly cannotServe: string } {
+  return 'cannotServe' in expected;
+}
+
+/** Opens the server, runs the suites against it, closes it, and compares. */
+export async function measure(cell: Cell): Promise<Measured> {
+  const { expected } = cell;
+  let open: Open;
+  try {
+    open = await cell.open();
+  } catch (error) {
+    if (!isCannotServe(expected)) throw error;
+    const said = reasonsOf(error).join(' ');
+    if (said.includes(expected.cannotServe)) return { cell, document: null, differences: [] };
+    throw new Error(`the server does not say "${expected.cannotServe}" but "${said}"`, { cause: error });
+  }
+  try {
+    if (isCannotServe(expected)) throw new Error(`the server serves it, and "${expected.cannotServe}" was due`);
+    const document = await run({
+      partner: { url: open.url, signing: { secret: SECRET }, apiKey: { value: API_KEY }, tls: open.tls },
+      clientFixtures: open.clientFixtures ?? {},
+      selection: { suites: cell.suites, scenarios: cell.scenarios ?? [] },
+      limits: { ...LIMITS, ...cell.limits },
+    });
+    return { cell, document, differences: differences(expected, document) };
+  } finally {
+    await open.close();
+  }
+}
+
+/** The messages of an error and of its causes. */
+function reasonsOf(error: unknown): string[] {
+  return error instanceof Error ? [error.message, ...reasonsOf(error.cause)] : [];
+}

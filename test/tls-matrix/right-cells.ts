@@ -1,0 +1,201 @@
+/** Servers that are as they should be, each in its own way: a run has nothing to complain of. */
+
+import { constants } from 'node:crypto';
+import http2 from 'node:http2';
+import https, { type ServerOptions } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import { type ClientMaterialName, clientMaterial, type ServerFixtureName, serverFixture } from '../../certs/index.ts';
+import type { Cell, Open } from './cell.ts';
+import type { Expected } from './expected.ts';
+import { serverThatLetsIn } from './expected-of-clients.ts';
+import { rightServer } from './expected-of-server.ts';
+import { CLIENT_NAME, nginxProtocolsOf, type Spoken } from './material.ts';
+import type { Upstreams } from './matrix.ts';
+import type { Nginx } from './servers/nginx.ts';
+import { openNode, openServer, receiving } from './servers/node-server.ts';
+import { openReceiver } from './servers/reference-receiver.ts';
+
+type Row = Omit<Cell, 'suites'> & { readonly suites?: Cell['suites'] };
+
+const RSA: ReadonlySet<ServerFixtureName> = new Set(['rsa2048', 'rsa4096']);
+
+/** By its certificate and its versions, in the reference receiver. */
+function certified(name: ServerFixtureName, spoken: Spoken = 'both'): Row {
+  const open = async () => {
+    const { cert, key, ca } = await serverFixture(name);
+    return openReceiver(spoken, { cert, key }, { tls: { ca } });
+  };
+  const row = spoken === 'both' ? name : `${name}, ${spoken}`;
+  return { row, column: 'reference receiver', expected: rightServer(spoken, RSA.has(name) ? 'rsa' : 'ec'), open };
+}
+
+const CERTIFIED: readonly Row[] = [
+  certified('rsa2048'),
+  certified('rsa4096'),
+  certified('p256'),
+  certified('p384'),
+  certified('ed25519'),
+  certified('direct'),
+  certified('two-intermediates'),
+  certified('p256', 'TLS 1.2 only'),
+  certified('p256', 'TLS 1.3 only'),
+];
+
+async function material() {
+  const { cert, key, ca } = await serverFixture('p256');
+  return { served: { cert, key }, reached: { tls: { ca } } };
+}
+
+function onNode(row: string, options: ServerOptions, expected: Expected = {}): Row {
+  const open = async () => {
+    const { served, reached } = await material();
+    return openNode({ ...served, ...options }, reached);
+  };
+  return { row, column: 'Node https', expected, open };
+}
+
+/** Two certificates, of which each client gets the one that it can verify. */
+async function openTwo(): Promise<Open> {
+  const [{ served, reached }, rsa] = await Promise.all([material(), serverFixture('rsa2048')]);
+  return openNode({ cert: [rsa.cert, served.cert], key: [rsa.key, served.key] }, reached);
+}
+
+/** A server of many names: without a name it shows the certificate of another. */
+async function openShared(): Promise<Open> {
+  const [{ served, reached }, other] = await Promise.all([material(), serverFixture('wrong-host')]);
+  const right = createSecureContext(served);
+  const SNICallback: ServerOptions['SNICallback'] = (_name, done) => done(null, right);
+  return openNode({ cert: other.cert, key: other.key, SNICallback }, reached);
+}
+
+/** Refuses who does not name it. */
+async function openNamed(): Promise<Open> {
+  const { served, reached } = await material();
+  const server = https.createServer(served, receiving());
+  server.on('secureConnection', (socket) => {
+    if (socket.servername === false) socket.destroy();
+  });
+  return openServer(server, reached);
+}
+
+async function openHttp2(): Promise<Open> {
+  const { served, reached } = await material();
+  const server = http2.createSecureServer({ ...served, allowHTTP1: true });
+  server.on('request', receiving() as unknown as Parameters<typeof server.on>[1]);
+  return openServer(server, reached);
+}
+
+const ON_NODE: readonly Row[] = [
+  { row: 'HTTP/2 as well', column: 'Node http2', expected: {}, open: openHttp2 },
+  onNode('without session tickets', { secureOptions: constants.SSL_OP_NO_TICKET }),
+  onNode('one suite for each version', { ciphers: 'ECDHE-ECDSA-CHACHA20-POLY1305:TLS_CHACHA20_POLY1305_SHA256' }),
+  onNode(
+    'CBC suites alone',
+    { ciphers: 'ECDHE-ECDSA-AES128-SHA256', maxVersion: 'TLSv1.2' },
+    { 'tls/tls-1-2-spoken': 'recorded', 'tls/tls-1-3-spoken': 'recorded' },
+  ),
+  {
+    row: 'an RSA certificate beside an elliptic one',
+    column: 'Node https',
+    expected: rightServer('both', 'rsa'),
+    open: openTwo,
+  },
+  onNode('P-384 as its one curve', { ecdhCurve: 'P-384' }),
+  {
+    row: 'another certificate without a name',
+    column: 'Node https',
+    expected: { 'tls/no-server-name': 'recorded' },
+    open: openShared,
+  },
+  {
+    row: 'nothing without a name',
+    column: 'Node https',
+    expected: { 'tls/no-server-name': 'recorded' },
+    open: openNamed,
+  },
+];
+
+/** With mutual TLS, for right certificates of each kind. */
+function mutual(name: ClientMaterialName, options: ServerOptions = {}, what: string = name): Row {
+  const open = async () => {
+    const [{ served, reached }, right] = await Promise.all([material(), clientMaterial(name)]);
+    const tls = { ...reached.tls, clientCert: right.cert, clientKey: right.key };
+    const asked = { ca: right.authority, requestCert: true, rejectUnauthorized: true };
+    return openNode({ ...served, ...asked, ...options }, { tls }, receiving());
+  };
+  return {
+    row: `mutual TLS, ${what}`,
+    column: 'Node https',
+    suites: ['tls', 'mtls'],
+    expected: withoutFixtures(),
+    open,
+  };
+}
+
+/** The partner gave none of the certificates that only its authority can make. */
+const withoutFixtures = (spoken: Spoken = 'both') => serverThatLetsIn([], { spoken, given: [] });
+
+const MUTUAL: readonly Row[] = [
+  mutual('right', {}, 'a P-256 certificate'),
+  mutual('rsa', {}, 'an RSA certificate'),
+  mutual('intermediate', {}, 'a certificate of an intermediate'),
+  mutual('no-usages', {}, 'a certificate without usages'),
+  mutual('right', { secureOptions: constants.SSL_OP_NO_TICKET }, 'without session tickets'),
+  mutual('right', { secureOptions: constants.SSL_OP_NO_TICKET, sessionTimeout: 1 }, 'without sessions'),
+];
+
+const SITES: readonly (readonly [
+  row: string,
+  lines: string,
+  more: { readonly http2?: true; readonly mutual?: true },
+  Spoken?,
+])[] = [
+  ['behind nginx', '', {}],
+  ['behind nginx', '', {}, 'TLS 1.2 only'],
+  ['behind nginx', '', {}, 'TLS 1.3 only'],
+  ['behind nginx, HTTP/2 as well', '', { http2: true }],
+  ['behind nginx, without session tickets', 'ssl_session_tickets off;', {}],
+  ['behind nginx, with a session cache', 'ssl_session_cache shared:one:1m;', { mutual: true }],
+  ['behind nginx, mutual TLS', '', { mutual: true }],
+  ['behind nginx, mutual TLS and HTTP/2', '', { mutual: true, http2: true }],
+];
+
+function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
+  return SITES.map(([row, lines, { http2: h2, mutual: asked }, spoken = 'both']) => {
+    const port = nginx.add(async () => {
+      const [{ served }, { authority }, behind] = await Promise.all([material(), clientMaterial('right'), plain()]);
+      const verify =
+        asked === true ? `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}") { return 403; }` : '';
+      return {
+        ...served,
+        lines: `${nginxProtocolsOf(spoken)} ${lines} ${verify} location / { proxy_pass http://127.0.0.1:${behind.port}; }`,
+        ...(asked === true && { clientAuthority: authority }),
+        ...(h2 === true && { http2: true as const }),
+      };
+    });
+    const open = async () => {
+      const [{ reached }, { cert, key }] = await Promise.all([material(), clientMaterial('right')]);
+      const client = asked === true ? { clientCert: cert, clientKey: key } : {};
+      return {
+        url: `https://localhost:${await port()}/hooks`,
+        tls: { ...reached.tls, ...client },
+        close: async () => {},
+      };
+    };
+    return {
+      row: spoken === 'both' ? row : `${row}, ${spoken}`,
+      column: 'nginx',
+      program: 'nginx',
+      suites: asked === true ? ['tls', 'mtls'] : ['tls'],
+      expected: asked === true ? withoutFixtures(spoken) : rightServer(spoken),
+      open,
+    };
+  });
+}
+
+export function rightCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
+  return [...CERTIFIED, ...ON_NODE, ...MUTUAL, ...behindNginx(nginx, upstreams)].map((row) => ({
+    suites: ['tls'],
+    ...row,
+  }));
+}

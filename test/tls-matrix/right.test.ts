@@ -1,0 +1,3 @@
+import { holdTable } from './hold-table.ts';
+
+holdTable('right');
