@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { HookproofError } from '../contract/index.ts';
 import { answerClientErrors } from './client-errors.ts';
 import type { Receiver } from './create-receiver.ts';
@@ -45,12 +46,23 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** For mutants, whose connection is wrong: options of node:https in place of the right ones, and the server before it listens. */
+export interface ServerChanges {
+  readonly options?: TlsOptions | undefined;
+  readonly server?: (server: Server) => void;
+}
+
 /** Serves a receiver. Throws `HookproofError` (`RECEIVER_TLS`, `RECEIVER_LISTEN`). */
-export async function serve(receiver: Receiver, options: ServerOptions): Promise<RunningServer> {
+export async function serve(
+  receiver: Receiver,
+  options: ServerOptions,
+  changes: ServerChanges = {},
+): Promise<RunningServer> {
   const { host = '127.0.0.1', port = 0, timeouts = {}, logger = silentLogger } = options;
   const closeMs = timeouts.closeMs ?? 10_000;
-  const server = createHttpServer(receiver, options);
+  const server = createHttpServer(receiver, options, changes.options);
   answerClientErrors(server);
+  changes.server?.(server);
   const closeServer = gracefulClose(server, closeMs);
 
   await listen(server, host, port);
@@ -74,7 +86,7 @@ export async function serve(receiver: Receiver, options: ServerOptions): Promise
   };
 }
 
-function createHttpServer(receiver: Receiver, options: ServerOptions): Server {
+function createHttpServer(receiver: Receiver, options: ServerOptions, changed: TlsOptions = {}): Server {
   const { tls, timeouts = {}, logger = silentLogger } = options;
   const http = {
     ...matchedClasses(receiver.app),
@@ -93,6 +105,7 @@ function createHttpServer(receiver: Receiver, options: ServerOptions): Server {
       handshakeTimeout: timeouts.handshakeMs ?? 10_000,
       requestCert: tls.clientCertificate !== undefined,
       rejectUnauthorized: tls.clientCertificate !== 'optional',
+      ...changed,
     },
     receiver.app,
   );

@@ -14,13 +14,19 @@ export interface RunningReceiver extends RunningServer {
  * Makes a receiver and serves it over HTTP, or HTTPS when `tls` is given. Throws `HookproofError` (`RECEIVER_*`) when the
  * configuration is incomplete or the address cannot be used. Closing it waits for requests and handlers under way.
  */
-export async function startReceiver(options: ReceiverOptions & ServerOptions): Promise<RunningReceiver> {
-  const receiver: Receiver = createReceiver({ ...options, ...clientCertificateOf(options) });
+export async function startReceiver(given: ReceiverOptions & ServerOptions): Promise<RunningReceiver> {
+  const options = withClientCertificateCheck(given);
+  const receiver: Receiver = createReceiver(options);
   const server = await serve(receiver, options);
   return { ...server, settled: () => receiver.settled() };
 }
 
-/** The check of client certificates that goes with `tls`. What does not go together would refuse everyone, or let anyone in. */
+/** The options with the check of client certificates that goes with `tls`. */
+export function withClientCertificateCheck<Options extends ReceiverOptions & ServerOptions>(options: Options): Options {
+  return { ...options, ...clientCertificateOf(options) };
+}
+
+/** What does not go together would refuse everyone, or let anyone in. */
 function clientCertificateOf({ tls, clientCertificate }: ReceiverOptions & ServerOptions): {
   clientCertificate?: ClientCertificateOption;
 } {

@@ -1,0 +1,66 @@
+/** Starts a mutant: the right receiver, with the one stage of a fault in its place. */
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createHandling } from '../handling.ts';
+import { type ReceiverOptions, resolveOptions } from '../options.ts';
+import { createApp, createPipeline } from '../pipeline.ts';
+import { type ServerOptions, serve } from '../serve.ts';
+import { type RunningReceiver, withClientCertificateCheck } from '../start-receiver.ts';
+import type { Fault, FaultParts } from './fault.ts';
+
+/** Follows the connections of a server, so that a crash can cut them. */
+function connectionsOf(server: Server): Set<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
+}
+
+/** Serves a mutant. Takes what `startReceiver` takes, and throws what it throws. */
+export async function startFaultyReceiver(
+  fault: Fault,
+  given: ReceiverOptions & ServerOptions,
+): Promise<RunningReceiver> {
+  const options = withClientCertificateCheck(given);
+  const config = resolveOptions(options);
+  const handling = createHandling(config);
+  const right = createPipeline(config, handling);
+  let server: Server | null = null;
+  let connections = new Set<Socket>();
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const crash = (downMs: number) => {
+    const listening = server;
+    if (listening === null || !listening.listening) return;
+    const { port, address } = listening.address() as AddressInfo;
+    listening.close();
+    for (const socket of connections) socket.destroy();
+    if (!Number.isFinite(downMs)) return;
+    timer = setTimeout(() => {
+      if (!closed) listening.listen(port, address);
+    }, downMs);
+  };
+  const parts: FaultParts = { right, config, handling, crash };
+  const pipeline = fault.stage === 'connection' ? right : { ...right, [fault.stage]: fault.replace(parts) };
+  const receiver = { app: createApp(pipeline, config.logger), settled: () => handling.settled() };
+  const running = await serve(receiver, options, {
+    options: fault.stage === 'connection' ? fault.options : undefined,
+    server: (made) => {
+      server = made;
+      connections = connectionsOf(made);
+      if (fault.stage === 'connection') fault.server?.(made, parts);
+    },
+  });
+  return {
+    ...running,
+    settled: () => handling.settled(),
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      return running.close();
+    },
+  };
+}
