@@ -1,0 +1,52 @@
+/** The two ways in which a receiver comes to hash something else than the bytes that arrived. */
+import type { Request } from 'express';
+import { requestHeader } from '../stages/request-header.ts';
+import { refuseUnauthorized, required } from '../stages/stage.ts';
+import { verifySignature } from '../verify-signature.ts';
+import type { StageFault } from './fault.ts';
+
+/**
+ * The check compares rightly, but over other bytes: the signature has to fit one of those that `inputs` makes of the body. What `inputs` throws
+ * counts as a wrong signature. The later stages get the body as it came.
+ */
+export function verifyingOver(inputs: (rawBody: Buffer, req: Request) => readonly Uint8Array[]): StageFault['replace'] {
+  return ({ right, config }) => {
+    const { signing } = config;
+    if (signing === undefined) return right.verifySignature;
+    return (req, res, next) => {
+      const header = requestHeader(req, signing.header);
+      const fits = (rawBody: Uint8Array) => verifySignature({ rawBody, header, secrets: signing.secrets }).ok;
+      try {
+        if (inputs(required(res, 'rawBody'), req).some(fits)) return next();
+      } catch {
+        // A body that is no JSON, for example: there is nothing to compare with.
+      }
+      refuseUnauthorized(res, 'signature-mismatch');
+    };
+  };
+}
+
+/** The body is changed as it is read, so that every later stage works with what `change` made of it. What it throws is answered 500. */
+export function readingAs(change: (rawBody: Buffer, req: Request) => Uint8Array): StageFault['replace'] {
+  return ({ right }) =>
+    (req, res, next) =>
+      right.readBody(req, res, (error?: unknown) => {
+        if (error !== undefined) return next(error);
+        try {
+          const changed = change(required(res, 'rawBody'), req);
+          res.locals.rawBody = Buffer.from(changed);
+        } catch (thrown) {
+          return next(thrown);
+        }
+        next();
+      });
+}
+
+/** The same, for a change of text. Bytes that are not UTF-8 stay as they are, so that only the change itself shows. */
+export function readingText(change: (text: string) => string): StageFault['replace'] {
+  return readingAs((rawBody) => {
+    const text = rawBody.toString('utf8');
+    if (!Buffer.from(text, 'utf8').equals(rawBody)) return rawBody;
+    return Buffer.from(change(text), 'utf8');
+  });
+}
