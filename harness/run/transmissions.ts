@@ -1,13 +1,13 @@
 /** Replacements for the transmit stage that an HTTP client can carry out: how a body is written to the wire. */
 import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Transmission } from '../../scenarios/index.ts';
 import type { BodyWriter, Prepared } from '../sender/index.ts';
 
 /** How long pieces are held apart. TCP joins what is written at once; this is enough for each to be a packet of its own. */
-const PIECE_GAP_MS = 3;
+const PIECE_GAP_MS = 10;
 
 /** How long a client waits for `100 Continue` before it sends the body all the same (RFC 9110, 10.1.1). */
 const CONTINUE_WAIT_MS = 1000;
@@ -44,7 +44,10 @@ function inPieces(sizes: readonly number[]): BodyWriter {
       const size = Math.max(1, sizes[Math.min(turn, sizes.length - 1)] ?? body.length);
       await write(request, body.subarray(at, at + size), signal);
       at += size;
-      if (at < body.length) await delay(PIECE_GAP_MS, undefined, { signal });
+      if (at >= body.length) break;
+      await delay(PIECE_GAP_MS, undefined, { signal });
+      // An endpoint in this very process reads between timers and here: without it, a busy moment would join two pieces.
+      await nextTurn();
     }
     request.end();
   };

@@ -1,3 +1,4 @@
+import { required } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
 import { rawBytes } from './raw-body-fix.ts';
 import { verifyingOver } from './raw-body-wrong-input.ts';
@@ -74,16 +75,16 @@ export const partlyReadBodies: readonly StageFault[] = [
   {
     ...base,
     name: 'stalls-on-large-body',
-    title: 'A body beyond 64 KiB is never read to its end, and no answer is given.',
-    seen: 'Streams that are piped to two readers of which one waits, and bodies that an earlier middleware has consumed.',
+    title: 'A rightly signed body beyond 256 KiB is never answered.',
+    seen: 'Large bodies that go to a second reader or to a file, and code that waits for an end event which has passed.',
     why: 'The sender runs into its time limit and tries again, each time with the same end, while connections pile up.',
     fix: rawBytes('Read the body in one place, to its end, and hand the bytes on to the check and to the parser.'),
-    stage: 'readBody',
+    stage: 'parse',
     replace:
       ({ right }) =>
       (req, res, next) => {
-        if (Number(req.headers['content-length'] ?? 0) <= 64 * 1024) return right.readBody(req, res, next);
-        req.once('readable', () => {});
+        if (required(res, 'rawBody').length <= 256 * 1024) return right.parse(req, res, next);
+        req.once('end', () => right.parse(req, res, next));
       },
   },
 ];

@@ -1,4 +1,4 @@
-import { compact, rewritten, type Serialiser, spacedOut, spelt, utf8 } from '../changes/bytes.ts';
+import { asciiOnly, compact, rewritten, type Serialiser, spacedOut, spelt, utf8 } from '../changes/bytes.ts';
 import { asJavaScript, asPhp, asPrettyJavaScript, asPython, asSorted } from '../changes/reserialising.ts';
 import { signedOver } from '../changes/signing.ts';
 import { refused, refusedMalformed } from '../expectations.ts';
@@ -126,6 +126,49 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     },
     why: 'The check encodes text as Latin-1, in which every character outside of it becomes the same byte: different texts share a signature.',
     fix: 'Hash the bytes as received; a change of the encoding "to make it work" breaks it for everybody else.',
+  },
+  {
+    ...base,
+    id: 'raw-body/mirror-ascii',
+    title: 'Refuses a signature over the body in ASCII (a body with an accent, wrongly signed)',
+    change: {
+      serialise: spelt(MEMO, '"caf\u00e9"'),
+      sign: signedOver('the body with a question mark for each character outside ASCII', (body) =>
+        utf8(text(body).replace(/[^\0-\x7f]/g, '?')),
+      ),
+    },
+    why: 'An ASCII encoder writes a question mark for every other character, so one name can be exchanged for another under its signature.',
+    fix: 'Use Encoding.UTF8 (and not Encoding.ASCII) where the HMAC wants text, or give it bytes.',
+  },
+  {
+    ...base,
+    id: 'raw-body/mirror-escapes',
+    title: 'Refuses a signature over the body with escapes for its accents (a body with an accent, wrongly signed)',
+    change: {
+      serialise: spelt(MEMO, '"caf\u00e9"'),
+      sign: signedOver('the body with an escape for each character outside ASCII', (body) =>
+        utf8(asciiOnly(text(body))),
+      ),
+    },
+    why: 'The check spells the text as another sender would, so it verifies a body that did not come.',
+    fix: 'Remove the code that escapes the body before the HMAC.',
+  },
+  {
+    ...base,
+    id: 'raw-body/mirror-zero-byte',
+    title: 'Refuses a body that goes on behind a zero byte and is signed up to there (an odd body, wrongly signed)',
+    requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
+    change: {
+      serialise: rewritten((json) => `${json}\0 and more`),
+      sign: signedOver(
+        'the body up to the zero byte',
+        (body) => body.subarray(0, body.indexOf(0)),
+        "tr '\\000' '\\n' | head -n 1 | tr -d '\\n'",
+      ),
+    },
+    expect: refusedMalformed,
+    why: 'For a C string the body ends there: whatever stands behind is covered by no signature and may be read by something else.',
+    fix: 'Hash as many bytes as Content-Length says, and not what strlen counts.',
   },
   {
     ...base,

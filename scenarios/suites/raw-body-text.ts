@@ -110,6 +110,22 @@ export const rawBodyText: readonly ProbeScenario[] = [
   },
   {
     ...base,
+    id: 'raw-body/percent-escapes',
+    title: 'Accepts a signed body with percent escapes in a string',
+    change: memo('"100%25 of a%20b"'),
+    why: 'Helpers that decode every input of a request turn %20 into a space, and the first link with an escape in it is refused.',
+    fix: 'Do not URL-decode the body: only form data is percent-encoded, and this is JSON.',
+  },
+  {
+    ...base,
+    id: 'raw-body/format-characters',
+    title: 'Accepts a signed body with %s, $& and $1 in a string',
+    change: memo('"50% of %s, $& and $1"'),
+    why: 'These mean something to functions that format or replace text: a body that is put through printf or replace() comes out changed.',
+    fix: 'Hand the body to the HMAC function by itself, not through a format string or a template.',
+  },
+  {
+    ...base,
     id: 'raw-body/delete-character',
     title: 'Accepts a signed body with the control character DEL in a string',
     change: memo('"a\u007fb"'),

@@ -80,6 +80,8 @@ describe('the bodies of the raw-body suite', () => {
       'line-separator': 'latin1',
       'escaped-html': 'node',
       'plain-html': '',
+      'percent-escapes': '',
+      'format-characters': '',
       'delete-character': '',
       'null-character': '',
       'lone-surrogate': '',
@@ -166,6 +168,9 @@ describe('the mirrors', () => {
     trimmed: (body) => Buffer.from(text(body).trimEnd()),
     newlines: (body) => Buffer.from(text(body).split('\r\n').join('\n')),
     'latin-1': (body) => Buffer.from([...text(body)].map((letter) => letter.charCodeAt(0))),
+    ascii: (body) => Buffer.from([...text(body)].map((letter) => (letter.charCodeAt(0) < 128 ? letter : '?')).join('')),
+    escapes: (body) => Buffer.from(text(body).split('\u00e9').join('\\u00e9')),
+    'zero-byte': (body) => Buffer.from(text(body).split('\0')[0] ?? ''),
     'invalid-utf-8-twin': (body) => Buffer.from(text(body)),
     'byte-order-mark': (body) => Buffer.from(new TextDecoder().decode(body)),
   };
