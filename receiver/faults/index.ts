@@ -1,4 +1,5 @@
 /** The mutants of the reference receiver, by name. They are for testing harnesses: never deploy one. */
+import { combinationFaults } from './combination.ts';
 import type { Fault } from './fault.ts';
 import { partlyReadBodies } from './raw-body-arrival.ts';
 import { decodedBodies } from './raw-body-characters.ts';
@@ -7,6 +8,18 @@ import { reserialisedInLanguages } from './raw-body-languages.ts';
 import { relaidBodies } from './raw-body-layout.ts';
 import { reserialisedBodies } from './raw-body-reserialised.ts';
 import { respeltBodies } from './raw-body-spelling.ts';
+import { otherAgreements } from './signature-agreement.ts';
+import { otherAlgorithmFaults } from './signature-algorithm.ts';
+import { bypassFaults } from './signature-bypass.ts';
+import { comparisonFaults } from './signature-comparison.ts';
+import { conditionalChecks } from './signature-conditions.ts';
+import { signatureCrashes } from './signature-crash.ts';
+import { missingSignatureFaults } from './signature-missing.ts';
+import { misplacedSignatureFaults } from './signature-place.ts';
+import { rememberedSignatures } from './signature-remembered.ts';
+import { extraSecrets, secretsInHeader } from './signature-secret.ts';
+import { spellingFaults } from './signature-spelling.ts';
+import { uncheckedSignatures } from './signature-unchecked.ts';
 
 export { FAULT_AREAS, type Fault, type FaultArea, STACKS, type Stack } from './fault.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
@@ -20,4 +33,18 @@ export const FAULTS: readonly Fault[] = [
   ...partlyReadBodies,
   ...secondInputs,
   ...otherSchemes,
+  ...missingSignatureFaults,
+  ...uncheckedSignatures,
+  ...rememberedSignatures,
+  ...extraSecrets,
+  ...secretsInHeader,
+  ...otherAlgorithmFaults,
+  ...spellingFaults,
+  ...comparisonFaults,
+  ...signatureCrashes,
+  ...conditionalChecks,
+  ...bypassFaults,
+  ...misplacedSignatureFaults,
+  ...otherAgreements,
+  ...combinationFaults,
 ];
