@@ -1,5 +1,10 @@
 /** The mutants of the reference receiver, by name. They are for testing harnesses: never deploy one. */
 import { combinationFaults } from './combination.ts';
+import { looseKeyComparisons } from './api-key-comparison.ts';
+import { guessableKeys } from './api-key-guesses.ts';
+import { misplacedKeys } from './api-key-places.ts';
+import { wrongKeyRefusals } from './api-key-refusals.ts';
+import { uncheckedKeys } from './api-key-unchecked.ts';
 import type { Fault } from './fault.ts';
 import { partlyReadBodies } from './raw-body-arrival.ts';
 import { decodedBodies } from './raw-body-characters.ts';
@@ -47,4 +52,9 @@ export const FAULTS: readonly Fault[] = [
   ...misplacedSignatureFaults,
   ...otherAgreements,
   ...combinationFaults,
+  ...uncheckedKeys,
+  ...looseKeyComparisons,
+  ...guessableKeys,
+  ...misplacedKeys,
+  ...wrongKeyRefusals,
 ];
