@@ -26,7 +26,8 @@ export const guessableKeys: readonly StageFault[] = [
     fix: {
       rule: 'Have no default for a credential: without one the service must not start.',
       express: 'Delete the fallback behind `??`, and throw in its place.',
-      spring: 'Write `${webhook.api-key}` without a default behind a colon.',
+      spring:
+        'Give the placeholder of the property no default behind a colon: without a value the context then fails to start.',
     },
     replace: alsoAccepts(({ given }) => given === 'changeme' || given === 'test'),
   },

@@ -127,10 +127,6 @@ export const wrongKeyRefusals: readonly StageFault[] = [
       rule: 'Say it with the status: 401 for wrong credentials.',
       express: 'Set the status before the body: `res.status(401).json({ error: "unauthorized" })`.',
     },
-    equivalentTo: {
-      name: 'api-key-not-checked',
-      reason: 'Whether a delivery that was answered 200 was thrown away cannot be seen from outside.',
-    },
     replace: refusesKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
   },
 ];

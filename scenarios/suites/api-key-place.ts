@@ -1,5 +1,7 @@
-import type { JsonObject } from '../../contract/index.ts';
+import { headerValues, type JsonObject, sameHeaderName } from '../../contract/index.ts';
 import {
+  addQuery,
+  both,
   headerName,
   headerValue,
   moveToHeader,
@@ -8,7 +10,23 @@ import {
   withoutHeader,
 } from '../changes/addressing.ts';
 import { accepted, refused, refusedOrChosen } from '../expectations.ts';
-import type { Scenario } from '../scenario.ts';
+import type { AddressChange, Scenario } from '../scenario.ts';
+
+/** The key in a parameter, beside whatever else is there. */
+function inQuery(parameter: string): AddressChange {
+  return addQuery(`the key in ?${parameter}=`, (kit) => `${parameter}=${encodeURIComponent(kit.apiKey)}`);
+}
+
+/** The key in a header that has no value yet, beside whatever else is there. The header of the signature is left alone. */
+function copyTo(header: string): AddressChange {
+  return {
+    label: `the key in ${header}`,
+    make: (head, kit) =>
+      sameHeaderName(header, kit.apiKeyHeader) || headerValues(head.headers, header).length > 0
+        ? head
+        : { ...head, headers: [...head.headers, [header, kit.apiKey]] },
+  };
+}
 
 /** The right key in a place that was not agreed; the agreed header, spelt as HTTP allows; and two keys at once. */
 export const misplacedKeys: readonly Scenario[] = [
@@ -48,6 +66,22 @@ export const misplacedKeys: readonly Scenario[] = [
     fix: 'Ask for the header by the function for headers, and not for a "parameter" by its name.',
   },
   {
+    id: 'api-key/in-query-token',
+    title: 'Refuses the API key in the query parameters that are usual for tokens',
+    level: 'must',
+    requirements: ['key-header', 'key-missing'],
+    needs: ['api-key'],
+    change: {
+      address: ['token', 'access_token', 'apikey', 'apiKey', 'auth'].reduce(
+        (address, name) => both('the key in five usual parameters in place of the header', inQuery(name), address),
+        withoutHeader('api-key', 'no API key header'),
+      ),
+    },
+    expect: refused,
+    why: 'Libraries for tokens look into the query without being asked, and the key ends up in the access logs.',
+    fix: 'Configure the library to read the header only.',
+  },
+  {
     id: 'api-key/in-authorization',
     title: 'Refuses the API key as a bearer token in Authorization',
     level: 'must',
@@ -64,6 +98,24 @@ export const misplacedKeys: readonly Scenario[] = [
     expect: refused,
     why: 'Tokens of users arrive in that header. Mixing the two makes one kind of credential pass for the other.',
     fix: 'Take the generic token check off this route, and read the configured header alone.',
+  },
+  {
+    id: 'api-key/in-authorization-basic',
+    title: 'Refuses the API key as user name and password in Authorization',
+    level: 'must',
+    requirements: ['key-header', 'key-missing'],
+    needs: ['api-key'],
+    change: {
+      address: moveToHeader(
+        'api-key',
+        'Authorization',
+        'the key as user name and as password of Basic in Authorization in place of the header',
+        (key) => `Basic ${Buffer.from(`${key}:${key}`).toString('base64')}`,
+      ),
+    },
+    expect: refused,
+    why: 'Tools put such credentials into URLs and remember them, which a key in a header of its own is spared.',
+    fix: 'Remove the check for Basic authentication from this route, also where the server does it by itself.',
   },
   {
     id: 'api-key/in-cookie',
@@ -95,13 +147,34 @@ export const misplacedKeys: readonly Scenario[] = [
     fix: 'Keep a single header name in the configuration and delete the list of alternatives.',
   },
   {
+    id: 'api-key/in-usual-headers',
+    title: 'Refuses the API key in the other headers that are usual for tokens',
+    level: 'must',
+    requirements: ['key-header', 'key-missing'],
+    needs: ['api-key'],
+    change: {
+      address: ['Authorization', 'X-Auth-Token', 'X-Access-Token', 'X-Api-Token', 'X-Auth-Key', 'ApiKey'].reduce(
+        (address, name) => both('the key in six usual headers in place of the agreed one', copyTo(name), address),
+        withoutHeader('api-key', 'no API key header'),
+      ),
+    },
+    expect: refused,
+    why: 'A helper that knows the names of all services takes the key from headers that no rule and no mask in a log covers.',
+    fix: 'Call it with the one agreed name, or read that header yourself.',
+  },
+  {
     id: 'api-key/in-body-without-header',
     title: 'Refuses a delivery without the key header and with the API key in its body',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
     change: {
-      compose: (kit): JsonObject => ({ ...kit.notification(), apiKey: kit.apiKey }),
+      compose: (kit): JsonObject => ({
+        ...kit.notification(),
+        apiKey: kit.apiKey,
+        api_key: kit.apiKey,
+        key: kit.apiKey,
+      }),
       address: withoutHeader('api-key', 'no API key header'),
     },
     expect: refused,

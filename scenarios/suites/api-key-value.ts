@@ -227,4 +227,36 @@ export const wrongKeys: readonly Scenario[] = [
       fix: 'Remove the decoding: the key is sent as it is.',
     },
   ),
+  nearKey(
+    'blank-inside',
+    'Refuses the API key with a blank in its middle',
+    keyInstead('the key with a blank in its middle', (key) => {
+      const middle = Math.floor(key.length / 2);
+      return `${key.slice(0, middle)} ${key.slice(middle)}`;
+    }),
+    {
+      why: 'White space inside is removed from keys that people paste; on the wire it makes another key of it.',
+      fix: 'Clean a key up where it is entered, and compare the header as it came.',
+    },
+  ),
+  nearKey(
+    'in-list',
+    'Refuses a list with the API key in it',
+    keyInstead('a random key, a comma and the key', (key, kit) => `${kit.nonce(16)}, ${key}`),
+    {
+      why: 'A list lets one request try thousands of keys, past every limit on failed attempts.',
+      fix: 'Compare the header as a whole; do not split it at commas.',
+    },
+  ),
+  nearKey(
+    'percent-encoded',
+    'Refuses the API key percent-encoded',
+    keyInstead('the key with every byte percent-encoded', (key) =>
+      [...Buffer.from(key)].map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join(''),
+    ),
+    {
+      why: 'The header is decoded like a part of a URL, so that several texts are the key and a lone % is an exception.',
+      fix: 'Take decodeURIComponent out of the path of the header; it belongs to URLs.',
+    },
+  ),
 ];

@@ -5,6 +5,8 @@ import { keyInstead, wrongKey } from '../changes/keying.ts';
 import { refused } from '../expectations.ts';
 import { refusedLarge } from '../payload-expectations.ts';
 import type { AddressChange, Scenario, Suite } from '../scenario.ts';
+import { keyBypasses } from './api-key-bypass.ts';
+import { guessedKeys } from './api-key-guesses.ts';
 import { misplacedKeys } from './api-key-place.ts';
 import { wrongKeys } from './api-key-value.ts';
 
@@ -82,5 +84,5 @@ const otherCredentials: readonly Scenario[] = [
 export const apiKeySuite: Suite = {
   name: 'api-key',
   title: 'The API key is required, whole and exact',
-  scenarios: [...missingKeys, ...wrongKeys, ...misplacedKeys, ...otherCredentials],
+  scenarios: [...missingKeys, ...wrongKeys, ...guessedKeys, ...misplacedKeys, ...keyBypasses, ...otherCredentials],
 };

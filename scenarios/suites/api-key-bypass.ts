@@ -1,0 +1,100 @@
+import type { JsonObject } from '../../contract/index.ts';
+import { addQuery, both, setHeader, withoutHeader } from '../changes/addressing.ts';
+import { fixedText } from '../changes/bytes.ts';
+import { refused, refusedMalformed } from '../expectations.ts';
+import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
+import type { AddressChange, Delivery, Kit, Scenario } from '../scenario.ts';
+
+const withoutKey = withoutHeader('api-key', 'no API key header');
+
+/** One delivery without a key for each claim, which should free it from having one and does not. */
+function claiming(claims: readonly AddressChange[]): readonly (readonly Delivery[])[] {
+  return claims.map((claim) => [
+    {
+      label: claim.label,
+      change: { address: both(`no API key header, and ${claim.label}`, claim, withoutKey) },
+      expect: refused,
+    },
+  ]);
+}
+
+function ofKind(label: string, compose: (kit: Kit) => JsonObject): readonly Delivery[] {
+  return [{ label, change: { compose, address: withoutKey }, expect: refused }];
+}
+
+const base = { level: 'must', requirements: ['key-missing'], needs: ['api-key'] } as const;
+
+/** No kind of notification, no header and no parameter frees a delivery from its key. */
+export const keyBypasses: readonly Scenario[] = [
+  {
+    ...base,
+    id: 'api-key/missing-for-every-kind',
+    title: 'Refuses a delivery without the API key whatever kind of notification it is',
+    flow: () => [
+      ofKind('SELL', (kit) => order(kit, 'SELL', 'COMPLETED')),
+      ofKind('ORDER_TRACKING', (kit) => tracking(kit, 'BUY', 'COMPLETED')),
+      ofKind('REFUND', (kit) => refund(kit, 'SUCCESS')),
+      ofKind('PAYMENT_METHOD', (kit) => paymentMethod(kit, 'STAGED')),
+      ofKind('WALLET', (kit) => wallet(kit)),
+      ofKind('CAAS_BLOCKCHAIN', (kit) => deposit(kit)),
+      ofKind('an unknown type', (kit) => ({
+        ...kit.notification(),
+        type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`,
+      })),
+    ],
+    why: 'A route or branch for a kind that came later was copied without its key check, and every test with an order passes.',
+    fix: 'Put the key check in front of the whole route, so that no branch is reached without it.',
+  },
+  {
+    ...base,
+    id: 'api-key/missing-with-claims',
+    title: 'Refuses a delivery without the API key that claims to be internal, verified or a test',
+    flow: () =>
+      claiming([
+        setHeader('X-Forwarded-For', '127.0.0.1'),
+        setHeader('X-Real-IP', '127.0.0.1'),
+        setHeader('Forwarded', 'for=127.0.0.1;proto=https'),
+        setHeader('X-Debug', '1'),
+        setHeader('X-Environment', 'test'),
+        setHeader('X-Service-Verified', 'true'),
+        setHeader('User-Agent', 'Service-Webhooks/1.0'),
+        setHeader('Origin', 'http://localhost'),
+      ]),
+    why: 'Every client can write these headers, so an exception for them is an exception for everyone.',
+    fix: 'Make no exception from the key check by address, origin or environment that the request itself names.',
+  },
+  {
+    ...base,
+    id: 'api-key/missing-with-test-query',
+    title: 'Refuses a delivery without the API key that has a test parameter in its query',
+    flow: () =>
+      claiming(['skip=1', 'test=true', 'debug=1'].map((query) => addQuery(`${query} in the query`, () => query))),
+    why: 'Switches for trials by hand stay in the code, and their names are guessed at once.',
+    fix: 'Delete the switch, and send the key with test deliveries too.',
+  },
+  {
+    ...base,
+    id: 'api-key/missing-with-charset',
+    title: 'Refuses a delivery without the API key whose Content-Type has a charset',
+    change: {
+      address: both(
+        'no API key header, and Content-Type with a charset',
+        setHeader('Content-Type', 'application/json; charset=utf-8'),
+        withoutKey,
+      ),
+    },
+    expect: refused,
+    why: 'A check that hangs on the exact media type is passed by, and the handler for "everything else" takes the delivery.',
+    fix: 'Check the key independently of the content type, before any parser is chosen.',
+  },
+  {
+    ...base,
+    id: 'api-key/missing-on-malformed',
+    title: 'Refuses a malformed delivery without the API key as unauthenticated (no key, broken JSON)',
+    requirements: ['key-missing', 'delivery-malformed-unsigned'],
+    change: { serialise: fixedText('{"id": "broken'), address: withoutKey },
+    expect: refusedMalformed,
+    why: 'A 400 shows that strangers reach the parser, and from its answers they learn how the endpoint works.',
+    fix: 'Check the key from the headers before the body is parsed.',
+  },
+];
