@@ -11,6 +11,9 @@ import { decodedBodies } from './raw-body-characters.ts';
 import { otherSchemes, secondInputs } from './raw-body-fallbacks.ts';
 import { reserialisedInLanguages } from './raw-body-languages.ts';
 import { relaidBodies } from './raw-body-layout.ts';
+import { hashKeys } from './payload-hash-keys.ts';
+import { refusedKinds } from './payload-kinds.ts';
+import { closedLists } from './payload-open-lists.ts';
 import { reserialisedBodies } from './raw-body-reserialised.ts';
 import { respeltBodies } from './raw-body-spelling.ts';
 import { otherAgreements } from './signature-agreement.ts';
@@ -58,3 +61,4 @@ export const FAULTS: readonly Fault[] = [
   ...misplacedKeys,
   ...wrongKeyRefusals,
 ];
+export const FAULTS: readonly Fault[] = [...reserialisedBodies, ...refusedKinds, ...closedLists, ...hashKeys];

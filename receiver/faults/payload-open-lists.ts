@@ -1,0 +1,271 @@
+import { ERROR_CODES, NOTIFICATION_TYPES, ORDER_STATUSES } from '../../contract/index.ts';
+import { containersIn, fieldAt, refusing } from './careless-reading.ts';
+import type { StageFault } from './fault.ts';
+
+const base = { area: 'payload', stage: 'validate' } as const;
+
+/** Whether a field is filled with something that is not in a list. */
+function outside(path: string, list: readonly string[]): (payload: unknown) => boolean {
+  return (payload) => {
+    const value = fieldAt(payload, path);
+    return typeof value === 'string' && value !== '' && !list.includes(value);
+  };
+}
+
+const LISTED_CODES: readonly string[] = ERROR_CODES.map(({ code }) => code);
+
+/** Whether the error code of a notification, wherever its type has it, is such a one. */
+function errorCode(such: (code: string) => boolean): (payload: unknown) => boolean {
+  return (payload) =>
+    ['data.errorData.code', 'data.errorCode'].some((path) => {
+      const code = fieldAt(payload, path);
+      return typeof code === 'string' && code !== '' && such(code);
+    });
+}
+
+const ENVELOPE = ['id', 'type', 'at', 'data'];
+const BLOCKCHAIN_DATA = [
+  'targetWalletAddress',
+  'blockchainTransactionId',
+  'blockchainTransctionId',
+  'blockchainMemo',
+  'currency',
+  'chain',
+  'refundWalletAddress',
+  'sourceWalletAddress',
+];
+const EVERY_FIELD = new Set([
+  ...ENVELOPE,
+  ...BLOCKCHAIN_DATA,
+  ...['providerId', 'transactionId', 'metadata', 'orderStatus', 'blockchainData', 'errorData', 'code', 'message'],
+  ...['orderType', 'providerTransactionId', 'providerTransactionRef', 'providerTransactionStatus', 'errorCode'],
+  ...['trackingStateDescription', 'status', 'amount', 'walletAddress', 'paymentMethodId', 'accountId', 'operation'],
+  ...['customerId', 'assetId', 'partnerTransactionId', 'sourceAddress', 'destinationAddress', 'asset'],
+]);
+
+const openList = (what: string) => ({
+  rule: `Read ${what} as text, act on the values that you know, and accept the others.`,
+  express: `Use \`z.string()\` in place of \`z.enum([...])\` for ${what}, and map it to your own enum afterwards, with a default.`,
+  spring: 'Jackson throws on an unknown enum constant: switch on READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
+  dotnet: `JsonStringEnumConverter throws on an unknown name: declare ${what} as string.`,
+});
+
+/** Lists of values and fields that are taken for complete. */
+export const closedLists: readonly StageFault[] = [
+  {
+    ...base,
+    name: 'closes-the-list-of-types',
+    title: 'A notification of a type that is not in the list is refused.',
+    seen: 'In most integrations with an enum for the type, and in public webhook receivers that answer 400 or 404 to events that they do not handle.',
+    why: 'On the day a new type is introduced, the endpoint begins to fail for it, and monitoring at the sender may switch the endpoint off.',
+    fix: openList('type'),
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing(outside('type', NOTIFICATION_TYPES)),
+  },
+  {
+    ...base,
+    name: 'closes-the-list-of-caas-types',
+    title: 'A CAAS notification whose data.type is not BUY, SELL or ORDER_TRACKING is refused.',
+    seen: 'Where a switch over data.type ends in an exception, as code reviews often ask.',
+    why: 'A new kind of order cannot be introduced without an outage at this partner.',
+    fix: openList('data.type'),
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing(
+      (payload) =>
+        fieldAt(payload, 'type') === 'CAAS' && outside('data.type', ['BUY', 'SELL', 'ORDER_TRACKING'])(payload),
+      422,
+    ),
+  },
+  {
+    ...base,
+    name: 'closes-the-list-of-order-statuses',
+    title: 'An order at a status that is not in the list is refused.',
+    seen: 'In enums and database check constraints for the status column.',
+    why: 'An order that takes a new turn disappears from view until the enum is extended and deployed.',
+    fix: openList('orderStatus'),
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing(outside('data.metadata.orderStatus', ORDER_STATUSES)),
+  },
+  {
+    ...base,
+    name: 'closes-the-list-of-deposit-statuses',
+    title: 'A deposit at any status other than COMPLETED is refused.',
+    seen: 'In code that was written from the one sample of a deposit.',
+    why: 'A deposit that is announced before it is complete is answered with an error over and over.',
+    fix: openList('the status of a deposit'),
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing(
+      (payload) => fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN' && outside('data.status', ['COMPLETED'])(payload),
+    ),
+  },
+  {
+    ...base,
+    name: 'closes-the-list-of-tracking-statuses',
+    title: 'A tracking whose provider status is not in the list is refused.',
+    seen: 'In enums for the status of payment providers, which each provider extends.',
+    why: 'A new provider with a status of its own stops the tracking of its orders.',
+    fix: openList('providerTransactionStatus'),
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing(outside('data.metadata.providerTransactionStatus', ['COMPLETED', 'EXPIRED'])),
+  },
+  {
+    ...base,
+    name: 'closes-the-list-of-wallet-operations',
+    title: 'A wallet notification with an operation other than WALLET_CREATED is refused.',
+    seen: 'In validators with a literal where only one value is known.',
+    why: 'The next operation on wallets fails for all customers at once.',
+    fix: openList('operation'),
+    severity: 'low',
+    forbidden: false,
+    replace: refusing(outside('data.operation', ['WALLET_CREATED'])),
+  },
+  {
+    ...base,
+    name: 'closes-the-list-of-error-codes',
+    title: 'A failure with an error code that is not in the list is refused.',
+    seen: 'Where the table of codes in the documentation was turned into an enum or a foreign key.',
+    why: 'The list is of examples. A failure with another code never arrives, so the order stays open although it is dead.',
+    fix: openList('the error code'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing(errorCode((code) => !LISTED_CODES.includes(code))),
+  },
+  {
+    ...base,
+    name: 'wants-three-digits-in-error-codes',
+    title: 'An error code is refused when its middle group does not have three digits.',
+    seen: 'In patterns that were derived from the first page of the table, such as three digits, three digits, letter and digit.',
+    why: 'One of the codes has two digits there, and it is the one for errors without a code of their own.',
+    fix: {
+      rule: 'Do not check the form of an error code; store it as text.',
+      express: 'Drop the `.regex(...)` from the schema of the code.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing(errorCode((code) => !/^\d{3}-\d{3}-[A-Z]\d$/.test(code))),
+  },
+  {
+    ...base,
+    name: 'lacks-one-error-code',
+    title: 'One of the listed error codes is missing from the list of the receiver, and a failure with it is refused.',
+    seen: 'In enums that were typed by hand from a table of more than fifty rows.',
+    why: 'Everything works until exactly that failure occurs, perhaps months later, and then its notification is lost.',
+    fix: openList('the error code'),
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing(errorCode((code) => code === '207-002-S3')),
+  },
+  {
+    ...base,
+    name: 'knows-error-codes-by-their-first-number',
+    title: 'An error code is refused when its first number is not 204, 313 or 352.',
+    seen: 'In routing tables that send a failure to a team by the first part of its code.',
+    why: 'Failures of the ledger, of time limits and of risk screening have other first numbers and reach nobody.',
+    fix: {
+      rule: 'Route by the first number if you like, with a default route for all others.',
+      express: 'Give the lookup a default: `teams.get(code.slice(0, 3)) ?? teams.get("other")`.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing(errorCode((code) => !/^(?:204|313|352|999)-/.test(code))),
+  },
+  {
+    ...base,
+    name: 'lacks-status-blockchain-accepted',
+    title: 'An order at the status BLOCKCHAIN_ACCEPTED is refused.',
+    seen: 'In lists of statuses that were copied from the happy path: created, pending, confirmed.',
+    why: 'The transfer is on the blockchain, and the partner answers with an error each time that it is told.',
+    fix: openList('orderStatus'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing((payload) => fieldAt(payload, 'data.metadata.orderStatus') === 'BLOCKCHAIN_ACCEPTED', 422),
+  },
+  {
+    ...base,
+    name: 'lacks-status-staged',
+    title: 'A payment method at STAGED is refused.',
+    seen: 'In code that takes PAYMENT_METHOD for the report of a decline.',
+    why: 'The user is never asked for the amounts of the microtransactions, so no card can be verified.',
+    fix: openList('the status of a payment method'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing((payload) => fieldAt(payload, 'data.status') === 'STAGED'),
+  },
+  {
+    ...base,
+    name: 'lacks-status-expired',
+    title: 'A tracking at EXPIRED is refused.',
+    seen: 'In receivers that were tried with cash steps that went well.',
+    why: 'Orders whose user never came to the kiosk stay open for ever.',
+    fix: openList('providerTransactionStatus'),
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing((payload) => fieldAt(payload, 'data.metadata.providerTransactionStatus') === 'EXPIRED'),
+  },
+  {
+    ...base,
+    name: 'forbids-unknown-fields',
+    title: 'A notification with a field that the schema does not name is refused, at whatever depth it stands.',
+    seen: 'With zod `strict()`, pydantic `extra="forbid"`, Jackson FAIL_ON_UNKNOWN_PROPERTIES, DisallowUnknownFields in Go, additionalProperties: false.',
+    why: 'Adding a field is the most harmless change that a sender can make, and here it stops everything.',
+    fix: {
+      rule: 'Ignore what the schema does not name.',
+      express:
+        'Use `z.object` or `z.looseObject` in place of `z.strictObject`; in Ajv leave out `additionalProperties: false`.',
+      django: 'Do not raise in `validate()` for keys of `initial_data` that no serializer field has.',
+      spring:
+        'Set `spring.jackson.deserialization.fail-on-unknown-properties=false`, and no `@JsonIgnoreProperties(ignoreUnknown = false)`.',
+      go: 'Remove `decoder.DisallowUnknownFields()`.',
+      dotnet: 'Remove `JsonUnmappedMemberHandling.Disallow`.',
+    },
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing((payload) => {
+      for (const container of containersIn(payload)) {
+        if (!Array.isArray(container) && !Object.keys(container).every((key) => EVERY_FIELD.has(key))) return true;
+      }
+      return false;
+    }),
+  },
+  {
+    ...base,
+    name: 'forbids-unknown-fields-in-envelope',
+    title: 'A notification with an unknown field beside id, type, at and data is refused.',
+    seen: 'Where the envelope is a strict class of its own and data is a free-form map.',
+    why: 'A version number or a trace id in the envelope, the usual place for it, stops every kind at once.',
+    fix: {
+      rule: 'Let the envelope have fields that you do not know.',
+      express: 'Use `z.looseObject` for the envelope as well as for data.',
+    },
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing(
+      (payload) =>
+        typeof payload === 'object' && payload !== null && !Object.keys(payload).every((key) => ENVELOPE.includes(key)),
+    ),
+  },
+  {
+    ...base,
+    name: 'forbids-unknown-fields-in-blockchain-data',
+    title: 'An order with an unknown field in blockchainData is refused.',
+    seen: 'In mappers where strictness is an annotation of each class and was forgotten on the innermost one.',
+    why: 'A network that brings a field of its own makes all its orders fail, and only its orders.',
+    fix: {
+      rule: 'Ignore unknown fields in every class, the inner ones too.',
+      express: 'Look for `strict` in every nested schema, and remove it.',
+      spring: 'Configure the ObjectMapper once instead of annotating class by class.',
+    },
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing((payload) => {
+      const blockchainData = fieldAt(payload, 'data.metadata.blockchainData');
+      if (typeof blockchainData !== 'object' || blockchainData === null) return false;
+      return !Object.keys(blockchainData).every((key) => BLOCKCHAIN_DATA.includes(key));
+    }),
+  },
+];
