@@ -346,6 +346,13 @@ export const REQUIREMENTS = [
     text: 'Every notification has id, type, at and data, and all five types are accepted.',
   },
   {
+    id: 'envelope-id',
+    section: 'Notification envelope',
+    level: 'should',
+    subject: 'receiver',
+    text: 'The id has the form of a UUID; which version, and which letter case, is not stated.',
+  },
+  {
     id: 'envelope-at',
     section: 'Notification envelope',
     level: 'must',
@@ -407,6 +414,13 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'REFUND notifications are accepted with SUCCESS (with the hash) and with FAIL (with errorData).',
+  },
+  {
+    id: 'refund-amount',
+    section: 'type = REFUND',
+    level: 'must',
+    subject: 'receiver',
+    text: 'The amount of a refund is decimal text, with as many digits as it takes and with or without a decimal point.',
   },
   {
     id: 'refund-order',

@@ -11,9 +11,13 @@ import { decodedBodies } from './raw-body-characters.ts';
 import { otherSchemes, secondInputs } from './raw-body-fallbacks.ts';
 import { reserialisedInLanguages } from './raw-body-languages.ts';
 import { relaidBodies } from './raw-body-layout.ts';
+import { amounts } from './payload-amounts.ts';
 import { hashKeys } from './payload-hash-keys.ts';
+import { ids } from './payload-ids.ts';
 import { refusedKinds } from './payload-kinds.ts';
+import { missingData } from './payload-missing-data.ts';
 import { closedLists } from './payload-open-lists.ts';
+import { times } from './payload-times.ts';
 import { reserialisedBodies } from './raw-body-reserialised.ts';
 import { respeltBodies } from './raw-body-spelling.ts';
 import { otherAgreements } from './signature-agreement.ts';
@@ -62,3 +66,11 @@ export const FAULTS: readonly Fault[] = [
   ...wrongKeyRefusals,
 ];
 export const FAULTS: readonly Fault[] = [...reserialisedBodies, ...refusedKinds, ...closedLists, ...hashKeys];
+  ...refusedKinds,
+  ...closedLists,
+  ...hashKeys,
+  ...missingData,
+  ...times,
+  ...amounts,
+  ...ids,
+];

@@ -268,4 +268,40 @@ export const closedLists: readonly StageFault[] = [
       return !Object.keys(blockchainData).every((key) => BLOCKCHAIN_DATA.includes(key));
     }),
   },
+  {
+    ...base,
+    name: 'forbids-unknown-fields-in-error-data',
+    title: 'A failed order with an unknown field in errorData is refused.',
+    seen: 'Where the error is a strict class that other modules share.',
+    why: 'Adding a detail to errors hides the failures themselves, and only the failures.',
+    fix: {
+      rule: 'Ignore unknown fields in every class, that of errors too.',
+      express: 'Look for `strict` in the schema of errorData, and remove it.',
+    },
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing((payload) => {
+      const errorData = fieldAt(payload, 'data.errorData');
+      if (typeof errorData !== 'object' || errorData === null) return false;
+      return !Object.keys(errorData).every((key) => key === 'code' || key === 'message');
+    }),
+  },
+  {
+    ...base,
+    name: 'forbids-unknown-fields-in-wallets',
+    title: 'A wallet notification with an unknown field in data is refused, while all other kinds may have some.',
+    seen: 'In code bases where each kind was added by somebody else, with another base class.',
+    why: 'One kind stops on a change that is harmless everywhere else, so it is looked for in the wrong place.',
+    fix: {
+      rule: 'Set the mapper to ignore unknown fields as a whole, and not class by class.',
+      express: 'Build the schemas of all kinds with one helper that makes loose objects.',
+    },
+    severity: 'low',
+    forbidden: false,
+    replace: refusing((payload) => {
+      const data = fieldAt(payload, 'data');
+      if (fieldAt(payload, 'type') !== 'WALLET' || typeof data !== 'object' || data === null) return false;
+      return !Object.keys(data).every((key) => EVERY_FIELD.has(key));
+    }),
+  },
 ];

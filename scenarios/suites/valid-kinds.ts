@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/index.ts';
 import { accepted } from '../expectations.ts';
 import type { RequirementId } from '../requirements.ts';
-import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
+import { deposit, hash, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Kit, ProbeScenario } from '../scenario.ts';
 
 /** A notification that the sender does send, and that every receiver has to accept. */
@@ -50,6 +50,14 @@ export const validKinds: readonly ProbeScenario[] = [
     (kit) => order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED'),
     'The hash comes with a later notification. A receiver that demands it here refuses every buy on its way.',
     'Do not require blockchainTransactionId at BLOCKCHAIN_ACCEPTED.',
+  ),
+  kind(
+    'buy-blockchain-accepted-hash',
+    'Accepts a buy at BLOCKCHAIN_ACCEPTED with its hash',
+    'caas-hash-follows',
+    (kit) => order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED', { hash: hash(kit) }),
+    'The notification that brings the hash is the one that lets the user follow the transfer on the blockchain.',
+    'Store the hash whenever a notification has one, whatever its status is.',
   ),
   kind(
     'buy-confirmed',

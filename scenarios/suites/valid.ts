@@ -1,6 +1,7 @@
 import { LIMITS } from '../../contract/index.ts';
 import { accepted } from '../expectations.ts';
 import type { ObservationScenario, ProbeScenario, RunObservations, Suite } from '../scenario.ts';
+import { validAmounts } from './valid-amounts.ts';
 import { validErrors } from './valid-errors.ts';
 import { validKinds } from './valid-kinds.ts';
 import { validOpen } from './valid-open.ts';
@@ -89,5 +90,14 @@ const steady: ObservationScenario = {
 export const validSuite: Suite = {
   name: 'valid',
   title: 'Every valid notification is accepted',
-  scenarios: [plainDelivery, ...validKinds, ...validOptional, ...validErrors, ...validOpen, answersInTime, steady],
+  scenarios: [
+    plainDelivery,
+    ...validKinds,
+    ...validOptional,
+    ...validErrors,
+    ...validOpen,
+    ...validAmounts,
+    answersInTime,
+    steady,
+  ],
 };

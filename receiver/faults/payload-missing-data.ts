@@ -1,0 +1,252 @@
+import { dyingOf, fault, fieldAt, readingAfter, readingBefore, refusing, unguarded } from './careless-reading.ts';
+import type { StageFault } from './fault.ts';
+
+const base = { area: 'payload', stage: 'validate' } as const;
+
+const isOrder = (payload: unknown) => fieldAt(payload, 'data.metadata.orderStatus') !== undefined;
+const chainField = (payload: unknown, name: string) => fieldAt(payload, `data.metadata.blockchainData.${name}`);
+
+const optional = (what: string) => ({
+  rule: `Take missing, null and empty ${what} for the same thing: none.`,
+  express: `Use optional access (\`?.\`) and \`|| null\` for ${what}, or \`z.string().nullish()\` in the schema.`,
+  spring: 'Leave `@NotNull` and `@NotBlank` off optional fields.',
+  go: 'Use a pointer, and test it for nil.',
+  dotnet: 'Declare the property nullable and not `required`.',
+});
+
+/** Code that takes for granted what a notification may lack. */
+export const missingData: readonly StageFault[] = [
+  {
+    ...base,
+    name: 'reads-missing-error-data',
+    title: 'errorData is compared with null, and its code is read when it is missing altogether.',
+    seen: 'In JavaScript with `!== null`, and wherever null and absent are two different things.',
+    why: 'Leaving out a field without content is a usual option of serialisers; from that day on every success is a crash.',
+    fix: optional('errorData'),
+    severity: 'medium',
+    forbidden: false,
+    replace: readingAfter((payload) => {
+      const type = fieldAt(payload, 'type');
+      if ((type !== 'CAAS' && type !== 'REFUND') || fieldAt(payload, 'data.errorData') === null) return;
+      unguarded(payload, 'data.errorData.code');
+    }),
+  },
+  {
+    ...base,
+    name: 'expects-an-error-with-expired',
+    title:
+      'A tracking at EXPIRED, or at any status but COMPLETED, is taken for a failure whose error is read; it never has one.',
+    seen: 'In code with two groups of statuses, good and bad, in which every bad one has an error.',
+    why: 'A cash step that the user missed ends in a 500 that is repeated, and the reserved money is not released.',
+    fix: {
+      rule: 'Decide by errorData itself whether there is an error, and not by a status.',
+      express: 'Use `data.errorData?.code ?? null` for every status.',
+    },
+    severity: 'high',
+    forbidden: true,
+    replace: readingAfter((payload) => {
+      const status = fieldAt(payload, 'data.metadata.providerTransactionStatus');
+      if (status !== undefined && status !== 'COMPLETED') unguarded(payload, 'data.errorData.code');
+    }),
+  },
+  {
+    ...base,
+    name: 'takes-error-codes-apart',
+    title: 'The code of an error is split at its hyphens, and the parts are used without a look.',
+    seen: 'In log and alarm code that wants the severity at the end of the code.',
+    why: 'A code of another form, or none at all, turns the report of a failure into a failure of the receiver.',
+    fix: {
+      rule: 'Treat an error code as opaque text; when you take it apart, have an answer for other forms.',
+      express: "Write `code?.split('-')[2]?.[0] ?? 'unknown'`.",
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: readingAfter((payload) => {
+      const errorData = fieldAt(payload, 'data.errorData');
+      if (typeof errorData !== 'object' || errorData === null) return;
+      const code = fieldAt(errorData, 'code');
+      if (typeof code !== 'string' || code.split('-')[2] === undefined) fault('the third part is undefined');
+    }),
+  },
+  {
+    ...base,
+    name: 'reads-missing-blockchain-data',
+    title: 'A field of blockchainData is read without a look whether blockchainData is there.',
+    seen: 'In handlers that were written for orders with a transfer.',
+    why: 'Before the blockchain is involved there may be nothing to say about it, and such an order crashes the handler.',
+    fix: optional('blockchainData'),
+    severity: 'medium',
+    forbidden: false,
+    replace: readingAfter((payload) => {
+      if (isOrder(payload)) unguarded(payload, 'data.metadata.blockchainData.chain');
+    }),
+  },
+  {
+    ...base,
+    name: 'reads-metadata-unguarded',
+    title: 'The status is read from data.metadata before anything has made sure that metadata is there.',
+    seen: 'In handlers without a schema; in public projects a missing field of a webhook has taken a whole API server down.',
+    why: 'One delivery with a piece missing ends in an unhandled error.',
+    fix: {
+      rule: 'Validate the shape of data before the handler reads from it, and answer 400 when it does not fit.',
+      express: 'Run `schema.safeParse(payload)` first, and answer 400 unless it succeeded.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: readingBefore((payload) => {
+      if (fieldAt(payload, 'type') === 'CAAS' && fieldAt(payload, 'data.type') !== undefined) {
+        unguarded(payload, 'data.metadata.orderStatus');
+      }
+    }),
+  },
+  {
+    ...base,
+    name: 'reads-asset-unguarded',
+    title: 'The amount of a deposit is read two levels down, with nothing that checks the levels above.',
+    seen: 'In handlers that validate the fields of orders and none of the rarer kinds.',
+    why: 'A deposit with a piece missing takes the handler down instead of being refused.',
+    fix: {
+      rule: 'Have a schema for every kind, down to the fields that you read.',
+      express: 'Add `asset: z.object({ amount: z.string(), currency: z.string() })` to the schema of deposits.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: readingBefore((payload) => {
+      if (fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN') unguarded(payload, 'data.metadata.asset.amount');
+    }),
+  },
+  {
+    ...base,
+    name: 'crashes-on-refund-without-error-data',
+    title: 'A refund that has no errorData ends the process.',
+    seen: 'In workers where the error of a refund is read in a background promise that nobody awaits.',
+    why: 'This one shape of this one kind is rare, so the crash is found in production, and each new attempt repeats it.',
+    fix: {
+      rule: 'Allow for refunds without errorData, and catch what background work throws.',
+      express: 'Await or `.catch()` every promise that a handler starts, and use `data.errorData?.code`.',
+    },
+    severity: 'high',
+    forbidden: true,
+    replace: dyingOf(
+      (payload) => fieldAt(payload, 'type') === 'REFUND' && fieldAt(payload, 'data.errorData') === undefined,
+    ),
+  },
+  {
+    ...base,
+    name: 'requires-target-wallet',
+    title: 'An order without a filled targetWalletAddress is refused.',
+    seen: 'In schemas that were made with buys, where the target wallet always stands.',
+    why: 'A sell pays out money and may have no target wallet.',
+    fix: optional('targetWalletAddress'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing((payload) => isOrder(payload) && !isFilled(chainField(payload, 'targetWalletAddress'))),
+  },
+  {
+    ...base,
+    name: 'requires-hash-once-on-chain',
+    title: 'An order at BLOCKCHAIN_ACCEPTED or later is refused when it has no hash.',
+    seen: 'In validations that tie the hash to the status, which looks right on paper.',
+    why: 'The hash comes with the notification after that status, so every order is refused on its way.',
+    fix: optional('blockchainTransactionId'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing(
+      (payload) =>
+        fieldAt(payload, 'data.metadata.orderStatus') === 'BLOCKCHAIN_ACCEPTED' &&
+        !isFilled(chainField(payload, 'blockchainTransactionId')),
+      422,
+    ),
+  },
+  {
+    ...base,
+    name: 'requires-memo-key',
+    title:
+      'An order whose blockchainData lacks the key blockchainMemo is refused, though it may be null or empty there.',
+    seen: 'In schemas with `nullable()` where `optional()` was needed as well.',
+    why: 'Most networks have no memo, and a serialiser that leaves out what is empty makes all their orders fail.',
+    fix: optional('blockchainMemo'),
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing((payload) => {
+      const blockchainData = fieldAt(payload, 'data.metadata.blockchainData');
+      if (typeof blockchainData !== 'object' || blockchainData === null) return false;
+      return !Object.hasOwn(blockchainData, 'blockchainMemo');
+    }),
+  },
+  {
+    ...base,
+    name: 'calls-text-functions-on-null-addresses',
+    title: 'Addresses are converted to lower case, also when they are null or no text.',
+    seen: 'Where addresses are compared without regard to case, which networks with checksummed addresses ask for.',
+    why: 'The first order with a null address ends in a TypeError and a 500.',
+    fix: optional('addresses'),
+    severity: 'high',
+    forbidden: true,
+    replace: readingBefore((payload) => {
+      for (const name of ['targetWalletAddress', 'refundWalletAddress', 'sourceWalletAddress']) {
+        const address = chainField(payload, name);
+        if (address !== undefined && typeof address !== 'string') fault('toLowerCase is not a function');
+      }
+    }),
+  },
+  {
+    ...base,
+    name: 'refuses-empty-text',
+    title: 'An optional field of blockchainData is refused when it is empty text.',
+    seen: 'In validators with a minimum length of one, or a pattern for addresses, on fields that may be absent or null.',
+    why: 'Empty is one of the ways in which the sender writes "none", and such orders are refused for good.',
+    fix: optional('fields'),
+    severity: 'medium',
+    forbidden: true,
+    replace: refusing((payload) =>
+      ['targetWalletAddress', 'refundWalletAddress', 'sourceWalletAddress', 'blockchainMemo'].some(
+        (name) => chainField(payload, name) === '',
+      ),
+    ),
+  },
+  {
+    ...base,
+    name: 'requires-every-chain-field',
+    title: 'An order is refused unless every field of blockchainData has its key, whatever the status is.',
+    seen: 'In classes that were generated from one sample payload, with every field mandatory.',
+    why: 'Which fields are filled when is not stated, so almost any real order may be refused.',
+    fix: optional('fields of blockchainData'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing((payload) => {
+      if (!isOrder(payload)) return false;
+      return ['currency', 'chain', 'targetWalletAddress', 'sourceWalletAddress', 'refundWalletAddress'].some(
+        (name) => chainField(payload, name) === undefined,
+      );
+    }),
+  },
+  {
+    ...base,
+    name: 'requires-description',
+    title: 'A tracking whose description is empty is refused.',
+    seen: 'In forms and columns where a text counts as filled only when it has a character.',
+    why: 'The description is free text of a provider, who may have nothing to say.',
+    fix: optional('trackingStateDescription'),
+    severity: 'low',
+    forbidden: false,
+    replace: refusing((payload) => fieldAt(payload, 'data.metadata.trackingStateDescription') === ''),
+  },
+  {
+    ...base,
+    name: 'forbids-null-outside-orders',
+    title: 'Null is refused for the hash of a refund or a deposit and for the error code of a payment method.',
+    seen: 'In schemas with `optional()` where `nullable()` was needed as well.',
+    why: 'A serialiser that writes every field makes null of what is missing, and these kinds stop then.',
+    fix: optional('fields'),
+    severity: 'medium',
+    forbidden: false,
+    replace: refusing((payload) =>
+      ['data.metadata.blockchainTransactionId', 'data.errorCode'].some((path) => fieldAt(payload, path) === null),
+    ),
+  },
+];
+
+function isFilled(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
