@@ -101,7 +101,7 @@ function createHttpServer(receiver: Receiver, options: ServerOptions, changed: T
   const server = createTlsServer(
     {
       ...http,
-      ...secureContextOptions(tls),
+      ...secureContextOptions(tls, changed.ciphers),
       handshakeTimeout: timeouts.handshakeMs ?? 10_000,
       requestCert: tls.clientCertificate !== undefined,
       rejectUnauthorized: tls.clientCertificate !== 'optional',

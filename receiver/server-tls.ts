@@ -19,8 +19,11 @@ export interface ServerTls {
   readonly clientCertificate?: 'required' | 'optional';
 }
 
-/** Checks the material and gives it as node:tls takes it. Throws {@link HookproofError} `RECEIVER_TLS`, which holds nothing of the key. */
-export function secureContextOptions(tls: ServerTls): SecureContextOptions {
+/**
+ * Checks the material and gives it as node:tls takes it. Throws {@link HookproofError} `RECEIVER_TLS`, which holds nothing of the key. `ciphers` is
+ * for mutants: what counts as too weak to be used depends on it.
+ */
+export function secureContextOptions(tls: ServerTls, ciphers?: string): SecureContextOptions {
   checkAuthorities(tls);
   checkPair(tls);
   const options: SecureContextOptions = {
@@ -31,6 +34,7 @@ export function secureContextOptions(tls: ServerTls): SecureContextOptions {
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(tls.passphrase === undefined ? {} : { passphrase: tls.passphrase }),
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(ciphers === undefined ? {} : { ciphers }),
   };
   try {
     createSecureContext(options);

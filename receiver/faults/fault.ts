@@ -7,6 +7,7 @@ import type { TlsOptions } from 'node:tls';
 import type { Handling } from '../handling.ts';
 import type { ReceiverConfig } from '../options.ts';
 import type { Pipeline } from '../pipeline.ts';
+import type { ServerTls } from '../server-tls.ts';
 import type { Stage } from '../stages/stage.ts';
 
 export const FAULT_AREAS = [
@@ -56,6 +57,8 @@ export interface FaultParts {
   readonly right: Pipeline;
   readonly config: ReceiverConfig;
   readonly handling: Handling;
+  /** The material for HTTPS, when it is served. */
+  readonly tls: ServerTls | undefined;
   /**
    * What an uncaught exception does to a process under a supervisor: every connection is cut, nothing listens for `downMs`, then it listens
    * again on the same port; `Infinity` for a process that stays down.
@@ -67,6 +70,11 @@ export interface FaultParts {
 export interface StageFault extends FaultText {
   readonly stage: keyof Pipeline;
   readonly replace: (parts: FaultParts) => Stage;
+  /**
+   * Options of node:https in place of the right ones, for a check of client certificates that is no check at all when the handshake refuses
+   * first: to let everyone in and to look afterwards is one decision.
+   */
+  readonly options?: TlsOptions;
 }
 
 /** A mutant of the connection: how it listens, what it asks of clients, which certificate it shows. */

@@ -43,11 +43,11 @@ export async function startFaultyReceiver(
       if (!closed) listening.listen(port, address);
     }, downMs);
   };
-  const parts: FaultParts = { right, config, handling, crash };
+  const parts: FaultParts = { right, config, handling, tls: options.tls, crash };
   const pipeline = fault.stage === 'connection' ? right : { ...right, [fault.stage]: fault.replace(parts) };
   const receiver = { app: createApp(pipeline, config.logger), settled: () => handling.settled() };
   const running = await serve(receiver, options, {
-    options: fault.stage === 'connection' ? fault.options : undefined,
+    options: fault.options,
     server: (made) => {
       server = made;
       connections = connectionsOf(made);

@@ -1,4 +1,7 @@
-/** What a run says of one mutant: `tsx test/matrix/try-fault.ts NAME...` prints the scenarios that are not passed, and the diagnosis. */
+/**
+ * What a run says of one mutant: `tsx test/matrix/try-fault.ts NAME...` prints the scenarios that are not passed, and the diagnosis. With
+ * `--tls` every mutant, and the right receiver too (`none`), is served with mutual TLS.
+ */
 import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, type ServerFixtureName, serverFixture, WORKING_SET_FIXTURES } from '../../certs/index.ts';
 import { run } from '../../harness/run/run.ts';
@@ -28,15 +31,21 @@ async function material() {
   return { pem, fixtures: Object.fromEntries(fixtures) };
 }
 
-/** Runs the whole catalogue against a mutant, or the right receiver for null. TLS is on where the fault needs it. */
-export async function tryFault(fault: Fault | null, made: Awaited<ReturnType<typeof material>>) {
-  const overTls =
-    fault !== null && (fault.area === 'tls' || fault.area === 'mtls' || fault.needs?.includes('https') === true);
+function needsTls({ area, needs }: Fault): boolean {
+  return area === 'tls' || area === 'mtls' || needs?.includes('https') === true;
+}
+
+/** Runs the whole catalogue against a mutant, or the right receiver for null. */
+export async function tryFault(
+  fault: Fault | null,
+  made: Awaited<ReturnType<typeof material>>,
+  overTls = fault !== null && needsTls(fault),
+) {
   const { pem } = made;
   const served =
     fault?.stage === 'connection' && fault.certificate !== undefined
       ? await serverFixture(fault.certificate as ServerFixtureName)
-      : { cert: pem('server.pem'), key: pem('server-key.pem'), ca: pem('ca.pem') };
+      : { cert: pem('server.pem'), key: pem('server-key.pem'), ca: pem('ca.pem'), host: 'localhost' };
   const options = {
     signing: { secrets: [SECRET] },
     apiKey: { keys: [API_KEY] },
@@ -49,7 +58,7 @@ export async function tryFault(fault: Fault | null, made: Awaited<ReturnType<typ
   try {
     return await run({
       partner: {
-        url: receiver.url.replace('127.0.0.1', 'localhost'),
+        url: receiver.url.replace('127.0.0.1', served.host),
         signing: { secret: SECRET },
         apiKey: { value: API_KEY },
         ...(overTls && { tls: { ca: served.ca, clientCert: pem('client.pem'), clientKey: pem('client-key.pem') } }),
@@ -63,10 +72,12 @@ export async function tryFault(fault: Fault | null, made: Awaited<ReturnType<typ
 }
 
 const made = await material();
-for (const name of process.argv.slice(2)) {
+const names = process.argv.slice(2).filter((name) => name !== '--tls');
+const allOverTls = process.argv.includes('--tls') ? true : undefined;
+for (const name of names) {
   const fault = name === 'none' ? null : FAULTS.find((one) => one.name === name);
   if (fault === undefined) throw new Error(`there is no fault ${name}`);
-  const document = await tryFault(fault, made);
+  const document = await tryFault(fault, made, allOverTls);
   const { counts, verdict, durationMs } = document;
   process.stdout.write(
     `${name}: ${verdict}, ${counts.fail} failed, ${counts.warn} warnings, ${counts.inconclusive} inconclusive, ${Math.round(durationMs)} ms\n`,
