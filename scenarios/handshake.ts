@@ -21,6 +21,8 @@ export interface HelloOffer {
   readonly suites: readonly SuiteGroup[];
   /** Offers DEFLATE beside no compression. */
   readonly compression?: true;
+  /** Looks for a request for a client certificate: it is what `granted` then means, and `declined` is a whole flight without one. */
+  readonly clientCertificate?: true;
 }
 
 /**
@@ -44,6 +46,8 @@ export interface HelloExpectation {
 export interface ChainExpectation {
   readonly text: string;
   readonly faults: readonly ChainFaultCode[];
+  /** Counts only faults of the endpoint's own certificate, or only those of the certificates above it. Absent: of all. */
+  readonly of?: 'leaf' | 'issuers';
   /** Faults that, as long as they are there, leave no way to see these. */
   readonly hiddenBy?: readonly ChainFaultCode[];
 }

@@ -14,6 +14,13 @@ export const offerDeclined: HelloExpectation = {
   pass: ['declined', 'alert', 'closed'],
 };
 
+/** A request for a client certificate. Who speaks TLS 1.3 alone refuses the offer, and its request cannot be seen. */
+export const clientAsked: HelloExpectation = {
+  text: 'a request for a client certificate',
+  pass: ['granted'],
+  note: ['alert', 'closed'],
+};
+
 /** Recorded, whatever comes. */
 export const offerTaken: HelloExpectation = {
   text: 'recorded: whether the handshake begins',

@@ -41,7 +41,10 @@ export function judgeChain(
   }
   const has = (codes: readonly ChainFaultCode[]) =>
     analysis.faults.filter((fault: ChainFault) => codes.includes(fault.code));
-  const found = has(expect.faults);
+  const isLeaf = ({ at }: ChainFault) => at !== null && analysis.certificates[at]?.role === 'leaf';
+  const found = has(expect.faults).filter(
+    (fault) => expect.of === undefined || isLeaf(fault) === (expect.of === 'leaf'),
+  );
   if (found.length > 0) {
     const reason = found.map(({ text }) => text).join(' ');
     return {

@@ -32,6 +32,11 @@ import { rememberedSignatures } from './signature-remembered.ts';
 import { extraSecrets, secretsInHeader } from './signature-secret.ts';
 import { spellingFaults } from './signature-spelling.ts';
 import { uncheckedSignatures } from './signature-unchecked.ts';
+import { certificateDates } from './tls-certificate-dates.ts';
+import { certificateIssuers } from './tls-certificate-issuers.ts';
+import { certificateLists } from './tls-certificate-list.ts';
+import { certificateNames } from './tls-certificate-names.ts';
+import { weakCertificates } from './tls-certificate-strength.ts';
 
 export { FAULT_AREAS, type Fault, type FaultArea, STACKS, type Stack } from './fault.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
@@ -73,4 +78,9 @@ export const FAULTS: readonly Fault[] = [...reserialisedBodies, ...refusedKinds,
   ...times,
   ...amounts,
   ...ids,
+  ...certificateDates,
+  ...certificateNames,
+  ...certificateIssuers,
+  ...certificateLists,
+  ...weakCertificates,
 ];

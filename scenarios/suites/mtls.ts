@@ -1,4 +1,5 @@
 import type { Suite } from '../scenario.ts';
+import { mtlsByways } from './mtls-byways.ts';
 import { mtlsCertificates } from './mtls-certificates.ts';
 import { mtlsCredentials } from './mtls-credentials.ts';
 import { mtlsForgedHeaders } from './mtls-forged-headers.ts';
@@ -8,5 +9,5 @@ import { mtlsResumption } from './mtls-resumption.ts';
 export const mtlsSuite: Suite = {
   name: 'mtls',
   title: 'Mutual TLS: the client certificate is verified',
-  scenarios: [...mtlsCertificates, ...mtlsResumption, ...mtlsForgedHeaders, ...mtlsCredentials],
+  scenarios: [...mtlsCertificates, ...mtlsResumption, ...mtlsForgedHeaders, ...mtlsByways, ...mtlsCredentials],
 };

@@ -70,6 +70,7 @@ function matchServerHello(outcome: ServerHelloOutcome, offer: HelloOffer): Hello
   const { version, suiteOffered, compressed, alertAfter } = outcome;
   // It took the offer and could not keep to it, perhaps for want of something else in the hello: neither a refusal nor a grant.
   if (alertAfter !== undefined) return null;
+  if (offer.clientCertificate === true) return matchRequest(outcome);
   if (offer.compression === true) {
     if (!compressed) return 'declined';
   } else if (!suiteOffered) return 'declined';
@@ -79,4 +80,10 @@ function matchServerHello(outcome: ServerHelloOutcome, offer: HelloOffer): Hello
     if (!lower || !allWeak(offer.suites)) return 'declined';
   }
   return 'granted';
+}
+
+/** TLS 1.3 seals the request: nothing can be said. */
+function matchRequest({ certificateRequest, whole, version }: ServerHelloOutcome): HelloMatch | null {
+  if (certificateRequest !== null) return 'granted';
+  return whole && version !== 'TLSv1.3' ? 'declined' : null;
 }
