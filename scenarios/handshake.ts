@@ -23,6 +23,8 @@ export interface HelloOffer {
   readonly compression?: true;
   /** Looks for a request for a client certificate: it is what `granted` then means, and `declined` is a whole flight without one. */
   readonly clientCertificate?: true;
+  /** Protocols to choose from (ALPN). Absent: no such offer. */
+  readonly alpn?: readonly string[];
 }
 
 /**

@@ -274,6 +274,8 @@ export interface ObservationScenario extends ScenarioText {
 export interface HandshakeScenario extends ScenarioText {
   readonly hello: HelloOffer;
   readonly expect: HelloExpectation;
+  /** Says nothing where the endpoint does not speak the version of the offer, which it need not. */
+  readonly onlyWhereSpoken?: true;
 }
 
 /** A scenario of the certificates that the endpoint sends. They are fetched and analysed once for all of them. */

@@ -51,6 +51,7 @@ function isAboutIt({ answer, error }: Attempt, requested: boolean | null): boole
     return answer.status === 400 && NGINX_PAGE.test(Buffer.from(answer.body).toString('latin1'));
   }
   if (error?.alert !== undefined && ABOUT_IT.has(error.alert)) return true;
+  if (error?.alert === 'no_application_protocol') return false;
   // Node closes without a word, and TLS 1.2 has one alert for everything: then it counts that a certificate was asked for.
   return requested === true && (error?.kind === 'tls' || error?.kind === 'reset');
 }

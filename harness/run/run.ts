@@ -95,12 +95,13 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
 
   try {
     if (inspection !== null) {
-      await judgeTls(context, applicable.filter(isOfTls), inspection, report);
-      for (const planned of sending) {
+      for (const planned of applicable) {
         const obstacle = unspokenVersion(planned, inspection);
         if (obstacle !== null) report(notApplicable({ ...planned, obstacle }));
       }
-      sending = sending.filter(({ scenario }) => !results.has(scenario.id));
+      const isLeft = ({ scenario }: (typeof plan)[number]) => !results.has(scenario.id);
+      await judgeTls(context, applicable.filter(isOfTls).filter(isLeft), inspection, report);
+      sending = sending.filter(isLeft);
     }
     const [firstLane] = lanes;
     const delivers = sending.length + observing.length > 0;

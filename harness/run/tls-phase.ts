@@ -1,5 +1,5 @@
 /** The part of a run that looks at TLS itself: what the endpoint serves, and the handshakes that it takes. */
-import { tlsVersionName } from '../../contract/index.ts';
+import { type TlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { ChainScenario } from '../../scenarios/index.ts';
 import { judgeChain } from '../judge/index.ts';
 import type { PlannedScenario } from '../plan/plan.ts';
@@ -9,7 +9,7 @@ import type { RunContext } from './context.ts';
 import { type HandshakePlan, HELLO_TIMEOUT_MS, isHandshake, runHandshakes } from './handshakes.ts';
 import { type ClientFixtures, createIdentities } from './identities.ts';
 import { resultOfChain } from './results.ts';
-import { type SendingPlan, versionOf } from './trial.ts';
+import { isSending, versionOf } from './trial.ts';
 
 interface ChainPlan extends PlannedScenario {
   readonly scenario: ChainScenario;
@@ -52,10 +52,15 @@ export async function judgeTls(
 }
 
 /** Names the version that a scenario is about and that the endpoint does not speak, or null. */
-export function unspokenVersion({ scenario }: SendingPlan, { versions }: TlsInspection): string | null {
-  const version = versionOf(scenario);
-  if (version === undefined || versions.length === 0 || versions.includes(version)) return null;
+export function unspokenVersion(planned: PlannedScenario, { versions }: TlsInspection): string | null {
+  const version = versionNeeded(planned);
+  if (version === undefined || versions.some((spoken) => spoken === version) || versions.length === 0) return null;
   return `the endpoint does not speak ${tlsVersionName(version)}`;
+}
+
+function versionNeeded(planned: PlannedScenario): TlsVersion | undefined {
+  if (isHandshake(planned)) return planned.scenario.onlyWhereSpoken === true ? planned.scenario.hello.version : undefined;
+  return isSending(planned) ? versionOf(planned.scenario) : undefined;
 }
 
 /** What the result document says of the connection. */

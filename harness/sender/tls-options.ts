@@ -9,7 +9,7 @@ import { trustedRoots } from './trusted-roots.ts';
 export interface TlsOptions {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: true;
-  /** HTTP/1.1 alone, as the sender speaks it. */
+  /** HTTP/1.1 and nothing else, which Node leaves unsaid: an endpoint that has HTTP/2 only then says so in the handshake. */
   readonly ALPNProtocols: string[];
 }
 

@@ -37,6 +37,9 @@ import { certificateIssuers } from './tls-certificate-issuers.ts';
 import { certificateLists } from './tls-certificate-list.ts';
 import { certificateNames } from './tls-certificate-names.ts';
 import { weakCertificates } from './tls-certificate-strength.ts';
+import { wrongProtocols } from './tls-protocols.ts';
+import { oldVersions } from './tls-versions.ts';
+import { weakCiphers } from './tls-weak-ciphers.ts';
 
 export { FAULT_AREAS, type Fault, type FaultArea, STACKS, type Stack } from './fault.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
@@ -83,4 +86,7 @@ export const FAULTS: readonly Fault[] = [...reserialisedBodies, ...refusedKinds,
   ...certificateIssuers,
   ...certificateLists,
   ...weakCertificates,
+  ...oldVersions,
+  ...weakCiphers,
+  ...wrongProtocols,
 ];

@@ -13,6 +13,7 @@ export const mtlsByways: readonly (ProbeScenario | HandshakeScenario)[] = [
     id: 'mtls/asks-for-certificate',
     title: 'Asks for a client certificate in the handshake',
     hello: { version: 'TLSv1.2', suites: ['modern'], clientCertificate: true },
+    onlyWhereSpoken: true,
     expect: clientAsked,
     why: 'A client shows its certificate only to who asks. Servers that ask later, by renegotiation, are refused by current clients and by TLS 1.3.',
     fix: 'Ask in the handshake, for the whole port: Node `requestCert: true`, nginx `ssl_verify_client`. Is the configuration with mutual TLS the one that runs?',

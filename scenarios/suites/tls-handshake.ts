@@ -1,5 +1,6 @@
+import { type OfferedTlsVersion, TLS_VERSIONS, tlsVersionName } from '../../contract/index.ts';
 import type { HandshakeScenario } from '../scenario.ts';
-import { offerDeclined, offerRefused, offerTaken } from '../tls-expectations.ts';
+import { offerDeclined, offerMet, offerRefused, offerTaken } from '../tls-expectations.ts';
 
 const OLD_FIX =
   'Set the lowest version to TLS 1.2 where TLS ends: nginx `ssl_protocols TLSv1.2 TLSv1.3;`, Node `minVersion: "TLSv1.2"`, a load balancer by its security policy.';
@@ -12,7 +13,23 @@ const cipher = { level: 'should', requirements: ['tls-strength'], needs: ['https
 /** Whatever a server of that age may have: the version is what is asked about, not the cipher. */
 const OLD_SUITES = ['legacy', 'static-rsa', '3des', 'rc4'] as const;
 
-/** ClientHellos that no right sender sends. Specification: TLS (1.2 or higher). */
+/** What a right sender offers: the deliveries themselves fail without it, and do not say why. */
+function agreesToHttp1(version: OfferedTlsVersion): HandshakeScenario {
+  return {
+    level: 'must',
+    requirements: ['tls-http1'],
+    needs: ['https'],
+    id: `tls/${version === 'TLSv1.2' ? 'tls-1-2' : 'tls-1-3'}-http-1-1`,
+    title: `Agrees to HTTP/1.1 in the handshake of ${tlsVersionName(version)}`,
+    hello: { version, suites: [version === 'TLSv1.2' ? 'modern' : 'tls13'], alpn: ['http/1.1'] },
+    onlyWhereSpoken: true,
+    expect: offerMet,
+    why: 'The sender speaks HTTP/1.1 and says so. An endpoint that insists on HTTP/2 ends the handshake, and nothing can be delivered.',
+    fix: 'Leave HTTP/1.1 switched on beside HTTP/2: Node `allowHTTP1: true`, or the protocol list of the proxy.',
+  };
+}
+
+/** ClientHellos that no right sender sends, but for the last two. Specification: TLS (1.2 or higher). */
 export const tlsHandshakes: readonly HandshakeScenario[] = [
   {
     ...version,
@@ -116,4 +133,5 @@ export const tlsHandshakes: readonly HandshakeScenario[] = [
     why: 'With a static RSA key exchange, whoever gets hold of the private key later can read what was recorded today.',
     fix: 'Leave only ECDHE suites in the cipher list.',
   },
+  ...TLS_VERSIONS.map(agreesToHttp1),
 ];

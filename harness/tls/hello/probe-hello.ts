@@ -16,7 +16,6 @@ import { ServerFlight } from './server-flight.ts';
 export type ProbeOffer = HelloOffer & {
   /** Leaves out the server name. */
   readonly serverName?: false;
-  readonly alpn?: readonly string[];
   /** Asks for a stapled OCSP answer. */
   readonly ocsp?: true;
 };
