@@ -59,7 +59,8 @@ export function unspokenVersion(planned: PlannedScenario, { versions }: TlsInspe
 }
 
 function versionNeeded(planned: PlannedScenario): TlsVersion | undefined {
-  if (isHandshake(planned)) return planned.scenario.onlyWhereSpoken === true ? planned.scenario.hello.version : undefined;
+  if (isHandshake(planned))
+    return planned.scenario.onlyWhereSpoken === true ? planned.scenario.hello.version : undefined;
   return isSending(planned) ? versionOf(planned.scenario) : undefined;
 }
 

@@ -79,13 +79,11 @@ function readHello(bytes: Buffer): OfferedHello | null {
 
 function serverHello(version: number, { suite, compression = 0 }: ChosenHello): Buffer {
   const number = (value: number) => Buffer.from([value >> 8, value & 0xff]);
-  const body = Buffer.concat([
-    number(version),
-    randomBytes(32),
-    Buffer.of(0),
-    number(suite),
-    Buffer.of(compression),
+  const body = Buffer.concat([number(version), randomBytes(32), Buffer.of(0), number(suite), Buffer.of(compression)]);
+  const messages = Buffer.concat([
+    Buffer.of(SERVER_HELLO, 0, 0, body.length),
+    body,
+    Buffer.of(SERVER_HELLO_DONE, 0, 0, 0),
   ]);
-  const messages = Buffer.concat([Buffer.of(SERVER_HELLO, 0, 0, body.length), body, Buffer.of(SERVER_HELLO_DONE, 0, 0, 0)]);
   return Buffer.concat([Buffer.of(HANDSHAKE), number(version), number(messages.length), messages]);
 }

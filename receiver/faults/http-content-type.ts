@@ -14,7 +14,8 @@ const MEDIA_TYPE = {
 
 const ANY_TYPE = {
   rule: 'Read the raw body whatever its type is, or answer 415 before anything uses the body.',
-  express: '`express.raw()` and `express.json()` leave `req.body` undefined for a type that they do not know: use `express.raw({ type: () => true })`.',
+  express:
+    '`express.raw()` and `express.json()` leave `req.body` undefined for a type that they do not know: use `express.raw({ type: () => true })`.',
   fastify: 'Register a parser for "*": without one the answer is 415, with a wrong one the body is undefined.',
 } as const;
 
@@ -76,7 +77,10 @@ export const contentTypeFaults: readonly StageFault[] = [
     title: 'A charset in quotes is answered 500.',
     seen: 'Code that cuts the charset out of the header and opens a decoder of that name, quotes included.',
     why: 'Quotes are allowed there. The sender takes 500 for an outage and goes on trying.',
-    fix: { ...MEDIA_TYPE, rule: 'Ignore the charset: JSON is UTF-8. If you must read it, use a parser for the header.' },
+    fix: {
+      ...MEDIA_TYPE,
+      rule: 'Ignore the charset: JSON is UTF-8. If you must read it, use a parser for the header.',
+    },
     severity: 'low',
     forbidden: false,
     stage: 'checkContentType',
@@ -148,7 +152,8 @@ export const contentTypeFaults: readonly StageFault[] = [
       ({ right }) =>
       (req, res, next) => {
         const type = (req.headers['content-type'] ?? 'application/json').toLowerCase();
-        if (!type.includes('json')) return next(new TypeError('The "data" argument must be of type string or a Buffer'));
+        if (!type.includes('json'))
+          return next(new TypeError('The "data" argument must be of type string or a Buffer'));
         return right.checkContentType(req, res, next);
       },
   },

@@ -100,11 +100,10 @@ export const headerFaults: readonly StageFault[] = [
       ({ right, config }) =>
       (req, res, next) => {
         const known = (name: string) =>
-          KNOWN.has(name) ||
-          name === config.signing?.header ||
-          name === config.apiKey?.header ||
-          !TRACING.test(name);
-        return Object.keys(req.headers).every(known) ? right.accept(req, res, next) : refuse(res, 400, 'unknown-header');
+          KNOWN.has(name) || name === config.signing?.header || name === config.apiKey?.header || !TRACING.test(name);
+        return Object.keys(req.headers).every(known)
+          ? right.accept(req, res, next)
+          : refuse(res, 400, 'unknown-header');
       },
   },
   {
@@ -117,7 +116,8 @@ export const headerFaults: readonly StageFault[] = [
     why: 'A custom header may carry a token of that size, and tracing headers grow on the way.',
     fix: {
       rule: 'Give the server at least 8 kB for a header and 16 kB for all of them.',
-      express: 'Leave `maxHeaderSize` of `http.createServer` at its default of 16 kB. In nginx, see `large_client_header_buffers`.',
+      express:
+        'Leave `maxHeaderSize` of `http.createServer` at its default of 16 kB. In nginx, see `large_client_header_buffers`.',
       spring: 'Set `server.max-http-request-header-size` to 16KB.',
     },
     stage: 'accept',

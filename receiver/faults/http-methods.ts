@@ -6,7 +6,8 @@ const base = { area: 'http', severity: 'low', forbidden: false, stage: 'accept' 
 
 const POST_ONLY = {
   rule: 'Register the handler for POST alone, and answer 405 with Allow: POST to the rest.',
-  express: 'Use `app.post(path, handler)`, and behind it `app.all(path, (req, res) => res.set("Allow", "POST").sendStatus(405))`.',
+  express:
+    'Use `app.post(path, handler)`, and behind it `app.all(path, (req, res) => res.set("Allow", "POST").sendStatus(405))`.',
   django: 'Put `@require_POST` on the view.',
   flask: 'Name the methods in the route: `methods=["POST"]`.',
   spring: 'Use `@PostMapping` in place of `@RequestMapping`.',
@@ -46,7 +47,9 @@ export const methodFaults: readonly StageFault[] = [
     replace:
       ({ right }) =>
       (req, res, next) =>
-        req.method === 'POST' ? right.accept(req, res, next) : next(new TypeError('handlers[method] is not a function')),
+        req.method === 'POST'
+          ? right.accept(req, res, next)
+          : next(new TypeError('handlers[method] is not a function')),
   },
   {
     ...base,

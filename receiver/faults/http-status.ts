@@ -68,7 +68,8 @@ export const wrongStatuses: readonly StageFault[] = [
     why: 'No notification arrives. After some days of failures the endpoint may be switched off.',
     fix: {
       rule: 'Compare secret, key and header names on both sides, and take general authentication off this route.',
-      express: 'Read headers with `req.get(name)`: `req.headers["X-Service-Signature"]` is always undefined, because Node writes names in lower case.',
+      express:
+        'Read headers with `req.get(name)`: `req.headers["X-Service-Signature"]` is always undefined, because Node writes names in lower case.',
       django: 'Names in `request.META` are in capitals with HTTP_ before them; `request.headers` takes any spelling.',
     },
     stage: 'verifySignature',
@@ -127,13 +128,15 @@ export const wrongStatuses: readonly StageFault[] = [
 /** The right check of the signature, with another end for what it refuses. */
 function refusing(refuseWrong: (res: Parameters<Stage>[1]) => void): StageFault['replace'] {
   return ({ right, config }) =>
-    config.signing === undefined ? right.verifySignature : (req, res, next) => {
-      const check = verify({
-        rawBody: required(res, 'rawBody'),
-        header: requestHeader(req, config.signing?.header ?? ''),
-        secrets: config.signing?.secrets ?? [],
-      });
-      if (check.ok) next();
-      else refuseWrong(res);
-    };
+    config.signing === undefined
+      ? right.verifySignature
+      : (req, res, next) => {
+          const check = verify({
+            rawBody: required(res, 'rawBody'),
+            header: requestHeader(req, config.signing?.header ?? ''),
+            secrets: config.signing?.secrets ?? [],
+          });
+          if (check.ok) next();
+          else refuseWrong(res);
+        };
 }

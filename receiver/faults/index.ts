@@ -1,16 +1,12 @@
 /** The mutants of the reference receiver, by name. They are for testing harnesses: never deploy one. */
-import { combinationFaults } from './combination.ts';
+
 import { looseKeyComparisons } from './api-key-comparison.ts';
 import { guessableKeys } from './api-key-guesses.ts';
 import { misplacedKeys } from './api-key-places.ts';
 import { wrongKeyRefusals } from './api-key-refusals.ts';
 import { uncheckedKeys } from './api-key-unchecked.ts';
+import { combinationFaults } from './combination.ts';
 import type { Fault } from './fault.ts';
-import { partlyReadBodies } from './raw-body-arrival.ts';
-import { decodedBodies } from './raw-body-characters.ts';
-import { otherSchemes, secondInputs } from './raw-body-fallbacks.ts';
-import { reserialisedInLanguages } from './raw-body-languages.ts';
-import { relaidBodies } from './raw-body-layout.ts';
 import { amounts } from './payload-amounts.ts';
 import { hashKeys } from './payload-hash-keys.ts';
 import { ids } from './payload-ids.ts';
@@ -18,6 +14,11 @@ import { refusedKinds } from './payload-kinds.ts';
 import { missingData } from './payload-missing-data.ts';
 import { closedLists } from './payload-open-lists.ts';
 import { times } from './payload-times.ts';
+import { partlyReadBodies } from './raw-body-arrival.ts';
+import { decodedBodies } from './raw-body-characters.ts';
+import { otherSchemes, secondInputs } from './raw-body-fallbacks.ts';
+import { reserialisedInLanguages } from './raw-body-languages.ts';
+import { relaidBodies } from './raw-body-layout.ts';
 import { reserialisedBodies } from './raw-body-reserialised.ts';
 import { respeltBodies } from './raw-body-spelling.ts';
 import { otherAgreements } from './signature-agreement.ts';
@@ -72,8 +73,6 @@ export const FAULTS: readonly Fault[] = [
   ...guessableKeys,
   ...misplacedKeys,
   ...wrongKeyRefusals,
-];
-export const FAULTS: readonly Fault[] = [...reserialisedBodies, ...refusedKinds, ...closedLists, ...hashKeys];
   ...refusedKinds,
   ...closedLists,
   ...hashKeys,

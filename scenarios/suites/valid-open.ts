@@ -60,17 +60,16 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
     id: 'valid/unknown-field-every-kind',
     title: 'Accepts an unknown field in data of every other kind',
     flow: (kit) => [
-      [
-        having((own) => order(own, 'SELL', 'CREATED'), ...unknown),
-        having((own) => tracking(own, 'BUY', 'COMPLETED'), ...unknown),
-        having((own) => refund(own, 'SUCCESS'), ...unknown),
-        having((own) => paymentMethod(own, 'STAGED'), ...unknown),
-        having(newWallet, ...unknown),
-        having(onChain, ...unknown),
-      ].map((compose): Delivery => {
-        const event = compose(kit);
-        return { label: String(event.type), change: { compose: () => event }, expect: accepted };
-      }),
+      (
+        [
+          ['a sell order', having((own) => order(own, 'SELL', 'CREATED'), ...unknown)],
+          ['a tracking notice', having((own) => tracking(own, 'BUY', 'COMPLETED'), ...unknown)],
+          ['a refund', having((own) => refund(own, 'SUCCESS'), ...unknown)],
+          ['a payment method', having((own) => paymentMethod(own, 'STAGED'), ...unknown)],
+          ['a wallet', having(newWallet, ...unknown)],
+          ['a deposit', having(onChain, ...unknown)],
+        ] as const
+      ).map(([label, compose]): Delivery => ({ label, change: { compose: () => compose(kit) }, expect: accepted })),
     ],
     why: 'Each kind has a class of its own. One that was left strict is found when its kind gets a new field.',
     fix: 'Set the mapper to ignore unknown fields as a whole. The report names the type that was refused.',
