@@ -1,32 +1,50 @@
-/** Plays mutants in several processes side by side. */
+/** Plays subjects in several processes side by side. */
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
-import type { Played } from './worker.ts';
+import type { Played } from './played.ts';
+
+export interface PlayOptions {
+  /** Default: one a core. */
+  readonly processes?: number;
+  /** Subjects at the same time in one process: while one waits for a receiver that hangs, the others go on. */
+  readonly atOnce?: number;
+  readonly progress?: (done: number, played: Played) => void;
+}
+
+/** What a worker answers. */
+type Answer = Played | { readonly name: string; readonly error: string };
 
 /** Plays each name once and gives them in the order of the names. Rejects when one of them cannot be played. */
-export async function playAll(
-  names: readonly string[],
-  progress: (done: number) => void = () => {},
-): Promise<readonly Played[]> {
+export async function playAll(names: readonly string[], options: PlayOptions = {}): Promise<readonly Played[]> {
+  const { processes = availableParallelism(), atOnce = 2, progress = () => {} } = options;
   const queue = [...names];
   const played = new Map<string, Played>();
   const worker = new URL('./worker.ts', import.meta.url);
 
-  async function work(): Promise<void> {
+  function work(): Promise<void> {
     const child = fork(worker, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-    try {
-      for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-        child.send(name);
-        const [answer] = (await once(child, 'message')) as [Played | { name: string; error: string }];
-        if ('error' in answer) throw new Error(`${answer.name}: ${answer.error}`);
-        played.set(name, answer);
-        progress(played.size);
-      }
-    } finally {
-      child.kill();
-    }
+    let underWay = 0;
+    return new Promise<void>((resolve, reject) => {
+      const next = () => {
+        const name = queue.shift();
+        if (name !== undefined) {
+          underWay++;
+          child.send(name);
+        } else if (underWay === 0) resolve();
+      };
+      child.on('message', (answer: Answer) => {
+        underWay--;
+        if ('error' in answer) return reject(new Error(`${answer.name}: ${answer.error}`));
+        played.set(answer.name, answer);
+        progress(played.size, answer);
+        next();
+      });
+      child.once('error', reject);
+      child.once('exit', (code, signal) => reject(new Error(`a process of the matrix ended (${code ?? signal})`)));
+      for (let at = 0; at < atOnce; at++) next();
+    }).finally(() => child.kill());
   }
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), names.length) }, work));
+  const workers = Array.from({ length: Math.min(processes, names.length) }, work);
+  await Promise.all(workers);
   return names.flatMap((name) => played.get(name) ?? []);
 }

@@ -1,0 +1,7 @@
+/** The receivers that are right and different. None of them may raise an alarm. */
+import { bareNode } from './bare-node.ts';
+import type { CorrectReceiver } from './correct-receiver.ts';
+
+export type { CorrectOptions, CorrectReceiver, StartedReceiver } from './correct-receiver.ts';
+
+export const CORRECT_RECEIVERS: readonly CorrectReceiver[] = [...bareNode];

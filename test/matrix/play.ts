@@ -1,0 +1,75 @@
+/** Plays the whole catalogue against one subject, as `hookproof run` would. */
+import { outcomeOf } from '../../harness/diagnose/outcome.ts';
+import type { ResultDocument } from '../../harness/result/result-document.ts';
+import { run } from '../../harness/run/run.ts';
+import { startFaultyReceiver } from '../../receiver/faults/index.ts';
+import { startReceiver } from '../../receiver/index.ts';
+import type { StartedReceiver } from './correct/index.ts';
+import { CLIENT_NAME, type Material, rightCertificate, type ServedCertificate } from './material.ts';
+import type { Played } from './played.ts';
+import type { Subject } from './subject.ts';
+
+/** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
+const LIMITS = { timeoutMs: 2000, recoveryMs: 2000 };
+
+function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
+  const { secret, apiKey, pem } = material;
+  const clientCa = pem('client-ca.pem');
+  const { cert, key } = served;
+  if (subject.kind === 'correct') {
+    const tls = { cert, key, clientCa, clientName: CLIENT_NAME };
+    return subject.receiver.start({ secret, apiKey, ...(subject.overTls && { tls }) });
+  }
+  const options = {
+    signing: { secrets: [secret] },
+    apiKey: { keys: [apiKey] },
+    ...(subject.overTls && {
+      tls: { cert, key, ca: clientCa, clientCertificate: 'required' as const },
+      clientCertificate: { from: 'connection' as const, allowed: [CLIENT_NAME] },
+    }),
+  };
+  return subject.kind === 'right' ? startReceiver(options) : startFaultyReceiver(subject.fault, options);
+}
+
+async function certificateFor(subject: Subject, material: Material): Promise<ServedCertificate> {
+  if (subject.kind !== 'fault' || subject.fault.stage !== 'connection') return rightCertificate(material);
+  const { certificate } = subject.fault;
+  return certificate === undefined ? rightCertificate(material) : material.faulty(certificate);
+}
+
+/** The result document of a run against a subject. Rejects when the subject cannot be started. */
+export async function runAgainst(subject: Subject, material: Material): Promise<ResultDocument> {
+  const { secret, apiKey, pem, clientFixtures } = material;
+  const served = await certificateFor(subject, material);
+  const receiver = await start(subject, material, served);
+  const concurrency = subject.kind === 'correct' ? subject.receiver.concurrency : undefined;
+  try {
+    return await run({
+      partner: {
+        url: subject.overTls ? receiver.url.replace('127.0.0.1', served.host) : receiver.url,
+        signing: { secret },
+        apiKey: { value: apiKey },
+        ...(subject.overTls && {
+          tls: { ca: served.ca, clientCert: pem('client.pem'), clientKey: pem('client-key.pem') },
+        }),
+      },
+      ...(subject.overTls && { clientFixtures }),
+      limits: { ...LIMITS, ...(concurrency !== undefined && { concurrency }) },
+    });
+  } finally {
+    await receiver.close();
+  }
+}
+
+/** What the matrix keeps of a run. */
+export function playedOf(name: string, { results, target, durationMs }: ResultDocument): Played {
+  const outcomes: Record<string, string> = {};
+  const judged: string[] = [];
+  for (const result of results) {
+    if (result.verdict === 'not-applicable') continue;
+    judged.push(result.id);
+    const outcome = outcomeOf(result);
+    if (outcome !== null) outcomes[result.id] = outcome ?? 'no verdict';
+  }
+  return { name, durationMs, features: target.features, outcomes, judged };
+}
