@@ -61,15 +61,28 @@ export async function runAgainst(subject: Subject, material: Material): Promise<
   }
 }
 
+/** How the results of a run that was stopped say why. */
+const STOPS: readonly (readonly [RegExp, NonNullable<Played['stopped']>])[] = [
+  [/^the plain valid delivery was not accepted/, 'gate'],
+  [/^the receiver is down since/, 'down'],
+  [/^rate-limited/, 'rate-limited'],
+];
+
 /** What the matrix keeps of a run. */
-export function playedOf(name: string, { results, target, durationMs }: ResultDocument): Played {
+export function playedOf({ name, kind }: Subject, { results, target, durationMs, diagnosis }: ResultDocument): Played {
   const outcomes: Record<string, string> = {};
-  const judged: string[] = [];
+  const undecided: Record<string, string> = {};
+  let judged = 0;
   for (const result of results) {
     if (result.verdict === 'not-applicable') continue;
-    judged.push(result.id);
     const outcome = outcomeOf(result);
-    if (outcome !== null) outcomes[result.id] = outcome ?? 'no verdict';
+    if (outcome === undefined) undecided[result.id] = result.reason;
+    else judged++;
+    if (typeof outcome === 'string') outcomes[result.id] = outcome;
   }
-  return { name, durationMs, features: target.features, outcomes, judged };
+  const reasons = Object.values(undecided);
+  const stopped = STOPS.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1] ?? null;
+  const refusal = stopped === 'gate' ? (diagnosis[0]?.fault ?? null) : null;
+  const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
+  return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
 }

@@ -7,7 +7,8 @@ const made = makeMaterial();
 
 process.on('message', async (name: string) => {
   try {
-    process.send?.(playedOf(name, await runAgainst(findSubject(name), await made)));
+    const subject = findSubject(name);
+    process.send?.(playedOf(subject, await runAgainst(subject, await made)));
   } catch (error) {
     process.send?.({ name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
