@@ -7,23 +7,20 @@ function vectorOf({ outcomes, refusal }: Played): string {
   return JSON.stringify([refusal, Object.entries(outcomes).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** Follows the declarations to the one that a mutant is equivalent to in the end. Declarations that run in a circle end anywhere in it. */
-function representative(name: string, declared: ReadonlyMap<string, string>): string {
-  const seen = new Set<string>();
-  let at = name;
-  for (let next = declared.get(at); next !== undefined && !seen.has(next); next = declared.get(at)) {
-    seen.add(next);
-    at = next;
+/** Mutant to the group that the declarations put it in, directly or by way of others. */
+function groupsOf({ faults }: Matrix): ReadonlyMap<string, string> {
+  const groups = new Map(faults.map(({ name }) => [name, name]));
+  for (const { name, equivalentTo } of faults) {
+    const mine = groups.get(name);
+    const theirs = groups.get(equivalentTo?.name ?? '');
+    if (mine === undefined || theirs === undefined) continue;
+    for (const [member, group] of groups) if (group === theirs) groups.set(member, mine);
   }
-  return at;
-}
-
-function declarations({ faults }: Matrix): ReadonlyMap<string, string> {
-  return new Map(faults.flatMap(({ name, equivalentTo }) => (equivalentTo ? [[name, equivalentTo.name]] : [])));
+  return groups;
 }
 
 export function indistinguishable(matrix: Matrix): readonly Complaint[] {
-  const declared = declarations(matrix);
+  const groups = groupsOf(matrix);
   const played = firstRun(matrix);
   const alike = new Map<string, string[]>();
   for (const { name } of matrix.faults) {
@@ -34,7 +31,7 @@ export function indistinguishable(matrix: Matrix): readonly Complaint[] {
     alike.set(vector, [...(alike.get(vector) ?? []), name]);
   }
   return [...alike.values()].flatMap((names): Complaint[] => {
-    const distinct = new Set(names.map((name) => representative(name, declared)));
+    const distinct = new Set(names.map((name) => groups.get(name)));
     if (distinct.size < 2) return [];
     const red = Object.keys(played.get(names[0] ?? '')?.outcomes ?? {});
     const message = `${names.join(' = ')}, all red in ${several(red, 3)}.`;
