@@ -97,9 +97,16 @@ describe('answers in time', () => {
 
 describe('steadiness', () => {
   function observe(...failedControls: RunObservations['failedControls']): Observation {
+    return observeWith([], failedControls);
+  }
+
+  function observeWith(
+    outages: RunObservations['outages'],
+    failedControls: RunObservations['failedControls'],
+  ): Observation {
     const one = scenario('valid/steady');
     if (!('observe' in one)) throw new Error('no observation');
-    return one.observe({ answerTimesMs: [1], leaks: [], outages: [], failedControls });
+    return one.observe({ answerTimesMs: [1], leaks: [], outages, failedControls });
   }
 
   it('passes when every plain delivery was accepted', () => {
@@ -122,6 +129,13 @@ describe('steadiness', () => {
 
   it('leaves to the outages what was refused twice', () => {
     expect(observe({ scenario: 'malformed/null', observed: 'no answer', again: false }).verdict).toBe('inconclusive');
+  });
+
+  it('does not count what was refused while a delivery had switched the endpoint off', () => {
+    const outage = { inFlight: ['malformed/null'], recovered: true, sign: 'no answer' };
+    const refused = { scenario: 'malformed/null', observed: 'no answer', again: true };
+    expect(observeWith([{ ...outage, culprit: 'malformed/null' }], [refused]).verdict).toBe('pass');
+    expect(observeWith([{ ...outage, culprit: null }], [refused]).verdict).toBe('warn');
   });
 });
 
