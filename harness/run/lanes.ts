@@ -1,4 +1,5 @@
 /** Runs trials on lanes: several at a time, each lane with its own connection and its own chain of controls. */
+import { isAccepted } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
 import { lastControl, type SendingPlan, type Trial, tryScenario } from './trial.ts';
@@ -21,6 +22,14 @@ function mayBeANeighbours(trial: Trial): boolean {
     if (expect.pass.includes('none')) return false;
     return kind === 'reset' || kind === 'refused' || kind === 'unreachable' || kind === 'timeout';
   });
+}
+
+/**
+ * Whether nobody was there to take a probe, though the control before it was accepted. Somebody stopped the receiver in between: the probe
+ * itself, when it went out on a kept connection, was cut off there and sent again, or a neighbour. Alone, on new connections, it shows.
+ */
+function metNobody({ evidence: { before, probes } }: Trial): boolean {
+  return isAccepted(before) && probes.some(({ attempt }) => attempt.error?.kind === 'refused');
 }
 
 function overlaps(a: Trial, b: Trial): boolean {
@@ -63,9 +72,10 @@ export async function runLanes(
   }
   await Promise.all(lanes.map(work));
 
-  // Trouble with nobody else about is the scenario's own. A timeout is shared only when another lane had trouble at the time.
+  // Other trouble with nobody else about is the scenario's own. A timeout is shared only when another lane had trouble at the time.
   const all = [...finished, ...trouble, ...suspects];
   const doubtful = waiting.filter((trial) => {
+    if (metNobody(trial)) return true;
     const timedOut = trial.evidence.probes.some(({ attempt }) => attempt.error?.kind === 'timeout');
     return (timedOut ? [...trouble, ...suspects] : all).some((other) => overlaps(trial, other));
   });

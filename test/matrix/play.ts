@@ -10,7 +10,7 @@ import type { Played } from './played.ts';
 import type { Subject } from './subject.ts';
 
 /** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
-const LIMITS = { timeoutMs: 2000, recoveryMs: 2000 };
+const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 
 function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
   const { secret, apiKey, pem } = material;
@@ -68,8 +68,13 @@ const STOPS: readonly (readonly [RegExp, NonNullable<Played['stopped']>])[] = [
   [/^rate-limited/, 'rate-limited'],
 ];
 
+/** The finding in the reason why nothing else was judged: "... was not accepted (401): the endpoint ...". */
+function findingIn(reason: string): string | null {
+  return /^the plain valid delivery was not accepted \(.*?\): (.+)$/s.exec(reason)?.[1] ?? null;
+}
+
 /** What the matrix keeps of a run. */
-export function playedOf({ name, kind }: Subject, { results, target, durationMs, diagnosis }: ResultDocument): Played {
+export function playedOf({ name, kind }: Subject, { results, target, durationMs }: ResultDocument): Played {
   const outcomes: Record<string, string> = {};
   const undecided: Record<string, string> = {};
   let judged = 0;
@@ -82,7 +87,8 @@ export function playedOf({ name, kind }: Subject, { results, target, durationMs,
   }
   const reasons = Object.values(undecided);
   const stopped = STOPS.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1] ?? null;
-  const refusal = stopped === 'gate' ? (diagnosis[0]?.fault ?? null) : null;
+  // Not the diagnosis, which may come from the dictionary itself.
+  const refusal = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
   const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
   return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
 }
