@@ -22,8 +22,13 @@ export interface DictionaryFault {
   /** The scenarios that the right receiver passes and this one does not, with the outcome ({@link outcomeOf}). */
   readonly outcomes: Readonly<Record<string, string>>;
   /**
-   * Not even the plain valid delivery is accepted, so nothing else is judged that is delivered. This is what the diagnosis of the refused
-   * control found, such as `hex`: it tells apart what the outcomes do not.
+   * Where chance decides, as when a signature is compared in part: scenarios, `suite/*`, or `*`. What stands in `outcomes` is sure all the
+   * same; of the rest the dictionary says nothing ({@link isUncertain}).
+   */
+  readonly uncertain?: readonly string[];
+  /**
+   * Not even the plain valid delivery is accepted, so nothing else is judged that is delivered. This is what the refused control was found
+   * to mean, in words: it tells apart what the outcomes do not.
    */
   readonly refusal?: string;
   /** The name of another fault that nothing tells from this one, and why. */
@@ -36,6 +41,16 @@ export interface FaultDictionary {
   readonly catalogue: string;
   /** By name. */
   readonly faults: readonly DictionaryFault[];
+}
+
+/** Whether a scenario is meant: by its id, by its suite, or because all are. */
+export function isMeant(patterns: readonly string[], id: string): boolean {
+  return patterns.includes(id) || patterns.includes('*') || patterns.includes(`${id.split('/')[0]}/*`);
+}
+
+/** Whether the dictionary says nothing of what a fault does to a scenario. */
+export function isUncertain({ outcomes, uncertain = [] }: DictionaryFault, id: string): boolean {
+  return outcomes[id] === undefined && isMeant(uncertain, id);
 }
 
 /** Where the file is, seen from the sources, from the compiled library, and from the bundled program. */

@@ -2,6 +2,7 @@
 import type { DictionaryFault, FaultDictionary } from '../../harness/diagnose/fault-dictionary.ts';
 import type { Fault } from '../../receiver/faults/index.ts';
 import { FEATURES } from '../../scenarios/index.ts';
+import type { Chance } from './by-chance.ts';
 import type { Played } from './played.ts';
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
@@ -11,7 +12,7 @@ function sorted(outcomes: Readonly<Record<string, string>>): Record<string, stri
 }
 
 /** The words of a fault, in a fixed order. */
-export function wordsOf(fault: Fault): Omit<DictionaryFault, 'features' | 'outcomes' | 'refusal'> {
+export function wordsOf(fault: Fault): Omit<DictionaryFault, 'features' | 'outcomes' | 'uncertain' | 'refusal'> {
   const { name, area, title, seen, why, fix, severity, forbidden, equivalentTo } = fault;
   const { rule, express, ...others } = fix;
   return {
@@ -32,6 +33,7 @@ export function makeDictionary(
   faults: readonly Fault[],
   played: readonly Played[],
   catalogue: string,
+  chances: readonly Chance[] = [],
 ): FaultDictionary {
   const said = new Map(played.map((one) => [one.name, one]));
   return {
@@ -40,11 +42,13 @@ export function makeDictionary(
     faults: faults.toSorted(byName).flatMap((fault): DictionaryFault[] => {
       const one = said.get(fault.name);
       if (one === undefined) return [];
+      const chance = chances.find(({ fault: name }) => name === fault.name);
       return [
         {
           ...wordsOf(fault),
           features: FEATURES.filter((feature) => one.features.includes(feature)),
           outcomes: sorted(one.outcomes),
+          ...(chance !== undefined && { uncertain: [...chance.scenarios].toSorted() }),
           ...(one.refusal !== null && { refusal: one.refusal }),
         },
       ];

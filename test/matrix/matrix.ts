@@ -11,6 +11,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { FAULTS } from '../../receiver/faults/index.ts';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
+import { BY_CHANCE, withoutChance } from './by-chance.ts';
 import { CORRECT_RECEIVERS } from './correct/index.ts';
 import { dictionaryText, makeDictionary } from './dictionary.ts';
 import { renderDocument } from './document.ts';
@@ -38,15 +39,14 @@ const { values } = parseArgs({
 async function playRuns(names: readonly string[], count: number): Promise<(readonly Played[])[]> {
   const runs: (readonly Played[])[] = [];
   for (let run = 1; run <= count; run++) {
-    runs.push(
-      await playAll(names, {
-        ...(values.jobs !== undefined && { processes: Number(values.jobs) }),
-        progress: (done) => {
-          if (done % 20 === 0 || done === names.length)
-            process.stderr.write(`run ${run} of ${count}: ${done} of ${names.length}\n`);
-        },
-      }),
-    );
+    const played = await playAll(names, {
+      ...(values.jobs !== undefined && { processes: Number(values.jobs) }),
+      progress: (done) => {
+        if (done % 20 === 0 || done === names.length)
+          process.stderr.write(`run ${run} of ${count}: ${done} of ${names.length}\n`);
+      },
+    });
+    runs.push(played.map((one) => withoutChance(one, BY_CHANCE)));
   }
   return runs;
 }
@@ -72,6 +72,7 @@ const matrix: Matrix = {
   faults: FAULTS,
   probes: CATALOGUE.flatMap(({ name, scenarios }) => scenarios.map(({ id, level }) => ({ id, suite: name, level }))),
   exempt: EXEMPT_PROBES,
+  chances: BY_CHANCE,
   runs,
   leftOut: values['without-missing'] ? [] : missing,
 };
@@ -79,7 +80,7 @@ const complaints = complaintsAbout(matrix);
 print(complaints);
 
 const texts = {
-  dictionary: dictionaryText(makeDictionary(FAULTS, runs[0] ?? [], catalogueDigest())),
+  dictionary: dictionaryText(makeDictionary(FAULTS, runs[0] ?? [], catalogueDigest(), BY_CHANCE)),
   document: renderDocument({ matrix, faults: FAULTS, receivers: CORRECT_RECEIVERS }),
 };
 let stale = 0;

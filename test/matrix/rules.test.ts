@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withoutChance } from './by-chance.ts';
 import type { Played } from './played.ts';
 import type { MatrixFault, MatrixProbe } from './rules/matrix.ts';
 import { complaintsAbout, type Matrix } from './rules.ts';
@@ -36,6 +37,7 @@ const SOUND: Matrix = {
   faults: [fault('first'), fault('second')],
   probes: [probe('made/a'), probe('made/b'), probe('made/c', 'should')],
   exempt: {},
+  chances: [],
   runs: [[NONE, FIRST, SECOND]],
   leftOut: [],
 };
@@ -257,5 +259,31 @@ describe('several runs', () => {
   it('may not differ by a cell without a verdict', () => {
     const shaky = played({ ...SECOND, outcomes: { 'made/b': 'fail 200' }, undecided: { 'made/c': 'no answer' } });
     expect(said(again(shaky))).toContain('flaky: second differs over 3 runs in made/c (warn 400 or no verdict).');
+  });
+});
+
+describe('a cell that chance decides', () => {
+  const chance = { fault: 'second', scenarios: ['made/c'], reason: 'It depends on the order.' };
+
+  it('is left out of what was played', () => {
+    expect(withoutChance(SECOND, [chance]).outcomes).toEqual({ 'made/b': 'fail 200' });
+    expect(withoutChance(FIRST, [chance])).toBe(FIRST);
+    const undecided = played({ ...SECOND, undecided: { 'made/c': 'no answer' } });
+    expect(withoutChance(undecided, [chance]).undecided).toEqual({});
+    expect(withoutChance(SECOND, [{ ...chance, scenarios: ['made/*'], sure: ['made/c'] }]).outcomes).toEqual({
+      'made/c': 'warn 400',
+    });
+    expect(withoutChance(SECOND, [{ ...chance, scenarios: ['*'] }]).outcomes).toEqual({});
+  });
+
+  it('is of a mutant and of scenarios that exist', () => {
+    expect(said({ ...SOUND, chances: [chance, { ...chance, scenarios: ['made/*'] }] })).toEqual([]);
+    expect(said({ ...SOUND, chances: [{ ...chance, fault: 'gone' }] })).toEqual([
+      'wrong-exemption: There is no mutant gone.',
+    ]);
+    expect(said({ ...SOUND, chances: [{ ...chance, scenarios: ['other/*'], sure: ['made/z'] }] })).toEqual([
+      'wrong-exemption: There is no scenario other/*.',
+      'wrong-exemption: There is no scenario made/z.',
+    ]);
   });
 });

@@ -1,4 +1,5 @@
 /** The matrix as the rules see it. */
+import type { Chance } from '../by-chance.ts';
 import type { Played } from '../played.ts';
 
 export interface MatrixFault {
@@ -19,6 +20,8 @@ export interface Matrix {
   readonly probes: readonly MatrixProbe[];
   /** Probes that need not kill a mutant, each with the reason. */
   readonly exempt: Readonly<Record<string, string>>;
+  /** What chance decides, and is not in `runs`. */
+  readonly chances: readonly Chance[];
   /** Everything once, as often as it was played. */
   readonly runs: readonly (readonly Played[])[];
   /** What could not be played here, with the programs that are missing. */
@@ -29,7 +32,7 @@ export const RULE_TITLES = {
   survivor: 'Mutants that survive',
   'fails-what-is-allowed': 'Mutants that the specification allows and that fail at level must',
   'idle-probe': 'Probes that kill no mutant',
-  'wrong-exemption': 'Exemptions of probes that do not hold',
+  'wrong-exemption': 'Exemptions that do not hold',
   alarm: 'Right receivers that raise an alarm',
   'left-out': 'Right receivers that cannot be played here',
   indistinguishable: 'Mutants that nothing tells apart',
