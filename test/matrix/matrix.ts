@@ -2,6 +2,7 @@
  * The kill matrix: plays every mutant and every right receiver, writes `scenarios/fault-dictionary.json` and `docs/kill-matrix.md`, and exits
  * with 1 when the matrix does not hold. Run by `npm run matrix`.
  *
+ *     --subset           plays less of each mutant (see subset.ts): for every commit; the whole matrix is for every night
  *     --check            writes nothing, and fails when one of the files is stale
  *     --runs N           plays everything N times; a cell that differs fails
  *     --jobs N           processes; one a core by default
@@ -9,6 +10,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { loadFaultDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../receiver/faults/index.ts';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
 import { BY_CHANCE, withoutChance } from './by-chance.ts';
@@ -16,11 +18,12 @@ import { CORRECT_RECEIVERS } from './correct/index.ts';
 import { dictionaryText, makeDictionary } from './dictionary.ts';
 import { renderDocument } from './document.ts';
 import { EXEMPT_PROBES } from './exempt-probes.ts';
-import { playAll } from './play-all.ts';
+import { playAll, type Task } from './play-all.ts';
 import type { Played } from './played.ts';
 import { RULE_TITLES } from './rules/matrix.ts';
 import { type Complaint, complaintsAbout, type Matrix } from './rules.ts';
 import { missingPrograms, SUBJECTS } from './subject.ts';
+import { isAsKnown, subsetsOf } from './subset.ts';
 
 const FILES = {
   dictionary: new URL('../../scenarios/fault-dictionary.json', import.meta.url),
@@ -30,22 +33,54 @@ const FILES = {
 const { values } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
+    subset: { type: 'boolean', default: false },
     runs: { type: 'string', default: '1' },
     jobs: { type: 'string' },
     'without-missing': { type: 'boolean', default: false },
   },
 });
 
+const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
+
+function play(tasks: readonly Task[], what: string): Promise<readonly Played[]> {
+  return playAll(tasks, {
+    ...(values.jobs !== undefined && { processes: Number(values.jobs) }),
+    progress: (done) => {
+      if (done % 20 === 0 || done === tasks.length) process.stderr.write(`${what}: ${done} of ${tasks.length}\n`);
+    },
+  });
+}
+
+/** Plays a part of each mutant, and what comes out otherwise than the dictionary says in full. */
+async function playSubset(names: readonly string[], what: string): Promise<readonly Played[]> {
+  const dictionary = await loadFaultDictionary();
+  const known = new Map(dictionary?.faults.map((fault) => [fault.name, fault]));
+  const subsets = subsetsOf(dictionary, catalogueDigest(), CATALOGUE_IDS);
+  const played = await play(
+    names.map((name) => ({ name, only: subsets.get(name) })),
+    what,
+  );
+  const doubtful = played.filter((one) => {
+    const fault = subsets.has(one.name) ? known.get(one.name) : undefined;
+    return fault !== undefined && !isAsKnown(one, fault);
+  });
+  const again = await play(
+    doubtful.map(({ name }) => ({ name })),
+    `${what}, in full`,
+  );
+  return played.map((one) => again.find(({ name }) => name === one.name) ?? one);
+}
+
 async function playRuns(names: readonly string[], count: number): Promise<(readonly Played[])[]> {
   const runs: (readonly Played[])[] = [];
   for (let run = 1; run <= count; run++) {
-    const played = await playAll(names, {
-      ...(values.jobs !== undefined && { processes: Number(values.jobs) }),
-      progress: (done) => {
-        if (done % 20 === 0 || done === names.length)
-          process.stderr.write(`run ${run} of ${count}: ${done} of ${names.length}\n`);
-      },
-    });
+    const what = `run ${run} of ${count}`;
+    const played = values.subset
+      ? await playSubset(names, what)
+      : await play(
+          names.map((name) => ({ name })),
+          what,
+        );
     runs.push(played.map((one) => withoutChance(one, BY_CHANCE)));
   }
   return runs;

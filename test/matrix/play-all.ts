@@ -11,14 +11,25 @@ export interface PlayOptions {
   readonly progress?: (done: number, played: Played) => void;
 }
 
+export interface Task {
+  /** Of a subject. */
+  readonly name: string;
+  /** The scenarios that are played; all when absent. */
+  readonly only?: readonly string[] | undefined;
+}
+
 /** What a worker answers. */
 type Answer = Played | { readonly name: string; readonly error: string };
 
-/** Plays each name once and gives them in the order of the names. Rejects when one of them cannot be played. */
-export async function playAll(names: readonly string[], options: PlayOptions = {}): Promise<readonly Played[]> {
-  const { processes = availableParallelism(), atOnce = 2, progress = () => {} } = options;
-  const queue = [...names];
+/**
+ * Plays each task once and gives them in their order. Rejects at the end when one of them could not be played. What takes long should come
+ * first: at the end every core should have something to do.
+ */
+export async function playAll(tasks: readonly Task[], options: PlayOptions = {}): Promise<readonly Played[]> {
+  const { processes = availableParallelism(), atOnce = 3, progress = () => {} } = options;
+  const queue = [...tasks];
   const played = new Map<string, Played>();
+  const errors: string[] = [];
   const worker = new URL('./worker.ts', import.meta.url);
 
   function work(): Promise<void> {
@@ -26,17 +37,19 @@ export async function playAll(names: readonly string[], options: PlayOptions = {
     let underWay = 0;
     return new Promise<void>((resolve, reject) => {
       const next = () => {
-        const name = queue.shift();
-        if (name !== undefined) {
+        const task = queue.shift();
+        if (task !== undefined) {
           underWay++;
-          child.send(name);
+          child.send(task);
         } else if (underWay === 0) resolve();
       };
       child.on('message', (answer: Answer) => {
         underWay--;
-        if ('error' in answer) return reject(new Error(`${answer.name}: ${answer.error}`));
-        played.set(answer.name, answer);
-        progress(played.size, answer);
+        if ('error' in answer) errors.push(`${answer.name}: ${answer.error}`);
+        else {
+          played.set(answer.name, answer);
+          progress(played.size, answer);
+        }
         next();
       });
       child.once('error', reject);
@@ -44,7 +57,7 @@ export async function playAll(names: readonly string[], options: PlayOptions = {
       for (let at = 0; at < atOnce; at++) next();
     }).finally(() => child.kill());
   }
-  const workers = Array.from({ length: Math.min(processes, names.length) }, work);
-  await Promise.all(workers);
-  return names.flatMap((name) => played.get(name) ?? []);
+  await Promise.all(Array.from({ length: Math.min(processes, tasks.length) }, work));
+  if (errors.length > 0) throw new Error(`these could not be played:\n${errors.join('\n')}`);
+  return tasks.flatMap(({ name }) => played.get(name) ?? []);
 }

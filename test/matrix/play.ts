@@ -37,8 +37,12 @@ async function certificateFor(subject: Subject, material: Material): Promise<Ser
   return certificate === undefined ? rightCertificate(material) : material.faulty(certificate);
 }
 
-/** The result document of a run against a subject. Rejects when the subject cannot be started. */
-export async function runAgainst(subject: Subject, material: Material): Promise<ResultDocument> {
+/** The result document of a run against a subject, of all scenarios or of those named. Rejects when the subject cannot be started. */
+export async function runAgainst(
+  subject: Subject,
+  material: Material,
+  scenarios: readonly string[] = [],
+): Promise<ResultDocument> {
   const { secret, apiKey, pem, clientFixtures } = material;
   const served = await certificateFor(subject, material);
   const receiver = await start(subject, material, served);
@@ -54,6 +58,7 @@ export async function runAgainst(subject: Subject, material: Material): Promise<
         }),
       },
       ...(subject.overTls && { clientFixtures }),
+      selection: { scenarios },
       limits: { ...LIMITS, ...(concurrency !== undefined && { concurrency }) },
     });
   } finally {

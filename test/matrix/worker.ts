@@ -1,14 +1,15 @@
-/** One process of the matrix: is sent names of subjects and answers with what a run said of each. */
+/** One process of the matrix: is sent tasks and answers each with what a run said. */
 import { makeMaterial } from './material.ts';
 import { playedOf, runAgainst } from './play.ts';
+import type { Task } from './play-all.ts';
 import { findSubject } from './subject.ts';
 
 const made = makeMaterial();
 
-process.on('message', async (name: string) => {
+process.on('message', async ({ name, only }: Task) => {
   try {
     const subject = findSubject(name);
-    process.send?.(playedOf(subject, await runAgainst(subject, await made)));
+    process.send?.(playedOf(subject, await runAgainst(subject, await made, only)));
   } catch (error) {
     process.send?.({ name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
