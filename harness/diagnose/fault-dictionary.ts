@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Feature } from '../../scenarios/index.ts';
 
 /** The general rule, Express, and the stacks for which the fix differs. */
-export type FixByStack = { readonly rule: string; readonly express: string } & Readonly<Record<string, string>>;
+type FixByStack = { readonly rule: string; readonly express: string } & Readonly<Record<string, string>>;
 
 export interface DictionaryFault {
   readonly name: string;

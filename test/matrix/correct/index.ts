@@ -2,6 +2,6 @@
 import { bareNode } from './bare-node.ts';
 import type { CorrectReceiver } from './correct-receiver.ts';
 
-export type { CorrectOptions, CorrectReceiver, StartedReceiver } from './correct-receiver.ts';
+export type { CorrectReceiver, StartedReceiver } from './correct-receiver.ts';
 
 export const CORRECT_RECEIVERS: readonly CorrectReceiver[] = [...bareNode];
