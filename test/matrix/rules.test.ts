@@ -286,4 +286,12 @@ describe('a cell that chance decides', () => {
       'wrong-exemption: There is no scenario made/z.',
     ]);
   });
+
+  it('is declared for every mutant that comes and goes', () => {
+    const matrix = withMutant({ comesAndGoes: true }, { outcomes: { 'made/a': 'fail 500' } });
+    expect(said(matrix)).toEqual([
+      'wrong-exemption: third comes and goes: say in by-chance.ts which scenarios find it every time.',
+    ]);
+    expect(said({ ...matrix, chances: [{ ...chance, fault: 'third' }] })).toEqual([]);
+  });
 });

@@ -1,7 +1,8 @@
 /** What the kill matrix has to hold. Pure: from what was played to a list of complaints, empty when all is well. */
 import { alarms, leftOut } from './rules/alarms.ts';
+import { undeclaredChances, wrongChances } from './rules/chances.ts';
 import { differingEquivalents, indistinguishable, unknownEquivalents } from './rules/equivalents.ts';
-import { idleProbes, wrongChances, wrongExemptions } from './rules/idle-probes.ts';
+import { idleProbes, wrongExemptions } from './rules/idle-probes.ts';
 import type { Complaint, Matrix } from './rules/matrix.ts';
 import { flakyCells, undecidedCells } from './rules/stability.ts';
 import { failsWhatIsAllowed, survivors } from './rules/survivors.ts';
@@ -14,6 +15,7 @@ const RULES: readonly ((matrix: Matrix) => readonly Complaint[])[] = [
   idleProbes,
   wrongExemptions,
   wrongChances,
+  undeclaredChances,
   alarms,
   leftOut,
   indistinguishable,

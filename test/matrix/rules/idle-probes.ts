@@ -1,5 +1,4 @@
 /** Every probe has to turn a mutant red, or to stand on the list of those that need not, with a reason. */
-import { isMeant } from '../../../harness/diagnose/index.ts';
 import type { Complaint, Matrix } from './matrix.ts';
 
 /** Probe to the names of the mutants that it turns red. Every probe of the catalogue is in it. */
@@ -33,15 +32,5 @@ export function wrongExemptions(matrix: Matrix): readonly Complaint[] {
     if (killed === undefined) return [{ rule: 'wrong-exemption', message: `There is no scenario ${id}.` }];
     if (first === undefined) return [];
     return [{ rule: 'wrong-exemption', message: `${id} is exempt and kills ${killed.length}, ${first} for one.` }];
-  });
-}
-
-/** A cell that chance decides has to be of a mutant and of a scenario that exist. */
-export function wrongChances({ chances, faults, probes }: Matrix): readonly Complaint[] {
-  const known = new Set(faults.map(({ name }) => name));
-  return chances.flatMap(({ fault, scenarios, sure = [] }): Complaint[] => {
-    if (!known.has(fault)) return [{ rule: 'wrong-exemption', message: `There is no mutant ${fault}.` }];
-    const gone = [...scenarios, ...sure].filter((pattern) => !probes.some(({ id }) => isMeant([pattern], id)));
-    return gone.map((pattern) => ({ rule: 'wrong-exemption', message: `There is no scenario ${pattern}.` }));
   });
 }

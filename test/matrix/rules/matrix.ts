@@ -6,6 +6,8 @@ export interface MatrixFault {
   readonly name: string;
   readonly area: string;
   readonly forbidden: boolean;
+  /** Which scenarios show it differs from run to run. */
+  readonly comesAndGoes?: boolean;
   readonly equivalentTo?: { readonly name: string; readonly reason: string } | undefined;
 }
 
