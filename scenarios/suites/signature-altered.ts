@@ -6,6 +6,12 @@ import type { Scenario } from '../scenario.ts';
 const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
+/** With the first character and the first one after it that differs exchanged. */
+function exchanged(right: string): string {
+  const at = [...right].findIndex((character) => character !== right[0]);
+  return `${right.charAt(at)}${right.slice(1, at)}${right.charAt(0)}${right.slice(at + 1)}`;
+}
+
 /** The right signature with some of its characters changed: what a comparison lets through that skips a part or folds case. */
 export const alteredSignatures: readonly Scenario[] = [
   {
@@ -128,5 +134,22 @@ export const alteredSignatures: readonly Scenario[] = [
     expect: refused,
     why: 'Four spellings decode to each digest. It opens no door, but two deliveries that look different count as signed alike.',
     fix: 'Compare the Base64 text that you compute with the text of the header, in place of decoding what came.',
+  },
+  {
+    id: 'signature/characters-exchanged',
+    title: 'Refuses the right signature with two of its characters exchanged',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    change: {
+      sign: derived(
+        'the right signature, two characters exchanged',
+        exchanged,
+        `${RIGHT_SIGNATURE} | sed -E 's/^(.)(\\1*)(.)/\\3\\2\\1/'`,
+      ),
+    },
+    expect: refused,
+    why: 'A comparison that adds differences up, or compares sets of characters, finds each of them in both.',
+    fix: 'Use the constant-time comparison of your library, and none that you have written yourself.',
   },
 ];

@@ -143,4 +143,13 @@ export const bypasses: readonly Scenario[] = [
       fix: 'Take the parameter out of the condition around the verification, and out of the router.',
     },
   ),
+  bypass(
+    'open-path-in-query',
+    'Refuses an unsigned delivery whose query names a path that is open (/health)',
+    addQuery('/health in the query', () => 'path=/health'),
+    {
+      why: 'A list of open paths that is searched for in the whole URL finds them in the query as well.',
+      fix: 'Compare the path as a whole, without the query, or give the health check a route of its own.',
+    },
+  ),
 ];

@@ -170,4 +170,15 @@ export const junkSignatures: readonly Scenario[] = [
     why: 'Token libraries know an algorithm of that name, which means no signature. A sender must not be able to choose it.',
     fix: 'Fix the algorithm in the code as HMAC-SHA256 and read nothing about it from the request.',
   },
+  {
+    id: 'signature/pattern-star',
+    title: 'Refuses "*" as signature',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    change: { sign: literal('*') },
+    expect: refused,
+    why: 'A shell or a database may take what it is given for a pattern, and "*" fits every signature.',
+    fix: 'Compare the texts literally, in the process: quoted in the shell, with "=" in a query.',
+  },
 ];

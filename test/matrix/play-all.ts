@@ -3,12 +3,14 @@ import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import type { Played } from './played.ts';
 
-export interface PlayOptions {
+export interface PlayOptions<T> {
+  /** The module of a worker process: is sent names, and answers with what it has of each. */
+  readonly worker?: URL;
   /** Default: one a core. */
   readonly processes?: number;
   /** Subjects at the same time in one process: while one waits for a receiver that hangs, the others go on. */
   readonly atOnce?: number;
-  readonly progress?: (done: number, played: Played) => void;
+  readonly progress?: (done: number, played: T) => void;
 }
 
 export interface Task {
@@ -19,18 +21,21 @@ export interface Task {
 }
 
 /** What a worker answers. */
-type Answer = Played | { readonly name: string; readonly error: string };
+type Answer<T> = T | { readonly name: string; readonly error: string };
 
 /**
  * Plays each task once and gives them in their order. Rejects at the end when one of them could not be played. What takes long should come
  * first: at the end every core should have something to do.
  */
-export async function playAll(tasks: readonly Task[], options: PlayOptions = {}): Promise<readonly Played[]> {
+export async function playAll<T extends { readonly name: string } = Played>(
+  tasks: readonly Task[],
+  options: PlayOptions<T> = {},
+): Promise<readonly T[]> {
   const { processes = availableParallelism(), atOnce = 3, progress = () => {} } = options;
+  const { worker = new URL('./worker.ts', import.meta.url) } = options;
   const queue = [...tasks];
-  const played = new Map<string, Played>();
+  const played = new Map<string, T>();
   const errors: string[] = [];
-  const worker = new URL('./worker.ts', import.meta.url);
 
   function work(): Promise<void> {
     const child = fork(worker, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -43,7 +48,7 @@ export async function playAll(tasks: readonly Task[], options: PlayOptions = {})
           child.send(task);
         } else if (underWay === 0) resolve();
       };
-      child.on('message', (answer: Answer) => {
+      child.on('message', (answer: Answer<T>) => {
         underWay--;
         if ('error' in answer) errors.push(`${answer.name}: ${answer.error}`);
         else {
