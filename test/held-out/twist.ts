@@ -1,6 +1,6 @@
 /** How the faults of the bare receivers are written: a class on top of a class, so that two of them can be put on top of each other. */
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReceivedNotification } from '../../contract/index.ts';
 import type { BareReceiver, Credentials } from './bare-receiver.ts';
 
@@ -131,6 +131,18 @@ export function uses(code: (value: any, notification: ReceivedNotification) => u
       protected override use(notification: ReceivedNotification, value: unknown): void {
         super.use(notification, value);
         code(value, notification);
+      }
+    };
+}
+
+/** The partner's code looks into the JSON before anything has checked it: it throws what it will. */
+// biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
+export function usesUnchecked(code: (value: any) => unknown): Twist {
+  return (Base) =>
+    class extends Base {
+      protected override understand(value: unknown, res: ServerResponse): ReceivedNotification {
+        code(value);
+        return super.understand(value, res);
       }
     };
 }

@@ -1,7 +1,7 @@
 /** Faults of what reads the notification, as somebody else would write them. */
 import { ERROR_CODES, ORDER_STATUSES, TRACKING_STATUSES } from '../../../contract/index.ts';
 import { Refusal } from '../bare-receiver.ts';
-import { type Twists, uses } from '../twist.ts';
+import { type Twists, uses, usesUnchecked } from '../twist.ts';
 
 const no = () => {
   throw new Refusal(400);
@@ -89,7 +89,12 @@ export const payloadFaults: Twists = {
   'refuses-future-times': uses((_value, { at }) =>
     at !== null && Number(at) - Date.now() > 300_000 ? no() : undefined,
   ),
-  'stores-times-in-32-bits': uses((_value, { at }) => Buffer.alloc(4).writeInt32BE(Math.floor(Number(at ?? 0) / 1000))),
+  'stores-times-in-32-bits': usesUnchecked(({ at }) =>
+    typeof at === 'number' ? Buffer.alloc(4).writeInt32BE(Math.floor(at)) : null,
+  ),
+  'formats-times-unchecked': usesUnchecked(({ at }) => new Date(typeof at === 'number' ? at * 1000 : at).toISOString()),
+  'reads-metadata-unguarded': usesUnchecked(({ data }) => data.metadata.orderStatus),
+  'calls-text-functions-on-ids': usesUnchecked(({ id }) => id.trim()),
   'requires-uuid-version-4': uses(({ id }) =>
     /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(id) && id[14] !== '4'
       ? no()
@@ -106,7 +111,7 @@ export const payloadFaults: Twists = {
     if (type === 'CAAS' && data.errorData !== null) return data.errorData.code;
   }),
   'reads-missing-blockchain-data': uses((value) => orderOf(value)?.blockchainData.currency),
-  'reads-asset-unguarded': uses(({ type, data }) =>
+  'reads-asset-unguarded': usesUnchecked(({ type, data }) =>
     type === 'CAAS_BLOCKCHAIN' ? data.metadata.asset.amount : undefined,
   ),
   'takes-error-codes-apart': uses((value) => {
