@@ -172,7 +172,15 @@ export function changedStages(change: Change): SendingStage[] {
 export type AnswerMatch = number | '2xx' | '3xx' | '4xx' | '5xx' | 'alert' | 'closed' | 'untrusted' | 'none';
 
 /** Something that must not stand in an answer, in its headers or body. */
-export type Leak = 'signature' | 'secret' | 'api-key' | 'stack-trace' | 'parser-detail';
+export type Leak =
+  | 'signature'
+  | 'secret'
+  | 'api-key'
+  | 'stack-trace'
+  | 'parser-detail'
+  | 'error-message'
+  | 'database-message'
+  | 'debug-page';
 
 /**
  * Which answers are right. An exact status beats a class. What is in none of the sets fails.

@@ -6,34 +6,88 @@ import type { ProbeEvidence } from './evidence.ts';
 const VOLATILE =
   /^(date|age|connection|keep-alive|etag|server-timing|set-cookie|via|x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|x-amzn.*|cf-.*|x-runtime|x-response-time|x-ratelimit-.*|ratelimit.*|fly-request-id|x-vercel-id)$/i;
 
-/** Numbers and long tokens in a body are taken for request ids and times. */
-function withoutVolatileParts(body: string): string {
-  return body.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]*/g, '#');
+interface Shape {
+  readonly status: number;
+  readonly phrase: string;
+  readonly headers: readonly string[];
+  readonly body: string;
 }
 
-function shapeOf(answer: Answer): { status: string; headers: string; body: string } {
-  const names = answer.headers
+/** Long tokens, times and durations in a body are taken for what differs from request to request. */
+function withoutTimes(text: string): string {
+  return text.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]{5,}|\d+\.\d+|\d+(?=\s*[mµu]?s\b)/g, '#');
+}
+
+/** All other numbers as well: counters, for example. */
+function withoutNumbers(text: string): string {
+  return withoutTimes(text).replace(/\d+/g, '#');
+}
+
+function shapeOf(answer: Answer): Shape {
+  const headers = answer.headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => !VOLATILE.test(name))
     .map(([name, value]) => (name === 'content-length' ? name : `${name}: ${value}`));
   return {
-    status: String(answer.status),
-    headers: names.toSorted().join('\n'),
-    body: withoutVolatileParts(Buffer.from(answer.body).toString('latin1')),
+    status: answer.status,
+    phrase: answer.reasonPhrase,
+    headers: headers.toSorted(),
+    body: Buffer.from(answer.body).toString('latin1'),
   };
 }
 
-/** Names the first difference between the answers of the probes, or null when they cannot be told apart. */
+/** All words that may be one of a kind: identifiers, keys, digests. */
+function withoutTokens(text: string): string {
+  return text.replace(/[\w+/=-]{8,}|\d+/g, '#');
+}
+
+/**
+ * What to compare of texts. Of a delivery that was sent twice it is known what stays the same; without one, no number counts, because it may
+ * belong to the request.
+ */
+function steadyReading(reference: string, repeats: readonly string[]): (text: string) => string {
+  if (repeats.length === 0) return withoutNumbers;
+  const steady = [withoutTimes, withoutNumbers, withoutTokens].find((reduce) =>
+    repeats.every((repeat) => reduce(repeat) === reduce(reference)),
+  );
+  return steady ?? (() => '');
+}
+
+/** Header lines that a delivery which was sent twice did not get twice. */
+function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet<string> {
+  const changed = repeats.flatMap(({ headers }) => [
+    ...headers.filter((line) => !reference.headers.includes(line)),
+    ...reference.headers.filter((line) => !headers.includes(line)),
+  ]);
+  return new Set(changed.map((line) => line.split(':', 1)[0] ?? ''));
+}
+
+/** Names the first difference between the answers of the probes, or null when they cannot be told apart. Equal labels are equal deliveries. */
 export function differenceBetween(probes: readonly ProbeEvidence[]): string | null {
-  const [first, ...others] = probes;
-  if (first === undefined || first.attempt.answer === null) return null;
-  const reference = shapeOf(first.attempt.answer);
-  for (const other of others) {
-    if (other.attempt.answer === null) continue;
-    const shape = shapeOf(other.attempt.answer);
+  const [first, ...others] = probes.flatMap(({ label, attempt }) =>
+    attempt.answer === null ? [] : [{ label, shape: shapeOf(attempt.answer) }],
+  );
+  if (first === undefined || probes[0]?.attempt.answer === null) return null;
+  const repeats = others.filter(({ label }) => label === first.label).map(({ shape }) => shape);
+  const unsteady = unsteadyNames(first.shape, repeats);
+  const reading = (part: 'phrase' | 'body') =>
+    steadyReading(
+      first.shape[part],
+      repeats.map((repeat) => repeat[part]),
+    );
+  const phraseOf = reading('phrase');
+  const bodyOf = reading('body');
+  const partsOf = ({ status, phrase, headers, body }: Shape) => ({
+    status: `${status} ${phraseOf(phrase)}`,
+    headers: headers.filter((line) => !unsteady.has(line.split(':', 1)[0] ?? '')).join('\n'),
+    body: bodyOf(body),
+  });
+  const reference = partsOf(first.shape);
+  for (const { label, shape } of others) {
+    const parts = partsOf(shape);
     for (const part of ['status', 'headers', 'body'] as const) {
-      if (shape[part] !== reference[part]) {
-        return `the answers can be told apart by their ${part}: "${first.label}" against "${other.label}"`;
+      if (parts[part] !== reference[part]) {
+        return `the answers can be told apart by their ${part}: "${first.label}" against "${label}"`;
       }
     }
   }

@@ -95,7 +95,7 @@ export function gateTrial(planned: SendingPlan, gate: OpenedGate): Trial {
   const accepted = {
     ...gate.first,
     error: null,
-    answer: { status: 200, headers: [], body: new Uint8Array(), truncated: false },
+    answer: { status: 200, reasonPhrase: 'OK', headers: [], body: new Uint8Array(), truncated: false },
   };
   const probe = { label: 'the first delivery', expect, attempt, leaks: shipment.leaks, probeFault: shipment.fault };
   return {

@@ -28,7 +28,7 @@ function parseAnswer(received: Buffer, ended: boolean, cap: number): Answer | 'i
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return ended && received.length > 0 ? 'invalid' : null;
   const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n');
-  const status = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1];
+  const [, status, reasonPhrase = ''] = /^HTTP\/1\.[01] (\d{3})(?: ([\s\S]*)|$)/.exec(statusLine) ?? [];
   if (status === undefined) return 'invalid';
   if (status.startsWith('1')) return parseAnswer(received.subarray(end + 4), ended, cap);
   const headers = lines.map((line): HeaderLine => {
@@ -38,7 +38,8 @@ function parseAnswer(received: Buffer, ended: boolean, cap: number): Answer | 'i
   const body = received.subarray(end + 4);
   const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1];
   const whole = ended || body.length >= cap || (length !== undefined && body.length >= Number(length));
-  return whole ? { status: Number(status), headers, body: body.subarray(0, cap), truncated: body.length > cap } : null;
+  if (!whole) return null;
+  return { status: Number(status), reasonPhrase, headers, body: body.subarray(0, cap), truncated: body.length > cap };
 }
 
 /** Where to connect, and the name for SNI, which addresses do not have. */

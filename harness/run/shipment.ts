@@ -62,6 +62,13 @@ function notSent(now: Date, message = 'the request was not sent'): Attempt {
   };
 }
 
+/** What the request itself has told: the values of its headers and of its query. */
+function sentValues({ prepared: { headers, target } }: Assembled): string[] {
+  const query = target.indexOf('?');
+  const inQuery = query === -1 ? [] : new URLSearchParams(target.slice(query)).values();
+  return [...headers.map(([, value]) => value), target, ...inQuery];
+}
+
 async function ship(
   context: RunContext,
   lane: Lane,
@@ -74,9 +81,10 @@ async function ship(
   if (fault !== null) return { role, label, assembled, attempt: notSent(context.now), leaks: [], fault };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
   const attempt = await sendPatiently(context, lane, assembled, options);
-  const sent = assembled.prepared.headers.map(([, value]) => value);
   const leaks =
-    attempt.answer === null ? [] : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sent);
+    attempt.answer === null
+      ? []
+      : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sentValues(assembled));
   return { role, label, assembled, attempt, leaks, fault: null };
 }
 

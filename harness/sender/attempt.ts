@@ -62,6 +62,8 @@ export interface Timings {
 /** The answer. `body` holds at most the configured number of bytes; `truncated` says that there was more. */
 export interface Answer {
   readonly status: number;
+  /** What stands behind the status in the first line: any text, also none. */
+  readonly reasonPhrase: string;
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
   readonly truncated: boolean;

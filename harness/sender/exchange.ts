@@ -136,6 +136,7 @@ class Exchange {
     const body = more.length === 0 ? (first ?? new Uint8Array()) : Buffer.concat(this.#chunks, this.#size);
     return {
       status: response.statusCode ?? 0,
+      reasonPhrase: response.statusMessage ?? '',
       headers: headerLines(response.rawHeaders),
       body: truncated ? body.subarray(0, bodyCapBytes) : body,
       truncated,

@@ -7,6 +7,10 @@ import { wrongKeyRefusals } from './api-key-refusals.ts';
 import { uncheckedKeys } from './api-key-unchecked.ts';
 import { combinationFaults } from './combination.ts';
 import type { Fault } from './fault.ts';
+import { shownCredentials } from './leaks-credentials.ts';
+import { shownInsides } from './leaks-insides.ts';
+import { tellingRefusals } from './leaks-refusals.ts';
+import { shownSignatures } from './leaks-signature.ts';
 import { amounts } from './payload-amounts.ts';
 import { hashKeys } from './payload-hash-keys.ts';
 import { ids } from './payload-ids.ts';
@@ -80,6 +84,10 @@ export const FAULTS: readonly Fault[] = [
   ...times,
   ...amounts,
   ...ids,
+  ...shownSignatures,
+  ...shownCredentials,
+  ...shownInsides,
+  ...tellingRefusals,
   ...certificateDates,
   ...certificateNames,
   ...certificateIssuers,

@@ -1,4 +1,4 @@
-import { setHeader, withoutHeader } from '../changes/addressing.ts';
+import { addHeaders, setHeader, withoutHeader } from '../changes/addressing.ts';
 import { fixedText } from '../changes/bytes.ts';
 import { having, plain } from '../changes/composing.ts';
 import { wrongKey } from '../changes/keying.ts';
@@ -13,10 +13,13 @@ function without(text: string, authentic: boolean, absent: readonly Leak[]): Exp
 }
 
 const CREDENTIALS: readonly Leak[] = ['signature', 'secret', 'api-key'];
-const INSIDES: readonly Leak[] = ['stack-trace', 'parser-detail'];
+const INSIDES: readonly Leak[] = ['stack-trace', 'parser-detail', 'error-message', 'database-message', 'debug-page'];
 const noCredentials = without('an answer without any credential', false, CREDENTIALS);
 const noInsides = (authentic: boolean) =>
-  without('an answer without stack trace and parser message', authentic, INSIDES);
+  without('an answer without any credential, stack trace or message from inside', authentic, [
+    ...CREDENTIALS,
+    ...INSIDES,
+  ]);
 
 const unsupportedMethod: AddressChange = { label: 'PUT', make: (head) => ({ ...head, method: 'PUT' }) };
 
@@ -65,6 +68,30 @@ export const leakProbes: readonly Scenario[] = [
     expect: noCredentials,
     why: 'An exception for a header that is not there is often shown with all variables around it, the stored key among them.',
     fix: 'Handle the absent header without an exception, and switch error pages that print variables off.',
+  },
+  {
+    id: 'leaks/debug-switch',
+    title: 'Does not show the expected signature to somebody who asks for debugging (wrongly signed)',
+    level: 'must',
+    requirements: ['no-leak'],
+    needs: ['hmac'],
+    change: {
+      sign: signedWith('signed with a random secret', (kit) => kit.nonce(40)),
+      address: addHeaders('X-Debug: 1', () => [['X-Debug', '1']]),
+    },
+    expect: noCredentials,
+    why: 'A switch that was made for support helps whoever finds it, and such names are the first that are tried.',
+    fix: 'Remove the switch, or bind it to the configuration of the process and not to a request.',
+  },
+  {
+    id: 'leaks/accepted-delivery',
+    title: 'Shows no credential and nothing of its inside when it accepts a delivery',
+    level: 'should',
+    requirements: ['no-hints'],
+    change: {},
+    expect: noInsides(true),
+    why: 'Senders keep answers in their logs. An answer that repeats the request takes the API key along.',
+    fix: 'Answer 200 with an empty body or a word of your own; take debug output out of the handler.',
   },
   {
     id: 'leaks/signature-not-base64',

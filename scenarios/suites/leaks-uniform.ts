@@ -21,7 +21,8 @@ const forgedSignature = refusal('signed with another secret', {
 const missingKey = refusal('no API key', { address: withoutHeader('api-key', 'no API key header') });
 const otherKey = refusal('a wrong API key', { address: wrongKey });
 
-/** Whether one kind of refusal can be told from another. Each delivery goes alone, so that no load makes them differ. */
+/** Whether one kind of refusal can be told from another. Each delivery goes alone, so that no load makes
+ * them differ, and the first once more at the end: it shows what differs from request to request. */
 export const uniformRefusals: readonly Scenario[] = [
   {
     id: 'leaks/uniform-refusals',
@@ -38,6 +39,7 @@ export const uniformRefusals: readonly Scenario[] = [
         }),
       ],
       [refusal('no Base64', { sign: literal('%%% no base64 %%%') })],
+      [missingSignature],
     ],
     uniform: true,
     why: 'Answers such as "bad length", "bad encoding" and "no match" lead a forger step by step to the right form.',
@@ -58,6 +60,7 @@ export const uniformRefusals: readonly Scenario[] = [
           address: keyInstead('the first half of the key', (key) => key.slice(0, Math.floor(key.length / 2))),
         }),
       ],
+      [missingKey],
     ],
     uniform: true,
     why: 'A different answer to a key that exists, or that begins rightly, turns guessing into searching.',
@@ -69,7 +72,7 @@ export const uniformRefusals: readonly Scenario[] = [
     level: 'should',
     requirements: ['no-hints'],
     needs: ['hmac', 'api-key'],
-    flow: () => [[forgedSignature], [missingSignature], [otherKey], [missingKey]],
+    flow: () => [[forgedSignature], [missingSignature], [otherKey], [missingKey], [forgedSignature]],
     uniform: true,
     why: 'Whoever can see that the key was right has one credential confirmed and can work on the other.',
     fix: 'Do not name the check that failed; answer both through the same code.',

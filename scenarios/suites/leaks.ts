@@ -30,11 +30,11 @@ const nowhere: ObservationScenario = {
 
 const noStackTraces: ObservationScenario = {
   id: 'leaks/no-stack-traces',
-  title: 'Shows no stack trace in any answer of the whole run',
+  title: 'Shows no stack trace and no debug page in any answer of the whole run',
   level: 'should',
   requirements: ['no-hints'],
   observe: (run) => {
-    const places = placesOf(run, ['stack-trace']);
+    const places = placesOf(run, ['stack-trace', 'debug-page']);
     if (places === null) return { verdict: 'pass', observed: 'none in any answer', reason: '' };
     return { verdict: 'warn', observed: places, reason: `the code inside shows in answers: ${places}` };
   },
@@ -42,9 +42,23 @@ const noStackTraces: ObservationScenario = {
   fix: 'Switch the framework to production mode, and add an error handler that answers with a status and nothing else.',
 };
 
+const noInnerMessages: ObservationScenario = {
+  id: 'leaks/no-inner-messages',
+  title: 'Shows no message of a database or of an exception in any answer of the whole run',
+  level: 'should',
+  requirements: ['no-hints'],
+  observe: (run) => {
+    const places = placesOf(run, ['database-message', 'error-message']);
+    if (places === null) return { verdict: 'pass', observed: 'none in any answer', reason: '' };
+    return { verdict: 'warn', observed: places, reason: `messages from inside show in answers: ${places}` };
+  },
+  why: 'Such messages name tables, columns and fields, and lead whoever tries injections from one try to the next.',
+  fix: 'Catch errors where they arise, log their messages, and send texts of your own.',
+};
+
 /** What answers give away. Specification: HMAC signature (secrets stay secret); ruling: no answer helps a forger. */
 export const leaksSuite: Suite = {
   name: 'leaks',
   title: 'Answers give nothing away',
-  scenarios: [...leakProbes, ...uniformRefusals, nowhere, noStackTraces],
+  scenarios: [...leakProbes, ...uniformRefusals, nowhere, noStackTraces, noInnerMessages],
 };

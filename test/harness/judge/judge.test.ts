@@ -10,7 +10,7 @@ function answer(status: number, body = '', headers: [string, string][] = []): At
   return {
     startedAt: '2026-01-01T00:00:00.000Z',
     timings,
-    answer: { status, headers, body: bytes, truncated: false },
+    answer: { status, reasonPhrase: '', headers, body: bytes, truncated: false },
     error: null,
   };
 }

@@ -12,6 +12,7 @@ describe('an answer', () => {
     expect({ answer, error }).toEqual({
       answer: {
         status: 200,
+        reasonPhrase: 'OK',
         headers: [
           ['X-One', '1'],
           ['x-one', '2'],
