@@ -79,7 +79,9 @@ export function findLeaks(
   const toldAnew = (spellings: readonly string[]): boolean => {
     const lower = spellings.map((spelling) => spelling.toLowerCase());
     if (!lower.some((spelling) => folded.includes(spelling))) return false;
+    // Servers trim header values and take lists apart, so a part of a value is an echo as well.
     const echoes = sent
+      .flatMap((value) => [value, ...value.split(/[\s,]+/)])
       .map((value) => value.toLowerCase())
       .filter((value) => lower.some((spelling) => value.includes(spelling)));
     const rest = echoes.reduce((left, echo) => left.replaceAll(echo, ''), folded);

@@ -5,6 +5,8 @@ import { leaksSuite } from '../../scenarios/suites/leaks.ts';
 import { anyCredentials, assemble, deliveriesOf, fakeKit, lies, someCredentials } from './credential-check.ts';
 import { faultsOfTexts, unusualChanges } from './suite-texts.ts';
 
+const CREDENTIALS = ['signature', 'secret', 'api-key'];
+const INSIDES = ['stack-trace', 'parser-detail', 'error-message', 'database-message', 'debug-page'];
 const LARGE = 'leaks/oversize-body';
 const { scenarios } = leaksSuite;
 
@@ -21,8 +23,12 @@ describe('the leaks suite', () => {
     expect(faultsOfTexts(leaksSuite)).toEqual([]);
   });
 
-  it('changes one stage in each probe, except in the unsigned malformed one', () => {
-    expect(unusualChanges(leaksSuite)).toEqual({ 'leaks/unsigned-malformed': ['serialise', 'sign'] });
+  it('changes one stage in each probe, with two exceptions', () => {
+    expect(unusualChanges(leaksSuite)).toEqual({
+      'leaks/accepted-delivery': [],
+      'leaks/debug-switch': ['sign', 'address'],
+      'leaks/unsigned-malformed': ['serialise', 'sign'],
+    });
   });
 
   it('sends what it claims, whatever the credentials of the partner are', () => {
@@ -36,7 +42,7 @@ describe('the leaks suite', () => {
     expect(lies(scenarios, someCredentials())).toEqual([]);
   });
 
-  it('looks for credentials at must and for hints at should, and leaves the status to others', () => {
+  it('looks for credentials at must and for all else at should, and leaves the status to others', () => {
     const kit = fakeKit(someCredentials());
     const looks = scenarios
       .filter((one) => 'change' in one)
@@ -48,12 +54,13 @@ describe('the leaks suite', () => {
       ),
     ).toBe(true);
     expect(looks.map(({ id, level, expect: due }) => [id, level, due?.absent])).toEqual([
-      ...['wrong-signature', 'missing-signature', 'wrong-key', 'missing-key'].map((slug) => [
+      ...['wrong-signature', 'missing-signature', 'wrong-key', 'missing-key', 'debug-switch'].map((slug) => [
         `leaks/${slug}`,
         'must',
-        ['signature', 'secret', 'api-key'],
+        CREDENTIALS,
       ]),
       ...[
+        'accepted-delivery',
         'signature-not-base64',
         'malformed-json',
         'wrong-types',
@@ -61,7 +68,7 @@ describe('the leaks suite', () => {
         'unsupported-method',
         'oversize-body',
         'unknown-content-type',
-      ].map((slug) => [`leaks/${slug}`, 'should', ['stack-trace', 'parser-detail']]),
+      ].map((slug) => [`leaks/${slug}`, 'should', [...CREDENTIALS, ...INSIDES]]),
     ]);
     expect(
       deliveriesOf(scenarios.find(({ id }) => id === LARGE)!, kit).map(
@@ -89,19 +96,25 @@ describe('the leaks suite', () => {
         id: 'leaks/uniform-refusals',
         uniform: true,
         needs: ['hmac'],
-        groups: [['no signature'], ['signed with another secret'], ['cut short'], ['no Base64']],
+        groups: [['no signature'], ['signed with another secret'], ['cut short'], ['no Base64'], ['no signature']],
       },
       {
         id: 'leaks/uniform-key-refusals',
         uniform: true,
         needs: ['api-key'],
-        groups: [['no API key'], ['a wrong API key'], ['an empty API key'], ['cut short']],
+        groups: [['no API key'], ['a wrong API key'], ['an empty API key'], ['cut short'], ['no API key']],
       },
       {
         id: 'leaks/uniform-across-checks',
         uniform: true,
         needs: ['hmac', 'api-key'],
-        groups: [['signed with another secret'], ['no signature'], ['a wrong API key'], ['no API key']],
+        groups: [
+          ['signed with another secret'],
+          ['no signature'],
+          ['a wrong API key'],
+          ['no API key'],
+          ['signed with another secret'],
+        ],
       },
     ]);
   });
@@ -141,6 +154,18 @@ describe('what the whole run has seen', () => {
       observed: 'stack-trace in the answers to malformed/truncated',
       reason: 'the code inside shows in answers: stack-trace in the answers to malformed/truncated',
     });
+  });
+
+  it('warns on a debug page, and on messages of databases and exceptions', () => {
+    const leaks = [...found('debug-page', 'http/method-get'), ...found('database-message', 'delivery/twice')];
+    expect(observe('leaks/no-stack-traces', leaks).observed).toBe('debug-page in the answers to http/method-get');
+    expect(observe('leaks/no-inner-messages', leaks)).toEqual({
+      verdict: 'warn',
+      observed: 'database-message in the answers to delivery/twice',
+      reason: 'messages from inside show in answers: database-message in the answers to delivery/twice',
+    });
+    expect(observe('leaks/no-inner-messages', found('error-message', 'malformed/null')).verdict).toBe('warn');
+    expect(observe('leaks/no-inner-messages', [])).toEqual(none);
   });
 
   it('leaves parser messages to the probes that provoke them', () => {

@@ -266,4 +266,47 @@ describe('levels, several probes, leaks, faults of our own', () => {
       ),
     ).toBe('pass');
   });
+
+  it('tells refusals apart by a number, when the same delivery gets the same number twice', () => {
+    const judged = (...bodies: [label: string, body: string][]) =>
+      judge(
+        'must',
+        evidence(
+          bodies.map(([label, body]) => probe(refused, answer(401, body), { label })),
+          { uniform: true },
+        ),
+      ).verdict;
+    expect(judged(['a', '{"code":1}'], ['b', '{"code":2}'])).toBe('pass');
+    expect(judged(['a', '{"code":1}'], ['b', '{"code":2}'], ['a', '{"code":1}'])).toBe('fail');
+    expect(judged(['a', 'try 1'], ['b', 'try 2'], ['a', 'try 3'])).toBe('pass');
+    expect(judged(['a', 'in 1 ms'], ['b', 'in 2 ms'], ['a', 'in 1 ms'])).toBe('pass');
+    expect(
+      judged(['a', '{"ref":"V1StGXR8_Z5j"}'], ['b', '{"ref":"dHi6BmyTk3sQ"}'], ['a', '{"ref":"Uakgb_J5m9g0"}']),
+    ).toBe('pass');
+    expect(judged(['a', 'missing V1StGXR8_Z5j'], ['b', 'wrong dHi6BmyTk3sQ'], ['a', 'missing Uakgb_J5m9g0'])).toBe(
+      'fail',
+    );
+  });
+
+  it('leaves headers aside that the same delivery does not get twice', () => {
+    const judged = (...values: [label: string, trace: string, reason: string][]) =>
+      judge(
+        'must',
+        evidence(
+          values.map(([label, trace, reason]) =>
+            probe(
+              refused,
+              answer(401, '', [
+                ['X-Own-Trace', trace],
+                ['X-Reason', reason],
+              ]),
+              { label },
+            ),
+          ),
+          { uniform: true },
+        ),
+      ).verdict;
+    expect(judged(['a', '1', 'x'], ['b', '2', 'x'], ['a', '3', 'x'])).toBe('pass');
+    expect(judged(['a', '1', 'x'], ['b', '2', 'y'], ['a', '3', 'x'])).toBe('fail');
+  });
 });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { findLeaks } from '../../../harness/run/leak-scan.ts';
 import type { Leak } from '../../../scenarios/index.ts';
@@ -23,10 +24,24 @@ describe('findLeaks', () => {
     ['the signature in hex', digest.toString('hex'), ['signature']],
     ['the signature in upper-case hex', digest.toString('hex').toUpperCase(), ['signature']],
     ['the signature in base64url', digest.toString('base64url'), ['signature']],
+    ['the signature as JSON of PHP', `{"expected":"${right.replaceAll('/', '\\/')}"}`, ['signature']],
+    [
+      'the signature in HTML',
+      right.replaceAll(/[+/=]/g, (one) => `&#x${one.charCodeAt(0).toString(16)};`),
+      ['signature'],
+    ],
+    ['the signature in a link', encodeURIComponent(right), ['signature']],
+    ['the signature as JSON of a buffer', JSON.stringify({ expected: digest }, null, 2), ['signature']],
+    ['the signature as a printed buffer', `expected ${inspect(digest)}`, ['signature']],
+    ['the text of the signature as JSON of a buffer', JSON.stringify(Buffer.from(right)), ['signature']],
+    ['the secret in Base64', Buffer.from(SECRET).toString('base64'), ['secret']],
+    ['the key in hexadecimal', Buffer.from(API_KEY).toString('hex'), ['api-key']],
     ['another signature', Buffer.from(digest.map((byte) => byte ^ 1)).toString('base64'), []],
     ['all three', `${SECRET} ${API_KEY} ${right}`, ['secret', 'api-key', 'signature']],
     ['JavaScript', 'Error: x\n    at verify (/app/server.js:10:5)\n', ['stack-trace']],
     ['Express', 'Error: x<br> &nbsp; &nbsp;at verify (/app/server.js:10:5)', ['stack-trace']],
+    ['JavaScript in JSON', JSON.stringify({ stack: 'Error: x\n    at verify (/app/server.js:10:5)' }), ['stack-trace']],
+    ['Java in JSON', JSON.stringify({ trace: 'x\n\tat com.example.Hook.verify(Hook.java:42)' }), ['stack-trace']],
     ['Python', 'Traceback (most recent call last):\n  File "x"', ['stack-trace']],
     ['Java', '\tat com.example.Hook.verify(Hook.java:42)', ['stack-trace']],
     ['Go', 'goroutine 1 [running]:', ['stack-trace']],
@@ -36,6 +51,14 @@ describe('findLeaks', () => {
     ['a parser of JavaScript', `Unexpected token 'x', "x" is not valid JSON`, ['parser-detail']],
     ['a parser of Python', 'Expecting value: line 1 column 1 (char 0)', ['parser-detail']],
     ['a parser of Go', "invalid character 'x' looking for beginning of value", ['parser-detail']],
+    ['the newer messages of JavaScript', 'Unterminated string in JSON at position 15', ['parser-detail']],
+    ['an exception of JavaScript', "Cannot read properties of undefined (reading 'id')", ['error-message']],
+    ['an exception of Python', "KeyError: 'data'", ['error-message']],
+    ['PostgreSQL', 'duplicate key value violates unique constraint "events_pkey"', ['database-message']],
+    ['PostgreSQL in JSON', JSON.stringify('relation "events" does not exist'), ['database-message']],
+    ['MySQL', "Duplicate entry 'x' for key 'PRIMARY'", ['database-message']],
+    ['Django', 'because you have <code>DEBUG = True</code>', ['debug-page']],
+    ['Rails', '<title>Routing Error</title>', ['debug-page']],
     ['plain words', 'We look at your request at 10:05, and expect no error in the line 5.', []],
     ['a page of HTML', '<html><body><h1>401 Unauthorized</h1>nginx/1.25.3</body></html>', []],
   ])('%s', (_, body, leaks) => {
@@ -44,6 +67,19 @@ describe('findLeaks', () => {
 
   it('looks into headers', () => {
     expect(leaksIn('', [['X-Expected', right]])).toEqual(['signature']);
+  });
+
+  it('looks at the text behind the status', () => {
+    expect(findLeaks(answered(401, '', [], `not ${right}`).answer!, partner, right, [])).toEqual(['signature']);
+  });
+
+  it('takes an echo of another spelling, of a part or of a trimmed value for no leak of the signature', () => {
+    const hex = digest.toString('hex');
+    expect(leaksIn(`{"got":"sha256=${hex}"}`, [], [`sha256=${hex}`])).toEqual([]);
+    expect(leaksIn(`{"got":"${right}"}`, [], [`\t ${right} \t`])).toEqual([]);
+    expect(leaksIn(`{"got":["${right}","x"]}`, [], [`${right},x`])).toEqual([]);
+    expect(leaksIn(`{"got":"sha256=${hex}","expected":"${right}"}`, [], [`sha256=${hex}`])).toEqual(['signature']);
+    expect(leaksIn(`got ${SECRET}`, [], [SECRET])).toEqual([]);
   });
 
   it('takes an echo of what was sent for no leak of the signature', () => {

@@ -18,7 +18,12 @@ export function assembled(change: Change = {}, partner = partnerAt()): Assembled
 
 const TIMINGS = { connectMs: 1, tlsMs: null, firstByteMs: 2, totalMs: 3, reused: false };
 
-export function answered(status: number, body = '', headers: readonly (readonly [string, string])[] = []): Attempt {
-  const answer = { status, reasonPhrase: '', headers, body: Buffer.from(body), truncated: false };
+export function answered(
+  status: number,
+  body = '',
+  headers: readonly (readonly [string, string])[] = [],
+  reasonPhrase = '',
+): Attempt {
+  const answer = { status, reasonPhrase, headers, body: Buffer.from(body), truncated: false };
   return { startedAt: NOW.toISOString(), timings: TIMINGS, answer, error: null };
 }

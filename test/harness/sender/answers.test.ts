@@ -12,7 +12,7 @@ describe('an answer', () => {
     expect({ answer, error }).toEqual({
       answer: {
         status: 200,
-        reasonPhrase: 'OK',
+        reasonPhrase: 'Fine',
         headers: [
           ['X-One', '1'],
           ['x-one', '2'],
