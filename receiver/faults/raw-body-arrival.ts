@@ -1,7 +1,8 @@
+import { gunzipSync } from 'node:zlib';
 import { required } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
 import { rawBytes } from './raw-body-fix.ts';
-import { verifyingOver } from './raw-body-wrong-input.ts';
+import { readingAs, verifyingOver } from './raw-body-wrong-input.ts';
 
 const base = { area: 'raw-body', severity: 'high', forbidden: true } as const;
 
@@ -72,6 +73,35 @@ export const partlyReadBodies: readonly StageFault[] = [
   hashesAtMost(1024, '1 KiB'),
   hashesAtMost(8 * 1024, '8 KiB'),
   hashesAtMost(64 * 1024, '64 KiB'),
+  {
+    ...base,
+    name: 'waits-for-consumed-body',
+    title: 'The body was read before, and the handler waits for its end for ever.',
+    seen: 'raw-body, getRawBody or a second reader behind a body parser, and signature middleware that was added to an app with a global express.json().',
+    why: 'No delivery is ever answered. The sender sees time limits only, and the handler logs nothing, because it never got to run.',
+    fix: rawBytes('Read the body in one place: exempt this route from the global body parser, and keep the bytes.'),
+    severity: 'critical',
+    stage: 'readBody',
+    replace: () => (req, _res, next) => {
+      req.resume();
+      req.once('end', () => req.once('end', next));
+    },
+  },
+  {
+    ...base,
+    name: 'inflates-body-and-throws',
+    title: 'A body with Content-Encoding: gzip is inflated without a guard before the check.',
+    seen: 'Functions behind gateways that inflate by hand, and middleware for compressed requests without an error handler.',
+    why: 'One header makes the handler throw without any credential; and a compressed body is verified over bytes that were not sent.',
+    fix: rawBytes(
+      'Answer 415 to compressed bodies: the service does not compress. At least catch what the decoder throws.',
+    ),
+    severity: 'low',
+    // The service never compresses, so this is about robustness alone.
+    forbidden: false,
+    stage: 'readBody',
+    replace: readingAs((body, req) => (req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)),
+  },
   {
     ...base,
     name: 'stalls-on-large-body',

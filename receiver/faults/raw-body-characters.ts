@@ -27,6 +27,22 @@ export const decodedBodies: readonly StageFault[] = [
   },
   {
     ...base,
+    name: 'throws-on-byte-order-mark',
+    title: 'A byte order mark before the JSON text ends in an uncaught exception of the parser.',
+    seen: 'Code that tests for "{" by hand and calls the parser unguarded in all other cases; Python refuses the mark with an error of its own.',
+    why: 'One rightly signed delivery of an odd sender is answered 500 and repeated for days.',
+    fix: rawBytes('Put a guard around the parser, and answer 400 to what it does not take.'),
+    severity: 'medium',
+    stage: 'parse',
+    replace:
+      ({ right }) =>
+      (req, res, next) => {
+        if (res.locals.rawBody?.[0] === 0xef) throw new SyntaxError('unexpected byte order mark');
+        return right.parse(req, res, next);
+      },
+  },
+  {
+    ...base,
     name: 'decodes-body-as-latin-1',
     title: 'The body is decoded as Latin-1, and the text is encoded as UTF-8 for the HMAC.',
     seen: 'Code that reads requests in the default character set of its platform, and the "binary" or "latin1" encoding of Node.',
