@@ -49,6 +49,12 @@ function base64Forms(value: string): string[] {
   ]);
 }
 
+/** Bytes as programs print them: as they are put into JSON or into a log. */
+function printedBytes(bytes: Buffer): string[] {
+  const hex = bytes.toString('hex');
+  return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', ')];
+}
+
 /** Every form of a value, the value itself first, without repetitions. Letter case does not matter: the search folds it. */
 export function formsOf(value: string): string[] {
   const spelt = [
@@ -58,7 +64,7 @@ export function formsOf(value: string): string[] {
     ...markupForms(value),
     value.replaceAll("'", "'\\''"),
     ...base64Forms(value),
-    Buffer.from(value).toString('hex'),
+    ...printedBytes(Buffer.from(value)),
   ];
   // UTF-8 that was read as Latin-1, which is how Node gives header values.
   const misread = spelt.map((form) => Buffer.from(form).toString('latin1'));
