@@ -102,6 +102,7 @@ describe('the catalogue', () => {
         "malformed/unsigned-depth: serialise, sign",
         "malformed/gzip-cut: serialise, address",
         "http/get-empty: serialise, address",
+        "leaks/debug-switch: sign, address",
         "leaks/unsigned-malformed: serialise, sign",
       ]
     `);
