@@ -54,6 +54,13 @@ export const notServed: Expectation = {
   pass: ['4xx', 501],
 };
 
+/** Well-formed HTTP in an unusual form: it may be served or refused, by whatever status says so. An exception is wrong. */
+export const servedOrRefused: Expectation = {
+  text: '200, any 4xx, 501 or 505',
+  authentic: true,
+  pass: [200, '4xx', 501, 505],
+};
+
 /**
  * A request that is not well-formed HTTP: refused, or the connection closed. Everything else only warns, because it is decided below the
  * handler, in servers that a partner has not written. What counts is that the deliveries after it are answered.

@@ -1,3 +1,4 @@
+import type { ReceiverConfig } from '../options.ts';
 import { refuse, refuseUnauthorized } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
 
@@ -128,7 +129,78 @@ export const headerFaults: readonly StageFault[] = [
           ? refuse(res, 431, 'header-too-large')
           : right.accept(req, res, next),
   },
+  {
+    ...base,
+    name: 'repeated-header-answers-500',
+    severity: 'medium',
+    forbidden: false,
+    title: 'A header that comes in two lines is answered 500.',
+    seen: 'Code that copies all headers into a log or a record and expects a text for each, where a repeated one is a list.',
+    why: 'Proxies repeat headers (X-Forwarded-For, Via, cookies). After a change on the way nothing arrives any more.',
+    fix: {
+      rule: 'Touch only the headers that you need, and expect a list where a name may be repeated.',
+      express: 'Use `req.get(name)`; `req.headers` joins most repeated headers, `req.headersDistinct` gives lists.',
+      go: 'Values are lists always: `r.Header.Values(name)`.',
+    },
+    stage: 'accept',
+    replace:
+      ({ right, config }) =>
+      (req, res, next) => {
+        const repeated = Object.entries(req.headersDistinct).filter(
+          ([name, values = []]) => values.length > 1 && !isCredential(name, config),
+        );
+        if (repeated.length > 0) return next(new TypeError('value.trim is not a function'));
+        return right.accept(req, res, next);
+      },
+  },
+  {
+    ...base,
+    name: 'non-ascii-header-answers-500',
+    severity: 'medium',
+    forbidden: false,
+    title: 'An unknown header with a character beyond ASCII is answered 500.',
+    seen: 'Code that decodes every header strictly, as ASCII or UTF-8, for a log or a record.',
+    why: 'Proxies add headers with names of people and places. Anyone can make exceptions with it.',
+    fix: {
+      rule: 'Touch only the headers that you need, and read the rest as bytes.',
+      express:
+        'Node gives headers as latin1 and does not throw; look for `decodeURIComponent` or JSON columns behind it.',
+      flask: 'Do not encode `request.headers` as ASCII; use `errors="replace"` in the log.',
+    },
+    stage: 'accept',
+    replace:
+      ({ right, config }) =>
+      (req, res, next) => {
+        const unreadable = Object.entries(req.headers).some(
+          ([name, value]) => !isCredential(name, config) && /[^\x00-\x7f]/.test(String(value)),
+        );
+        return unreadable ? next(new TypeError("'ascii' codec can't decode byte 0xe9")) : right.accept(req, res, next);
+      },
+  },
+  {
+    ...base,
+    name: 'refuses-many-headers',
+    severity: 'medium',
+    forbidden: false,
+    title: 'More than 32 headers are answered 431.',
+    seen: 'Small tables for headers in embedded servers and firewalls.',
+    why: 'Each proxy on the way adds some, and custom headers come on top.',
+    fix: {
+      rule: 'Allow at least 100 headers.',
+      express: 'Leave `server.maxHeadersCount` at its default.',
+    },
+    stage: 'accept',
+    replace:
+      ({ right }) =>
+      (req, res, next) =>
+        req.rawHeaders.length > 64 ? refuse(res, 431, 'too-many-headers') : right.accept(req, res, next),
+  },
 ];
+
+/** Repeated or odd credentials are another fault. */
+function isCredential(name: string, { signing, apiKey }: ReceiverConfig): boolean {
+  return name === signing?.header || name === apiKey?.header;
+}
 
 /** Whether none of the names is this one in another spelling than those. */
 function isAbsentOrSpelt(rawHeaders: readonly string[], name: string, spellings: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-import { answer, refuse } from '../stages/stage.ts';
+import { answer } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
 
 // That other methods are no deliveries is good practice, and not a rule of the specification.
@@ -82,18 +82,17 @@ export const methodFaults: readonly StageFault[] = [
   {
     ...base,
     name: 'takes-method-from-override',
-    title: 'X-HTTP-Method-Override decides what the method is, and another one than POST gets 404 from the router.',
+    title: 'X-HTTP-Method-Override decides what the method is, so a GET that claims to be a POST is accepted.',
     seen: 'Middleware for HTML forms, which can send GET and POST only, that stands before all routes.',
-    why: 'None of the methods that clients can name reaches a tested path, and a proxy that adds the header stops all deliveries.',
+    why: 'Firewalls, limits and caches look at the real method. A GET is repeated at will, and its answer may be kept.',
     fix: {
-      rule: 'Leave overriding off: the method of the request is the method.',
-      express: 'Do not mount `method-override` on this route.',
+      rule: 'Leave overriding off for this route, or let it change POST only.',
+      express:
+        'Do not mount `method-override` here; its default changes POST only, so leave `methods` alone elsewhere.',
     },
     replace:
       ({ right }) =>
-      (req, res, next) => {
-        const named = req.headers['x-http-method-override'] ?? 'POST';
-        return named === 'POST' ? right.accept(req, res, next) : refuse(res, 404, 'not-found');
-      },
+      (req, res, next) =>
+        req.headers['x-http-method-override'] === 'POST' ? next() : right.accept(req, res, next),
   },
 ];

@@ -1,6 +1,4 @@
-import { requestHeader } from '../stages/request-header.ts';
 import { answer, required, type Stage } from '../stages/stage.ts';
-import { verifySignature as verify } from '../verify-signature.ts';
 import type { StageFault } from './fault.ts';
 
 const base = { area: 'http', severity: 'high', forbidden: true } as const;
@@ -93,50 +91,84 @@ export const wrongStatuses: readonly StageFault[] = [
   },
   {
     ...base,
-    name: 'refuses-by-redirect',
-    severity: 'medium',
-    title: 'A wrong or missing signature is answered with a redirect to a login page.',
-    seen: 'Frameworks whose way to say "not authenticated" is made for browsers: a challenge of the cookie scheme, a session guard, an error handler that redirects.',
-    why: 'The sender does not see that its credentials are wrong. A client that follows the redirect gets a page with 200.',
+    name: 'answers-403-to-everything',
+    title: 'Every delivery is answered 403, a right one too.',
+    seen: 'Protection against forged form posts (CSRF) that wants a token from a browser, firewalls that take a machine for an attack, and lists of permitted addresses without those of the sender.',
+    why: 'No notification arrives, and the handler, its log included, never sees one.',
     fix: {
-      rule: 'Answer 401 yourself, and do not leave it to the error handling for pages.',
-      express: 'Use `res.sendStatus(401)` in the check, not `next(error)` into a handler for pages.',
-      laravel: 'Use `abort(401)`; an `AuthenticationException` redirects what does not ask for JSON.',
-      dotnet: 'Return `Unauthorized()` rather than `Challenge()`.',
+      rule: 'Take the route out of the protection of forms, and let the sender through the firewall. The signature is the protection.',
+      express: 'Mount the route before `csurf` and the like.',
+      django: 'Put `@csrf_exempt` on the view.',
+      rails: 'Write `skip_before_action :verify_authenticity_token` in the controller.',
+      laravel: 'Add the path to the exceptions of `VerifyCsrfToken`, or register the route in `routes/api.php`.',
+      spring: 'Add the path to `csrf().ignoringRequestMatchers(...)`.',
+      flask: 'Use `csrf.exempt` of Flask-WTF.',
     },
-    needs: ['hmac'],
-    stage: 'verifySignature',
-    replace: refusing((res) => answer(res, 302, {}, { Location: '/login' })),
+    stage: 'accept',
+    replace: () => (_req, res) => answer(res, 403, { error: 'forbidden' }),
   },
   {
     ...base,
-    name: 'refuses-by-hanging-up',
-    severity: 'medium',
-    title: 'On a wrong or missing signature the connection is closed without an answer.',
-    seen: 'Handlers that destroy the socket "to save resources", proxies that drop requests (444 in nginx), and workers that end with an exception below the server.',
-    why: 'The sender sees a broken network in place of wrong credentials, and tries again for hours.',
+    name: 'answers-404-to-everything',
+    title: 'At the registered URL nothing is found: every delivery is answered 404.',
+    seen: 'Proxies that remove or keep a prefix of the path, routes with or without the last slash, and routes that were not deployed yet.',
+    why: 'No notification arrives. After some days of failures the endpoint may be switched off.',
     fix: {
-      rule: 'Let every path through the handler end in an answer; wrong credentials in 401.',
-      express: 'Use `res.sendStatus(401)`; do not call `req.destroy()`.',
+      rule: 'Register the URL as it is from outside, and try it with curl from there.',
+      express: 'Log `req.originalUrl` at the very front of the app; `strict routing` decides about the last slash.',
     },
-    needs: ['hmac'],
-    stage: 'verifySignature',
-    replace: refusing((res) => void res.socket?.destroy()),
+    stage: 'accept',
+    replace: () => (_req, res) => answer(res, 404, { error: 'not-found' }),
+  },
+  {
+    ...base,
+    name: 'accepted-never-answered',
+    title: 'An accepted notification is never answered.',
+    seen: 'Handlers that wait for work which takes minutes, or on one of whose paths nothing ends the response.',
+    why: 'The sender gives up after its time limit and sends the same again, although all was done.',
+    fix: {
+      ...AFTER_ACCEPTING,
+      express: 'End every path with `res.status(200).end()`, and do the work after that.',
+    },
+    stage: 'reply',
+    replace: () => () => {},
+  },
+  {
+    ...base,
+    name: 'acknowledges-before-checking',
+    severity: 'critical',
+    title: 'Every POST is answered 200 at once, and checked after that.',
+    seen: 'Low-code tools and queues that answer by themselves before your steps run, and advice to answer quickly that was taken too far.',
+    why: "The sender never learns that its deliveries are refused or lost, and never sends them again. A wrong secret shows in nobody's statistics.",
+    fix: {
+      rule: 'Check the credentials before the answer: it takes less than a millisecond. Put the work behind it, not the check.',
+      express: 'Call `res.sendStatus(200)` after the check and after the notification was stored.',
+    },
+    stage: 'accept',
+    replace:
+      ({ right }) =>
+      (req, res, next) =>
+        req.method === 'POST' ? answer(res, 200, {}) : right.accept(req, res, next),
+  },
+  {
+    ...base,
+    name: 'malformed-json-answers-500',
+    title: 'A body that is not JSON is answered 500.',
+    seen: '`JSON.parse` and its like without a guard, in frameworks that make 500 of an exception.',
+    why: 'A malformed delivery is handled without a crash. The sender takes 500 for an outage, and the alarm wakes somebody.',
+    fix: {
+      rule: 'Catch what the parser throws, and answer 400.',
+      express: 'Put try and catch around `JSON.parse`; Express 4 does not catch what an async handler throws.',
+      flask: 'Use `request.get_json()` without `force`, or catch `ValueError`.',
+      go: 'Return after `http.Error(w, ..., 400)`.',
+    },
+    stage: 'parse',
+    replace:
+      ({ right }) =>
+      (req, res, next) => {
+        // Throws SyntaxError.
+        JSON.parse(required(res, 'rawBody').toString());
+        return right.parse(req, res, next);
+      },
   },
 ];
-
-/** The right check of the signature, with another end for what it refuses. */
-function refusing(refuseWrong: (res: Parameters<Stage>[1]) => void): StageFault['replace'] {
-  return ({ right, config }) =>
-    config.signing === undefined
-      ? right.verifySignature
-      : (req, res, next) => {
-          const check = verify({
-            rawBody: required(res, 'rawBody'),
-            header: requestHeader(req, config.signing?.header ?? ''),
-            secrets: config.signing?.secrets ?? [],
-          });
-          if (check.ok) next();
-          else refuseWrong(res);
-        };
-}

@@ -11,6 +11,16 @@ import { shownCredentials } from './leaks-credentials.ts';
 import { shownInsides } from './leaks-insides.ts';
 import { tellingRefusals } from './leaks-refusals.ts';
 import { shownSignatures } from './leaks-signature.ts';
+import { bodyLimitFaults } from './http-body-limits.ts';
+import { brokenRequestFaults } from './http-broken-requests.ts';
+import { compressionFaults } from './http-compression.ts';
+import { connectionFaults } from './http-connections.ts';
+import { contentTypeFaults } from './http-content-type.ts';
+import { framingFaults } from './http-framing.ts';
+import { headerFaults } from './http-headers.ts';
+import { methodFaults } from './http-methods.ts';
+import { wrongRefusals } from './http-refusals.ts';
+import { wrongStatuses } from './http-status.ts';
 import { amounts } from './payload-amounts.ts';
 import { hashKeys } from './payload-hash-keys.ts';
 import { ids } from './payload-ids.ts';
@@ -77,6 +87,16 @@ export const FAULTS: readonly Fault[] = [
   ...guessableKeys,
   ...misplacedKeys,
   ...wrongKeyRefusals,
+  ...contentTypeFaults,
+  ...headerFaults,
+  ...methodFaults,
+  ...framingFaults,
+  ...connectionFaults,
+  ...brokenRequestFaults,
+  ...bodyLimitFaults,
+  ...compressionFaults,
+  ...wrongStatuses,
+  ...wrongRefusals,
   ...refusedKinds,
   ...closedLists,
   ...hashKeys,

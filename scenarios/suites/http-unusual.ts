@@ -1,0 +1,105 @@
+import { addHeaders, addQuery } from '../changes/addressing.ts';
+import { editedHead, headerLines, requestLine } from '../changes/hostile-http.ts';
+import { accepted } from '../expectations.ts';
+import { notServed, servedOrRefused } from '../payload-expectations.ts';
+import type { Delivery, Expectation, FlowScenario, ProbeScenario } from '../scenario.ts';
+
+/** A server may refuse bytes beyond ASCII in a header; code behind it that cannot read them must not throw. */
+const takenOrRefused: Expectation = { text: '200 or any 4xx', authentic: true, pass: [200, '4xx'] };
+
+function withHeaders(label: string, lines: readonly (readonly [string, string])[], expect = accepted): Delivery {
+  return { label, change: { address: addHeaders(label, () => lines) }, expect };
+}
+
+const FORTY = Array.from({ length: 40 }, (_, index) => [`X-Test-${index + 1}`, 'a'] as const);
+
+const base = { level: 'should', requirements: ['delivery-framing'] } as const;
+
+/** What well-formed HTTP allows and few clients do. It comes from old proxies, from scanners, and from the next version of a client. */
+export const httpUnusual: readonly (ProbeScenario | FlowScenario)[] = [
+  {
+    ...base,
+    id: 'http/version-1-0',
+    title: 'Accepts a delivery in HTTP/1.0',
+    change: { transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0')) },
+    expect: accepted,
+    why: 'Some proxies speak HTTP/1.0 to what is behind them unless they are told otherwise (nginx did so for many years).',
+    fix: 'Accept HTTP/1.0, or set the version in the proxy (proxy_http_version 1.1).',
+  },
+  {
+    ...base,
+    id: 'http/upgrade-offered',
+    title: 'Accepts a delivery that offers to change to a protocol that nobody knows',
+    change: {
+      transmit: headerLines('Connection: Upgrade, and an unknown protocol', 'Connection', () => [
+        'Connection: Upgrade, close',
+        'Upgrade: x-test/1',
+      ]),
+    },
+    expect: accepted,
+    why: 'Some HTTP clients offer an upgrade with every plain request. A WebSocket server on the same port then takes the delivery and drops it.',
+    fix: 'Let the code for WebSockets take requests for its own path and protocol only; any other Upgrade header is ignored.',
+  },
+  {
+    ...base,
+    id: 'http/absolute-target',
+    title: 'Serves or refuses a request whose target is a whole URL, and does not fail on it',
+    requirements: ['delivery-hostile-http'],
+    change: {
+      transmit: editedHead('a whole URL in the request line', ([line = '', ...headers]) => {
+        const host = headers.find((header) => /^host:/i.test(header))?.slice('host:'.length);
+        return [line.replace(' ', ` http://${host?.trim()}`), ...headers];
+      }),
+    },
+    expect: servedOrRefused,
+    why: 'HTTP allows it, and scanners send it to find open proxies. A URL that is glued together from Host and target is none then, and throws.',
+    fix: 'Take the path from the framework. When you build a URL yourself, give the target and a base to the constructor.',
+  },
+  {
+    ...base,
+    id: 'http/broken-query',
+    title: 'Serves or refuses a request with a broken query, and does not fail on it',
+    requirements: ['delivery-hostile-http'],
+    change: { address: addQuery('a query that is not percent-encoded', () => 'a=%E0%A4%A&%') },
+    expect: servedOrRefused,
+    why: 'Decoding a broken escape throws in most languages, often in the router or the access log, where nobody guards it.',
+    fix: 'Do not decode the query of a webhook at all, or answer 400 to one that cannot be decoded.',
+  },
+  {
+    ...base,
+    id: 'http/override-on-get',
+    title: 'Does not accept a notification by GET that claims to be a POST',
+    requirements: ['delivery-other-methods'],
+    change: {
+      address: {
+        label: 'the method GET, and X-HTTP-Method-Override: POST',
+        make: (head) => ({
+          ...head,
+          method: 'GET',
+          headers: [...head.headers, ['X-HTTP-Method-Override', 'POST']],
+        }),
+      },
+    },
+    expect: notServed,
+    why: 'Overriding is made for HTML forms. Here it leads past rules of firewalls and caches, which look at the real method.',
+    fix: 'Leave method overriding off for this route, or let it change POST only.',
+  },
+  {
+    ...base,
+    id: 'http/odd-headers',
+    title: 'Accepts unknown headers that are repeated, many, or not in ASCII',
+    requirements: ['delivery-custom-headers'],
+    flow: () => [
+      [
+        withHeaders('a header in two lines', [
+          ['X-Test', 'a'],
+          ['X-Test', 'b'],
+        ]),
+      ],
+      [withHeaders('40 headers', FORTY)],
+      [withHeaders('a header that is not in ASCII', [['X-Test', 'caf\u00e9']], takenOrRefused)],
+    ],
+    why: 'Each proxy on the way adds lines, some of them twice and some with names of people or places. Code that copies all headers into a log or a record trips over them.',
+    fix: 'Touch the headers that you need and no others.',
+  },
+];
