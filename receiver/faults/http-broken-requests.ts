@@ -29,13 +29,16 @@ export const brokenRequestFaults: readonly ConnectionFault[] = [
   },
   {
     ...base,
-    name: 'broken-http-never-answered',
-    title: 'A request that is not well-formed HTTP is not answered, and its connection is left open.',
-    seen: 'Error handlers that log and do nothing else.',
+    name: 'broken-chunks-never-answered',
+    title: 'A body in broken chunks is not answered, and its connection is left open.',
+    seen: 'Home-made readers that wait for a size they can read, and error handlers that log and do nothing else.',
     why: 'Connections pile up until the limit for open files is reached, and then nobody can deliver.',
     fix: PLAIN_400,
-    // Node closes the connection when nobody listens; an empty listener is what leaves it open.
-    server: (server) => onBrokenRequest(server, () => {}),
+    server: (server) =>
+      onBrokenRequest(server, ({ code }, socket) => {
+        // Node closes the connection when nobody listens; a listener that does nothing is what leaves it open.
+        if (code !== 'HPE_INVALID_CHUNK_SIZE') endWithStatus(socket, 400, 'Bad Request');
+      }),
   },
   {
     ...base,
