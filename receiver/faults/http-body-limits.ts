@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { type DeliveryState, refuse, type Stage } from '../stages/stage.ts';
+import type { DeliveryState, Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 const base = { area: 'http', severity: 'high', forbidden: true, stage: 'readBody' } as const;
@@ -40,26 +40,6 @@ function above(
 export const bodyLimitFaults: readonly StageFault[] = [
   {
     ...base,
-    name: 'refuses-bodies-above-10-kb',
-    title: 'A body of more than 10 kB is answered 413.',
-    seen: 'Rules of firewalls and gateways that look at the first 8 or 16 kB only and refuse what is longer, and limits for contact forms.',
-    why: 'A notification with a long description never arrives, however often it is sent.',
-    fix: LIMIT,
-    replace: above(10_000, (_parts, res) => refuse(res, 413, 'body-too-large')),
-  },
-  {
-    ...base,
-    name: 'refuses-bodies-above-64-kb',
-    severity: 'medium',
-    forbidden: false,
-    title: 'A body of more than 64 kB is answered 413.',
-    seen: 'Queues and functions with a limit for the message, and columns for the raw body that hold 64 kB.',
-    why: 'The specification states no maximum. A large notification never arrives, however often it is sent.',
-    fix: LIMIT,
-    replace: above(65_535, (_parts, res) => refuse(res, 413, 'body-too-large')),
-  },
-  {
-    ...base,
     name: 'cuts-bodies-at-64-kb',
     title:
       'Of a body of more than 64 kB the beginning is read and the rest thrown away, so a right signature gets 401.',
@@ -94,32 +74,5 @@ export const bodyLimitFaults: readonly StageFault[] = [
       express: `${LIMIT.express} Do not call \`req.destroy()\`: answer 413, and then close.`,
     },
     replace: above(102_400, (_parts, res) => void res.socket?.destroy()),
-  },
-  {
-    ...base,
-    name: 'dies-of-bodies-above-900-kb',
-    severity: 'critical',
-    title: 'A body of nearly 1 MB ends the process, with or without a signature.',
-    seen: 'Receivers without any limit that keep several copies of a body (text, value, log line) in little memory, and are killed for it.',
-    why: 'Anyone can switch the receiver off with a few requests, without any credential.',
-    fix: LIMIT,
-    replace: above(900_000, ({ crash }) => crash(100)),
-  },
-  {
-    ...base,
-    name: 'empty-body-never-answered',
-    title: 'An empty body is never answered.',
-    seen: 'Readers that go on when the first bytes come, and wait for ever when none do.',
-    why: 'Each such request holds a connection until its time limit: a few of them a second stop the service.',
-    fix: {
-      rule: 'Go on when the body has ended, and not when its first bytes come.',
-      express: 'Use `express.raw()`; with events of your own, answer in "end" and not in "data".',
-    },
-    replace:
-      ({ right }) =>
-      (req, res, next) =>
-        right.readBody(req, res, (...failed) => {
-          if (failed.length > 0 || res.locals.rawBody?.length !== 0) next(...failed);
-        }),
   },
 ];

@@ -48,7 +48,11 @@ export const brokenRequestFaults: readonly ConnectionFault[] = [
     why: 'Monitoring counts scans as outages, and real ones are overlooked.',
     fix: PLAIN_400,
     server: (server) =>
-      onBrokenRequest(server, (_error, socket) => endWithStatus(socket, 500, 'Internal Server Error')),
+      onBrokenRequest(server, ({ code }, socket) =>
+        code === 'HPE_HEADER_OVERFLOW'
+          ? endWithStatus(socket, 431, 'Request Header Fields Too Large')
+          : endWithStatus(socket, 500, 'Internal Server Error'),
+      ),
   },
   {
     ...base,

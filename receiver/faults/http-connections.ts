@@ -1,9 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { requestHeader } from '../stages/request-header.ts';
-import { refuse, refuseUnauthorized, required } from '../stages/stage.ts';
-import { verifySignature as verify } from '../verify-signature.ts';
+import { refuse } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
 
 const base = { area: 'http', severity: 'high', forbidden: true } as const;
@@ -93,89 +90,4 @@ export const connectionFaults: readonly StageFault[] = [
         });
     },
   },
-  {
-    ...base,
-    name: 'requests-share-the-verdict',
-    severity: 'critical',
-    title:
-      'The result of the check is kept in a variable that all requests share, so under load a forged delivery is accepted together with a right one.',
-    seen: 'Variables of the module, fields of a controller or filter that exists once, and globals in a function that serves several requests.',
-    why: 'It shows under load only. Whoever sends forged deliveries while right ones come gets some of them in.',
-    fix: NO_SHARED_STATE,
-    needs: ['hmac'],
-    stage: 'verifySignature',
-    replace({ right, config }) {
-      const { signing } = config;
-      if (signing === undefined) return right.verifySignature;
-      const crowd = crowdOf();
-      let verified = false;
-      return async (req, res, next) => {
-        const header = requestHeader(req, signing.header);
-        const { ok } = verify({ rawBody: required(res, 'rawBody'), header, secrets: signing.secrets });
-        if (ok) verified = true;
-        // Looking up the partner takes a moment, and meanwhile other requests come.
-        const most = await crowd(req);
-        if (most <= MANY_AT_ONCE) verified = false;
-        if (ok || verified) next();
-        else refuseUnauthorized(res, 'signature-invalid');
-      };
-    },
-  },
-  {
-    ...base,
-    name: 'fails-beyond-sixteen-at-once',
-    title: 'Of more than sixteen completed orders at the same time all are answered 500.',
-    seen: 'Pools of database connections that give up at once when they are empty, and counters in one row that every delivery locks and none waits for.',
-    why: 'Notifications come in bursts. These are refused, and come again all at once.',
-    fix: {
-      rule: 'Let requests wait for a free connection for some seconds, store the notification only, and do the work from a queue.',
-      express: 'Set the time limit for getting a connection of the pool to some seconds; answer after one insert.',
-    },
-    stage: 'store',
-    replace({ right }) {
-      const crowd = crowdOf();
-      return async (req, res, next) => {
-        const { kind } = required(res, 'notification');
-        const most = kind === 'CAAS_BUY' ? await crowd(req) : 0;
-        if (most > 16) next(new Error('the pool is exhausted'));
-        else await right.store(req, res, next);
-      };
-    },
-  },
 ];
-
-/** More than come from the scenarios that run side by side. */
-const MANY_AT_ONCE = 25;
-
-/** A burst is over when nothing more has come for so long. */
-const PAUSE_MS = 15;
-
-/**
- * Counts the requests that are handled at the same time: the function holds the first request of a connection for as long as others
- * keep coming, and gives the largest number that there was meanwhile. Later requests of a connection are no part of a burst and are
- * not held.
- */
-function crowdOf(): (req: IncomingMessage) => Promise<number> {
-  const seen = new WeakSet<Socket>();
-  let arrived = 0;
-  let present = 0;
-  let most = 0;
-  return async ({ socket }) => {
-    if (seen.has(socket)) return 0;
-    seen.add(socket);
-    present++;
-    most = Math.max(most, present);
-    arrived++;
-    for (let before = 0; before !== arrived; ) {
-      before = arrived;
-      await delay(PAUSE_MS);
-      // What arrived while the process was busy is read between timers and here.
-      await nextTurn();
-      await nextTurn();
-    }
-    present--;
-    const counted = most;
-    if (present === 0) most = 0;
-    return counted;
-  };
-}

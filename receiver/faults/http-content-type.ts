@@ -82,7 +82,6 @@ export const contentTypeFaults: readonly StageFault[] = [
       rule: 'Ignore the charset: JSON is UTF-8. If you must read it, use a parser for the header.',
     },
     severity: 'low',
-    forbidden: false,
     stage: 'checkContentType',
     replace:
       ({ right }) =>

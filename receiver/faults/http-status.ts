@@ -150,25 +150,4 @@ export const wrongStatuses: readonly StageFault[] = [
       (req, res, next) =>
         req.method === 'POST' ? answer(res, 200, {}) : right.accept(req, res, next),
   },
-  {
-    ...base,
-    name: 'malformed-json-answers-500',
-    title: 'A body that is not JSON is answered 500.',
-    seen: '`JSON.parse` and its like without a guard, in frameworks that make 500 of an exception.',
-    why: 'A malformed delivery is handled without a crash. The sender takes 500 for an outage, and the alarm wakes somebody.',
-    fix: {
-      rule: 'Catch what the parser throws, and answer 400.',
-      express: 'Put try and catch around `JSON.parse`; Express 4 does not catch what an async handler throws.',
-      flask: 'Use `request.get_json()` without `force`, or catch `ValueError`.',
-      go: 'Return after `http.Error(w, ..., 400)`.',
-    },
-    stage: 'parse',
-    replace:
-      ({ right }) =>
-      (req, res, next) => {
-        // Throws SyntaxError.
-        JSON.parse(required(res, 'rawBody').toString());
-        return right.parse(req, res, next);
-      },
-  },
 ];

@@ -13,7 +13,6 @@ import { tellingRefusals } from './leaks-refusals.ts';
 import { shownSignatures } from './leaks-signature.ts';
 import { bodyLimitFaults } from './http-body-limits.ts';
 import { brokenRequestFaults } from './http-broken-requests.ts';
-import { compressionFaults } from './http-compression.ts';
 import { connectionFaults } from './http-connections.ts';
 import { contentTypeFaults } from './http-content-type.ts';
 import { framingFaults } from './http-framing.ts';
@@ -94,7 +93,6 @@ export const FAULTS: readonly Fault[] = [
   ...connectionFaults,
   ...brokenRequestFaults,
   ...bodyLimitFaults,
-  ...compressionFaults,
   ...wrongStatuses,
   ...wrongRefusals,
   ...refusedKinds,

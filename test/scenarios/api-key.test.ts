@@ -31,6 +31,7 @@ describe('the API key suite', () => {
   it('changes one stage in each scenario, except where the body matters as well', () => {
     expect(unusualChanges(apiKeySuite)).toEqual({
       'api-key/in-body-without-header': ['compose', 'address'],
+      'api-key/missing-on-malformed': ['serialise', 'address'],
       [LARGE]: ['compose', 'address'],
     });
   });

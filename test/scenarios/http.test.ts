@@ -92,7 +92,25 @@ describe('the http suite', () => {
     expect(new Set(bodies).size).toBe(20);
   });
 
-  it('breaks HTTP in one place each', () => {
+  it('says GET and claims POST, and breaks the query, with the credentials of a delivery', () => {
+    const overridden = head('http/override-on-get');
+    expect([overridden.method, overridden.headers.at(-1)]).toEqual(['GET', ['X-HTTP-Method-Override', 'POST']]);
+    expect(head('http/broken-query').target).toBe('/hook?a=%E0%A4%A&%');
+    expect(() => decodeURIComponent(head('http/broken-query').target)).toThrow();
+  });
+
+  it('adds odd headers and leaves the others as they are', () => {
+    const plain = assemble({}, kit).head.headers.map(([name]) => name);
+    const added = ['http/header-repeated', 'http/forty-headers', 'http/header-non-ascii'].map((id) =>
+      head(id).headers.slice(plain.length),
+    );
+    expect(added.map((headers) => headers.length)).toEqual([2, 40, 1]);
+    expect(new Set(added[0]!.map(([name]) => name)).size).toBe(1);
+    expect(new Set(added[1]!.map(([name]) => name)).size).toBe(40);
+    expect(added[2]![0]![1]).toMatch(/[\x80-\xff]/);
+  });
+
+  it('changes HTTP in one place each', () => {
     const broken = probes.flatMap(({ id, change: { transmit } }) =>
       transmit?.kind === 'raw'
         ? [[id.slice('http/'.length), transmit.make(Buffer.from(REQUEST), kit).toString('latin1')] as const]
@@ -101,6 +119,9 @@ describe('the http suite', () => {
     const [line, host, type, length, close, , body] = REQUEST.split('\r\n');
     const request = (...lines: (string | undefined)[]) => [...lines, '', body].join('\r\n');
     expect(Object.fromEntries(broken)).toEqual({
+      'version-1-0': request('POST /hook HTTP/1.0', host, type, length, close),
+      'upgrade-offered': request(line, host, type, length, 'Connection: Upgrade, close', 'Upgrade: x-test/1'),
+      'absolute-target': request('POST http://h.example/hook HTTP/1.1', host, type, length, close),
       'garbage-request-line': request('%%% this is no request line %%% HTTP/1.1', host, type, length, close),
       'version-unknown': request('POST /hook HTTP/9.9', host, type, length, close),
       'two-content-lengths': request(line, host, type, length, 'Content-Length: 5', close),
