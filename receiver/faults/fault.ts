@@ -47,6 +47,8 @@ interface FaultText {
   readonly forbidden: boolean;
   /** Shows only with these features on. Absent: whatever its area says. */
   readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls')[];
+  /** Which scenarios show it differs from run to run; that it shows does not. Only what is red in every run says something about it. */
+  readonly comesAndGoes?: true;
   /** The name of another fault that no probe can tell from this one, with the reason. */
   readonly equivalentTo?: { readonly name: string; readonly reason: string };
 }

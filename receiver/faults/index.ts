@@ -6,6 +6,12 @@ import { misplacedKeys } from './api-key-places.ts';
 import { wrongKeyRefusals } from './api-key-refusals.ts';
 import { uncheckedKeys } from './api-key-unchecked.ts';
 import { combinationFaults } from './combination.ts';
+import { collisions } from './delivery-collisions.ts';
+import { duplicates } from './delivery-duplicates.ts';
+import { mistakenCopies } from './delivery-identity.ts';
+import { loadFaults } from './delivery-load.ts';
+import { refusedOrder } from './delivery-order.ts';
+import { poisonedIds } from './delivery-poisoned.ts';
 import type { Fault } from './fault.ts';
 import { bodyLimitFaults } from './http-body-limits.ts';
 import { brokenRequestFaults } from './http-broken-requests.ts';
@@ -106,6 +112,12 @@ export const FAULTS: readonly Fault[] = [
   ...shownCredentials,
   ...shownInsides,
   ...tellingRefusals,
+  ...duplicates,
+  ...mistakenCopies,
+  ...refusedOrder,
+  ...collisions,
+  ...poisonedIds,
+  ...loadFaults,
   ...certificateDates,
   ...certificateNames,
   ...certificateIssuers,
