@@ -12,6 +12,22 @@ export const acceptedUnlessStrict: Expectation = {
   warn: [400, 422],
 };
 
+/** One of many at the same time. A receiver that sheds load with 503 has stored nothing and says so: the sender has to try again. */
+export const acceptedUnlessBusy: Expectation = {
+  text: '200 (503 warns: too busy)',
+  authentic: true,
+  pass: [200],
+  warn: [503],
+};
+
+/** One of many at the same time, without right credentials. */
+export const refusedUnlessBusy: Expectation = {
+  text: '401 (503 warns: too busy)',
+  authentic: false,
+  pass: [401],
+  warn: [503],
+};
+
 /** Rightly signed, and its content may be refused for what it is; a 401 shows a signature over other bytes. */
 export const takenOrRejected: Expectation = {
   text: '200, or 400 or 422; never 401, and the receiver stays up',

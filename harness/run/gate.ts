@@ -39,6 +39,8 @@ export async function openGate(context: RunContext, lane: Lane): Promise<OpenedG
   const second = again.attempt;
   // A long answer is odd but ends; an endless one is still going on after the second look.
   const open = isAccepted(second) && second.answer?.truncated !== true && first.error?.kind !== 'timeout';
+  if (open && !isAccepted(first))
+    context.seen.failedControls.push({ scenario: GATE_SCENARIO, observed: describeAttempt(first), again: true });
   return { first, second, shipment: open ? again : shipment, open };
 }
 

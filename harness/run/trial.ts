@@ -1,5 +1,6 @@
 /** One trial of one scenario: control, probes, control. */
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { OfferedTlsVersion } from '../../contract/index.ts';
 import type {
   Delivery,
@@ -15,6 +16,9 @@ import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { evidenceOf, type Shipment, shipControl, shipProbe } from './shipment.ts';
+
+/** How long after we have broken off a delivery the endpoint may learn of it. A control before that would find it still well. */
+const CUT_OFF_SETTLES_MS = 40;
 
 /** A scenario that sends something. */
 export interface SendingPlan extends PlannedScenario {
@@ -124,6 +128,8 @@ export async function tryScenario(
         probes.push(evidenceOf(shipment, delivery.expect));
         for (const leak of shipment.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       });
+      const isCutOff = group.some(({ change }) => change.transmit?.kind === 'cut-off');
+      if (isCutOff) await delay(CUT_OFF_SETTLES_MS, undefined, { signal: context.signal }).catch(() => {});
     }
   }
   const after = probes.length === 0 ? null : await steadyControl(context, lane, 'control after', planned, version);

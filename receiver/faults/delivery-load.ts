@@ -1,7 +1,10 @@
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Request, Response } from 'express';
 import { refuse, refuseUnauthorized, type Stage } from '../stages/stage.ts';
 import { fault } from './careless-reading.ts';
 import type { StageFault } from './fault.ts';
+import { judging } from './lenient-verifier.ts';
 
 const base = { area: 'delivery', stage: 'accept' } as const;
 
@@ -15,20 +18,42 @@ const raiseLimits = {
   express: 'Store and answer at once; limit the concurrency of the handlers.',
 };
 
-/** In place of `accept`: with more than `most` requests in flight, `turnAway` ends the one that is too many. */
-function allowing(most: number, turnAway: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
+/** How many milliseconds without a new request end a burst. */
+const QUIET_MS = 6;
+
+/**
+ * Holds requests on new connections until no more of them come in, and gives each its place among those that are being worked on, from 1;
+ * 0 for a request on a connection that had one before. So the places do not depend on how fast the machine is.
+ */
+function placing(): (req: Request, res: Response) => Promise<number> {
+  const known = new WeakSet<Socket>();
+  let inFlight = 0;
+  let arrivals = 0;
+  return async (req, res) => {
+    if (known.has(req.socket)) return 0;
+    known.add(req.socket);
+    arrivals += 1;
+    inFlight += 1;
+    const place = inFlight;
+    res.once('close', () => {
+      inFlight -= 1;
+    });
+    for (let quiet = 0, last = arrivals; quiet < QUIET_MS; quiet++) {
+      await delay(1);
+      if (arrivals === last) continue;
+      last = arrivals;
+      quiet = 0;
+    }
+    return place;
+  };
+}
+
+/** In place of `accept`: `turnAway` ends the requests beyond the fifteenth of those that come in at the same time. */
+function allowingFifteen(turnAway: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
   return ({ right }) => {
-    let inFlight = 0;
-    return async (req, res, next) => {
-      inFlight += 1;
-      res.once('close', () => {
-        inFlight -= 1;
-      });
-      if (inFlight > most) return turnAway(req, res, next);
-      // As long as the work takes: without it, no two requests would ever be in flight at the same time.
-      if (inFlight > 1) await delay(10);
-      return right.accept(req, res, next);
-    };
+    const placeOf = placing();
+    return async (req, res, next) =>
+      (await placeOf(req, res)) > 15 ? turnAway(req, res, next) : right.accept(req, res, next);
   };
 }
 
@@ -90,19 +115,7 @@ export const loadFaults: readonly StageFault[] = [
   },
   {
     ...base,
-    name: 'refuses-parallel-requests-429',
-    title: 'A second request at the same time is answered 429.',
-    seen: 'Rate limiters for logins that stand in front of every route.',
-    why: 'Notifications come in bursts, and most of a burst is refused.',
-    fix: raiseLimits,
-    severity: 'medium',
-    forbidden: false,
-    comesAndGoes: true,
-    replace: allowing(1, (_req, res) => refuse(res, 429, 'too-many-requests')),
-  },
-  {
-    ...base,
-    name: 'refuses-parallel-requests-503',
+    name: 'one-request-at-a-time',
     title: 'A second request at the same time is answered 503.',
     seen: 'A single worker without a queue behind a proxy that does not wait.',
     why: 'Notifications come in bursts, and most of a burst is refused.',
@@ -110,38 +123,61 @@ export const loadFaults: readonly StageFault[] = [
     severity: 'medium',
     forbidden: false,
     comesAndGoes: true,
-    replace: allowing(1, (_req, res) => refuse(res, 503, 'busy')),
+    replace: ({ right }) => {
+      let inFlight = 0;
+      return async (req, res, next) => {
+        inFlight += 1;
+        res.once('close', () => {
+          inFlight -= 1;
+        });
+        if (inFlight > 1) return refuse(res, 503, 'busy');
+        // As long as the work takes: without it, no two requests would ever be in flight at the same time.
+        await delay(2);
+        return right.accept(req, res, next);
+      };
+    },
   },
   {
     ...base,
-    name: 'resets-parallel-requests',
-    title: 'A request beyond fifteen at the same time finds its connection closed.',
+    name: 'burst-answered-503',
+    title: 'A delivery beyond fifteen at the same time is answered 503.',
+    seen: 'Guards against overload (under-pressure, load shedding of a proxy) that are set too tightly.',
+    why: 'Bursts are when notifications come, and each one that is shed comes later and out of order.',
+    fix: raiseLimits,
+    severity: 'low',
+    forbidden: false,
+    replace: allowingFifteen((_req, res) => refuse(res, 503, 'busy')),
+  },
+  {
+    ...base,
+    name: 'burst-reset',
+    title: 'A delivery beyond fifteen at the same time finds its connection closed without an answer.',
     seen: 'Limits on connections (limit_conn, a small backlog) that were set for people and not for machines.',
-    why: 'Notifications come in bursts, and a part of each is lost without a trace in the log of the application.',
+    why: 'A part of each burst is lost without a trace in the log of the application.',
     fix: raiseLimits,
     severity: 'high',
     forbidden: true,
-    replace: allowing(15, (req) => void req.socket.destroy()),
+    replace: allowingFifteen((req) => void req.socket.destroy()),
   },
   {
     ...base,
-    name: 'pool-of-fifteen-runs-out',
+    name: 'burst-empties-the-pool',
     title: 'A delivery beyond fifteen at the same time is answered 500, because no connection to the database is left.',
-    seen: 'Pools whose time limit for waiting is zero or too short; the default sizes are 5 to 20.',
+    seen: 'Pools of connections whose time limit for waiting is zero or too short; the default sizes are 5 to 20.',
     why: 'A burst is when most notifications come, and what does not fit into the pool is refused.',
     fix: { ...raiseLimits, rule: 'Let requests wait for a connection, and hold one only while you store.' },
     severity: 'high',
     forbidden: true,
-    replace: allowing(15, () => fault('timeout exceeded when trying to connect')),
+    replace: allowingFifteen(() => fault('timeout exceeded when trying to connect')),
   },
   {
     ...base,
     stage: 'verifySignature',
     name: 'verdicts-in-shared-objects',
     title:
-      'The outcome of the check is kept in objects that requests share, so under load a delivery gets the verdict of another one.',
-    seen: 'Module-level variables, singletons with the state of a request, and request objects that are used again before they are free.',
-    why: 'A forged delivery that arrives beside a right one is accepted, and the right one may be refused.',
+      'Under load the outcome of the check is kept in an object that requests share, so a forged delivery gets the verdict of a right one.',
+    seen: 'Module-level variables, singletons with the state of a request, and pools of objects that are used again before they are free.',
+    why: 'A forged delivery that arrives beside right ones is accepted, and one at a time everything looks right.',
     fix: {
       rule: 'Pass the body and the outcome of the check along as values of their request.',
       express: 'Keep them in `res.locals`, and nowhere at the level of the module.',
@@ -151,28 +187,16 @@ export const loadFaults: readonly StageFault[] = [
     severity: 'critical',
     forbidden: true,
     needs: ['hmac'],
-    replace: ({ right }) => {
-      const pool: { isRight: boolean }[] = Array.from({ length: 15 }, () => ({ isRight: false }));
-      let turn = 0;
-      return async (req, res, next) => {
-        const slot = turn++ % pool.length;
-        const check = pool[slot] ?? { isRight: false };
-        const { locals } = res;
-        // The right stage says by next() that the signature is right; what else it does goes to a response that nobody sees.
-        check.isRight = false;
-        const isRight = await new Promise<boolean>((resolve) => {
-          const unseen = Object.create(res, {
-            locals: { value: locals },
-            writeHead: { value: () => unseen },
-            end: { value: () => resolve(false) },
-          });
-          void right.verifySignature(req, unseen, () => resolve(true));
-        });
-        check.isRight = isRight;
-        await delay(10);
-        if (check.isRight) return next();
-        refuseUnauthorized(res, 'signature-mismatch');
-      };
+    replace: (parts) => {
+      const placeOf = placing();
+      let isRight = false;
+      return judging(async ({ header = '', right }, req, res, next) => {
+        if (right.includes(header)) isRight = true;
+        const place = await placeOf(req, res);
+        if (place > 15) return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
+        if (place === 0) isRight = false;
+        return parts.right.verifySignature(req, res, next);
+      }, parts);
     },
   },
 ];

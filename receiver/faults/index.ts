@@ -7,7 +7,9 @@ import { wrongKeyRefusals } from './api-key-refusals.ts';
 import { uncheckedKeys } from './api-key-unchecked.ts';
 import { combinationFaults } from './combination.ts';
 import { collisions } from './delivery-collisions.ts';
+import { connectionMemory } from './delivery-connection.ts';
 import { duplicates } from './delivery-duplicates.ts';
+import { enduranceFaults } from './delivery-endurance.ts';
 import { mistakenCopies } from './delivery-identity.ts';
 import { loadFaults } from './delivery-load.ts';
 import { refusedOrder } from './delivery-order.ts';
@@ -27,11 +29,15 @@ import { shownInsides } from './leaks-insides.ts';
 import { tellingRefusals } from './leaks-refusals.ts';
 import { shownSignatures } from './leaks-signature.ts';
 import { amounts } from './payload-amounts.ts';
+import { brokenJson } from './payload-broken-json.ts';
 import { hashKeys } from './payload-hash-keys.ts';
 import { ids } from './payload-ids.ts';
 import { refusedKinds } from './payload-kinds.ts';
 import { missingData } from './payload-missing-data.ts';
 import { closedLists } from './payload-open-lists.ts';
+import { pollution } from './payload-pollution.ts';
+import { wrongShapes } from './payload-shapes.ts';
+import { sizes } from './payload-size.ts';
 import { times } from './payload-times.ts';
 import { partlyReadBodies } from './raw-body-arrival.ts';
 import { decodedBodies } from './raw-body-characters.ts';
@@ -112,12 +118,18 @@ export const FAULTS: readonly Fault[] = [
   ...shownCredentials,
   ...shownInsides,
   ...tellingRefusals,
+  ...brokenJson,
+  ...wrongShapes,
+  ...sizes,
+  ...pollution,
   ...duplicates,
   ...mistakenCopies,
   ...refusedOrder,
   ...collisions,
   ...poisonedIds,
   ...loadFaults,
+  ...enduranceFaults,
+  ...connectionMemory,
   ...certificateDates,
   ...certificateNames,
   ...certificateIssuers,

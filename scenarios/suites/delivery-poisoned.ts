@@ -104,4 +104,26 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     why: 'A stream parser reports the id before it fails, and what was done with it until then stays done.',
     fix: 'Parse the whole body before you act on any part of it.',
   },
+  {
+    ...base,
+    id: 'delivery/forged-beside-right',
+    title: 'Tells a notification from a forgery with its id that comes at the same time',
+    requirements: ['repeat-not-poisoned', 'hmac-invalid'],
+    needs: ['hmac'],
+    flow: (kit) => {
+      const event = kit.notification();
+      const right: Delivery = { label: 'the right notification', change: { compose: () => event }, expect: accepted };
+      const forged: Delivery = {
+        label: 'the forgery with the same id',
+        change: {
+          compose: () => withField(event, 'data.metadata.orderStatus', 'FAILED'),
+          sign: literal(Buffer.alloc(32, 1).toString('base64'), 'a made-up signature'),
+        },
+        expect: refused,
+      };
+      return [[right, forged]];
+    },
+    why: 'A receiver that joins requests with the same id gives both the answer of the first: the forgery is accepted, or the real notification refused.',
+    fix: 'Join copies only after each of them has been verified.',
+  },
 ];

@@ -1,10 +1,14 @@
 import type { ObservationScenario, RunObservations, Suite } from '../scenario.ts';
+import { deliveryAfter } from './delivery-after.ts';
 import { deliveryDuplicates } from './delivery-duplicates.ts';
 import { deliveryOrder } from './delivery-order.ts';
 import { deliveryPoisoned } from './delivery-poisoned.ts';
 
-/** A refused or reset connection is what a process that has ended looks like; silence may as well be the network. */
-const LOOKS_DEAD = /refused|reset|closed|hang ?up|exit/i;
+/**
+ * A refused or reset connection is what a process that has ended looks like, and one that hangs takes requests without an answer; no
+ * connection at all may as well be the network. An answer comes from the endpoint itself, but for those that a gateway or a limit gives.
+ */
+const LOOKS_DEAD = /refused|reset|closed|hang ?up|exit|took the request|delivery got (?!429|502|503|504)/i;
 
 const staysUp: ObservationScenario = {
   id: 'delivery/stays-up',
@@ -43,5 +47,5 @@ const staysUp: ObservationScenario = {
 export const deliverySuite: Suite = {
   name: 'delivery',
   title: 'Repeated, related and reordered deliveries are accepted',
-  scenarios: [...deliveryDuplicates, ...deliveryOrder, ...deliveryPoisoned, staysUp],
+  scenarios: [...deliveryDuplicates, ...deliveryOrder, ...deliveryPoisoned, ...deliveryAfter, staysUp],
 };

@@ -1,8 +1,8 @@
 import { plain } from '../changes/composing.ts';
 import { wrongKey } from '../changes/keying.ts';
 import { signedWith } from '../changes/signing.ts';
-import { accepted, refused } from '../expectations.ts';
-import { refusedLarge } from '../payload-expectations.ts';
+import { accepted } from '../expectations.ts';
+import { acceptedUnlessBusy, refusedLarge, refusedUnlessBusy } from '../payload-expectations.ts';
 import { tracking } from '../samples.ts';
 import type { Change, Delivery, FlowScenario, Kit, ProbeScenario, SignChange } from '../scenario.ts';
 
@@ -73,7 +73,7 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
     level: 'must',
     requirements: ['repeat-burst'],
     alone: true,
-    flow: () => [several('valid delivery', {}, accepted)],
+    flow: () => [several('valid delivery', {}, acceptedUnlessBusy)],
     why: 'Notifications come in bursts. A handler with shared state, or a pool of five connections, answers some of them with 500.',
     fix: 'Keep the state of a request in the request, and do the work behind a queue.',
   },
@@ -85,9 +85,12 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
     needs: ['hmac'],
     alone: true,
     flow: () => {
-      const forged = several('forged delivery', { sign: otherSecret }, refused);
+      const forged = several('forged delivery', { sign: otherSecret }, refusedUnlessBusy);
       return [
-        several('valid delivery', {}, accepted).flatMap((delivery, index) => [delivery, forged[index] ?? delivery]),
+        several('valid delivery', {}, acceptedUnlessBusy).flatMap((delivery, index) => [
+          delivery,
+          forged[index] ?? delivery,
+        ]),
       ];
     },
     why: 'If the raw body or the result of the check is kept in a variable that requests share, one delivery gets the verdict of another.',

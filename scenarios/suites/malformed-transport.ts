@@ -2,14 +2,17 @@ import { gzipSync } from 'node:zlib';
 import { addHeaders } from '../changes/addressing.ts';
 import { compact } from '../changes/bytes.ts';
 import { outlived, survived } from '../payload-expectations.ts';
-import type { ProbeScenario } from '../scenario.ts';
+import type { Delivery, FlowScenario, ProbeScenario } from '../scenario.ts';
 
 const base = { level: 'must', requirements: ['delivery-malformed'], expect: survived } as const;
 
 const encoding = (name: string) => addHeaders(`Content-Encoding: ${name}`, () => [['Content-Encoding', name]]);
 
+/** More than the usual number of workers, or of connections in a pool. */
+const CUT_OFF = 30;
+
 /** Bodies that end early, or that are not encoded as their headers say. */
-export const malformedTransport: readonly ProbeScenario[] = [
+export const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'malformed/cut-off',
@@ -27,6 +30,25 @@ export const malformedTransport: readonly ProbeScenario[] = [
     expect: outlived,
     why: 'The headers promise a body and none of it comes; a blocking read with no time limit holds a thread each time.',
     fix: 'Use the body reader of the framework with a time limit, not a loop of your own.',
+  },
+  {
+    id: 'malformed/cut-off-many-times',
+    title: `Stays up when ${CUT_OFF} connections end in the middle of their bodies`,
+    level: 'must',
+    requirements: ['delivery-malformed'],
+    alone: true,
+    flow: () => [
+      Array.from(
+        { length: CUT_OFF },
+        (_, index): Delivery => ({
+          label: `the delivery ${index + 1} that is cut off`,
+          change: { transmit: { kind: 'cut-off', fraction: 0.5 } },
+          expect: outlived,
+        }),
+      ),
+    ],
+    why: 'A worker, a connection to the database or a lock that is not given back when a request breaks off is missed only when the last one is gone.',
+    fix: 'Give back what a request holds in a finally block, and test it with requests that break off.',
   },
   {
     ...base,

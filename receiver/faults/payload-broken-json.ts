@@ -1,0 +1,196 @@
+import { refuse, required } from '../stages/stage.ts';
+import { fault } from './careless-reading.ts';
+import type { FaultParts, StageFault } from './fault.ts';
+
+const base = { area: 'payload', forbidden: true } as const;
+
+const guard = {
+  rule: 'Parse inside a guard that catches every error of the parser, and answer 400 when it fails.',
+  express: 'Put `JSON.parse` into try/catch; what an async callback throws is caught by nobody else.',
+  django: 'Catch `ValueError` and `RecursionError` around `json.loads`.',
+  flask: 'Use `request.get_json(silent=True)` and test the outcome for None.',
+  spring: 'Handle HttpMessageNotReadableException, and parse the raw body yourself when you have verified it.',
+  rails: 'Rescue JSON::ParserError.',
+  laravel: 'Use `json_decode` with JSON_THROW_ON_ERROR inside of try.',
+  go: 'Look at the error of `json.Unmarshal`.',
+  dotnet: 'Catch JsonException.',
+};
+
+const verifyFirst = {
+  ...guard,
+  rule: 'Verify the signature over the raw bytes first, and parse what is verified only.',
+  express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after the check.',
+};
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type Ends = (parts: FaultParts, ...stage: Parameters<FaultParts['right']['parse']>) => void;
+
+/** In place of `parse`: such a body comes to this end; all others are parsed rightly. */
+function parsing(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
+  return (parts) => (req, res, next) =>
+    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.right.parse(req, res, next);
+}
+
+/** In place of the check of the key, the first thing after the body was read: such a body comes to this end, verified or not. */
+function lookingFirst(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
+  return (parts) => (req, res, next) =>
+    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.right.checkApiKey(req, res, next);
+}
+
+const fails: Ends = () => fault('Unexpected token in JSON');
+const dies: Ends = ({ crash }) => crash(100);
+const never: Ends = () => {};
+const isEmpty = (body: Buffer) => body.length === 0;
+const isBroken = (body: Buffer) => body.length > 0 && !isJson(body);
+
+/** Bodies that are no JSON. */
+export const brokenJson: readonly StageFault[] = [
+  {
+    ...base,
+    name: 'broken-json-answers-500',
+    title: 'A body that is no JSON is answered 500.',
+    seen: 'Parsers without a guard, in frameworks that catch what handlers throw; the most usual fault of real receivers.',
+    why: 'The sender takes it for a breakdown and tries again, for ever.',
+    fix: guard,
+    severity: 'medium',
+    stage: 'parse',
+    replace: parsing((body) => !isJson(body), fails),
+  },
+  {
+    ...base,
+    name: 'broken-json-ends-the-process',
+    title: 'A body that is no JSON ends the process.',
+    seen: 'JSON.parse in an async handler of Express 4 or in a listener for the end of the stream, where nobody catches.',
+    why: 'One broken delivery takes down a receiver that was right about everything else.',
+    fix: guard,
+    severity: 'high',
+    stage: 'parse',
+    replace: parsing(isBroken, dies),
+  },
+  {
+    ...base,
+    name: 'broken-json-hangs',
+    title: 'A body that begins like JSON and is cut off gets no answer.',
+    seen: 'Stream parsers that wait for the end of the value and not for the end of the body.',
+    why: 'Each such delivery holds a connection until the time limit.',
+    fix: { ...guard, rule: 'Treat the end of the body before the end of the value as an error, and answer 400.' },
+    severity: 'medium',
+    stage: 'parse',
+    replace: parsing((body) => body.toString('latin1') === '{"id":', never),
+  },
+  {
+    ...base,
+    name: 'answers-400-and-dies',
+    title: 'A body that is no JSON is answered 400, and ends the process a moment later.',
+    seen: 'Handlers that answer in a catch block and throw the error again, and logging that fails on the same error.',
+    why: 'The answer looks right, and the next delivery finds nobody.',
+    fix: { ...guard, rule: 'End the request after the answer, and let nothing throw behind it.' },
+    severity: 'high',
+    stage: 'parse',
+    replace: parsing(isBroken, ({ crash }, _req, res) => {
+      refuse(res, 400, 'body-not-json');
+      res.once('finish', () => crash(100));
+    }),
+  },
+  {
+    ...base,
+    name: 'empty-body-answers-500',
+    title: 'An empty body is answered 500.',
+    seen: 'Frameworks that leave the body undefined when there is none, and code that reads a field of it.',
+    why: 'Scanners and health checks post empty bodies all day, and each one is an error in the log.',
+    fix: { ...guard, rule: 'Treat an empty body like broken JSON: 400.' },
+    severity: 'low',
+    stage: 'parse',
+    replace: parsing(isEmpty, fails),
+  },
+  {
+    ...base,
+    name: 'empty-body-hangs',
+    title: 'An empty body gets no answer.',
+    seen: 'Readers that wait for the first chunk of a body, which never comes.',
+    why: 'Each such request holds a connection, and a few hundred of them all connections.',
+    fix: { ...guard, rule: 'Go on at the end of the stream, whether a chunk came or not.' },
+    severity: 'medium',
+    stage: 'parse',
+    replace: parsing(isEmpty, never),
+  },
+  {
+    ...base,
+    name: 'parsed-before-verified',
+    title: 'The body is parsed before it is verified, and an unsigned one that is no JSON is answered 400.',
+    seen: 'A global body parser in front of the route; half of the receivers that were measured.',
+    why: 'Strangers reach the parser without a secret, and the answer tells them that they did.',
+    fix: verifyFirst,
+    severity: 'low',
+    forbidden: false,
+    stage: 'checkApiKey',
+    replace: lookingFirst(
+      (body) => !isJson(body),
+      (_parts, _req, res) => refuse(res, 400, 'body-not-json'),
+    ),
+  },
+  {
+    ...base,
+    name: 'unverified-json-answers-500',
+    title:
+      'The body is parsed without a guard before it is verified, and an unsigned one that is no JSON is answered 500.',
+    seen: 'Handlers that need a field of the payload to find the secret, or to log the delivery.',
+    why: 'Strangers can fill the error log, and see what the parser says when the page of errors is open.',
+    fix: verifyFirst,
+    severity: 'medium',
+    stage: 'checkApiKey',
+    replace: lookingFirst((body) => !isJson(body), fails),
+  },
+  {
+    ...base,
+    name: 'unverified-json-ends-the-process',
+    title: 'The body is parsed before it is verified, and one that is no JSON ends the process, signed or not.',
+    seen: 'The same in an async handler without a guard; two of sixteen receivers that were measured.',
+    why: 'Anybody can switch the receiver off with six bytes.',
+    fix: verifyFirst,
+    severity: 'critical',
+    stage: 'checkApiKey',
+    replace: lookingFirst((body) => !isJson(body), dies),
+  },
+  {
+    ...base,
+    name: 'byte-order-mark-answers-500',
+    title: 'A body with a byte order mark is answered 500.',
+    seen: 'Parsers that refuse the mark (json.loads of a str in Python, JSON.parse) outside of any guard.',
+    why: 'A tool that replays a delivery from a file adds the mark, in the middle of an incident.',
+    fix: guard,
+    severity: 'low',
+    stage: 'parse',
+    replace: parsing((body) => body[0] === 0xef && body[1] === 0xbb, fails),
+  },
+  {
+    ...base,
+    name: 'invalid-utf-8-ends-the-process',
+    title: 'A body with bytes that are not UTF-8 ends the process.',
+    seen: 'Strict decoders in callbacks and background tasks, in front of a parser that is guarded well.',
+    why: 'The guard for the parser looks complete, and the error comes one line before it.',
+    fix: { ...guard, rule: 'Guard decoding and parsing together.' },
+    severity: 'high',
+    stage: 'parse',
+    replace: parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), dies),
+  },
+  {
+    ...base,
+    name: 'repeated-keys-answer-500',
+    title: 'JSON with a key twice is answered 500.',
+    seen: 'Strict mappers (FAIL_ON_READING_DUP_TREE_KEY in Jackson, JSONObject of org.json) whose exception nobody expects.',
+    why: 'JSON allows it, and the sender reads an answer that looks like a breakdown.',
+    fix: { ...guard, spring: 'Handle the exception with 400, or take the last value as other parsers do.' },
+    severity: 'low',
+    stage: 'parse',
+    replace: parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
+  },
+];
