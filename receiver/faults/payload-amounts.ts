@@ -1,4 +1,4 @@
-import { fault, fieldAt, readingAfter, refusing } from './careless-reading.ts';
+import { fault, fieldAt, readingAfter, readingBefore, refusing } from './careless-reading.ts';
 import type { StageFault } from './fault.ts';
 
 const base = { area: 'payload', stage: 'validate' } as const;
@@ -121,5 +121,23 @@ export const amounts: readonly StageFault[] = [
     severity: 'medium',
     forbidden: true,
     replace: refusing((payload) => /^\d+$/.test(refundOf(payload) ?? '')),
+  },
+  {
+    ...base,
+    name: 'trims-amounts-unchecked',
+    title: 'Amounts are trimmed before anything has made sure that they are text.',
+    seen: 'In normalising code in front of the conversion to a decimal.',
+    why: 'An amount that is a JSON number ends in a TypeError and a 500.',
+    fix: {
+      rule: 'Make sure that an amount is text before you work with it, and answer 400 when it is not.',
+      express: 'Parse with the schema first (`z.string()`), and trim inside of it.',
+    },
+    severity: 'low',
+    forbidden: true,
+    replace: readingBefore((payload) => {
+      for (const path of ['data.metadata.amount', 'data.metadata.asset.amount']) {
+        if (typeof fieldAt(payload, path) === 'number') fault('trim is not a function');
+      }
+    }),
   },
 ];

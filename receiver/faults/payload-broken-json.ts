@@ -162,6 +162,20 @@ export const brokenJson: readonly StageFault[] = [
   },
   {
     ...base,
+    name: 'unverified-null-answers-500',
+    title: 'The type of the payload is read before it is verified, and an unsigned body null is answered 500.',
+    seen: 'Log lines and routers in front of the check, which parse with a guard and read without one.',
+    why: 'Strangers can fill the error log, and reach code that should see verified payloads only.',
+    fix: verifyFirst,
+    severity: 'medium',
+    stage: 'checkApiKey',
+    replace: lookingFirst(
+      (body) => body.toString('latin1').trim() === 'null',
+      () => fault("Cannot read properties of null (reading 'type')"),
+    ),
+  },
+  {
+    ...base,
     name: 'byte-order-mark-answers-500',
     title: 'A body with a byte order mark is answered 500.',
     seen: 'Parsers that refuse the mark (json.loads of a str in Python, JSON.parse) outside of any guard.',

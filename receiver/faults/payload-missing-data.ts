@@ -144,6 +144,33 @@ export const missingData: readonly StageFault[] = [
   },
   {
     ...base,
+    name: 'requires-the-hash-of-an-order',
+    title: 'An order is refused when it has no transaction hash, whatever its status is.',
+    seen: 'In schemas that were made with the notification of a finished buy.',
+    why: 'An order has a hash only once it is on the blockchain, so its beginning and its failure never arrive.',
+    fix: optional('blockchainTransactionId'),
+    severity: 'high',
+    forbidden: true,
+    replace: refusing((payload) => isOrder(payload) && !isFilled(chainField(payload, 'blockchainTransactionId'))),
+  },
+  {
+    ...base,
+    name: 'reads-null-chain-fields',
+    title: 'The memo and the chain are trimmed when their keys are there, also when they are null.',
+    seen: 'In code that tests for undefined, or for the key, and not for null.',
+    why: 'Most networks have no memo, and a serialiser that writes null makes a crash of each of their orders.',
+    fix: optional('blockchainMemo and chain'),
+    severity: 'medium',
+    forbidden: true,
+    replace: readingAfter((payload) => {
+      if (!isOrder(payload)) return;
+      if (chainField(payload, 'blockchainMemo') === null || chainField(payload, 'chain') === null) {
+        fault('trim is not a function');
+      }
+    }),
+  },
+  {
+    ...base,
     name: 'requires-hash-once-on-chain',
     title: 'An order at BLOCKCHAIN_ACCEPTED or later is refused when it has no hash.',
     seen: 'In validations that tie the hash to the status, which looks right on paper.',

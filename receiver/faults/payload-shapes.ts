@@ -105,6 +105,33 @@ export const wrongShapes: readonly StageFault[] = [
   },
   {
     ...base,
+    name: 'empty-texts-answer-500',
+    title: 'An empty type or id is answered 500.',
+    seen: 'Conversions of text to an enum or a UUID (valueOf(""), uuid.UUID("")), which throw.',
+    why: 'A check for null lets empty text through, and the conversion behind it has no guard.',
+    fix: validateFirst,
+    severity: 'low',
+    replace: readingBefore((payload) => {
+      if (fieldAt(payload, 'type') === '' || fieldAt(payload, 'id') === '')
+        fault('badly formed hexadecimal UUID string');
+    }),
+  },
+  {
+    ...base,
+    name: 'orders-without-kind-answer-500',
+    title: 'A CAAS notification without data.type is answered 500.',
+    seen: 'Switches over data.type whose default throws.',
+    why: 'The sender takes a payload that can never be right for a breakdown, and repeats it.',
+    fix: validateFirst,
+    severity: 'low',
+    replace: readingBefore((payload) => {
+      const data = fieldAt(payload, 'data');
+      const isCaas = fieldAt(payload, 'type') === 'CAAS' && isObject(data) && Object.keys(data as object).length > 0;
+      if (isCaas && fieldAt(data, 'type') === undefined) fault('unknown kind of order: undefined');
+    }),
+  },
+  {
+    ...base,
     name: 'reads-fields-of-null-data',
     title: 'data.type is read without a look whether data is null.',
     seen: 'Checks by `typeof data === "object"`, which null passes.',
@@ -209,12 +236,12 @@ export const wrongShapes: readonly StageFault[] = [
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
-      const needed: Readonly<Record<string, readonly string[]>> = {
-        REFUND: ['data.metadata'],
-        PAYMENT_METHOD: ['data.status'],
-        WALLET: ['data.operation', 'data.walletAddress'],
-      };
-      for (const path of needed[String(fieldAt(payload, 'type'))] ?? []) {
+      const needed = new Map([
+        ['REFUND', ['data.metadata']],
+        ['PAYMENT_METHOD', ['data.status']],
+        ['WALLET', ['data.operation', 'data.walletAddress']],
+      ]);
+      for (const path of needed.get(String(fieldAt(payload, 'type'))) ?? []) {
         if (fieldAt(payload, path) === undefined) fault(`${path} must not be null`);
       }
     }),

@@ -52,13 +52,13 @@ function reading(
     });
 }
 
-/** In place of `parse`: a body with a Content-Encoding is first given to `decode`. */
+/** In place of `checkContentType`: a body with a Content-Encoding is first given to `decode`. */
 function decoding(decode: (encoding: string, body: Buffer, end: () => void) => void): StageFault['replace'] {
   return ({ right }) =>
     (req, res, next) => {
       const encoding = req.headers['content-encoding'];
-      if (encoding === undefined) return right.parse(req, res, next);
-      decode(encoding, required(res, 'rawBody'), () => void right.parse(req, res, next));
+      if (encoding === undefined) return right.checkContentType(req, res, next);
+      decode(encoding, required(res, 'rawBody'), () => void right.checkContentType(req, res, next));
     };
 }
 
@@ -302,7 +302,7 @@ export const sizes: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    stage: 'parse',
+    stage: 'checkContentType',
     replace: decoding((encoding, body, end) => {
       if (encoding === 'gzip') gunzipSync(body);
       end();
@@ -320,7 +320,7 @@ export const sizes: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: false,
-    stage: 'parse',
+    stage: 'checkContentType',
     replace: decoding((_encoding, body, end) => {
       const isGzip = body[0] === 0x1f && body[1] === 0x8b;
       if (!isGzip || isWhole(body)) end();
@@ -338,7 +338,7 @@ export const sizes: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    stage: 'parse',
+    stage: 'checkContentType',
     replace: decoding((encoding, _body, end) =>
       encoding === 'gzip' ? end() : fault('decoders[encoding] is not a function'),
     ),

@@ -163,6 +163,32 @@ describe('poisoned ids', () => {
   });
 });
 
+describe('a forgery beside the right notification', () => {
+  it('has its id, and other content', () => {
+    const [[right, forged] = []] = sent('forged-beside-right');
+    expect(forged?.value.id).toBe(right?.value.id);
+    expect(forged?.text).not.toBe(right?.text);
+  });
+});
+
+describe('deliveries after another one', () => {
+  it('are plain valid ones, one at a time, so that they share a connection', () => {
+    const after = flows.filter(({ id }) => id.startsWith('delivery/after-'));
+    expect(after).toHaveLength(4);
+    for (const { id } of after) {
+      expect([id, shape(id.slice('delivery/'.length))]).toEqual([id, [1, 1]]);
+      const right = sent(id.slice('delivery/'.length)).at(-1)?.[0];
+      expect(right?.value.data).toMatchObject({ type: 'BUY', metadata: { orderStatus: 'COMPLETED' } });
+    }
+  });
+
+  it('are far shorter than the long one', () => {
+    const [long, short] = sent('after-long').flat();
+    expect(long?.text.length).toBeGreaterThan(8192);
+    expect(short?.text.length).toBeLessThan(2000);
+  });
+});
+
 describe('staying up', () => {
   const observe = (...outages: RunObservations['outages']): Observation => {
     const one = deliverySuite.scenarios.find(({ id }) => id === 'delivery/stays-up');
@@ -201,6 +227,18 @@ describe('staying up', () => {
       verdict: 'fail',
       reason: expect.stringContaining('in flight were: malformed/null, http/burst'),
     });
+  });
+
+  it.each([
+    ['the plain valid delivery got 500', 'fail'],
+    ['the plain valid delivery got 401', 'fail'],
+    ['no answer: The endpoint took the request and gave no whole answer within the time limit.', 'fail'],
+    ['the plain valid delivery got 503', 'inconclusive'],
+    ['the plain valid delivery got 429', 'inconclusive'],
+    ['no answer: No connection came about within the time limit.', 'inconclusive'],
+  ])('when it never came back and %s: %s', (last, verdict) => {
+    const outage = { inFlight: ['http/burst', 'valid/plain'], culprit: null, recovered: false, sign: last };
+    expect(observe(outage).verdict).toBe(verdict);
   });
 
   it('is inconclusive when nobody can be named and it came back, or may only be out of reach', () => {

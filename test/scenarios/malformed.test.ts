@@ -121,14 +121,17 @@ describe('what is called malformed', () => {
 });
 
 describe('prototype pollution', () => {
+  const pollutions = malformedSuite.scenarios.flatMap((one) =>
+    'flow' in one && one.id.startsWith('malformed/pollution-') ? [one] : [],
+  );
+
   it('is tried in three ways, each followed by a right delivery and by a forged one', () => {
-    const flows = malformedSuite.scenarios.flatMap((one) => ('flow' in one ? [one] : []));
-    expect(flows.map(({ id }) => id)).toEqual([
+    expect(pollutions.map(({ id }) => id)).toEqual([
       'malformed/pollution-proto',
       'malformed/pollution-envelope',
       'malformed/pollution-constructor',
     ]);
-    for (const flow of flows) {
+    for (const flow of pollutions) {
       expect(flow.flow(kit).map((group) => group.map(({ expect: due }) => due.text))).toEqual([
         ['200 or any 4xx, and the receiver stays up'],
         ['200'],
@@ -138,9 +141,9 @@ describe('prototype pollution', () => {
   });
 
   it('writes the names as members of their own, so that a parser sees them', () => {
-    const [proto, envelope, inherited] = malformedSuite.scenarios
-      .filter((one) => 'flow' in one)
-      .map((one) => assemble(deliveriesOf(one, kit)[0]!.change, kit).body.toString());
+    const [proto, envelope, inherited] = pollutions.map((one) =>
+      assemble(deliveriesOf(one, kit)[0]!.change, kit).body.toString(),
+    );
     const flag = { verified: true, testPolluted: expect.any(String) };
     const own = (text: string | undefined, ...path: string[]) =>
       path.reduce<unknown>(
@@ -151,5 +154,16 @@ describe('prototype pollution', () => {
     expect(own(envelope, '__proto__')).toMatchObject(flag);
     expect(own(inherited, 'data', 'constructor', 'prototype')).toMatchObject(flag);
     expect('testPolluted' in {}).toBe(false);
+  });
+});
+
+describe('deliveries that are cut off', () => {
+  it('are thirty at once, alone, to empty any usual pool', () => {
+    const [many] = malformedSuite.scenarios.filter(({ id }) => id === 'malformed/cut-off-many-times');
+    if (many === undefined || !('flow' in many)) throw new Error('no such flow');
+    expect(many.alone).toBe(true);
+    const [group, ...others] = many.flow(kit);
+    expect([group?.length, others]).toEqual([30, []]);
+    expect(new Set(group?.map(({ change }) => change.transmit?.kind))).toEqual(new Set(['cut-off']));
   });
 });
