@@ -38,7 +38,7 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
   const sources = await settlePipes({ ...options.sources, piped: new Map() }, options.stdin);
   const checked = await checkConfig(sources);
   const told = allTold(sources, await readFileValues(sources));
-  requireSomething(told);
+  requireSomething(told, options);
   const local = await examineLocal(told, sources, checked);
   const redactor = options.createRedactor(local.secrets);
   const { signingSecret } = local.credentials;
@@ -135,8 +135,13 @@ function withoutEndpoint({ client }: LocalExamination, told: AllTold): DoctorSec
   return [clientSection(client, from, NOT_ASKED).section];
 }
 
-function requireSomething(told: AllTold): void {
+function requireSomething(told: AllTold, { makeNotification }: DoctorOptions): void {
   const { timeout: _, passphrase: __, ...things } = told;
+  if (makeNotification !== null && told.url === undefined) {
+    throw new HookproofError('CONFIG_URL_MISSING', 'there is no URL to deliver to, and --deliver was given', {
+      hint: 'Give one as `hookproof doctor URL --deliver`, as HOOKPROOF_URL, or as url in hookproof.yaml.',
+    });
+  }
   if (Object.keys(things).length > 0) return;
   throw new HookproofError('CONFIG_URL_MISSING', 'there is no URL to look at, and no secret or certificate either', {
     hint: 'Give a URL as `hookproof doctor URL`, as HOOKPROOF_URL, or as url in hookproof.yaml; or name the files to look at.',

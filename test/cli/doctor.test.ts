@@ -56,6 +56,13 @@ describe('exit codes', () => {
     expect(stderr).toBe('looking at what is configured\n');
   });
 
+  it('2 for a delivery without a URL', async () => {
+    const { code, stderr } = await doctor(['--deliver']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('there is no URL to deliver to');
+    expect(stderr).toContain('CONFIG_URL_MISSING');
+  });
+
   it('0 however bad the findings are', async () => {
     const { code, stdout } = await doctor([url, '--client-cert', 'client.pem', '--client-key', 'other.key']);
     expect(code).toBe(0);
