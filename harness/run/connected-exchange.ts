@@ -1,7 +1,14 @@
 /** Sends a delivery whose connect stage is changed: on a connection of its own, made as the change says. */
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
 import type { ClientCertificate, ConnectChange } from '../../scenarios/index.ts';
-import type { Attempt, Partner, Prepared } from '../sender/index.ts';
+import {
+  type Attempt,
+  classifyTransportError,
+  type Partner,
+  type Prepared,
+  TIMEOUT_CODE,
+  type TransportError,
+} from '../sender/index.ts';
 import type { Identities } from './identities.ts';
 import { addressOf, type RawOptions, rawExchange } from './raw-exchange.ts';
 import { requestBytes } from './transmissions.ts';
@@ -33,16 +40,20 @@ function withoutName(url: URL): ConnectionOptions {
   return { servername: '', checkServerIdentity: (_asked, certificate) => checkServerIdentity(host, certificate) };
 }
 
-/** Makes a connection as the change says for the first one, sends nothing on it, and gives the session that the endpoint offers, if any. */
+/**
+ * Makes a connection as the change says for the first one, sends nothing on it, and gives the session that the endpoint offers, if any.
+ * Null when the endpoint did not say within the time limit whether it takes the connection: then nothing can be resumed, and a refusal of
+ * the next connection says nothing of sessions.
+ */
 function takeSession(
   url: string,
   tls: ConnectionOptions,
   { timeoutMs, signal }: Pick<RawOptions, 'timeoutMs' | 'signal'>,
-): Promise<Buffer | undefined> {
+): Promise<Buffer | undefined | null> {
   const { host, port, serverName } = addressOf(new URL(url));
   return new Promise((resolve) => {
     const socket: TLSSocket = connect({ host, port, servername: serverName, ...tls });
-    const settle = (session?: Buffer) => {
+    const settle = (session?: Buffer | null) => {
       clearTimeout(limit);
       clearInterval(waiting);
       signal?.removeEventListener('abort', onAbort);
@@ -50,7 +61,7 @@ function takeSession(
       resolve(session);
     };
     const onAbort = () => settle();
-    const limit = setTimeout(onAbort, timeoutMs);
+    const limit = setTimeout(() => settle(null), timeoutMs);
     let waiting: NodeJS.Timeout | undefined;
     socket.on('secureConnect', () => {
       let steps = 0;
@@ -85,6 +96,7 @@ export async function connectedExchange(
       resumeFrom === undefined
         ? undefined
         : await takeSession(prepared.url, optionsFor(prepared.url, change, resumeFrom, identities), options);
+    if (session === null) return notSent(classifyTransportError({ code: TIMEOUT_CODE }, 'tls'));
     return await rawExchange(prepared.url, partner, bytes, {
       ...options,
       tls: { ...tls, ...(session && { session }) },
@@ -97,15 +109,15 @@ export async function connectedExchange(
 /** The material or the context could not be made: our own fault, never the endpoint's. */
 function notConnected(cause: unknown): Attempt {
   const what = cause instanceof Error ? cause.message : String(cause);
+  const message = `The connection could not be set up: ${what}`;
+  return notSent({ kind: 'local', phase: 'connect', code: 'HOOKPROOF_NOT_CONNECTED', message });
+}
+
+function notSent(error: TransportError): Attempt {
   return {
     startedAt: new Date().toISOString(),
     timings: { connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 0, reused: false },
     answer: null,
-    error: {
-      kind: 'local',
-      phase: 'connect',
-      code: 'HOOKPROOF_NOT_CONNECTED',
-      message: `The connection could not be set up: ${what}`,
-    },
+    error,
   };
 }

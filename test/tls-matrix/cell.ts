@@ -2,7 +2,9 @@
 import { type Partner, type ResultDocument, type RunLimits, run } from '../../harness/index.ts';
 import type { RunOptions } from '../../harness/run/run.ts';
 import { type Difference, differences, type Expected } from './expected.ts';
-import { API_KEY, SECRET } from './material.ts';
+import { EVERYTHING_MUTUAL } from './expected-of-clients.ts';
+import { EVERYTHING } from './expected-of-server.ts';
+import { API_KEY, SECRET, type Spoken } from './material.ts';
 
 /** What a run needs to know of an endpoint that is up. */
 export interface Open {
@@ -13,14 +15,15 @@ export interface Open {
 }
 
 export interface Cell {
-  /** What is put to the test, and on which server: they name the cell. */
+  /** What is put to the test, on which server, and over which versions of TLS: they name the cell. */
   readonly row: string;
-  readonly column: string;
+  readonly server: string;
+  readonly spoken: Spoken;
   /** A program that the cell cannot do without. */
   readonly program?: 'nginx' | 'openssl';
   /** Left to the document, because it takes long or shows little that another cell does not. */
   readonly documentOnly?: boolean;
-  readonly suites: readonly string[];
+  readonly suites: readonly ('tls' | 'mtls')[];
   /** Only these scenarios, where each takes long. */
   readonly scenarios?: readonly string[];
   readonly limits?: Partial<RunLimits>;
@@ -35,7 +38,14 @@ export interface Measured {
   readonly differences: readonly Difference[];
 }
 
-const LIMITS: Partial<RunLimits> = { timeoutMs: 3000, recoveryMs: 500, concurrency: 4 };
+/** Patient, because the cells share two cores. Where silence is waited for, a cell has limits of its own. */
+const LIMITS: Partial<RunLimits> = { timeoutMs: 10_000, recoveryMs: 500, concurrency: 4 };
+
+const IN_SUITE = { tls: EVERYTHING, mtls: EVERYTHING_MUTUAL } as const;
+
+export function nameOf({ row, server, spoken }: Cell): string {
+  return `${row} / ${server}${spoken === 'both' ? '' : `, ${spoken}`}`;
+}
 
 export function isCannotServe(expected: Cell['expected']): expected is { readonly cannotServe: string } {
   return 'cannotServe' in expected;
@@ -61,7 +71,8 @@ export async function measure(cell: Cell): Promise<Measured> {
       selection: { suites: cell.suites, scenarios: cell.scenarios ?? [] },
       limits: { ...LIMITS, ...cell.limits },
     });
-    return { cell, document, differences: differences(expected, document) };
+    const asked = cell.scenarios ?? cell.suites.flatMap((suite) => IN_SUITE[suite]);
+    return { cell, document, differences: differences(expected, document, asked) };
   } finally {
     await open.close();
   }

@@ -13,6 +13,10 @@ interface Base {
   readonly letsIn: readonly Intruder[];
   /** What a run says besides. */
   readonly also?: Expected;
+  /** The certificates; the usual ones by default. */
+  readonly given?: GivenName;
+  /** Shows little that another shape does not. */
+  readonly documentOnly?: true;
 }
 
 /** Node's https server. */
@@ -21,8 +25,6 @@ export interface NodeShape extends Base {
   readonly options: (given: Given) => ServerOptions;
   /** Made anew for each server, so that it may count. */
   readonly checks: (given: Given) => NodeChecks;
-  /** The usual certificates by default. */
-  readonly given?: GivenName;
   /** Only these scenarios, of which `also` says everything, with little patience: each would take as long as the time limit. */
   readonly scenarios?: readonly string[];
   /** Milliseconds that everything is on the way, there and back; none by default. */
@@ -32,16 +34,19 @@ export interface NodeShape extends Base {
 }
 
 /** The reference receiver, by itself. */
-export interface ReceiverShape extends Base {
+interface ReceiverShape extends Base {
   readonly on: 'receiver';
   readonly mode: 'required' | 'optional';
   readonly allowed?: readonly string[];
 }
 
 /** nginx in front of a receiver, which trusts it or knows nothing of certificates. */
-export interface NginxShape extends Base {
+interface NginxShape extends Base {
   readonly on: 'nginx';
   readonly lines: string;
+  /** The authority's list of what it revoked is loaded. */
+  readonly withList?: true;
+  /** The receiver behind it takes its word for certificates. */
   readonly declared?: true;
 }
 
@@ -50,6 +55,13 @@ export type ClientShape = NodeShape | ReceiverShape | NginxShape;
 const RECEIVER_SHAPES: readonly ReceiverShape[] = [
   { on: 'receiver', name: 'required', letsIn: ['other subject'], mode: 'required' },
   { on: 'receiver', name: 'required, one name allowed', letsIn: [], mode: 'required', allowed: [CLIENT_NAME] },
+  {
+    on: 'receiver',
+    name: 'required, and a certificate was revoked',
+    letsIn: ['revoked'],
+    mode: 'required',
+    given: 'revoked',
+  },
   { on: 'receiver', name: 'optional', letsIn: ['other subject'], mode: 'optional' },
   { on: 'receiver', name: 'optional, one name allowed', letsIn: [], mode: 'optional', allowed: [CLIENT_NAME] },
 ];
@@ -64,6 +76,15 @@ const NGINX_SHAPES: readonly NginxShape[] = [
     letsIn: [],
     lines: `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}(,|$)") { return 403; }`,
   },
+  {
+    on: 'nginx',
+    name: 'on, with the list of what is revoked',
+    letsIn: [],
+    lines: 'ssl_verify_client on;',
+    given: 'revoked',
+    withList: true,
+  },
+  { on: 'nginx', name: 'on, without the list', letsIn: ['revoked'], lines: 'ssl_verify_client on;', given: 'revoked' },
   {
     on: 'nginx',
     name: 'optional, and 403 without',

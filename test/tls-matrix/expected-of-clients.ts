@@ -59,6 +59,10 @@ export const TRIED: Readonly<Record<Intruder, readonly string[]>> = {
   'no API key': ['mtls/no-key', 'mtls/wrong-key'],
 };
 
+/** The suite `mtls`, scenario by scenario. */
+const RIGHT = each('right-certificate', 'resumed-right');
+export const EVERYTHING_MUTUAL = [...Object.values(TRIED).flat(), ...RIGHT];
+
 /** What a server may well let in, when nothing else was agreed on: it is warned about. */
 const WARNED: ReadonlySet<Intruder> = new Set(['wrong purpose', 'other subject', 'revoked']);
 
@@ -91,7 +95,6 @@ export function serverThatLetsIn(intruders: readonly Intruder[], { spoken, key, 
   const expected: Expected = Object.assign({}, ...complaints);
   const missing = OF_AUTHORITY.filter((intruder) => !given.includes(intruder));
   const unspoken = { 'TLS 1.2 only': '1-3', 'TLS 1.3 only': '1-2', both: '' }[spoken];
-  const tried = [...Object.values(TRIED).flat(), ...each('right-certificate', 'resumed-right')];
   return {
     ...rightServer(spoken, key),
     ...expected,
@@ -100,6 +103,9 @@ export function serverThatLetsIn(intruders: readonly Intruder[], { spoken, key, 
       'not-applicable',
       missing.flatMap((intruder) => TRIED[intruder]),
     ),
-    ...all('not-applicable', unspoken === '' ? [] : tried.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`))),
+    ...all(
+      'not-applicable',
+      unspoken === '' ? [] : EVERYTHING_MUTUAL.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`)),
+    ),
   };
 }

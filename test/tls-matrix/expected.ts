@@ -8,10 +8,10 @@ export type Word = 'pass' | 'recorded' | 'warn' | 'fail' | 'inconclusive' | 'not
 export type Expected = Readonly<Record<string, Exclude<Word, 'pass'>>>;
 
 export interface Difference {
-  /** `false pass`: a fault was called for and not seen. `false alarm`: something right was called wrong, or got no verdict. */
+  /** `false pass`: less was said than was due, down to nothing at all. `false alarm`: more was said, or another thing. */
   readonly kind: 'false pass' | 'false alarm';
   readonly scenario: string;
-  readonly expected: Word | 'nothing';
+  readonly expected: Word;
   readonly said: Word | 'nothing';
   readonly reason: string;
 }
@@ -22,7 +22,7 @@ export function all(word: Expected[string], ids: readonly string[]): Expected {
 }
 
 /** Every verdict of a run, by scenario. */
-export function saidIn({ results }: ResultDocument): ReadonlyMap<string, Word> {
+export function saidIn({ results }: Pick<ResultDocument, 'results'>): Map<string, Word> {
   return new Map(results.map((result) => [result.id, wordFor(result)]));
 }
 
@@ -30,18 +30,34 @@ function wordFor({ verdict, reason }: ScenarioResult): Word {
   return verdict === 'pass' && reason !== '' ? 'recorded' : verdict;
 }
 
-const COMPLAINTS: readonly Word[] = ['warn', 'fail', 'inconclusive'];
+/** How much each says against the server. */
+const WEIGHT: Readonly<Record<Word | 'nothing', number>> = {
+  nothing: 0,
+  pass: 1,
+  recorded: 2,
+  'not-applicable': 3,
+  inconclusive: 4,
+  warn: 5,
+  fail: 6,
+  'harness-error': 7,
+};
 
-/** Where a run differs from what it has to say; empty when it is right in everything. */
-export function differences(expected: Expected, document: ResultDocument): Difference[] {
+/**
+ * Where a run differs from what it has to say; empty when it is right in everything. It has to say something of every scenario in `asked`,
+ * so that a run which judged nothing is not taken for one that had nothing to complain of.
+ */
+export function differences(
+  expected: Expected,
+  document: Pick<ResultDocument, 'results'>,
+  asked: readonly string[],
+): Difference[] {
   const said = saidIn(document);
   const reasons = new Map(document.results.map(({ id, reason, observed }) => [id, `${observed}; ${reason}`]));
-  return [...new Set([...said.keys(), ...Object.keys(expected)])].flatMap((scenario): Difference[] => {
+  return [...new Set([...said.keys(), ...asked, ...Object.keys(expected)])].flatMap((scenario): Difference[] => {
     const is = said.get(scenario) ?? 'nothing';
     const due = expected[scenario] ?? 'pass';
     if (is === due) return [];
-    const missed = (COMPLAINTS as readonly string[]).includes(due) && !(is === 'fail' || is === 'warn');
-    const kind = missed || is === 'nothing' ? 'false pass' : 'false alarm';
+    const kind = WEIGHT[is] < WEIGHT[due] ? 'false pass' : 'false alarm';
     return [{ kind, scenario, expected: due, said: is, reason: reasons.get(scenario) ?? '' }];
   });
 }

@@ -1,6 +1,6 @@
 /** A table as tests: each cell that belongs into every test run, as it says. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { measure } from './cell.ts';
+import { measure, nameOf } from './cell.ts';
 import { openTable, type TableName } from './matrix.ts';
 import { NGINX } from './servers/nginx.ts';
 import { HAS_OPENSSL } from './servers/s-server.ts';
@@ -20,7 +20,7 @@ export function holdTable(name: TableName): void {
   describe.concurrent(name, () => {
     for (const cell of tested) {
       const skipped = cell.program !== undefined && !HERE[cell.program];
-      it.skipIf(skipped)(`${cell.row} / ${cell.column}`, { timeout: 60_000 }, async () => {
+      it.skipIf(skipped)(nameOf(cell), { timeout: 120_000 }, async () => {
         expect((await measure(cell)).differences).toEqual([]);
       });
     }

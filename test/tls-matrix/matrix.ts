@@ -15,7 +15,7 @@ export interface Upstreams {
   readonly behindProxy: () => ReturnType<typeof openUpstream>;
 }
 
-export const TABLES = {
+const TABLES = {
   servers: serverCells,
   clients: clientCells,
   protocols: protocolCells,

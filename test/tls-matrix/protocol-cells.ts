@@ -14,11 +14,11 @@ import type { Nginx } from './servers/nginx.ts';
 import { openNode, openServer, receiving } from './servers/node-server.ts';
 import { openSServer } from './servers/s-server.ts';
 
-type Row = Pick<Cell, 'row' | 'column' | 'expected' | 'open' | 'limits' | 'program' | 'documentOnly'>;
+type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'program' | 'documentOnly'>;
 
 const OLD = ['tls/tls-1-0-refused', 'tls/tls-1-1-refused'];
 /** Where silence is waited for. */
-const IMPATIENT = { timeoutMs: 400 } as const;
+const IMPATIENT = { timeoutMs: 3000 } as const;
 
 async function material(name: ServerFixtureName = 'p256') {
   const { cert, key, ca } = await serverFixture(name);
@@ -30,7 +30,7 @@ function onNode(row: string, options: https.ServerOptions, expected: Expected): 
     const { served, reached } = await material();
     return openNode({ ...served, ...options }, reached);
   };
-  return { row, column: 'Node https', expected, open };
+  return { row, server: 'Node https', expected, open };
 }
 
 const NODE: readonly Row[] = [
@@ -57,7 +57,7 @@ const NODE: readonly Row[] = [
 function onSServer(row: string, options: readonly string[], expected: Expected): Row {
   return {
     row,
-    column: 's_server',
+    server: 's_server',
     program: 'openssl',
     expected: { ...all('inconclusive', DELIVERED), ...expected },
     open: () => openSServer(...options),
@@ -67,6 +67,9 @@ function onSServer(row: string, options: readonly string[], expected: Expected):
 const S_SERVER: readonly Row[] = [
   onSServer('as it comes', [], {}),
   onSServer('TLS 1.0 and 1.1 as well', ['-cipher', 'DEFAULT:@SECLEVEL=0', '-min_protocol', 'TLSv1'], all('fail', OLD)),
+  onSServer('suites without encryption', ['-cipher', 'ALL:!aNULL:eNULL:@SECLEVEL=0', '-min_protocol', 'TLSv1.2'], {
+    'tls/null-refused': 'warn',
+  }),
   onSServer(
     'TLS 1.0 and 1.1, and every suite but those without encryption',
     ['-cipher', 'ALL:@SECLEVEL=0', '-min_protocol', 'TLSv1'],
@@ -101,7 +104,7 @@ function onNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
       const { reached } = await material();
       return { url: `https://localhost:${await port()}/hooks`, tls: reached.tls, close: async () => {} };
     };
-    return { row, column: 'nginx', program: 'nginx', expected, open };
+    return { row, server: 'nginx', program: 'nginx', expected, open };
   });
 }
 
@@ -119,7 +122,7 @@ function scripted(
     const close = async () => void (await Promise.all([front.close(), right.close()]));
     return { url: `https://localhost:${front.port}/hooks`, tls: right.tls, close };
   };
-  return { row, column: 'scripted', expected, open, limits };
+  return { row, server: 'scripted', expected, open, limits };
 }
 
 const NUMBERS = { SSLv3: 0x0300, TLSv1: 0x0301, 'TLSv1.1': 0x0302 } as const;
@@ -173,7 +176,7 @@ function open(server: Server, url = 'localhost') {
 const NO_ANSWER: readonly Row[] = [
   {
     row: 'nothing listens',
-    column: 'none',
+    server: 'none',
     expected: all('inconclusive', EVERYTHING),
     async open() {
       const { port, close } = await listen(createServer());
@@ -183,33 +186,33 @@ const NO_ANSWER: readonly Row[] = [
   },
   {
     row: 'the name does not resolve',
-    column: 'none',
+    server: 'none',
     expected: all('inconclusive', EVERYTHING),
     open: async () => ({ url: 'https://nowhere.invalid/hooks', tls: {}, close: async () => {} }),
   },
   {
     row: 'connections are closed at once',
-    column: 'scripted',
+    server: 'scripted',
     expected: all('inconclusive', EVERYTHING),
     open: async () => open(createServer((socket) => socket.end()))(),
   },
   {
     row: 'connections are taken, and nothing said',
-    column: 'scripted',
+    server: 'scripted',
     expected: all('inconclusive', EVERYTHING),
     limits: IMPATIENT,
     open: async () => open(createServer((socket) => void socket.resume()))(),
   },
   {
     row: 'plain HTTP in place of TLS',
-    column: 'scripted',
+    server: 'scripted',
     expected: all('inconclusive', EVERYTHING),
     open: async () =>
       open(createServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))))(),
   },
   {
     row: 'goes away at the first odd hello',
-    column: 'scripted',
+    server: 'scripted',
     // Its certificates had been seen by then.
     expected: all('inconclusive', [...HANDSHAKES, ...DELIVERED]),
     async open() {
@@ -237,7 +240,7 @@ const NO_ANSWER: readonly Row[] = [
 const CONNECTIONS: readonly Row[] = [
   {
     row: 'HTTP/2 alone',
-    column: 'Node http2',
+    server: 'Node http2',
     expected: all('inconclusive', DELIVERED),
     async open() {
       const { served } = await material();
@@ -246,7 +249,7 @@ const CONNECTIONS: readonly Row[] = [
   },
   {
     row: 'an offer of HTTP/1.1 is refused',
-    column: 'Node https',
+    server: 'Node https',
     // The sender makes this very offer.
     expected: all('inconclusive', DELIVERED),
     async open() {
@@ -256,7 +259,7 @@ const CONNECTIONS: readonly Row[] = [
   },
   {
     row: 'closes the connection without an offer of a protocol',
-    column: 'Node https',
+    server: 'Node https',
     expected: { 'tls/no-protocol-offer': 'warn' },
     async open() {
       const { served, reached } = await material();
@@ -269,7 +272,7 @@ const CONNECTIONS: readonly Row[] = [
   },
   {
     row: 'plain HTTP on the same port',
-    column: 'Node https',
+    server: 'Node https',
     expected: { 'tls/plain-http-refused': 'fail' },
     async open() {
       const { served, reached } = await material();
@@ -298,7 +301,7 @@ const CONNECTIONS: readonly Row[] = [
   },
   {
     row: 'a client certificate is required, and the partner has none',
-    column: 'Node https',
+    server: 'Node https',
     expected: all('inconclusive', DELIVERED),
     async open() {
       const { served, reached } = await material();
@@ -309,5 +312,5 @@ const CONNECTIONS: readonly Row[] = [
 
 export function protocolCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
   const rows = [...NODE, ...S_SERVER, ...onNginx(nginx, upstreams), ...SCRIPTED, ...NO_ANSWER, ...CONNECTIONS];
-  return rows.map((row) => ({ ...row, suites: ['tls'] }));
+  return rows.map((row) => ({ ...row, spoken: 'both', suites: ['tls'] }));
 }

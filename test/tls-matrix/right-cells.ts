@@ -15,7 +15,7 @@ import type { Nginx } from './servers/nginx.ts';
 import { openNode, openServer, receiving } from './servers/node-server.ts';
 import { openReceiver } from './servers/reference-receiver.ts';
 
-type Row = Omit<Cell, 'suites'> & { readonly suites?: Cell['suites'] };
+type Row = Omit<Cell, 'suites' | 'spoken'> & Partial<Pick<Cell, 'suites' | 'spoken'>>;
 
 const RSA: ReadonlySet<ServerFixtureName> = new Set(['rsa2048', 'rsa4096']);
 
@@ -25,8 +25,13 @@ function certified(name: ServerFixtureName, spoken: Spoken = 'both'): Row {
     const { cert, key, ca } = await serverFixture(name);
     return openReceiver(spoken, { cert, key }, { tls: { ca } });
   };
-  const row = spoken === 'both' ? name : `${name}, ${spoken}`;
-  return { row, column: 'reference receiver', expected: rightServer(spoken, RSA.has(name) ? 'rsa' : 'ec'), open };
+  return {
+    row: name,
+    spoken,
+    server: 'reference receiver',
+    expected: rightServer(spoken, RSA.has(name) ? 'rsa' : 'ec'),
+    open,
+  };
 }
 
 const CERTIFIED: readonly Row[] = [
@@ -51,7 +56,7 @@ function onNode(row: string, options: ServerOptions, expected: Expected = {}): R
     const { served, reached } = await material();
     return openNode({ ...served, ...options }, reached);
   };
-  return { row, column: 'Node https', expected, open };
+  return { row, server: 'Node https', expected, open };
 }
 
 /** Two certificates, of which each client gets the one that it can verify. */
@@ -86,37 +91,46 @@ async function openHttp2(): Promise<Open> {
 }
 
 const ON_NODE: readonly Row[] = [
-  { row: 'HTTP/2 as well', column: 'Node http2', expected: {}, open: openHttp2 },
+  { row: 'HTTP/2 as well', server: 'Node http2', expected: {}, open: openHttp2 },
   onNode('without session tickets', { secureOptions: constants.SSL_OP_NO_TICKET }),
   onNode('one suite for each version', { ciphers: 'ECDHE-ECDSA-CHACHA20-POLY1305:TLS_CHACHA20_POLY1305_SHA256' }),
   onNode(
-    'CBC suites alone',
+    'CBC suites alone, over TLS 1.2',
     { ciphers: 'ECDHE-ECDSA-AES128-SHA256', maxVersion: 'TLSv1.2' },
     { 'tls/tls-1-2-spoken': 'recorded', 'tls/tls-1-3-spoken': 'recorded' },
   ),
   {
     row: 'an RSA certificate beside an elliptic one',
-    column: 'Node https',
+    server: 'Node https',
     expected: rightServer('both', 'rsa'),
     open: openTwo,
   },
   onNode('P-384 as its one curve', { ecdhCurve: 'P-384' }),
   {
     row: 'another certificate without a name',
-    column: 'Node https',
+    server: 'Node https',
     expected: { 'tls/no-server-name': 'recorded' },
     open: openShared,
   },
   {
     row: 'nothing without a name',
-    column: 'Node https',
+    server: 'Node https',
     expected: { 'tls/no-server-name': 'recorded' },
     open: openNamed,
   },
 ];
 
-/** With mutual TLS, for right certificates of each kind. */
-function mutual(name: ClientMaterialName, options: ServerOptions = {}, what: string = name): Row {
+/** Right client certificates of each kind. */
+const CLIENTS = {
+  right: 'a P-256 certificate',
+  rsa: 'an RSA certificate',
+  intermediate: 'a certificate of an intermediate',
+  'no-usages': 'a certificate without usages',
+} as const satisfies Partial<Record<ClientMaterialName, string>>;
+const CLIENT_NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
+
+/** With mutual TLS, in Node's server. */
+function mutual(name: ClientMaterialName, what: string, options: ServerOptions = {}): Row {
   const open = async () => {
     const [{ served, reached }, right] = await Promise.all([material(), clientMaterial(name)]);
     const tls = { ...reached.tls, clientCert: right.cert, clientKey: right.key };
@@ -125,9 +139,25 @@ function mutual(name: ClientMaterialName, options: ServerOptions = {}, what: str
   };
   return {
     row: `mutual TLS, ${what}`,
-    column: 'Node https',
+    server: 'Node https',
     suites: ['tls', 'mtls'],
     expected: withoutFixtures(),
+    open,
+  };
+}
+
+function mutualReceiver(name: ClientMaterialName, what: string): Row {
+  const open = async () => {
+    const [{ served, reached }, { cert, key, authority }] = await Promise.all([material(), clientMaterial(name)]);
+    const tls = { ...reached.tls, clientCert: cert, clientKey: key };
+    return openReceiver('both', { ...served, ca: authority, clientCertificate: 'required' }, { tls });
+  };
+  return {
+    row: `mutual TLS, ${what}`,
+    server: 'reference receiver',
+    suites: ['tls', 'mtls'],
+    expected: withoutFixtures(),
+    documentOnly: name !== 'intermediate',
     open,
   };
 }
@@ -136,18 +166,15 @@ function mutual(name: ClientMaterialName, options: ServerOptions = {}, what: str
 const withoutFixtures = (spoken: Spoken = 'both') => serverThatLetsIn([], { spoken, given: [] });
 
 const MUTUAL: readonly Row[] = [
-  mutual('right', {}, 'a P-256 certificate'),
-  mutual('rsa', {}, 'an RSA certificate'),
-  mutual('intermediate', {}, 'a certificate of an intermediate'),
-  mutual('no-usages', {}, 'a certificate without usages'),
-  mutual('right', { secureOptions: constants.SSL_OP_NO_TICKET }, 'without session tickets'),
-  mutual('right', { secureOptions: constants.SSL_OP_NO_TICKET, sessionTimeout: 1 }, 'without sessions'),
+  ...CLIENT_NAMES.map((name) => mutual(name, CLIENTS[name])),
+  mutual('right', 'without session tickets', { secureOptions: constants.SSL_OP_NO_TICKET }),
+  ...CLIENT_NAMES.map((name) => mutualReceiver(name, CLIENTS[name])),
 ];
 
 const SITES: readonly (readonly [
   row: string,
   lines: string,
-  more: { readonly http2?: true; readonly mutual?: true },
+  more: { readonly http2?: true; readonly mutual?: ClientMaterialName; readonly documentOnly?: boolean },
   Spoken?,
 ])[] = [
   ['behind nginx', '', {}],
@@ -155,27 +182,34 @@ const SITES: readonly (readonly [
   ['behind nginx', '', {}, 'TLS 1.3 only'],
   ['behind nginx, HTTP/2 as well', '', { http2: true }],
   ['behind nginx, without session tickets', 'ssl_session_tickets off;', {}],
-  ['behind nginx, with a session cache', 'ssl_session_cache shared:one:1m;', { mutual: true }],
-  ['behind nginx, mutual TLS', '', { mutual: true }],
-  ['behind nginx, mutual TLS and HTTP/2', '', { mutual: true, http2: true }],
+  ['behind nginx, with a session cache', 'ssl_session_cache shared:one:1m;', { mutual: 'right' }],
+  ...CLIENT_NAMES.map(
+    (name) =>
+      [
+        `behind nginx, mutual TLS, ${CLIENTS[name]}`,
+        'ssl_verify_depth 2;',
+        { mutual: name, documentOnly: name !== 'intermediate' },
+      ] as const,
+  ),
+  ['behind nginx, mutual TLS and HTTP/2', '', { mutual: 'right', http2: true }],
 ];
 
 function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
-  return SITES.map(([row, lines, { http2: h2, mutual: asked }, spoken = 'both']) => {
+  return SITES.map(([row, lines, { http2: h2, mutual: asked, documentOnly }, spoken = 'both']) => {
     const port = nginx.add(async () => {
       const [{ served }, { authority }, behind] = await Promise.all([material(), clientMaterial('right'), plain()]);
       const verify =
-        asked === true ? `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}") { return 403; }` : '';
+        asked !== undefined ? `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}") { return 403; }` : '';
       return {
         ...served,
         lines: `${nginxProtocolsOf(spoken)} ${lines} ${verify} location / { proxy_pass http://127.0.0.1:${behind.port}; }`,
-        ...(asked === true && { clientAuthority: authority }),
+        ...(asked !== undefined && { clientAuthority: authority }),
         ...(h2 === true && { http2: true as const }),
       };
     });
     const open = async () => {
-      const [{ reached }, { cert, key }] = await Promise.all([material(), clientMaterial('right')]);
-      const client = asked === true ? { clientCert: cert, clientKey: key } : {};
+      const [{ reached }, { cert, key }] = await Promise.all([material(), clientMaterial(asked ?? 'right')]);
+      const client = asked !== undefined ? { clientCert: cert, clientKey: key } : {};
       return {
         url: `https://localhost:${await port()}/hooks`,
         tls: { ...reached.tls, ...client },
@@ -183,11 +217,13 @@ function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
       };
     };
     return {
-      row: spoken === 'both' ? row : `${row}, ${spoken}`,
-      column: 'nginx',
+      row,
+      spoken,
+      server: 'nginx',
       program: 'nginx',
-      suites: asked === true ? ['tls', 'mtls'] : ['tls'],
-      expected: asked === true ? withoutFixtures(spoken) : rightServer(spoken),
+      suites: asked !== undefined ? ['tls', 'mtls'] : ['tls'],
+      expected: asked !== undefined ? withoutFixtures(spoken) : rightServer(spoken),
+      ...(documentOnly === true && { documentOnly }),
       open,
     };
   });
@@ -196,6 +232,7 @@ function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
 export function rightCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
   return [...CERTIFIED, ...ON_NODE, ...MUTUAL, ...behindNginx(nginx, upstreams)].map((row) => ({
     suites: ['tls'],
+    spoken: 'both',
     ...row,
   }));
 }

@@ -1,38 +1,47 @@
-/** Measures the whole matrix and writes docs/tls-matrix.md. Exits with 1 when a cell is wrong. Run by `npm run tls-matrix`. */
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { type Cell, type Measured, measure } from './cell.ts';
-import { countOf, renderDocument } from './document.ts';
-import { openTable, TABLES, type TableName } from './matrix.ts';
+/**
+ * Measures the whole matrix and writes docs/tls-matrix.md, or with `--check` fails when the page is stale. Exits with 1 when a cell is
+ * wrong. Run by `npm run tls-matrix`.
+ */
+import { fork, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Cell, measure, nameOf } from './cell.ts';
+import { countInWords, countOf, renderDocument, type Told, VERSIONS_LINE } from './document.ts';
+import { saidIn } from './expected.ts';
+import { openTable, type TableName } from './matrix.ts';
 import { NGINX } from './servers/nginx.ts';
 import { HAS_OPENSSL } from './servers/s-server.ts';
 
-/** Cells at the same time. More than the cores have work for would only make the timings of a run unlike those of a real one. */
+const PAGE = fileURLToPath(new URL('../../docs/tls-matrix.md', import.meta.url));
+/** Cells at the same time in one process. More than the cores have work for would only make the timings unlike those of a real run. */
 const SIDE_BY_SIDE = 3;
+/** One process measures one table after the other; the longest stands alone. */
+const PROCESSES: readonly (readonly TableName[])[] = [['clients'], ['servers', 'protocols', 'right']];
 
-/** In the order of the cells. */
-async function measureAll(cells: readonly Cell[]): Promise<Measured[]> {
-  const measured: Measured[] = [];
+/** What one process tells the other; the cells are the same in both. */
+type Message = readonly [table: TableName, at: number, told: Omit<Told, 'cell'>];
+
+async function measureTable(name: TableName, tell: (message: Message) => void): Promise<void> {
+  const { cells, close } = openTable(name);
   let next = 0;
   async function work(): Promise<void> {
     for (let at = next++; at < cells.length; at = next++) {
-      const cell = cells[at];
-      if (cell === undefined) return;
-      measured[at] = await measure(cell);
-      process.stderr.write(measured[at]?.differences.length === 0 ? '.' : `\nwrong: ${cell.row} / ${cell.column}\n`);
+      const { document, differences } = await measure(cells[at] as Cell);
+      tell([name, at, { said: document === null ? null : [...saidIn(document)], differences }]);
     }
   }
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
-  return measured;
-}
-
-async function measureTable(name: TableName): Promise<Measured[]> {
-  const { cells, close } = openTable(name);
   try {
-    return await measureAll(cells);
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
   } finally {
     await close();
   }
+}
+
+async function measureElsewhere(names: readonly TableName[], hear: (message: Message) => void): Promise<void> {
+  const child = fork(fileURLToPath(import.meta.url), ['--tables', ...names]);
+  child.on('message', (message) => hear(message as Message));
+  const code = await new Promise((resolve) => child.on('exit', resolve));
+  if (code !== 0) throw new Error(`the tables ${names.join(', ')} could not be measured`);
 }
 
 function wordOf(program: string, option: string, pattern: RegExp): string {
@@ -40,16 +49,49 @@ function wordOf(program: string, option: string, pattern: RegExp): string {
   return pattern.exec(`${stdout}${stderr}`)?.[1] ?? 'unknown';
 }
 
-if (NGINX === undefined || !HAS_OPENSSL) throw new Error('The matrix needs the programs nginx and openssl.');
-const tables: Partial<Record<TableName, Measured[]>> = {};
-for (const name of Object.keys(TABLES) as TableName[]) tables[name] = await measureTable(name);
-const versions = [
-  `Node ${process.version} with OpenSSL ${process.versions.openssl.replace('+quic', '')}`,
-  `OpenSSL ${wordOf('openssl', 'version', /OpenSSL (\S+)/)}`,
-  `nginx ${wordOf(NGINX, '-v', /nginx\/(\S+)/)}`,
-];
-const complete = tables as Record<TableName, Measured[]>;
-writeFileSync(new URL('../../docs/tls-matrix.md', import.meta.url), renderDocument({ tables: complete, versions }));
-const { cells, falsePasses, falseAlarms } = countOf(Object.values(complete).flat());
-process.stderr.write(`\n${cells} cells, ${falsePasses} false passes, ${falseAlarms} false alarms\n`);
-if (falsePasses + falseAlarms > 0) process.exitCode = 1;
+/** Everything but what the machine is. */
+function comparable(page: string): string[] {
+  return page.split('\n').filter((line) => !line.startsWith(VERSIONS_LINE));
+}
+
+function check(page: string): void {
+  const [is, due] = [comparable(readFileSync(PAGE, 'utf8')), comparable(page)];
+  const stale = [...is.filter((line) => !due.includes(line)), ...due.filter((line) => !is.includes(line))];
+  if (is.join('\n') === due.join('\n')) return;
+  process.stderr.write(`docs/tls-matrix.md is stale, run npm run tls-matrix; it differs in\n${stale.join('\n')}\n`);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  if (NGINX === undefined || !HAS_OPENSSL) throw new Error('The matrix needs the programs nginx and openssl.');
+  const told: Record<TableName, Told[]> = { servers: [], clients: [], protocols: [], right: [] };
+  const cells = Object.fromEntries(PROCESSES.flat().map((name) => [name, openTable(name).cells])) as Record<
+    TableName,
+    readonly Cell[]
+  >;
+  const hear = ([name, at, { said, differences }]: Message) => {
+    const cell = cells[name][at] as Cell;
+    told[name][at] = { cell, said, differences };
+    process.stderr.write('.');
+    for (const each of differences) process.stderr.write(`\n${nameOf(cell)}: ${JSON.stringify(each)}\n`);
+  };
+  await Promise.all(PROCESSES.map((names) => measureElsewhere(names, hear)));
+  const versions = [
+    `Node ${process.versions.node} (OpenSSL ${process.versions.openssl.replace('+quic', '')})`,
+    `the program openssl ${wordOf('openssl', 'version', /OpenSSL (\S+)/)}`,
+    `nginx ${wordOf(NGINX, '-v', /nginx\/(\S+)/)}`,
+  ];
+  const page = renderDocument({ tables: told, versions });
+  const count = countOf(Object.values(told).flat());
+  process.stderr.write(`\n${countInWords(count)}\n`);
+  if (count.right < count.cells) process.exitCode = 1;
+  if (process.argv.includes('--check')) check(page);
+  else writeFileSync(PAGE, page);
+}
+
+const [option, ...names] = process.argv.slice(2);
+if (option === '--tables') {
+  const tell = (message: Message) => void process.send?.(message);
+  for (const name of names) await measureTable(name as TableName, tell);
+  process.disconnect();
+} else await main();

@@ -10,13 +10,18 @@ import { join } from 'node:path';
 /** Debian has it where only the path of root leads. */
 export const NGINX = ['nginx', '/usr/sbin/nginx'].find((program) => spawnSync(program, ['-v']).status === 0);
 
+/** Its workers would become somebody who may not enter the folder. Where it is not root it has no choice, and says so when given one. */
+const USER = process.getuid?.() === 0 ? 'user root;' : '';
+
 /** What a server block serves. `lines` is what stands in it besides. */
-export interface Site {
+interface Site {
   readonly cert: string;
   readonly key: string;
   readonly lines: string;
   /** The authority of the clients. */
   readonly clientAuthority?: string;
+  /** Its list of what it revoked. */
+  readonly revocations?: string;
   readonly http2?: true;
 }
 
@@ -57,7 +62,7 @@ async function start(makes: readonly (() => Promise<Site>)[]): Promise<Running> 
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/t;`);
   await writeFile(
     join(folder, 'nginx.conf'),
-    `daemon off; worker_processes 1; pid nginx.pid; error_log stderr crit;
+    `${USER} daemon off; worker_processes 1; pid nginx.pid; error_log stderr crit;
     events { worker_connections 1024; }
     http { access_log off; ${paths.join(' ')} server { listen 127.0.0.1:${alive}; return 204; } ${blocks.join('\n')} }`,
   );
@@ -100,14 +105,16 @@ function spawnOn(folder: string, sockets: readonly Server[]): ChildProcess {
 }
 
 async function blockOf(site: Site, at: number, port: number, folder: string): Promise<string> {
-  const { cert, key, lines, clientAuthority, http2 } = site;
+  const { cert, key, lines, clientAuthority, revocations, http2 } = site;
   await writeFile(join(folder, `${at}.pem`), cert);
   await writeFile(join(folder, `${at}.key`), key, { mode: 0o600 });
   if (clientAuthority !== undefined) await writeFile(join(folder, `${at}-clients.pem`), clientAuthority);
+  if (revocations !== undefined) await writeFile(join(folder, `${at}-revoked.pem`), revocations);
   return `server {
     listen 127.0.0.1:${port} ssl${http2 === true ? ' http2' : ''};
     ssl_certificate ${at}.pem; ssl_certificate_key ${at}.key;
     ${clientAuthority === undefined ? '' : `ssl_client_certificate ${at}-clients.pem;`}
+    ${revocations === undefined ? '' : `ssl_crl ${at}-revoked.pem;`}
     ${lines}
   }`;
 }

@@ -1,0 +1,66 @@
+import https from 'node:https';
+import { connect, createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { clientMaterial, serverFixture } from '../../../certs/index.ts';
+import { connectedExchange } from '../../../harness/run/connected-exchange.ts';
+import { createIdentities } from '../../../harness/run/identities.ts';
+import { type Endpoint, listen } from '../../endpoints/listen.ts';
+
+const open: Endpoint[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((endpoint) => endpoint.close()));
+});
+
+async function listening(...args: Parameters<typeof listen>): Promise<Endpoint> {
+  const endpoint = await listen(...args);
+  open.push(endpoint);
+  return endpoint;
+}
+
+/** Requires the right client certificate, and says nothing on the first so many connections. */
+async function resumedWithout(silentConnections: number) {
+  const [{ cert, key, ca }, right] = await Promise.all([serverFixture('p256'), clientMaterial('right')]);
+  const asked = { ca: right.authority, requestCert: true, rejectUnauthorized: true };
+  const server = https.createServer({ cert, key, ...asked }, (_, response) => response.end());
+  const behind = await listening(server);
+  let connections = 0;
+  const front = await listening(
+    createServer((socket) => {
+      connections += 1;
+      if (connections <= silentConnections) return void socket.resume();
+      const peer = connect({ port: behind.port, host: '127.0.0.1' });
+      socket.pipe(peer).pipe(socket);
+      peer.on('error', () => socket.destroy());
+      socket.on('close', () => peer.destroy());
+    }),
+  );
+  const url = `https://localhost:${front.port}/hooks`;
+  const partner = { url, tls: { ca, clientCert: right.cert, clientKey: right.key } };
+  const prepared = {
+    url,
+    method: 'POST',
+    target: '/hooks',
+    headers: [['Host', 'localhost']],
+    body: Buffer.alloc(0),
+  } as const;
+  const change = { label: 'resumed', version: 'TLSv1.2', clientCertificate: 'none', resumeFrom: 'none' } as const;
+  const identities = createIdentities(partner, {}, true);
+  const limits = { timeoutMs: silentConnections === 0 ? 10_000 : 500, bodyCapBytes: 10 };
+  const { answer, error } = await connectedExchange(prepared, partner, change, identities, limits);
+  return { status: answer?.status, error: error?.kind, alert: error?.alert, connections };
+}
+
+describe('connectedExchange with a session to resume', () => {
+  it('connects anew where the first connection is refused', async () => {
+    expect(await resumedWithout(0)).toEqual({
+      status: undefined,
+      error: 'tls',
+      alert: 'handshake_failure',
+      connections: 2,
+    });
+  });
+
+  it('is no refusal when the first connection gets no answer, although the next would be refused', async () => {
+    expect(await resumedWithout(1)).toEqual({ status: undefined, error: 'timeout', alert: undefined, connections: 1 });
+  });
+});
