@@ -2,37 +2,15 @@
  * Benchmarks of the command line from a cold process: `--help` against an empty Node, and the whole catalogue against the
  * reference receiver on loopback in a process of its own. Prints medians and ratios of one interleaved series. No test depends on it.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
-import { createInterface } from 'node:readline';
+import { CLI, CREDENTIALS, headline, median, row, startReceiver, time, wall } from './measuring.ts';
 
-const CLI = 'dist/bin/hookproof.js';
 const HELP_ROUNDS = 15;
 const RUN_ROUNDS = 5;
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-function time(args: readonly string[], env: NodeJS.ProcessEnv = process.env): number {
-  const start = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, args, { env });
-  const took = performance.now() - start;
-  if (status !== 0) throw new Error(`${args.join(' ')} exited with ${status}: ${stderr}`);
-  return took;
-}
-
-function row(what: string, measured: string, target: string): void {
-  process.stdout.write(`${what.padEnd(46)}${measured.padEnd(38)}${target}\n`);
-}
-
-process.stdout.write(`Node ${process.version}, ${cpus().length} cores\n\n`);
+headline();
 
 const empty: number[] = [];
 const help: number[] = [];
@@ -51,37 +29,23 @@ row(
   'target 1.25x',
 );
 
-const env = {
-  ...process.env,
-  HOOKPROOF_SECRET: randomBytes(32).toString('base64'),
-  HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),
-};
-const receiver = spawn(process.execPath, [CLI, 'receiver', '--port', '0'], {
-  env,
-  stdio: ['ignore', 'ignore', 'pipe'],
-});
-const [line] = (await once(createInterface(receiver.stderr), 'line')) as [string];
-const url = line.replace('listening at ', '');
+const { url, close } = await startReceiver([], CREDENTIALS);
 const folder = mkdtempSync(join(tmpdir(), 'hookproof-bench-'));
 try {
   const file = join(folder, 'run.json');
   const walls: number[] = [];
   for (let round = -1; round < RUN_ROUNDS; round++) {
-    const wall = time([CLI, 'run', new URL('/hooks', url).href, '--reporter', `json=${file}`], env);
-    if (round >= 0) walls.push(wall);
+    const took = time([CLI, 'run', url, '--reporter', `json=${file}`], CREDENTIALS);
+    if (round >= 0) walls.push(took);
   }
   const { requests, judged, planned, durationMs } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
-  row(
-    'whole catalogue, loopback, cold process',
-    `${(median(walls) / 1000).toFixed(2)} s (${(Math.min(...walls) / 1000).toFixed(2)} to ${(Math.max(...walls) / 1000).toFixed(2)})`,
-    'target under 1 s',
-  );
+  row('whole catalogue, loopback, cold process', wall(walls), 'target under 1 s');
   row(
     '  of which the run itself',
     `${((durationMs ?? 0) / 1000).toFixed(2)} s, ${requests} requests`,
     `${judged} of ${planned} judged`,
   );
 } finally {
-  receiver.kill('SIGTERM');
+  close();
   rmSync(folder, { recursive: true, force: true });
 }
