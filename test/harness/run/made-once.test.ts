@@ -56,14 +56,18 @@ const purposeOf = ({ cert, minVersion, maxVersion, ca }: SecureContextOptions) =
   JSON.stringify([cert, minVersion, maxVersion, Array.isArray(ca) ? ca.length : ca]);
 
 describe('a run over mutual TLS', () => {
-  it('makes each context once, and each certificate once', async () => {
+  it('makes each context once, and each certificate once', { timeout: 60_000 }, async () => {
     const { partner, close } = await receiver();
     try {
       const [expired, { cert: clientCert }] = [await clientMaterial('expired'), await clientMaterial('right')];
       const counts = counting();
-      const document = await run({ partner, clientFixtures: { expired } });
+      const document = await run({
+        partner,
+        clientFixtures: { expired },
+        selection: { suites: ['valid', 'tls', 'mtls'], scenarios: [] },
+      });
       expect(document.verdict).toBe('conformant');
-      expect(document.requests).toBeGreaterThan(500);
+      expect(document.requests).toBeGreaterThan(200);
       const purposes = counts.contexts.map(purposeOf);
       expect(purposes.toSorted()).toEqual([...new Set(purposes)].toSorted());
       // Over each version: the right certificate, none, three false ones and the expired one.
