@@ -27,6 +27,12 @@ export function firstPhase(host: string): TransportPhase {
   return isIP(host) === 0 ? 'dns' : 'connect';
 }
 
+/**
+ * The limit is counted in steps, so that a time in which this process itself stood still is one step: what the endpoint sent meanwhile would
+ * otherwise never be read, and its answer be taken for silence.
+ */
+const STEPS = 10;
+
 export function superviseSocket(
   socket: Socket,
   host: string,
@@ -35,7 +41,11 @@ export function superviseSocket(
 ): Supervision {
   let phase = firstPhase(host);
   const abort = () => onAbort({ code: 'ABORT_ERR' });
-  const timer = setTimeout(() => onTimeout({ code: TIMEOUT_CODE, hostname: host }), timeoutMs);
+  let steps = 0;
+  const timer = setInterval(() => {
+    steps += 1;
+    if (steps === STEPS) onTimeout({ code: TIMEOUT_CODE, hostname: host });
+  }, timeoutMs / STEPS);
   signal?.addEventListener('abort', abort, { once: true });
   socket.on('lookup', (error) => {
     if (error === null) phase = 'connect';
@@ -46,7 +56,7 @@ export function superviseSocket(
   return {
     phase: () => phase,
     end() {
-      clearTimeout(timer);
+      clearInterval(timer);
       signal?.removeEventListener('abort', abort);
       socket.destroy();
     },

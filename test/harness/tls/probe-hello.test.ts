@@ -240,3 +240,22 @@ describe('a probe that could not be sent is never a refusal', () => {
     expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
   });
 });
+
+describe('the time limit of a hello', () => {
+  it('does not run out while this process stands still', async () => {
+    const port = await httpsPort(served());
+    const endpoint = { host: '127.0.0.1', port, serverName: 'localhost' };
+    const outcome = probeHello(endpoint, OFFERS.tls12, { timeoutMs: 1000 });
+    // Nothing is sent nor read in the meantime: the whole time limit passes, and more.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    expect((await outcome).kind).toBe('server-hello');
+  });
+
+  it('runs out against an endpoint that stays silent', async () => {
+    const port = await rawPort(() => {});
+    const started = performance.now();
+    const endpoint = { host: '127.0.0.1', port, serverName: null };
+    expect((await probeHello(endpoint, OFFERS.tls12, { timeoutMs: 200 })).kind).toBe('timeout');
+    expect(performance.now() - started).toBeGreaterThan(190);
+  });
+});
