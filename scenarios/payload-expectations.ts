@@ -78,13 +78,36 @@ export const servedOrRefused: Expectation = {
 };
 
 /**
- * A request that is not well-formed HTTP: refused, or the connection closed. Everything else only warns, because it is decided below the
- * handler, in servers that a partner has not written. What counts is that the deliveries after it are answered.
+ * Larger than the limit that the common body parser for Node has by itself. The specification names no size, so a clean refusal by a limit is
+ * no fault, and is recorded.
+ */
+export const acceptedOrOverLimit: Expectation = {
+  ...acceptedUnlessStrict,
+  text: '200; 413 by a limit is recorded (400 or 422 warns: a strict schema)',
+  note: [413],
+};
+
+/**
+ * A request that is not well-formed HTTP, in a way that HTTP tells servers to refuse because others in the path may read it in another way:
+ * refused, or the connection closed. Everything else only warns, because it is decided below the handler, in servers that a partner has
+ * not written. What counts is that the deliveries after it are answered.
  */
 export const rejectedHttp: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection (anything else warns)',
   authentic: true,
   pass: ['4xx', 501, 505, 'closed'],
+  warn: ['2xx', '5xx', 'none'],
+};
+
+/**
+ * A request that is not well-formed HTTP in a way that does no harm where it is read leniently: HTTP allows it, or most servers that come with
+ * a language do it (http.server of Python, PHP, WEBrick, HttpServer of Java, net/http of Go). That it was accepted is recorded.
+ */
+export const rejectedOrRead: Expectation = {
+  text: 'any 4xx, 501, 505 or a closed connection; 200 is recorded (anything else warns)',
+  authentic: true,
+  pass: ['4xx', 501, 505, 'closed'],
+  note: [200],
   warn: ['2xx', '5xx', 'none'],
 };
 

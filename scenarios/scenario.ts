@@ -166,10 +166,20 @@ export function changedStages(change: Change): SendingStage[] {
 
 /**
  * A set of answers: a status, a class of statuses, or what came in place of an answer. `closed` is a connection that was closed or
- * reset with no answer, and `alert` one that was ended with a TLS alert; `untrusted` is a certificate to which nothing was delivered. `none` is
- * no answer in time, and in `pass` any lack of one (a cut-off delivery has none to expect).
+ * reset with no answer, and `alert` one that was ended with a TLS alert; `untrusted` is a certificate to which nothing was delivered. `unreadable`
+ * is an answer that is no HTTP. `none` is no answer in time, and in `pass` any lack of one (a cut-off delivery has none to expect).
  */
-export type AnswerMatch = number | '2xx' | '3xx' | '4xx' | '5xx' | 'alert' | 'closed' | 'untrusted' | 'none';
+export type AnswerMatch =
+  | number
+  | '2xx'
+  | '3xx'
+  | '4xx'
+  | '5xx'
+  | 'alert'
+  | 'closed'
+  | 'untrusted'
+  | 'unreadable'
+  | 'none';
 
 /** Something that must not stand in an answer, in its headers or body. */
 export type Leak =

@@ -118,6 +118,11 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
       return { grade: 'fail', reason: `gave no whole answer in time where ${expect.text} was due`, forged: false };
     case 'invalid-http':
     case 'headers-too-large':
+      if (setOf(expect, 'unreadable', 'unreadable') === 'note')
+        return {
+          grade: 'note',
+          reason: `gave an answer that cannot be read, which is allowed; ${expect.text} was due`,
+        };
       return { grade: 'fail', reason: `gave an answer that cannot be read: ${error.message}`, forged: false };
   }
 }

@@ -4,7 +4,7 @@ import type { ProbeEvidence } from './evidence.ts';
 
 /** Headers that differ from answer to answer for good reasons. Everything else has to be the same. */
 const VOLATILE =
-  /^(date|age|connection|keep-alive|etag|server-timing|set-cookie|via|x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|x-amzn.*|cf-.*|x-runtime|x-response-time|x-ratelimit-.*|ratelimit.*|fly-request-id|x-vercel-id)$/i;
+  /^(date|age|expires|connection|keep-alive|etag|server-timing|set-cookie|via|x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|x-amzn.*|cf-.*|x-envoy-.*|x-runtime|x-timer|x-response-time|x-ratelimit-.*|ratelimit.*|fly-request-id|x-vercel-id)$/i;
 
 interface Shape {
   readonly status: number;
@@ -36,9 +36,20 @@ function shapeOf(answer: Answer): Shape {
   };
 }
 
-/** All words that may be one of a kind: identifiers, keys, digests. */
-function withoutTokens(text: string): string {
-  return text.replace(/[\w+/=-]{8,}|\d+/g, '#');
+/** What an id, a nonce or a time is made of. */
+const WORD = /[\w+/=.:-]+/g;
+
+/** Leaves out the words that changed from one answer to the other; all of them where not even their number stayed the same. */
+function withoutChangedWords(reference: string, repeats: readonly string[]): (text: string) => string {
+  const wordsOf = (text: string): readonly string[] => text.match(WORD) ?? [];
+  const words = wordsOf(reference);
+  const again = repeats.map(wordsOf);
+  if (again.some(({ length }) => length !== words.length)) return () => '';
+  const steady = words.map((word, at) => again.every((other) => other[at] === word));
+  return (text) => {
+    let at = 0;
+    return text.replace(WORD, (word) => (steady[at++] === false ? '#' : word));
+  };
 }
 
 /**
@@ -47,10 +58,10 @@ function withoutTokens(text: string): string {
  */
 function steadyReading(reference: string, repeats: readonly string[]): (text: string) => string {
   if (repeats.length === 0) return withoutNumbers;
-  const steady = [withoutTimes, withoutNumbers, withoutTokens].find((reduce) =>
+  const steady = [withoutTimes, withoutNumbers].find((reduce) =>
     repeats.every((repeat) => reduce(repeat) === reduce(reference)),
   );
-  return steady ?? (() => '');
+  return steady ?? withoutChangedWords(reference, repeats);
 }
 
 /** Header lines that a delivery which was sent twice did not get twice. */

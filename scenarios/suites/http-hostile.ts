@@ -1,6 +1,6 @@
 import { headerLineAdded, headerLines, requestLine, withBody } from '../changes/hostile-http.ts';
-import { rejectedHttp } from '../payload-expectations.ts';
-import type { Level, ProbeScenario, Transmission } from '../scenario.ts';
+import { rejectedHttp, rejectedOrRead } from '../payload-expectations.ts';
+import type { Expectation, ProbeScenario, Transmission } from '../scenario.ts';
 
 function hostile(
   slug: string,
@@ -8,15 +8,15 @@ function hostile(
   transmit: Transmission,
   why: string,
   fix: string,
-  level: Level = 'must',
+  expect: Expectation = rejectedHttp,
 ): ProbeScenario {
   return {
     id: `http/${slug}`,
     title: `Rejects ${what}, and goes on`,
-    level,
+    level: 'must',
     requirements: ['delivery-hostile-http'],
     change: { transmit },
-    expect: rejectedHttp,
+    expect,
     why,
     fix,
   };
@@ -41,8 +41,11 @@ export const httpHostile: readonly ProbeScenario[] = [
     requestLine('the version HTTP/9.9', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/9.9')),
     'Home-made servers do not look at the version and guess how the message ends.',
     'Use a maintained server; it answers 505 or 400.',
-    // Only a warning: some standard servers answer in the way of HTTP/0.9 then, which no client can read, and do no other harm.
-    'should',
+    {
+      ...rejectedOrRead,
+      text: 'any 4xx, 501, 505 or a closed connection; 200, or an answer in the way of HTTP/0.9, is recorded (anything else warns)',
+      note: [200, 'unreadable'],
+    },
   ),
   hostile(
     'two-content-lengths',
@@ -61,6 +64,7 @@ export const httpHostile: readonly ProbeScenario[] = [
     ),
     'The classic of request smuggling: two ways to say where the body ends, and two opinions about it.',
     'Let the proxy refuse such requests; never strip one of the two headers silently.',
+    rejectedOrRead,
   ),
   hostile(
     'content-length-words',
@@ -100,6 +104,7 @@ export const httpHostile: readonly ProbeScenario[] = [
     headerLineAdded('a header value with a NUL character', () => 'X-Test: a\u0000b'),
     'C code behind the server ends the value there, so two components see two different headers.',
     'Use a server that refuses control characters in headers.',
+    rejectedOrRead,
   ),
   hostile(
     'header-without-colon',
@@ -107,6 +112,7 @@ export const httpHostile: readonly ProbeScenario[] = [
     headerLineAdded('a header line without a colon', () => 'this line has no colon'),
     'Splitting at the colon and taking the second part is an index error on this line.',
     'Do not parse header lines by hand.',
+    rejectedOrRead,
   ),
   hostile(
     'space-before-colon',
@@ -121,5 +127,6 @@ export const httpHostile: readonly ProbeScenario[] = [
     headerLines('no Host header', 'Host', () => []),
     'Code that builds an absolute URL from the Host header throws when there is none.',
     'Answer 400, as HTTP/1.1 requires, or configure the public URL instead of deriving it.',
+    rejectedOrRead,
   ),
 ];

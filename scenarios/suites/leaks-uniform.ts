@@ -21,8 +21,10 @@ const forgedSignature = refusal('signed with another secret', {
 const missingKey = refusal('no API key', { address: withoutHeader('api-key', 'no API key header') });
 const otherKey = refusal('a wrong API key', { address: wrongKey });
 
-/** Whether one kind of refusal can be told from another. Each delivery goes alone, so that no load makes
- * them differ, and the first once more at the end: it shows what differs from request to request. */
+/**
+ * Whether one kind of refusal can be told from another. Each delivery goes alone, so that no load makes them differ, and the first once more
+ * at the end: it shows what differs from request to request.
+ */
 export const uniformRefusals: readonly Scenario[] = [
   {
     id: 'leaks/uniform-refusals',
@@ -31,6 +33,7 @@ export const uniformRefusals: readonly Scenario[] = [
     requirements: ['no-hints'],
     needs: ['hmac'],
     flow: () => [
+      [missingSignature],
       [missingSignature],
       [forgedSignature],
       [
@@ -52,6 +55,7 @@ export const uniformRefusals: readonly Scenario[] = [
     requirements: ['no-hints'],
     needs: ['api-key'],
     flow: () => [
+      [missingKey],
       [missingKey],
       [otherKey],
       [refusal('an empty API key', { address: keyInstead('an empty API key', () => '') })],

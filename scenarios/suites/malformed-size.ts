@@ -1,7 +1,7 @@
 import { fixedText, type Serialiser, spelt, withMember } from '../changes/bytes.ts';
 import { unsigned } from '../changes/signing.ts';
 import { acceptedOrLimited, refusedMalformed } from '../expectations.ts';
-import { acceptedUnlessStrict, refusedLarge, survived } from '../payload-expectations.ts';
+import { acceptedOrOverLimit, acceptedUnlessStrict, refusedLarge, survived } from '../payload-expectations.ts';
 import { tracking } from '../samples.ts';
 import type { Kit, ProbeScenario } from '../scenario.ts';
 
@@ -40,8 +40,8 @@ export const malformedSize: readonly ProbeScenario[] = [
     id: 'malformed/size-150-kb',
     title: 'Accepts a notification of 150 kB, or refuses it by its size',
     change: { compose: ofSize(150_000) },
-    expect: acceptedOrLimited,
-    why: 'Express and others stop at 100 kB unless they are told otherwise. A limit that is not handled ends in a 500 or a cut connection.',
+    expect: acceptedOrOverLimit,
+    why: 'Express and others stop at 100 kB unless they are told otherwise, which nobody notices until the first large one.',
     fix: "Set the limit yourself (express.raw({ type: () => true, limit: '256kb' }), client_max_body_size).",
   },
   {

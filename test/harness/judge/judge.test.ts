@@ -309,4 +309,31 @@ describe('levels, several probes, leaks, faults of our own', () => {
     expect(judged(['a', '1', 'x'], ['b', '2', 'x'], ['a', '3', 'x'])).toBe('pass');
     expect(judged(['a', '1', 'x'], ['b', '2', 'y'], ['a', '3', 'x'])).toBe('fail');
   });
+
+  it('leaves out what differs between two answers to the same delivery, and nothing else', () => {
+    const uniform = (...attempts: readonly Attempt[]) => {
+      const [a, again, b] = attempts.map((attempt, at) => probe(refused, attempt, { label: at < 2 ? 'a' : 'b' }));
+      return judge('must', evidence([a!, again!, b!], { uniform: true })).verdict;
+    };
+    const traced = (id: string, error: string) => answer(401, `{"trace":"${id}","error":"${error}"}`, [['Trace', id]]);
+    expect(uniform(traced('01JQz', 'refused'), traced('01JXy', 'refused'), traced('01KAb', 'refused'))).toBe('pass');
+    expect(uniform(traced('01JQz', 'refused'), traced('01JXy', 'refused'), traced('01KAb', 'no key'))).toBe('fail');
+    expect(uniform(traced('same', 'refused'), traced('same', 'refused'), traced('other', 'refused'))).toBe('fail');
+    const page = (nonce: string, reason: string) =>
+      answer(401, `<script nonce="${nonce}"></script><p>${reason}</p>`, [
+        ['Content-Security-Policy', `script-src 'nonce-${nonce}'`],
+        ['X-Reason', reason],
+      ]);
+    expect(uniform(page('aB+/x=', 'no'), page('cDe/f=', 'no'), page('ghIj+k=', 'no'))).toBe('pass');
+    expect(uniform(page('aB+/x=', 'missing'), page('cDe/f=', 'missing'), page('ghIj+k=', 'wrong'))).toBe('fail');
+    // A body of other words each time has nothing to compare, its status still has.
+    expect(uniform(answer(401, 'a'), answer(401, 'b c'), answer(401, 'd e f'))).toBe('pass');
+    expect(uniform(answer(401, 'a'), answer(401, 'b c'), answer(403, 'd e f'))).toBe('fail');
+  });
+
+  it('takes an answer that is no HTTP as the expectation says', () => {
+    const lenient: Expectation = { ...refused, note: ['unreadable'] };
+    expect(judge('must', evidence([probe(lenient, failure('invalid-http'))])).verdict).toBe('pass');
+    expect(judge('must', evidence([probe(refused, failure('invalid-http'))])).verdict).toBe('fail');
+  });
 });
