@@ -34,7 +34,6 @@ export const uniformRefusals: readonly Scenario[] = [
     needs: ['hmac'],
     flow: () => [
       [missingSignature],
-      [missingSignature],
       [forgedSignature],
       [
         refusal('cut short', {
@@ -55,7 +54,6 @@ export const uniformRefusals: readonly Scenario[] = [
     requirements: ['no-hints'],
     needs: ['api-key'],
     flow: () => [
-      [missingKey],
       [missingKey],
       [otherKey],
       [refusal('an empty API key', { address: keyInstead('an empty API key', () => '') })],

@@ -319,6 +319,8 @@ describe('levels, several probes, leaks, faults of our own', () => {
     expect(uniform(traced('01JQz', 'refused'), traced('01JXy', 'refused'), traced('01KAb', 'refused'))).toBe('pass');
     expect(uniform(traced('01JQz', 'refused'), traced('01JXy', 'refused'), traced('01KAb', 'no key'))).toBe('fail');
     expect(uniform(traced('same', 'refused'), traced('same', 'refused'), traced('other', 'refused'))).toBe('fail');
+    // An id with figures inside of it.
+    expect(uniform(traced('0A1B', 'refused'), traced('0AB22', 'refused'), traced('AAAA', 'refused'))).toBe('pass');
     const page = (nonce: string, reason: string) =>
       answer(401, `<script nonce="${nonce}"></script><p>${reason}</p>`, [
         ['Content-Security-Policy', `script-src 'nonce-${nonce}'`],
