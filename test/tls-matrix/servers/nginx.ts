@@ -48,23 +48,36 @@ export function createNginx(): Nginx {
   };
 }
 
-interface Running {
+export interface Running {
   readonly ports: readonly number[];
   close(): Promise<void>;
 }
 
 async function start(makes: readonly (() => Promise<Site>)[]): Promise<Running> {
-  const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
   const sites = await Promise.all(makes.map((make) => make()));
-  const sockets = await Promise.all([undefined, ...sites].map(bind));
+  return runNginx(sites.length, async (ports, folder) => {
+    const blocks = await Promise.all(sites.map((site, at) => blockOf(site, at, ports[at] ?? 0, folder)));
+    return blocks.join('\n');
+  });
+}
+
+/**
+ * Runs one nginx on free ports. `blocks` gives the server blocks for these ports, and writes the files that they name into the folder, which
+ * is removed in the end.
+ */
+export async function runNginx(
+  count: number,
+  blocks: (ports: readonly number[], folder: string) => Promise<string>,
+): Promise<Running> {
+  const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+  const sockets = await Promise.all(Array.from({ length: count + 1 }, bind));
   const [alive = 0, ...ports] = sockets.map((socket) => (socket.address() as AddressInfo).port);
-  const blocks = await Promise.all(sites.map((site, at) => blockOf(site, at, ports[at] ?? 0, folder)));
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/t;`);
   await writeFile(
     join(folder, 'nginx.conf'),
     `${USER} daemon off; worker_processes 1; pid nginx.pid; error_log stderr crit;
     events { worker_connections 1024; }
-    http { access_log off; ${paths.join(' ')} server { listen 127.0.0.1:${alive}; return 204; } ${blocks.join('\n')} }`,
+    http { access_log off; ${paths.join(' ')} server { listen 127.0.0.1:${alive}; return 204; } ${await blocks(ports, folder)} }`,
   );
   const nginx = spawnOn(folder, sockets);
   let said = '';
