@@ -1,0 +1,42 @@
+/** Plays the catalogue against receivers that are right and different, one test for each. */
+import { expect, it } from 'vitest';
+import { CORRECT_RECEIVERS, type CorrectReceiver } from './correct/index.ts';
+import { makeMaterial } from './material.ts';
+import { runAgainst } from './play.ts';
+import { findSubject, missingPrograms } from './subject.ts';
+
+/** Too large to be installed for one receiver. Where they are missing it is left out, and that is said. */
+const LARGE = ['java', 'go'];
+
+const material = makeMaterial();
+
+/** What a run says against a receiver: everything but a pass and what does not apply. */
+export async function alarmsAgainst(name: string): Promise<readonly string[]> {
+  const document = await runAgainst(findSubject(name), await material);
+  const alarms = document.results
+    .filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable')
+    .map(({ id, verdict, reason }) => `${verdict} ${id}: ${reason}`);
+  if (document.judged !== document.planned) alarms.push(`${document.judged} of ${document.planned} judged`);
+  if (document.verdict !== 'conformant') alarms.push(document.verdict);
+  return alarms;
+}
+
+/** Waits for other processes, or for time, more than it works in this one: several of them can be played at the same time. */
+export function waits({ name, needs }: CorrectReceiver): boolean {
+  return needs !== undefined || name === 'processes' || name === 'slow';
+}
+
+/** Registers a test for each receiver that is wanted. */
+export function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
+  for (const receiver of CORRECT_RECEIVERS.filter(wanted)) {
+    const { name, title } = receiver;
+    const missing = missingPrograms(findSubject(`correct:${name}`));
+    if (missing.length > 0) process.stderr.write(`skipped: the receiver ${name} needs ${missing.join(', ')}\n`);
+    if (missing.some((program) => LARGE.includes(program))) continue;
+    const test = waits(receiver) ? it.concurrent : it;
+    // The time is for a machine that is busy with other things: none takes more than a few seconds of work.
+    (missing.length > 0 ? it.skip : test)(`${name}: ${title}`, { timeout: 300_000 }, async () => {
+      expect(await alarmsAgainst(`correct:${name}`)).toEqual([]);
+    });
+  }
+}
