@@ -1,4 +1,6 @@
 /** Conducts a run on the command line: progress, signals, reports, exit code. */
+import { relative } from 'node:path';
+import { readBaseline } from '../baseline/index.ts';
 import type { ResolvedConfig } from '../config/index.ts';
 import { createProgress, createRedactor, redactEvent, writeReports } from '../report/index.ts';
 import type { RunEvent } from '../result/run-event.ts';
@@ -10,6 +12,9 @@ import { displayOf } from './terminal.ts';
 
 /** Runs what the configuration says and gives the exit code. */
 export async function conduct(config: ResolvedConfig): Promise<number> {
+  const { baseline: file } = config.run;
+  // Whatever is wrong with it is known before the first request.
+  const baseline = file === null ? null : await readBaseline(file, shownPath(file));
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   const progress = createProgress({ stream: process.stderr, ...displayOf(process.stderr) });
   const interruption = interruptible();
@@ -26,6 +31,8 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
       ...(options.seed === null ? {} : { seed: options.seed }),
       strict: options.strict,
       bail: options.bail,
+      baseline,
+      stack: options.stack,
       evidence: options.evidence,
       advice: config.advice,
       signal: interruption.signal,
@@ -46,8 +53,14 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
       ...(wantsEvents ? { events } : {}),
     });
     for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
-    return interruption.exitCode() ?? exitCodeOf(document.verdict);
+    return interruption.exitCode() ?? exitCodeOf(document);
   } finally {
     interruption.dispose();
   }
+}
+
+/** As the user would name it from here. */
+export function shownPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
 }

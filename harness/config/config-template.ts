@@ -57,6 +57,8 @@ hmac:
 # recovery: 10s     # how long to wait for an endpoint that went down
 # seed: "1"         # makes the same run again; chosen by the run when it is not set
 # strict: false     # warnings fail the run
+# baseline: ./known-failures.yaml   # failures that do not fail the run, each with reason, owner and day of expiry
+# stack: express    # the stack that fixes are told for; guessed from the answers when it is not set
 # bail: false       # stop at the first failure
 # evidence: false   # keep the exchanges of passed scenarios too
 

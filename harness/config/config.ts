@@ -1,5 +1,6 @@
 /** The shapes that go into the configuration of a run and come out of it. */
 import type { ClientFixture } from '../../scenarios/index.ts';
+import type { Stack } from '../diagnose/stack.ts';
 import type { Partner } from '../sender/partner.ts';
 
 /** Which features must be on. Specification: Authentication (recommended combinations). */
@@ -38,6 +39,8 @@ export interface ConfigFlags {
   readonly recovery?: string | undefined;
   readonly seed?: string | undefined;
   readonly strict?: boolean | undefined;
+  readonly baseline?: string | undefined;
+  readonly stack?: string | undefined;
   readonly bail?: boolean | undefined;
   readonly evidence?: boolean | undefined;
   /** `i/n`. */
@@ -66,6 +69,10 @@ export interface RunOptions {
   readonly seed: string | null;
   readonly strict: boolean;
   readonly bail: boolean;
+  /** The file with the known failures, an absolute path; null when there is none. */
+  readonly baseline: string | null;
+  /** The stack that fixes are told for; null: it is guessed from the answers. */
+  readonly stack: Stack | null;
   /** Whether the exchanges of passed scenarios are kept too. */
   readonly evidence: boolean;
   /** `index` counts from 1. */

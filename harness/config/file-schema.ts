@@ -1,5 +1,6 @@
 /** The shape of hookproof.yaml. It checks kinds of values; what they mean is checked with those of flags and variables. */
 import { z } from 'zod';
+import { STACKS } from '../diagnose/stack.ts';
 import { FIXTURE_NAMES } from './client-fixtures.ts';
 import { PROFILES, REPORTERS } from './config.ts';
 import { WHOLE_REFERENCE } from './references.ts';
@@ -101,6 +102,8 @@ export const fileSchema = z
       recovery: duration.describe('How long to wait for an endpoint that went down.'),
       seed: z.union([z.string(), z.int()], { error: 'seed' satisfies Expected }).describe('Makes the same run again.'),
       strict: toggle.describe('Warnings fail the run.'),
+      baseline: text.describe('File with the known failures, which do not fail the run.'),
+      stack: text.meta({ enum: [...STACKS], description: 'The stack that fixes are told for.' }),
       bail: toggle.describe('Stop at the first failure.'),
       evidence: toggle.describe('Keep the exchanges of passed scenarios too.'),
       reporters: list().describe(`Each name or name=file, "-" is standard output. Names: ${REPORTERS.join(', ')}.`),

@@ -1,5 +1,6 @@
 /** The options of a run: what is selected and how it goes. */
 import { resolve } from 'node:path';
+import { STACKS } from '../diagnose/stack.ts';
 import { PROFILES, type RunOptions } from './config.ts';
 import { givenSwitch, givenText, givenTexts } from './given.ts';
 import { type Resolution, show } from './resolution.ts';
@@ -17,6 +18,8 @@ export function resolveRun(resolution: Resolution): RunOptions {
   const givenSeed = given('seed');
   const givenShard = given('shard');
   const outputDir = given('output-dir');
+  const baseline = given('baseline');
+  const stack = given('stack');
   const options: RunOptions = {
     profile: (profile && oneOf(profile.value, PROFILES, 'a profile', profile, problems)) ?? null,
     suites: givenTexts(settings, 'suites').map(({ value }) => value),
@@ -27,6 +30,8 @@ export function resolveRun(resolution: Resolution): RunOptions {
     recoveryMs: (recovery && duration(recovery, BOUNDS.recovery, problems)) ?? DEFAULTS.recoveryMs,
     seed: (givenSeed && seed(givenSeed, problems)) ?? null,
     strict: givenSwitch(settings, 'strict'),
+    baseline: baseline === undefined ? null : resolve(baseline.base, baseline.value),
+    stack: (stack && oneOf(stack.value, STACKS, 'a stack', stack, problems)) ?? null,
     bail: givenSwitch(settings, 'bail'),
     evidence: givenSwitch(settings, 'evidence'),
     shard: (givenShard && shard(givenShard, problems)) ?? null,
@@ -48,6 +53,8 @@ function showRun(resolution: Resolution, options: RunOptions): void {
     ['recovery', durationText(options.recoveryMs)],
     ['seed', options.seed ?? 'chosen by the run'],
     ['strict', String(options.strict)],
+    ['baseline', options.baseline ?? 'none'],
+    ['stack', options.stack ?? 'guessed from the answers'],
     ['bail', String(options.bail)],
     ['evidence', String(options.evidence)],
     ['shard', options.shard === null ? 'none' : `${options.shard.index}/${options.shard.of}`],

@@ -37,6 +37,8 @@ export const SETTINGS = [
   { path: 'recovery', flag: 'recovery', label: '--recovery' },
   { path: 'seed', flag: 'seed', label: '--seed' },
   { path: 'strict', flag: 'strict', label: '--strict' },
+  { path: 'baseline', flag: 'baseline', label: '--baseline' },
+  { path: 'stack', flag: 'stack', label: '--stack' },
   { path: 'bail', flag: 'bail', label: '--bail' },
   { path: 'evidence', flag: 'evidence', label: '--evidence' },
   { path: 'shard', flag: 'shard', label: '--shard' },

@@ -17,6 +17,8 @@ export interface DictionaryFault {
   readonly fix: FixByStack;
   readonly severity: 'critical' | 'high' | 'medium' | 'low';
   readonly forbidden: boolean;
+  /** Another fault that no probe can tell from this one, with the reason. */
+  readonly equivalentTo?: { readonly name: string; readonly reason: string };
   /** The features that were on when it was run. */
   readonly features: readonly Feature[];
   /** The scenarios that the right receiver passes and this one does not, with the outcome ({@link outcomeOf}). */
@@ -31,8 +33,6 @@ export interface DictionaryFault {
    * to mean, in words: it tells apart what the outcomes do not.
    */
   readonly refusal?: string;
-  /** The name of another fault that nothing tells from this one, and why. */
-  readonly equivalentTo?: { readonly name: string; readonly reason: string };
 }
 
 export interface FaultDictionary {

@@ -1,21 +1,27 @@
 /** Compares a partner's outcomes with those of every mutant: which known mistake does the endpoint behave like? Pure. */
 import type { ScenarioResult } from '../result/result-document.ts';
 import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
+import { isRed, judgedIn } from './judged-in.ts';
 import { outcomeOf } from './outcome.ts';
 
 export interface RankedFault {
   readonly fault: DictionaryFault;
   /** From 0 to 1: how much of what is red, here or there, is red in the same way in both. Rare outcomes count for more. */
   readonly score: number;
-  /** Outcomes that are the same, of those that are red here or there. */
+  /** Outcomes that are the same, of those that are red here or there and were judged in both. */
   readonly agreement: number;
   readonly outcomes: number;
+  /** The scenarios that are red here as they are there. */
+  readonly evidence: readonly string[];
+  /** Mutants that the outcomes of this run cannot tell from this one. */
+  readonly alike: readonly string[];
 }
 
-/** What a partner's run shows: the outcome of each scenario that was judged; null for a pass. */
-type Vector = ReadonlyMap<string, string | null>;
+/** The outcome of each scenario that was judged; null for a pass. */
+export type Vector = ReadonlyMap<string, string | null>;
 
-export function vectorOf(results: readonly ScenarioResult[]): Vector {
+/** What a partner's run shows. */
+export function vectorOf(results: readonly Pick<ScenarioResult, 'id' | 'verdict' | 'observed'>[]): Vector {
   const vector = new Map<string, string | null>();
   for (const result of results) {
     const outcome = outcomeOf(result);
@@ -24,99 +30,86 @@ export function vectorOf(results: readonly ScenarioResult[]): Vector {
   return vector;
 }
 
-function redOf(vector: Vector): string[] {
+/** How much a scenario tells: one that a single mutant in hundreds fails is nearly a name, and one that none fails tells nothing. */
+export type Weigher = (id: string) => number;
+
+export function weigher({ faults }: FaultDictionary): Weigher {
+  const seen = new Map<string, number>();
+  for (const { outcomes } of faults) {
+    for (const [id, outcome] of Object.entries(outcomes)) if (isRed(outcome)) seen.set(id, (seen.get(id) ?? 0) + 1);
+  }
+  const weights = new Map([...seen].map(([id, times]) => [id, Math.log(1 + faults.length / times)]));
+  return (id) => weights.get(id) ?? 0;
+}
+
+/** The same outcome is worth all, another failure half: the mistake may be the same and the framework's status another. */
+const ONLY_RED = 0.5;
+
+export function likeness(mine: string | null, theirs: string | null): number {
+  if (mine === theirs) return 1;
+  return mine !== null && theirs !== null ? ONLY_RED : 0;
+}
+
+export function redOf(vector: Vector): string[] {
   return [...vector].filter(([, outcome]) => outcome !== null).map(([id]) => id);
 }
 
-/** Rare outcomes tell more: a scenario that one mutant in a hundred fails is nearly a name. */
-function weigher({ faults }: FaultDictionary): (id: string) => number {
-  const seen = new Map<string, number>();
-  for (const { outcomes } of faults) for (const id of Object.keys(outcomes)) seen.set(id, (seen.get(id) ?? 0) + 1);
-  return (id) => Math.log(1 + faults.length / (seen.get(id) ?? 0.5));
-}
-
-/** The same outcome is worth all, another red one half. */
-function likeness(mine: string | null, theirs: string | null): number {
-  if (mine === theirs) return 1;
-  return mine !== null && theirs !== null ? 0.5 : 0;
+/** The mutant's outcome of each scenario that is red here or there and was judged in both; null for a pass. */
+export function expectedIn(vector: Vector, red: readonly string[], fault: DictionaryFault): Vector {
+  const expected = new Map<string, string | null>();
+  for (const id of [...red, ...Object.keys(fault.outcomes)]) {
+    if (vector.has(id) && judgedIn(fault, id)) expected.set(id, fault.outcomes[id] ?? null);
+  }
+  return expected;
 }
 
 function compare(
   vector: Vector,
   red: readonly string[],
-  expected: ReadonlyMap<string, string>,
-  weight: (id: string) => number,
-) {
-  const union = new Set([...red, ...[...expected.keys()].filter((id) => vector.has(id))]);
-  let total = 0;
-  let alike = 0;
-  let agreement = 0;
-  for (const id of union) {
-    const like = likeness(vector.get(id) ?? null, expected.get(id) ?? null);
+  fault: DictionaryFault,
+  weight: Weigher,
+): Omit<RankedFault, 'alike'> & { key: string } {
+  const evidence: string[] = [];
+  const reds: string[] = [];
+  let [total, alike, outcomes] = [0, 0, 0];
+  for (const [id, theirs] of expectedIn(vector, red, fault)) {
+    if (weight(id) === 0) continue;
+    const mine = vector.get(id) ?? null;
+    const like = likeness(mine, theirs);
+    outcomes++;
     total += weight(id);
     alike += weight(id) * like;
-    if (like === 1) agreement++;
+    if (like === 1) evidence.push(id);
+    if (theirs !== null) reds.push(`${id} ${theirs}`);
   }
-  return { score: total === 0 ? 0 : alike / total, agreement, outcomes: union.size };
+  const score = total === 0 ? 0 : alike / total;
+  return { fault, score, agreement: evidence.length, outcomes, evidence, key: reds.toSorted().join('\n') };
 }
 
-const expectedOf = ({ outcomes }: DictionaryFault) => new Map(Object.entries(outcomes));
+/** Of mutants that look alike the one that the others were declared equal to stands for all of them, else the first by name. */
+function byRank(a: RankedFault, b: RankedFault): number {
+  const derived = ({ fault }: RankedFault) => (fault.equivalentTo === undefined ? 0 : 1);
+  return (
+    b.score - a.score || b.agreement - a.agreement || derived(a) - derived(b) || (a.fault.name < b.fault.name ? -1 : 1)
+  );
+}
 
-/** Every mutant that shares anything with the partner, the most alike first; ties by name. */
-export function rankFaults(results: readonly ScenarioResult[], dictionary: FaultDictionary): RankedFault[] {
-  const vector = vectorOf(results);
+/** Every mutant that shares anything with the partner, the most alike first. Those that cannot be told apart are one entry. */
+export function rankFaults(vector: Vector, dictionary: FaultDictionary, weight = weigher(dictionary)): RankedFault[] {
   const red = redOf(vector);
-  if (red.length === 0) return [];
-  const weight = weigher(dictionary);
-  return dictionary.faults
-    .map((fault) => ({ fault, ...compare(vector, red, expectedOf(fault), weight) }))
+  const compared = dictionary.faults
+    .map((fault) => ({ ...compare(vector, red, fault, weight), alike: [] }))
     .filter(({ score }) => score > 0)
-    .toSorted((a, b) => b.score - a.score || a.fault.name.localeCompare(b.fault.name));
-}
-
-/** From here on a mutant is worth naming. Below, nothing fits, and the report says so. */
-const WORTH_NAMING = 0.5;
-/** By so much a second fault has to better the account of what is red. */
-const WORTH_A_SECOND = 0.08;
-/** At most so many are tried together with the best few. */
-const CANDIDATES = 12;
-
-function together(a: DictionaryFault, b: DictionaryFault): Map<string, string> {
-  return new Map([...expectedOf(b), ...expectedOf(a)]);
-}
-
-/** The one fault, or the two at once, that account best for what is red; empty when nothing fits. */
-export function explainByFaults(results: readonly ScenarioResult[], dictionary: FaultDictionary): RankedFault[] {
-  const ranked = rankFaults(results, dictionary);
-  const [best] = ranked;
-  if (best === undefined) return [];
-  const vector = vectorOf(results);
-  const red = redOf(vector);
-  const weight = weigher(dictionary);
-  // A fault whose own outcomes are nearly all there is a candidate, however much else is red.
-  const present = dictionary.faults
-    .map((fault) => {
-      const ids = Object.entries(fault.outcomes).filter(([id]) => vector.has(id));
-      const there = ids.filter(([id, outcome]) => vector.get(id) === outcome);
-      const sum = (entries: typeof ids) => entries.reduce((total, [id]) => total + weight(id), 0);
-      return { fault, share: ids.length === 0 ? 0 : sum(there) / sum(ids), covered: sum(there) };
-    })
-    .filter(({ share }) => share >= 0.6)
-    .toSorted((a, b) => b.covered * b.share - a.covered * a.share)
-    .slice(0, CANDIDATES);
-
-  let pair: { faults: [DictionaryFault, DictionaryFault]; score: number } | null = null;
-  for (const [at, one] of present.entries()) {
-    for (const other of present.slice(at + 1)) {
-      const { score } = compare(vector, red, together(one.fault, other.fault), weight);
-      if (pair === null || score > pair.score) pair = { faults: [one.fault, other.fault], score };
-    }
+    .toSorted(byRank);
+  const groups = new Map<string, (typeof compared)[number][]>();
+  for (const one of compared) {
+    const group = groups.get(one.key);
+    if (group === undefined) groups.set(one.key, [one]);
+    else group.push(one);
   }
-  if (pair !== null && pair.score > best.score + WORTH_A_SECOND && pair.score >= WORTH_NAMING) {
-    return pair.faults
-      .map((fault) => ranked.find((one) => one.fault === fault))
-      .filter((one) => one !== undefined)
-      .toSorted((a, b) => b.score - a.score);
-  }
-  return best.score >= WORTH_NAMING ? [best] : [];
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { key, ...ranked } = first;
+    return [{ ...ranked, alike: others.map(({ fault }) => fault.name) }];
+  });
 }

@@ -1,6 +1,7 @@
 /** Explains how an endpoint treats client certificates, from the results of a run. Pure. */
 import type { Diagnosis, ScenarioResult } from '../result/result-document.ts';
 import type { Finding } from './finding.ts';
+import { counted } from './whole-findings.ts';
 
 const NOT_ASKED: Finding = {
   fault: 'client-certificate-not-required',
@@ -26,10 +27,9 @@ const HEADERS_BELIEVED: Finding = {
 const wasAccepted = ({ verdict, observed }: ScenarioResult) => verdict === 'fail' && /^2\d\d/.test(observed);
 const wasTried = ({ verdict }: ScenarioResult) => verdict !== 'not-applicable' && verdict !== 'inconclusive';
 
-function count(finding: Finding, telling: readonly ScenarioResult[]): Diagnosis | null {
-  const agreement = telling.filter(wasAccepted).length;
-  const { fault, title, why, fix } = finding;
-  return agreement === 0 ? null : { fault, title, agreement, outcomes: telling.length, why, fix };
+function found(finding: Finding, telling: readonly ScenarioResult[]): Diagnosis | null {
+  const accepted = telling.filter(wasAccepted);
+  return accepted.length === 0 ? null : counted(finding, accepted, telling.length);
 }
 
 /** What is wrong with mutual TLS. One cause at most: without a certificate nothing else can be told apart. */
@@ -37,9 +37,9 @@ export function explainClientCertificates(results: readonly ScenarioResult[]): D
   const tried = results.filter((result) => result.suite === 'mtls' && wasTried(result));
   const ending = (...ends: string[]) => tried.filter(({ id }) => ends.some((end) => id.endsWith(end)));
   return (
-    count(NOT_ASKED, ending('-no-certificate')) ??
-    count(ANY_TAKEN, ending('-self-signed', '-unknown-authority', '-same-names')) ??
-    count(
+    found(NOT_ASKED, ending('-no-certificate')) ??
+    found(ANY_TAKEN, ending('-self-signed', '-unknown-authority', '-same-names')) ??
+    found(
       HEADERS_BELIEVED,
       tried.filter(({ id }) => id.startsWith('mtls/forged-')),
     )

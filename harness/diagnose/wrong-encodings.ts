@@ -50,6 +50,30 @@ const LIKELY = [
   'empty-secret',
 ] as const;
 
+/** The mutants of the fault dictionary that want such a signature from everybody. */
+const MUTANTS: Readonly<Record<string, string>> = {
+  hex: 'expects-hex',
+  'prefixed-hex': 'expects-prefixed-hex',
+  'hmac-sha1': 'expects-sha1',
+  'reserialised-json': 'verifies-reserialised-json',
+  'base64-decoded-secret': 'secret-decoded-first',
+  'python-json': 'verifies-python-json',
+  'python-compact-json': 'verifies-python-compact-json',
+  'python-sorted-compact-json': 'verifies-sorted-json',
+  'sorted-json': 'verifies-go-map-json',
+  'php-json': 'verifies-php-json',
+  'pretty-json-2': 'verifies-indented-json',
+  'trimmed-body': 'trims-body',
+  'data-only': 'verifies-data-only',
+  'id-dot-body': 'verifies-id-and-body',
+  'url-body': 'verifies-url-and-body',
+};
+
+/** The name of the mutant that makes the mistake of a wrong way to sign; undefined when there is none. */
+export function mutantOf(fault: string): string | undefined {
+  return MUTANTS[fault];
+}
+
 /**
  * The likely wrong ways to sign, most likely first.
  *

@@ -1,5 +1,5 @@
-/** The first lines of the terminal report: the verdict, the numbers, and what was tested; then what the endpoint behaves like. */
-import type { Diagnosis, ResultDocument, RunVerdict } from '../result/result-document.ts';
+/** The first lines of the terminal report: the verdict, the numbers, and what was tested. */
+import type { ResultDocument, RunVerdict } from '../result/result-document.ts';
 import { counted, type Layout } from './layout.ts';
 import { displayWidth } from './wrap.ts';
 
@@ -25,12 +25,26 @@ function caveats(document: ResultDocument): string[] {
     lines.push('hookproof itself went wrong, so this says nothing about the endpoint');
   if (document.verdict === 'inconclusive') lines.push('nothing is proved, neither for the endpoint nor against it');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
-  return lines;
+  return [...lines, ...aboutBaseline(document)];
 }
 
-function numbers(counts: ResultDocument['counts']): string {
+/** What the list of known failures does to the run. */
+function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] {
+  if (baseline === null) return [];
+  const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
+  const stale = counted(baseline.stale.length, 'entry', 'entries');
+  return [
+    ...(known > 0 && known === counts.fail
+      ? [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no failure is new`]
+      : []),
+    ...(baseline.stale.length > 0 ? [`${stale} of ${baseline.file} no longer true: the run fails`] : []),
+  ];
+}
+
+function numbers({ counts, results }: Pick<ResultDocument, 'counts' | 'results'>): string {
+  const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
   const parts: [number, string][] = [
-    [counts.fail, 'failed'],
+    [counts.fail, known === 0 ? 'failed' : `failed (${known} known)`],
     [counts.harnessError, counts.harnessError === 1 ? 'harness error' : 'harness errors'],
     [counts.warn, counts.warn === 1 ? 'warning' : 'warnings'],
     [counts.inconclusive, 'inconclusive'],
@@ -69,7 +83,7 @@ export function renderClosing(document: ResultDocument, layout: Layout): string[
   const words = layout.paint(VERDICT_WORDS[document.verdict], 'bold', layout.style(verdict));
   const [main] = document.diagnosis;
   return [
-    `${layout.sign(verdict)} ${words}: ${numbers(document.counts)}`,
+    `${layout.sign(verdict)} ${words}: ${numbers(document)}`,
     ...(main === undefined ? [] : layout.paragraph('  main cause  ', main.title)),
   ];
 }
@@ -83,30 +97,8 @@ export function renderHeadline(document: ResultDocument, layout: Layout): string
   return [
     // A URL is only broken when a line of its own is too short for it.
     ...(displayWidth(url) <= layout.width - besides ? [`${first}  ${url}`] : [first, ...layout.paragraph('  ', url)]),
-    ...layout.paragraph('  ', numbers(document.counts)),
+    ...layout.paragraph('  ', numbers(document)),
     ...layout.paragraph('  ', circumstances(document), 'dim'),
     ...caveats(document).flatMap((line) => layout.paragraph('  ', line, 'yellow')),
-  ];
-}
-
-function agreement({ agreement: agreed, outcomes }: Diagnosis): string {
-  return outcomes === 0 ? '' : `${agreed} of ${counted(outcomes, 'outcome')} agree`;
-}
-
-/** The nearest fault in full, the next ones in a line each. Empty without a diagnosis. */
-export function renderDiagnosis(diagnoses: readonly Diagnosis[], layout: Layout): string[] {
-  const [nearest, ...others] = diagnoses;
-  if (nearest === undefined) return [];
-  const evidence = [nearest.fault, agreement(nearest)].filter((part) => part !== '').join(', ');
-  return [
-    layout.paint('Your endpoint behaves like this', 'bold'),
-    ...layout.paragraph('  ', nearest.title, 'bold'),
-    ...layout.paragraph('  ', evidence, 'dim'),
-    ...layout.paragraph('  why  ', nearest.why),
-    ...layout.paragraph('  fix  ', nearest.fix, 'cyan'),
-    ...others.flatMap((other) => {
-      const closeness = [other.fault, agreement(other)].filter((part) => part !== '').join(', ');
-      return layout.paragraph('  or   ', `${other.title} (${closeness})`);
-    }),
   ];
 }

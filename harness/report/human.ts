@@ -1,6 +1,8 @@
 /** The terminal report. It reads from the top: the verdict, the cause, what failed and how to mend it, then all the rest. */
 import type { ResultDocument } from '../result/result-document.ts';
+import { renderKnown, renderStale } from './human-baseline.ts';
 import { renderCases } from './human-cases.ts';
+import { renderDiagnosis } from './human-diagnosis.ts';
 import {
   renderAdvice,
   renderHarnessErrors,
@@ -9,7 +11,7 @@ import {
   renderNotes,
   renderNotVerified,
 } from './human-groups.ts';
-import { renderClosing, renderDiagnosis, renderHeadline } from './human-headline.ts';
+import { renderClosing, renderHeadline } from './human-headline.ts';
 import { renderLastLine, renderTable } from './human-table.ts';
 import { createLayout, type TerminalOptions } from './layout.ts';
 
@@ -26,20 +28,23 @@ const SCREEN_LINES = 100;
 export function renderHuman(document: ResultDocument, options: TerminalOptions): string {
   const layout = createLayout(options);
   const { results } = document;
+  const fresh = results.filter(({ known }) => known === null);
   const sections = [
     renderHeadline(document, layout),
-    renderDiagnosis(document.diagnosis, layout),
+    renderDiagnosis(document, layout),
+    renderStale(document.baseline, layout),
     renderHarnessErrors(results, layout),
     renderCases(
       'Failures',
-      results.filter((result) => result.verdict === 'fail'),
+      fresh.filter((result) => result.verdict === 'fail'),
       layout,
     ),
     renderCases(
       'Warnings',
-      results.filter((result) => result.verdict === 'warn'),
+      fresh.filter((result) => result.verdict === 'warn'),
       layout,
     ),
+    renderKnown(results, document.baseline, layout),
     renderInconclusive(results, layout),
     renderNotes(results, layout),
     renderNotApplicable(results, layout),

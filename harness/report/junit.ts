@@ -1,16 +1,20 @@
 /**
  * The document as JUnit XML: one testsuite a suite, one testcase a scenario.
  *
- * fail is a failure; inconclusive and harness-error are errors; not-applicable is skipped; warn passes and says so in
+ * The diagnosis stands in the properties of every suite, before its checks. fail is a failure, and skipped when it is known; an entry of
+ * the baseline that is no longer true is a failure of its own; inconclusive and harness-error are errors; not-applicable is skipped; warn passes and says so in
  * system-out, except in a strict run, where it fails as the run does.
  */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import { failsTheRun } from '../result/tally.ts';
+import { closeness, NOTHING_FITS, namesOf } from './diagnosis-words.ts';
 import { groupBy } from './group.ts';
 import { element } from './xml.ts';
 
 type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
 
 function outcomeOf(result: ScenarioResult, strict: boolean): Outcome {
+  if (result.known !== null && failsTheRun(result.verdict, strict)) return 'skipped';
   switch (result.verdict) {
     case 'fail':
       return 'failure';
@@ -36,6 +40,11 @@ function message(result: ScenarioResult): string {
     return `expected ${result.expected}, observed ${result.observed}`;
   }
   return `${result.verdict}: ${result.reason || result.observed}`;
+}
+
+function whySkipped({ known, observed, reason }: ScenarioResult): string {
+  if (known === null) return reason || observed;
+  return `known failure (${observed}): ${known.reason} (owner: ${known.owner}, until ${known.expires})`;
 }
 
 /** Everything a person needs to act on. */
@@ -68,7 +77,7 @@ function testcase(result: ScenarioResult, strict: boolean): string {
   const child = {
     failure: () => [element('failure', { message: message(result), type: result.verdict }, { text: details(result) })],
     error: () => [element('error', { message: message(result), type: result.verdict }, { text: details(result) })],
-    skipped: () => [element('skipped', { message: result.reason || result.observed })],
+    skipped: () => [element('skipped', { message: whySkipped(result) })],
     passed: () =>
       result.reason === '' && result.verdict === 'pass' ? [] : [element('system-out', {}, { text: details(result) })],
   };
@@ -97,6 +106,38 @@ function incomplete(document: ResultDocument, properties: string): string[] {
   ];
 }
 
+/** Entries of the baseline that are no longer true fail the run, so each is a failure here too. */
+function staleEntries(document: ResultDocument, properties: string): string[] {
+  const stale = document.baseline?.stale ?? [];
+  if (stale.length === 0) return [];
+  const cases = stale.map(({ scenario, problem, message }) =>
+    element(
+      'testcase',
+      { name: `the baseline still holds for ${scenario}`, classname: 'hookproof.baseline', time: seconds(0) },
+      { children: [element('failure', { message, type: `baseline-${problem}` })] },
+    ),
+  );
+  const outcomes = stale.map((): Outcome => 'failure');
+  const attributes = { name: 'baseline', ...counts(outcomes), time: seconds(0), timestamp: document.startedAt };
+  return [element('testsuite', attributes, { children: [properties, ...cases] })];
+}
+
+/** The diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
+function diagnosisProperties({ diagnosis, counts: { fail } }: ResultDocument): [name: string, value: string][] {
+  if (diagnosis.length === 0) return fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
+  return diagnosis.flatMap((one, at): [string, string][] => {
+    const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
+    const lines: [string, string][] = [
+      [name, `${one.relation === 'or' ? 'or: ' : ''}${one.title} (${closeness(one)})`],
+      [`${name}.evidence`, namesOf(one.evidence)],
+      [`${name}.seen`, one.seen],
+      [`${name}.why`, one.why],
+      [`${name}.fix`, one.stack === null ? one.fix : `${one.fix} (for ${one.stack.name})`],
+    ];
+    return (one.relation === 'or' ? lines.slice(0, 1) : lines).filter(([, value]) => value !== '');
+  });
+}
+
 /** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
 export function renderJunit(document: ResultDocument): string {
   const { results, strict, startedAt } = document;
@@ -112,6 +153,7 @@ export function renderJunit(document: ResultDocument): string {
         property('seed', document.seed),
         property('catalogue.digest', document.catalogue.digest),
         property('hookproof.version', document.tool.version),
+        ...diagnosisProperties(document).map(([name, value]) => property(name, value)),
       ],
     },
   );
@@ -127,13 +169,18 @@ export function renderJunit(document: ResultDocument): string {
       children: [properties, ...members.map((member) => testcase(member, strict))],
     });
   });
-  const extra = incomplete(document, properties);
-  const outcomes = results.map((result) => outcomeOf(result, strict)).concat(extra.length > 0 ? ['error'] : []);
+  const stale = staleEntries(document, properties);
+  const broken = incomplete(document, properties);
+  const outcomes = [
+    ...results.map((result) => outcomeOf(result, strict)),
+    ...(document.baseline?.stale ?? []).map((): Outcome => 'failure'),
+    ...broken.map((): Outcome => 'error'),
+  ];
   const attributes = {
     name: 'hookproof',
     ...counts(outcomes),
     time: seconds(document.durationMs),
     timestamp: startedAt,
   };
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, { children: [...suites, ...extra] })}\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, { children: [...suites, ...stale, ...broken] })}\n`;
 }

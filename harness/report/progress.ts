@@ -38,7 +38,7 @@ interface State {
 /** The lines that a finished check is worth: failures, warnings, our own errors, and each reason for no verdict once. */
 function remarkable(result: ScenarioResult, told: Set<string>, layout: Layout): string[] {
   const { verdict } = result;
-  if (verdict === 'pass' || verdict === 'not-applicable') return [];
+  if (verdict === 'pass' || verdict === 'not-applicable' || result.known !== null) return [];
   const reason = result.reason || result.observed;
   if (verdict === 'inconclusive') {
     if (told.has(reason)) return [];
@@ -106,8 +106,8 @@ export function createProgress(options: ProgressOptions): RunListener {
       case 'scenario-finished': {
         const { result } = event;
         Object.assign(state, { judged: event.judged, planned: event.planned, suite: result.suite });
-        if (result.verdict === 'fail') state.failures += 1;
-        if (result.verdict === 'warn') state.warnings += 1;
+        if (result.verdict === 'fail' && result.known === null) state.failures += 1;
+        if (result.verdict === 'warn' && result.known === null) state.warnings += 1;
         const lines = remarkable(result, state.told, layout);
         if (lines.length > 0) state.shown += 1;
         if (state.shown <= MOST_SHOWN) print(lines);

@@ -4,13 +4,24 @@ import type { RunEvent } from '../result/run-event.ts';
 import type { Redactor } from './redactor.ts';
 
 /** Closed lists of the schema: whatever the secrets are, these stay what the schema allows. */
-const CLOSED: ReadonlySet<string> = new Set(['features', 'level', 'profile', 'role', 'type', 'verdict']);
+const CLOSED: ReadonlySet<string> = new Set([
+  'features',
+  'level',
+  'problem',
+  'profile',
+  'relation',
+  'role',
+  'type',
+  'verdict',
+]);
 
 /** Wording of the catalogue and of ours: the same in every run. */
 const WORDING: ReadonlySet<string> = new Set([
+  'alike',
   'catalogue',
   'cipher',
   'code',
+  'evidence',
   'expected',
   'fault',
   'fix',
@@ -21,6 +32,7 @@ const WORDING: ReadonlySet<string> = new Set([
   'phase',
   'protocol',
   'requirements',
+  'seen',
   'stage',
   'startedAt',
   'suite',

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { FEATURES } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
+export const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
 const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
 
 const text = z.string();
@@ -51,6 +52,8 @@ const result = z.strictObject({
   reason: text,
   why: text,
   fix: text,
+  /** What the baseline says of this failure; null when it is not in the baseline, or there is none. */
+  known: z.strictObject({ reason: text, owner: text, expires: text }).nullable(),
   durationMs: milliseconds,
   /** How to see it again: a shell script around curl (null when curl cannot send it) and the command that runs this scenario alone. */
   reproduce: z.strictObject({ curl: text.nullable(), command: text }).nullable(),
@@ -59,13 +62,37 @@ const result = z.strictObject({
 });
 
 const diagnosis = z.strictObject({
+  /** The nearest, another one at the same time, or one that comes in question in place of the nearest. */
+  relation: z.enum(['main', 'also', 'or']),
+  /** Stable name of the fault: `hookproof explain NAME` says more when it is in the fault dictionary. */
   fault: text,
   title: text,
   /** Outcomes that agree with the fault, of `outcomes` that could tell. */
   agreement: z.int().nonnegative(),
   outcomes: z.int().nonnegative(),
+  /** The checks that are not passed and that this fault accounts for. */
+  evidence: z.array(text),
+  /** Other faults that the outcomes of this run cannot tell from this one. */
+  alike: z.array(text),
+  /** Where it comes from: code and products in which it is seen; empty when that is not known. */
+  seen: text,
   why: text,
   fix: text,
+  /** The stack that `fix` is for, and what gives the stack away; null for the rule that holds everywhere. */
+  stack: z.strictObject({ name: text, told: text }).nullable(),
+});
+
+const baseline = z.strictObject({
+  file: text,
+  entries: z.int().nonnegative(),
+  /** Checks that fail the run no more, by id. */
+  known: z.array(text),
+  /** Entries that fail the run: the check passes now, there is no such check, or the entry is expired. */
+  stale: z.array(z.strictObject({ scenario: text, problem: z.enum(STALE), message: text })),
+  /** Entries without a reason or an owner yet. */
+  unfilled: z.array(text),
+  /** Entries whose check came to no verdict in this run, or was no part of it. */
+  notJudged: z.array(text),
 });
 
 export const resultDocument = z.strictObject({
@@ -125,7 +152,10 @@ export const resultDocument = z.strictObject({
   }),
   /** What the user should know about the configuration: a short secret, plain HTTP outside loopback, ... */
   advice: z.array(text),
+  /** What the endpoint behaves like, the most telling first; empty when nothing is wrong, and when no known fault fits. */
   diagnosis: z.array(diagnosis),
+  /** What became of the list of known failures; null without one. */
+  baseline: baseline.nullable(),
   notVerified: z.array(z.strictObject({ requirement: text, text: text, reason: text })),
   results: z.array(result),
 });
@@ -136,4 +166,5 @@ export type ResultDocument = z.infer<typeof resultDocument>;
 export type ScenarioResult = z.infer<typeof result>;
 export type Exchange = z.infer<typeof exchange>;
 export type Diagnosis = z.infer<typeof diagnosis>;
+export type BaselineOutcome = z.infer<typeof baseline>;
 export type Bytes = z.infer<typeof bytes>;

@@ -22,16 +22,30 @@ export function runVerdict(counts: Counts, strict: boolean): RunVerdict {
   return counts.pass + counts.warn === 0 ? 'inconclusive' : 'conformant';
 }
 
-/** The exit code of a run. Interruption (130, 143) is decided where the signal is seen. */
-export function exitCodeOf(verdict: RunVerdict): 0 | 1 | 3 | 4 {
-  switch (verdict) {
-    case 'conformant':
-      return 0;
-    case 'nonconformant':
-      return 1;
-    case 'inconclusive':
-      return 3;
-    case 'harness-error':
-      return 4;
-  }
+/** Whether this result fails the run, unless it is known. */
+export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean): boolean {
+  return verdict === 'fail' || (strict && verdict === 'warn');
 }
+
+/**
+ * The exit code of a run. Known failures do not fail it, however the endpoint is judged, and stale entries of the baseline do.
+ * Interruption (130, 143) is decided where the signal is seen.
+ */
+export function exitCodeOf(
+  document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'strict'>,
+): 0 | 1 | 3 | 4 {
+  const { baseline, results, strict } = document;
+  const forgiven = results.filter(({ known, verdict }) => known !== null && failsTheRun(verdict, strict));
+  const without = (verdict: 'fail' | 'warn') =>
+    document.counts[verdict] - forgiven.filter((result) => result.verdict === verdict).length;
+  const counts: Counts = {
+    ...document.counts,
+    fail: without('fail'),
+    warn: without('warn'),
+    pass: document.counts.pass + forgiven.length,
+  };
+  const code = CODES[runVerdict(counts, strict)];
+  return code !== 4 && (baseline?.stale.length ?? 0) > 0 ? 1 : code;
+}
+
+const CODES = { conformant: 0, nonconformant: 1, inconclusive: 3, 'harness-error': 4 } as const;

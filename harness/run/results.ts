@@ -32,6 +32,7 @@ function resultOf(
     reason: said.reason,
     why,
     fix,
+    known: null,
     durationMs: 0,
     reproduce: null,
     exchanges: [],

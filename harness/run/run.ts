@@ -1,10 +1,11 @@
 /** A run: plan, TLS, gate, deliveries, observations, result document. */
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { catalogueDigest } from '../../scenarios/index.ts';
-import { explainRun, type Finding } from '../diagnose/index.ts';
+import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
+import { type Baseline, baselineOutcome, knownIn } from '../baseline/index.ts';
+import { diagnose, type Finding, type Stack } from '../diagnose/index.ts';
 import { planScenarios, type Selection } from '../plan/plan.ts';
-import type { Diagnosis, ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import type { RunListener } from '../result/run-event.ts';
 import { runVerdict, tally } from '../result/tally.ts';
 import type { Partner } from '../sender/index.ts';
@@ -33,6 +34,10 @@ export interface RunOptions {
   readonly strict?: boolean;
   /** Stops after the first failure; what is left is inconclusive. */
   readonly bail?: boolean;
+  /** Failures that are known: they are told, and do not stop the run. */
+  readonly baseline?: Baseline | null;
+  /** The stack that fixes are told for; guessed from the answers when it is absent. */
+  readonly stack?: Stack | null;
   /** Keeps the exchanges of passes too. */
   readonly evidence?: boolean;
   /** What the configuration had to say; stands in the document. */
@@ -43,9 +48,7 @@ export interface RunOptions {
   readonly onSignature?: (signature: string) => void;
 }
 
-function asDiagnosis({ fault, title, why, fix }: Finding): Diagnosis {
-  return { fault, title, agreement: 1, outcomes: 1, why, fix };
-}
+const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
 /**
  * Runs the selected scenarios against an endpoint and gives the result document. Every planned scenario is judged. Nothing about
@@ -53,7 +56,7 @@ function asDiagnosis({ fault, title, why, fix }: Finding): Diagnosis {
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const { partner, listener = () => {}, signal = new AbortController().signal, strict = false } = options;
-  const { clientFixtures = {} } = options;
+  const { clientFixtures = {}, baseline = null } = options;
   const features = featuresOf(partner, clientFixtures);
   const selection: Selection = { suites: [], scenarios: [], greps: [], shard: null, ...options.selection };
   const plan = planScenarios({ features, readableOnTheWay: isReadableOnTheWay(partner) }, selection);
@@ -73,10 +76,11 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   listener({ type: 'run-started', url: partner.url, seed, planned: plan.length, startedAt: now.toISOString() });
 
   const results = new Map<string, ScenarioResult>();
-  const report = (result: ScenarioResult) => {
+  const report = (given: ScenarioResult) => {
+    const result = { ...given, known: knownIn(baseline, given, now) };
     results.set(result.id, result);
     listener({ type: 'scenario-finished', judged: results.size, planned: plan.length, result });
-    if (options.bail === true && result.verdict === 'fail')
+    if (options.bail === true && result.verdict === 'fail' && result.known === null)
       context.stopped ??= `stopped after the first failure (${result.id})`;
   };
   const settle = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
@@ -126,7 +130,8 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   for (const planned of plan) if (!results.has(planned.scenario.id)) report(withoutVerdict(planned, reason));
   const ordered = plan.flatMap(({ scenario }) => results.get(scenario.id) ?? []);
   const counts = tally(ordered);
-  const found = gateFinding === null ? explainRun(ordered, context.seen.outages) : [asDiagnosis(gateFinding)];
+  const { outages } = context.seen;
+  const diagnosis = await diagnose({ results: ordered, outages, gate: gateFinding, stack: options.stack ?? null });
   const document: ResultDocument = {
     schemaVersion: 1,
     tool: { name: 'hookproof', version },
@@ -145,7 +150,8 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     requests: context.requests,
     counts,
     advice: [...(options.advice ?? [])],
-    diagnosis: found,
+    diagnosis,
+    baseline: baseline === null ? null : baselineOutcome(baseline, ordered, CATALOGUE_IDS, now),
     notVerified: notVerifiedIn(plan),
     results: ordered,
   };

@@ -16,6 +16,7 @@ const DOOR: Import = { from: 'harness/cli/receiver-door.ts', to: 'receiver/index
 const SINGLE_FILES: ReadonlySet<string> = new Set([
   'contract/hookproof-error.ts',
   'harness/config/nearest-name.ts',
+  'harness/diagnose/stack.ts',
   'harness/sender/partner.ts',
   'harness/plan/plan.ts',
   'harness/result/result-document.ts',
@@ -23,6 +24,7 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/result/tally.ts',
   'harness/run/run.ts',
   'harness/version.ts',
+  'scenarios/fault-dictionary.json',
 ]);
 
 const isOurs = (path: string) => path.endsWith('.ts') || path.endsWith('.json');

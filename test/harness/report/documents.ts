@@ -1,6 +1,7 @@
 /** Hand-made result documents for tests: valid and complete, and every part can be given. */
 import type {
   Bytes,
+  Diagnosis,
   Exchange,
   ResultDocument,
   ScenarioResult,
@@ -46,9 +47,28 @@ export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult 
     reason: '',
     why: 'Anybody who knows the URL could send notifications.',
     fix: 'Treat an absent header like a wrong one: answer 401.',
+    known: null,
     durationMs: 12.5,
     reproduce: { curl: null, command: `hookproof run --scenario ${id}` },
     exchanges: [],
+    ...parts,
+  };
+}
+
+/** A fault of the dictionary that fits. */
+export function diagnosisWith(parts: Partial<Diagnosis> = {}): Diagnosis {
+  return {
+    relation: 'main',
+    fault: 'missing-signature-accepted',
+    title: 'A missing signature is accepted',
+    agreement: 1,
+    outcomes: 1,
+    evidence: ['signature/missing'],
+    alike: [],
+    seen: 'Middlewares that look only at headers that are there.',
+    why: 'Whoever leaves the header out is let in.',
+    fix: 'Treat a missing header like a wrong one.',
+    stack: null,
     ...parts,
   };
 }
@@ -87,6 +107,7 @@ export function documentWith(parts: Partial<ResultDocument> = {}): ResultDocumen
     counts,
     advice: [],
     diagnosis: [],
+    baseline: null,
     notVerified: [],
     results,
     ...parts,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderHuman } from '../../../harness/report/index.ts';
-import { documentWith, exchangeWith, resultWith, textBody } from './documents.ts';
+import { diagnosisWith, documentWith, exchangeWith, resultWith, textBody } from './documents.ts';
 
 const PLAIN = { columns: 80, color: false, unicode: true };
 
@@ -17,15 +17,23 @@ const eventful = documentWith({
   profile: 'staging',
   advice: ['The signature secret has 12 characters; 32 or more are recommended.'],
   diagnosis: [
-    {
+    diagnosisWith({
       fault: 'skips-missing-signature',
       title: 'Checks a signature only when there is one',
       agreement: 31,
       outcomes: 31,
+      alike: ['empty-signature-accepted'],
       why: 'The check stands behind a condition on the header, so that whoever leaves the header out is let in without any check.',
       fix: 'Answer 401 when the header is absent.',
-    },
-    { fault: 'accepts-everything', title: 'Accepts everything', agreement: 27, outcomes: 31, why: '', fix: '' },
+      stack: { name: 'express', told: 'X-Powered-By: Express' },
+    }),
+    diagnosisWith({
+      relation: 'or',
+      fault: 'accepts-everything',
+      title: 'Accepts everything',
+      agreement: 27,
+      outcomes: 31,
+    }),
   ],
   notVerified: [
     { requirement: 'tls-minimum', text: 'TLS 1.2 or higher.', reason: 'It needs a TLS probe.' },
@@ -83,10 +91,14 @@ describe('the terminal report', () => {
         'Your endpoint behaves like this',
         '  Checks a signature only when there is one',
         '  skips-missing-signature, 31 of 31 outcomes agree',
-        '  why  The check stands behind a condition on the header, so that whoever leaves',
-        '       the header out is let in without any check.',
-        '  fix  Answer 401 when the header is absent.',
-        '  or   Accepts everything (accepts-everything, 27 of 31 outcomes agree)',
+        '  evidence  signature/missing',
+        '  seen      Middlewares that look only at headers that are there.',
+        '  why       The check stands behind a condition on the header, so that whoever',
+        '            leaves the header out is let in without any check.',
+        '  fix       Answer 401 when the header is absent.',
+        '  for       express (X-Powered-By: Express)',
+        '  same as   empty-signature-accepted: this run cannot tell them apart',
+        '  or        Accepts everything (accepts-everything, 27 of 31 outcomes agree)',
         '',
         'Failures (1)',
         '',

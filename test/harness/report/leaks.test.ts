@@ -18,10 +18,20 @@ import {
 } from '../../../harness/report/index.ts';
 import { type ResultDocument, resultDocument, VERDICTS } from '../../../harness/result/result-document.ts';
 import type { RunEvent } from '../../../harness/result/run-event.ts';
-import { documentWith, exchangeWith, resultWith } from './documents.ts';
+import { diagnosisWith, documentWith, exchangeWith, resultWith } from './documents.ts';
 
 /** The lists of the schema that cannot hold anything else. */
-const CLOSED = new Set(['schemaVersion', 'features', 'profile', 'verdict', 'level', 'role', 'base64']);
+const CLOSED = new Set([
+  'schemaVersion',
+  'features',
+  'profile',
+  'verdict',
+  'level',
+  'problem',
+  'relation',
+  'role',
+  'base64',
+]);
 
 /** A document with every part of the schema in it. */
 function fullDocument(): ResultDocument {
@@ -47,11 +57,20 @@ function fullDocument(): ResultDocument {
       },
     },
     advice: ['Take a longer secret.'],
-    diagnosis: [{ fault: 'hex', title: 'Hex', agreement: 1, outcomes: 2, why: 'why', fix: 'fix' }],
+    diagnosis: [diagnosisWith({ fault: 'hex', stack: { name: 'express', told: 'Server: x' } })],
+    baseline: {
+      file: 'known.yaml',
+      entries: 1,
+      known: ['signature/missing'],
+      stale: [{ scenario: 'a', problem: 'passes', message: 'message' }],
+      unfilled: ['a'],
+      notJudged: ['a'],
+    },
     notVerified: [{ requirement: 'timing', text: 'text', reason: 'reason' }],
     results: VERDICTS.map((verdict) =>
       resultWith({
         verdict,
+        known: { reason: 'reason', owner: 'owner', expires: '2027-01-31' },
         reason: verdict,
         exchanges,
         reproduce: { curl: 'curl -X POST', command: 'hookproof run' },
