@@ -12,9 +12,9 @@ Usage: hookproof <command> [options]
 Commands:
   run [URL]            run the suites against an endpoint
   demo                 start the reference receiver and run every suite against it
-  receiver             serve the reference receiver
-  list                 scenarios, suites, requirements, error codes; --json, --schemas
-  explain ID           a scenario, a requirement, a status or an error code, in plain words
+  receiver             serve the reference receiver; --fault NAME makes a known mistake
+  list                 scenarios, suites, requirements, faults, error codes; --json, --schemas
+  explain ID           a scenario, a requirement, a fault, a status or an error code, in plain words
   trigger NAME URL     send one notification or one flow through the sender core
   sign [FILE]          sign a body, offline
   verify [FILE]        say why a signature does not match, offline
@@ -22,13 +22,14 @@ Commands:
   certs DIR            write test certificates for HTTPS and mutual TLS
   config show          every setting with its source; secrets are never shown
   config schema        the JSON Schema of hookproof.yaml
+  baseline update FILE  write the failures of a run as known, for run --baseline
   init [FILE]          write a commented hookproof.yaml
 
 Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY), never from the command line.
 
 Exit codes:
   0  conformant (warnings allowed unless --strict)
-  1  at least one failure
+  1  at least one failure that is not known, or a stale entry in a baseline
   2  usage or configuration error; nothing selected
   3  no verdict: unreachable, or inconclusive checks and no failure
   4  internal or harness error

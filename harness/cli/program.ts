@@ -4,6 +4,9 @@ import { HookproofError } from '../../contract/hookproof-error.ts';
 import { version } from '../version.ts';
 import { describeError } from './describe-error.ts';
 
+/** As `harness/diagnose/stack.ts` has them, which a test holds against this: here nothing is loaded before it is needed. */
+export const STACKS = 'express, fastify, django, flask, spring, rails, laravel, go, dotnet';
+
 type Action = (...given: never[]) => Promise<number>;
 
 const EXIT_CODES = `
@@ -43,6 +46,8 @@ function withRunOptions(command: Command): Command {
     .option('--seed <text>', 'repeat the values of an earlier run')
     .option('--shard <i/n>', 'run the i-th of n parts')
     .option('--strict', 'warnings fail')
+    .option('--baseline <file>', 'known failures, which do not fail the run; `hookproof baseline update` writes it')
+    .option('--stack <name>', `tell fixes for this stack: ${STACKS} (default: guessed from the answers)`)
     .option('--bail', 'stop after the first failure')
     .option('--evidence', 'keep the exchanges of passes too')
     .option('--reporter <name[=file]>', 'human, json, junit, ndjson; "-" is standard output (repeatable)', collect)
@@ -68,6 +73,14 @@ Examples:
 Exit codes:
   0 it could look at everything, whatever it found, 2 usage or configuration error, 3 the endpoint was not reached,
   4 internal error, 130/143 interrupted`;
+
+const BASELINE_HELP = `
+New entries wait for a person to fill in the reason and the owner, and expire after 90 days. It never runs in CI (CI is set): there, a
+new failure has to fail.
+
+Examples:
+  hookproof baseline update known.yaml https://partner.example/hooks
+  hookproof baseline update known.yaml --run hookproof-run/run.json`;
 
 /** Builds the program. `finish` takes the exit code of the command that ran. */
 export function createProgram(finish: (code: number) => void): Command {
@@ -97,7 +110,11 @@ export function createProgram(finish: (code: number) => void): Command {
 
   program
     .command('receiver')
-    .description('serve the reference receiver')
+    .description('serve the reference receiver, or with --fault one that makes a known mistake')
+    .option(
+      '--fault <name>',
+      'make this mistake, to try a harness out; never deploy it (`hookproof list --what faults`)',
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 takes a free one', '3000')
     .option('--path <path>', 'take deliveries only at this path')
@@ -136,10 +153,10 @@ export function createProgram(finish: (code: number) => void): Command {
 
   program
     .command('list')
-    .description('scenarios, suites, requirements, statuses and error codes')
+    .description('scenarios, suites, requirements, known faults and error codes')
     .addOption(
       new Option('--what <kind>', 'what to list')
-        .choices(['scenarios', 'suites', 'requirements', 'error-codes'])
+        .choices(['scenarios', 'suites', 'requirements', 'faults', 'error-codes'])
         .default('scenarios'),
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
@@ -149,11 +166,12 @@ export function createProgram(finish: (code: number) => void): Command {
 
   program
     .command('explain')
-    .argument('<id>', 'scenario, suite, requirement, order status or error code')
+    .argument('<id>', 'scenario, suite, requirement, known fault, order status or error code')
+    .option('--stack <name>', `the fix of a fault for this stack: ${STACKS}`)
     .description('what it means, why it matters, how to mend it')
     .addHelpText(
       'after',
-      '\nExamples:\n  hookproof explain signature/missing\n  hookproof explain hmac-raw-body\n  hookproof explain 352-102-S1',
+      '\nExamples:\n  hookproof explain signature/missing\n  hookproof explain hmac-raw-body\n  hookproof explain verifies-reserialised-json --stack flask\n  hookproof explain 352-102-S1',
     )
     .action(action(async () => (await import('./commands/explain.ts')).explainCommand));
 
@@ -224,6 +242,20 @@ export function createProgram(finish: (code: number) => void): Command {
       '\nFor trying things out, never for production. It prints how the files are used.\n\nExamples:\n  hookproof certs certs\n  hookproof certs certs --host partner.test --host 127.0.0.1 --days 90 --key rsa2048',
     )
     .action(action(async () => (await import('./commands/certs.ts')).certsCommand));
+
+  const baseline = program.command('baseline').description('the list of known failures');
+  withRunOptions(
+    withPartnerOptions(
+      baseline
+        .command('update')
+        .argument('<file>', 'baseline to write, YAML or JSON')
+        .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
+    ),
+  )
+    .option('--run <file>', 'take the failures from this JSON report in place of a new run')
+    .description('write the failures of a run as known; reasons, owners and days that are there are kept')
+    .addHelpText('after', BASELINE_HELP)
+    .action(action(async () => (await import('./commands/baseline.ts')).baselineUpdateCommand));
 
   program
     .command('init')

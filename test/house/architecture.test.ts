@@ -22,9 +22,12 @@ describe('the house', () => {
     expect(IMPORTS.filter(againstTheArrows).map(show)).toEqual([]);
   });
 
-  it('has one door between the harness and the receiver', () => {
+  it('has one door between the harness and the receiver, and one to its mutants', () => {
     const between = IMPORTS.filter(({ from, to }) => from.startsWith('harness/') && to.startsWith('receiver/'));
-    expect(between.map(show)).toEqual(['harness/cli/receiver-door.ts -> receiver/index.ts']);
+    expect(between.map(show)).toEqual([
+      'harness/cli/receiver-door.ts -> receiver/index.ts',
+      'harness/cli/fault-door.ts -> receiver/faults/index.ts',
+    ]);
   });
 
   it('imports other rooms through their public face', () => {
@@ -77,6 +80,8 @@ describe('the rules', () => {
     ['harness/cli/receiver-door.ts', 'receiver/serve.ts', true],
     ['certs/a.ts', 'receiver/index.ts', true],
     ['harness/cli/receiver-door.ts', 'receiver/index.ts', false],
+    ['harness/cli/receiver-door.ts', 'receiver/faults/index.ts', true],
+    ['harness/cli/fault-door.ts', 'receiver/faults/index.ts', false],
     ['receiver/a.ts', 'contract/index.ts', false],
     ['harness/run/a.ts', 'scenarios/index.ts', false],
     ['contract/a.ts', 'zod', false],

@@ -11,7 +11,9 @@ import {
   tlsVersionName,
 } from '../../../contract/index.ts';
 import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
-import { nearestName } from '../../config/index.ts';
+import { loadDictionary, STACKS, type Stack } from '../../diagnose/index.ts';
+import { explainFault } from '../explain-fault.ts';
+import { didYouMean } from '../near-names.ts';
 
 const LEVELS = {
   must: 'must (a failure fails the run)',
@@ -116,16 +118,33 @@ export function explain(id: string): string | null {
   return explainRequirement(id) ?? explainSuite(id) ?? explainErrorCode(id) ?? explainStatus(id);
 }
 
-export async function explainCommand(id: string): Promise<number> {
-  const text = explain(id);
+/** The same for a known fault. */
+async function explainKnownFault(id: string, stack: Stack | null): Promise<string | null> {
+  const { faults } = await loadDictionary();
+  const fault = faults.find(({ name }) => name === id);
+  return fault === undefined ? null : explainFault(fault, faults, stack);
+}
+
+function stackFrom(word: string | undefined): Stack | null {
+  const found = STACKS.find((stack) => stack === word);
+  if (found !== undefined || word === undefined) return found ?? null;
+  throw new HookproofError('EXPLAIN_UNKNOWN_STACK', `there are no fixes for a stack "${word}"`, {
+    hint: `${didYouMean(word, STACKS)}Choose from ${STACKS.join(', ')}.`,
+  });
+}
+
+export async function explainCommand(id: string, flags: { readonly stack?: string }): Promise<number> {
+  const stack = stackFrom(flags.stack);
+  const text = explain(id) ?? (await explainKnownFault(id, stack));
   if (text === null) {
+    const { faults } = await loadDictionary();
     const known = [
       ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
       ...REQUIREMENTS.map((entry) => entry.id),
+      ...faults.map(({ name }) => name),
     ];
-    const near = nearestName(id, known);
     throw new HookproofError('EXPLAIN_UNKNOWN', `nothing is called "${id}"`, {
-      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof list\` shows scenarios, \`hookproof list --what requirements\` requirements.`,
+      hint: `${didYouMean(id, known)}\`hookproof list\` shows scenarios, \`hookproof list --what requirements\` requirements, \`--what faults\` the known faults.`,
     });
   }
   process.stdout.write(text);

@@ -2,10 +2,11 @@
 import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/index.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { nearestName } from '../../config/index.ts';
+import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { resultSchema } from '../../report/index.ts';
 
 interface ListFlags {
-  readonly what: 'scenarios' | 'suites' | 'requirements' | 'error-codes';
+  readonly what: 'scenarios' | 'suites' | 'requirements' | 'faults' | 'error-codes';
   readonly suite?: string[];
   readonly json?: boolean;
   readonly schemas?: boolean;
@@ -22,8 +23,14 @@ function describeScenario(scenario: Scenario, suite: string) {
   return { id, suite, title, level, requirements, needs, stages: stagesOf(scenario), expected, why, fix };
 }
 
+/** Without the outcomes: what they are is the business of the dictionary. */
+function faultRow({ outcomes, features: _, ...fault }: DictionaryFault) {
+  const data = { ...fault, failedBy: Object.keys(outcomes) };
+  return { id: fault.name, text: `${fault.severity.padEnd(8)}  ${fault.area.padEnd(11)}  ${fault.title}`, data };
+}
+
 /** Rows of the listing: an id, what is behind it in words, and the same as data. */
-function rowsFor(flags: ListFlags): { id: string; text: string; data: unknown }[] {
+async function rowsFor(flags: ListFlags): Promise<{ id: string; text: string; data: unknown }[]> {
   switch (flags.what) {
     case 'scenarios':
       return selectedSuites(flags).flatMap((suite) =>
@@ -50,6 +57,8 @@ function rowsFor(flags: ListFlags): { id: string; text: string; data: unknown }[
           ),
         },
       }));
+    case 'faults':
+      return (await loadDictionary()).faults.map(faultRow);
     case 'error-codes':
       return ERROR_CODES.map((entry) => ({ id: entry.code, text: entry.meaning, data: entry }));
   }
@@ -76,7 +85,7 @@ export async function listCommand(flags: ListFlags): Promise<number> {
     );
     return 0;
   }
-  const rows = rowsFor(flags);
+  const rows = await rowsFor(flags);
   if (flags.json === true) {
     const document = { catalogue: catalogueDigest(), what: flags.what, items: rows.map(({ data }) => data) };
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);

@@ -15,6 +15,7 @@ interface ReceiverFlags extends TlsFlags {
   readonly apiKeyHeader?: string;
   readonly bodyLimit?: string;
   readonly open?: boolean;
+  readonly fault?: string;
 }
 
 function wholeNumber(text: string, flag: string, most: number): number {
@@ -48,10 +49,29 @@ async function credentials(
   return (await Promise.all((files ?? [undefined]).map(read))).flat();
 }
 
+/** A mutant with a wrong certificate serves that one; its authority goes into the file for that of the quick start. */
+function withoutCertificate(flags: ReceiverFlags): ReceiverFlags {
+  if (flags.tlsCert === undefined && flags.tlsKey === undefined) {
+    const { tlsQuickStart: _, tlsQuickStartCa: __, ...others } = flags;
+    return others;
+  }
+  throw new HookproofError('RECEIVER_FAULT_CERTIFICATE', `the fault ${flags.fault} serves a certificate of its own`, {
+    hint: 'Leave --tls-cert and --tls-key out.',
+  });
+}
+
+/** The mutants are loaded only for those who ask for one. */
+async function faultCalled(name: string) {
+  return (await import('../faulty-receiver.ts')).findFaultyReceiver(name);
+}
+
 export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
+  const fault = flags.fault === undefined ? null : await faultCalled(flags.fault);
   const secrets = await credentials(flags.secretFile, 'signature secret', '--secret-file', 'HOOKPROOF_SECRET');
   const keys = await credentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
-  const { read, files, clientCertificate } = await tlsSettings(flags);
+  const { read, files, clientCertificate } = await tlsSettings(
+    fault?.hasCertificate === true ? withoutCertificate(flags) : flags,
+  );
   const first = read === null ? null : await read();
   const tls = first?.tls;
   for (const sentence of first?.advice ?? []) process.stderr.write(`advice: ${sentence}\n`);
@@ -62,7 +82,7 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     });
   }
   const logger = createLogger();
-  const receiver = await openReceiver({
+  const options = {
     host: flags.host,
     port: wholeNumber(flags.port, '--port', 65_535),
     ...(flags.path === undefined ? {} : { path: flags.path }),
@@ -77,7 +97,8 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     ...(tls === undefined ? {} : { tls }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
     logger,
-  });
+  };
+  const receiver = await (fault === null ? openReceiver(options) : fault.open(options, flags.tlsQuickStartCa));
   const stopKeeping =
     read === null || tls === undefined
       ? () => {}
@@ -87,6 +108,7 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     process.once('SIGINT', () => resolve(0));
     process.once('SIGTERM', () => resolve(0));
   });
+  if (fault !== null) process.stderr.write(fault.warning);
   process.stderr.write(`listening at ${receiver.url}\n`);
   const code = await stopped;
   stopKeeping();

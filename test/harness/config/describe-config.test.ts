@@ -31,6 +31,8 @@ timeout           5s                     hookproof.yaml:6:10
 recovery          10s                    default
 seed              chosen by the run      default
 strict            true                   flag --strict
+baseline          none                   default
+stack             guessed from the answers  default
 bail              false                  default
 evidence          false                  default
 shard             none                   default

@@ -131,6 +131,20 @@ const TABLE: readonly Row[] = [
     at: '1:9',
   },
   {
+    path: 'baseline',
+    flags: { baseline: '/known.yaml' },
+    yaml: 'baseline: /file.yaml\n',
+    shown: { flag: '/known.yaml', file: '/file.yaml', none: 'none' },
+    at: '1:11',
+  },
+  {
+    path: 'stack',
+    flags: { stack: 'flask' },
+    yaml: 'stack: spring\n',
+    shown: { flag: 'flask', file: 'spring', none: 'guessed from the answers' },
+    at: '1:8',
+  },
+  {
     path: 'bail',
     flags: { bail: true },
     yaml: 'bail: false\n',
