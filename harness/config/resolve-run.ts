@@ -54,7 +54,7 @@ function showRun(resolution: Resolution, options: RunOptions): void {
     ['seed', options.seed ?? 'chosen by the run'],
     ['strict', String(options.strict)],
     ['baseline', options.baseline ?? 'none'],
-    ['stack', options.stack ?? 'guessed from the answers'],
+    ['stack', options.stack ?? 'guessed'],
     ['bail', String(options.bail)],
     ['evidence', String(options.evidence)],
     ['shard', options.shard === null ? 'none' : `${options.shard.index}/${options.shard.of}`],

@@ -32,7 +32,7 @@ recovery          10s                    default
 seed              chosen by the run      default
 strict            true                   flag --strict
 baseline          none                   default
-stack             guessed from the answers  default
+stack             guessed                default
 bail              false                  default
 evidence          false                  default
 shard             none                   default

@@ -141,7 +141,7 @@ const TABLE: readonly Row[] = [
     path: 'stack',
     flags: { stack: 'flask' },
     yaml: 'stack: spring\n',
-    shown: { flag: 'flask', file: 'spring', none: 'guessed from the answers' },
+    shown: { flag: 'flask', file: 'spring', none: 'guessed' },
     at: '1:8',
   },
   {

@@ -97,6 +97,7 @@ describe('the terminal report', () => {
         '            leaves the header out is let in without any check.',
         '  fix       Answer 401 when the header is absent.',
         '  for       express (X-Powered-By: Express)',
+        '  more      hookproof explain skips-missing-signature',
         '  same as   empty-signature-accepted: this run cannot tell them apart',
         '  or        Accepts everything (accepts-everything, 27 of 31 outcomes agree)',
         '',
