@@ -22,6 +22,8 @@ const PRESENT = 0.6;
 const COVERS_THE_REST = 0.5;
 /** So many are tried as the first of two. */
 const FIRSTS = 40;
+/** Scores that differ by less are the same. */
+const CLOSE = 1e-9;
 /** What one fault shows alone and the other may hide counts so much when it is not there. */
 const HIDDEN = 0.5;
 
@@ -108,7 +110,7 @@ function bestPair(vector: Vector, ranked: readonly RankedFault[], weight: Weighe
     .map(({ fault }) => candidateOf(vector, red, fault, weight))
     .filter(({ share }) => share >= PRESENT);
   const firsts = all.toSorted((a, b) => b.covered * b.share - a.covered * a.share).slice(0, FIRSTS);
-  let best: { one: Candidate; other: Candidate; score: number } | null = null;
+  let best: { one: Candidate; other: Candidate; score: number; twice: number } | null = null;
   for (const one of firsts) {
     const rest = new Set(red.filter((id) => likeness(vector.get(id) ?? null, one.expected.get(id) ?? null) < 1));
     const sum = (ids: Iterable<string>) => [...ids].reduce((total, id) => total + weight(id), 0);
@@ -122,7 +124,10 @@ function bestPair(vector: Vector, ranked: readonly RankedFault[], weight: Weighe
       );
       if (sum(new Set(covers)) / left < COVERS_THE_REST) continue;
       const score = scoreOfPair(vector, red, one, other, weight);
-      if (best === null || score > best.score + 1e-9) best = { one, other, score };
+      // Of pairs that fit alike the one that says the least twice.
+      const twice = sum(one.red.filter((id) => other.expected.get(id)));
+      const better = best === null || score > best.score + CLOSE || (score > best.score - CLOSE && twice < best.twice);
+      if (better) best = { one, other, score, twice };
     }
   }
   return best;

@@ -58,7 +58,7 @@ describe('what the endpoint behaves like over mutual TLS', () => {
 
   it('names the fault of a certificate that is not trusted', async () => {
     const found = await diagnosisOf({ requestCert: true }, () => true, 'expired');
-    expect(found).toEqual({ verdict: 'nonconformant', faults: ['certificate-expired'] });
+    expect(found).toEqual({ verdict: 'nonconformant', faults: ['serves-expired-certificate'] });
   });
 });
 

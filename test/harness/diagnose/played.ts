@@ -1,0 +1,47 @@
+/** Runs against mutants as the fault dictionary has them, for tests of the diagnosis: no receiver is started. */
+import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
+import type { ScenarioResult, Verdict } from '../../../harness/result/result-document.ts';
+import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
+import { resultWith } from '../report/documents.ts';
+
+/** What is observed where a scenario is passed: only the status class matters to the diagnosis. */
+const RIGHT: Readonly<Record<string, string>> = {
+  signature: '401',
+  'api-key': '401',
+  combination: '401',
+  malformed: '400',
+};
+
+/** The results of a run in which exactly these outcomes are not passed. Scenarios that need a feature that is off do not apply. */
+export function resultsWith(
+  outcomes: Readonly<Record<string, string>>,
+  features: readonly Feature[],
+): ScenarioResult[] {
+  return CATALOGUE.flatMap(({ name, scenarios }) =>
+    scenarios.map((scenario) => {
+      const { id, level, title, needs = [] } = scenario;
+      const [verdict = 'pass', ...observed] = (outcomes[id] ?? '').split(' ').filter((word) => word !== '');
+      const applies = needs.every((need) => features.includes(need));
+      return resultWith({
+        id,
+        suite: name,
+        title,
+        level,
+        verdict: (applies ? verdict : 'not-applicable') as Verdict,
+        expected: 'expect' in scenario ? scenario.expect.text : '',
+        observed: observed.join(' ') || (RIGHT[name] ?? '200'),
+      });
+    }),
+  );
+}
+
+/** What is red in a run against a mutant. */
+export function redOutcomes(fault: DictionaryFault): Record<string, string> {
+  return Object.fromEntries(Object.entries(fault.outcomes).filter(([, outcome]) => /^(?:fail|warn) /.test(outcome)));
+}
+
+export function faultCalled(dictionary: FaultDictionary, name: string): DictionaryFault {
+  const found = dictionary.faults.find((fault) => fault.name === name);
+  if (found === undefined) throw new Error(`the dictionary has no ${name}`);
+  return found;
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { explainByFaults } from '../../../harness/diagnose/explain-by-faults.ts';
+import { type DictionaryFault, type FaultDictionary, loadDictionary } from '../../../harness/diagnose/index.ts';
+import { rankFaults, vectorOf } from '../../../harness/diagnose/rank-faults.ts';
+import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
+import { faultCalled, redOutcomes, resultsWith } from './played.ts';
+
+const dictionary = await loadDictionary();
+const EVERYTHING: Feature[] = ['hmac', 'api-key'];
+
+/** Mutants of what is delivered, which let the first delivery through and can be seen at all. */
+const PLAYED = dictionary.faults.filter(
+  (fault) =>
+    fault.features.every((feature) => EVERYTHING.includes(feature)) &&
+    Object.keys(redOutcomes(fault)).length > 0 &&
+    redOutcomes(fault)['valid/plain'] === undefined,
+);
+
+const vector = (outcomes: Record<string, string>, features = EVERYTHING) => vectorOf(resultsWith(outcomes, features));
+const named = (outcomes: Record<string, string>, features = EVERYTHING) =>
+  explainByFaults(vector(outcomes, features), dictionary).faults.map(({ fault, alike }) => [fault.name, ...alike]);
+
+describe('the dictionary', () => {
+  it('has mutants, each with its text, and outcomes of scenarios that there are', () => {
+    expect(dictionary.faults.length).toBeGreaterThanOrEqual(130);
+    const ids = new Set(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
+    for (const { name, title, seen, why, fix, outcomes } of dictionary.faults) {
+      expect([name, [title, seen, why, fix.rule, fix.express].every((text) => text.length > 10)]).toEqual([name, true]);
+      expect([name, Object.keys(outcomes).filter((id) => !ids.has(id))]).toEqual([name, []]);
+    }
+  });
+});
+
+describe('a partner that behaves exactly like one mutant', () => {
+  it('is given its name, alone, and every outcome agrees', () => {
+    const wrong = PLAYED.filter((fault) => {
+      const { faults } = explainByFaults(vector(redOutcomes(fault)), dictionary);
+      const [first] = faults;
+      const isNamed = first?.fault.name === fault.name || first?.alike.includes(fault.name) === true;
+      return faults.length !== 1 || !isNamed || first?.agreement !== first?.outcomes;
+    });
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+    expect(PLAYED.length).toBeGreaterThan(200);
+  });
+
+  it('is given the same name without an API key, where that mutant shows at all', () => {
+    const wrong = PLAYED.filter((fault) => {
+      const vectorHere = vector(redOutcomes(fault), ['hmac']);
+      if ([...vectorHere.values()].every((outcome) => outcome === null)) return false;
+      const [first] = explainByFaults(vectorHere, dictionary).faults;
+      return first?.fault.name !== fault.name && first?.alike.includes(fault.name) !== true;
+    });
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('is given the same name over mutual TLS: what was not judged there does not count', () => {
+    const fault = faultCalled(dictionary, 'verifies-reserialised-json');
+    const features: Feature[] = ['hmac', 'api-key', 'https', 'mtls'];
+    const [first] = explainByFaults(vector(redOutcomes(fault), features), dictionary).faults;
+    expect([first?.fault.name, first?.agreement]).toEqual([fault.name, first?.outcomes]);
+    const more = { ...redOutcomes(fault), 'mtls/unsigned': 'fail 200' };
+    expect(explainByFaults(vector(more, features), dictionary).faults.map((one) => one.fault.name)).toEqual([
+      fault.name,
+    ]);
+  });
+});
+
+describe('a partner that is a little different', () => {
+  it('is given the name although every status is another one: the same failures count half', () => {
+    const fault = faultCalled(dictionary, 'verifies-reserialised-json');
+    const other = Object.fromEntries(
+      Object.entries(redOutcomes(fault)).map(([id, outcome]) => [id, outcome.replace('401', '403')]),
+    );
+    const [exact] = rankFaults(vector(redOutcomes(fault)), dictionary);
+    const [near] = rankFaults(vector(other), dictionary);
+    expect([near?.fault.name, exact?.score, near?.agreement === exact?.agreement]).toEqual([fault.name, 1, false]);
+    expect(near?.score).toBeGreaterThanOrEqual(0.5);
+    expect(named(other)[0]).toContain(fault.name);
+  });
+
+  it('is given the name although something else is wrong that no mutant knows', () => {
+    const fault = faultCalled(dictionary, 'hashes-at-most-1-kib');
+    expect(named({ ...redOutcomes(fault), 'valid/sell': 'fail 451' })).toEqual([[fault.name]]);
+  });
+});
+
+describe('what fits nothing', () => {
+  it('is given no name', () => {
+    const strange = Object.fromEntries(
+      CATALOGUE.flatMap(({ scenarios }) => scenarios)
+        .filter((_, at) => at % 7 === 3)
+        .map(({ id }) => [id, 'fail 451']),
+    );
+    expect(named(strange)).toEqual([]);
+    expect(named({})).toEqual([]);
+  });
+});
+
+describe('two faults at once', () => {
+  const both = (one: string, other: string) => {
+    const [a, b] = [redOutcomes(faultCalled(dictionary, one)), redOutcomes(faultCalled(dictionary, other))];
+    return named({ ...a, ...b })
+      .flat()
+      .toSorted();
+  };
+
+  it.each([
+    ['verifies-reserialised-json', 'api-key-case-ignored'],
+    ['missing-signature-accepted', 'closes-the-list-of-types'],
+    ['hashes-at-most-1-kib', 'api-key-missing-is-400'],
+    ['default-secret-accepted', 'refuses-refunds'],
+  ])('%s and %s are both named', (one, other) => {
+    expect(both(one, other)).toEqual(expect.arrayContaining([one, other]));
+  });
+
+  it('are named where each alone refuses what the two together accept', () => {
+    const sum = {
+      ...redOutcomes(faultCalled(dictionary, 'signature-not-checked')),
+      ...redOutcomes(faultCalled(dictionary, 'api-key-not-checked')),
+      'combination/wrong-signature-wrong-key': 'fail 200',
+      'combination/wrong-signature-missing-key': 'fail 200',
+      'combination/missing-signature-wrong-key': 'fail 200',
+      'combination/missing-signature-missing-key': 'fail 200',
+    };
+    expect(named(sum).flat()).toEqual(expect.arrayContaining(['signature-not-checked', 'api-key-not-checked']));
+  });
+
+  it('hold each against its own outcomes', () => {
+    const sum = {
+      ...redOutcomes(faultCalled(dictionary, 'verifies-reserialised-json')),
+      ...redOutcomes(faultCalled(dictionary, 'api-key-case-ignored')),
+    };
+    const { faults } = explainByFaults(vector(sum), dictionary);
+    for (const { fault, agreement, outcomes } of faults)
+      expect([fault.name, agreement, outcomes]).toEqual([fault.name, outcomes, Object.keys(redOutcomes(fault)).length]);
+  });
+});
+
+describe('the ranking, with a dictionary made up for it', () => {
+  const [first, second, third] = ['raw-body/spaces', 'raw-body/tabs', 'raw-body/indent-2'] as const;
+  const fault = (
+    name: string,
+    outcomes: Record<string, string>,
+    more: Partial<DictionaryFault> = {},
+  ): DictionaryFault => ({
+    ...faultCalled(dictionary, 'verifies-reserialised-json'),
+    name,
+    outcomes,
+    ...more,
+  });
+  const rank = (faults: DictionaryFault[], outcomes: Record<string, string>) =>
+    rankFaults(vector(outcomes), { ...dictionary, faults } satisfies FaultDictionary);
+
+  it('weighs rare outcomes more', () => {
+    const faults = [
+      fault('rare', { [first]: 'fail 401' }),
+      fault('common', { [second]: 'fail 401' }),
+      fault('common-too', { [second]: 'fail 401', [third]: 'fail 401' }),
+    ];
+    const [best] = rank(faults, { [first]: 'fail 401', [second]: 'fail 401' });
+    expect(best?.fault.name).toBe('rare');
+  });
+
+  it('prefers the same status, and takes another failure for half', () => {
+    const faults = [fault('other', { [first]: 'fail 500' }), fault('same', { [first]: 'fail 401' })];
+    expect(rank(faults, { [first]: 'fail 401' }).map(({ fault: { name }, score }) => [name, score])).toEqual([
+      ['same', 1],
+      ['other', 0.5],
+    ]);
+  });
+
+  it('names together what cannot be told apart, the one that the others were declared equal to first', () => {
+    const equivalentTo = { name: 'b-original', reason: 'They do the same.' };
+    const faults = [
+      fault('a-copy', { [first]: 'fail 401' }, { equivalentTo }),
+      fault('b-original', { [first]: 'fail 401' }),
+    ];
+    const told = rank(faults, { [first]: 'fail 401' });
+    expect(told.map(({ fault: { name }, alike }) => [name, alike])).toEqual([['b-original', ['a-copy']]]);
+  });
+
+  it('leaves out what was not judged in one of the two', () => {
+    const faults = [fault('mine', { [first]: 'fail 401', [second]: 'no verdict' })];
+    const told = rank(faults, { [first]: 'fail 401', [second]: 'fail 401', [third]: 'inconclusive' });
+    expect(told[0]).toMatchObject({ score: 1, agreement: 1, outcomes: 1, evidence: [first] });
+    const needsKey = [fault('mine', { [first]: 'fail 401' }, { features: ['hmac'] })];
+    expect(rank(needsKey, { [first]: 'fail 401', 'api-key/missing': 'fail 200' })[0]).toMatchObject({
+      score: 1,
+      outcomes: 1,
+    });
+  });
+});

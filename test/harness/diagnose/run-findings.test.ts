@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose, loadDictionary } from '../../../harness/diagnose/index.ts';
+import { mutantOf, wrongEncodings } from '../../../harness/diagnose/wrong-encodings.ts';
+import type { Feature } from '../../../scenarios/index.ts';
+import { exchangeWith, textBody } from '../report/documents.ts';
+import { faultCalled, redOutcomes, resultsWith } from './played.ts';
+
+const dictionary = await loadDictionary();
+const BOTH: Feature[] = ['hmac', 'api-key'];
+
+function diagnosed(
+  outcomes: Record<string, string>,
+  more: Partial<Parameters<typeof diagnose>[0]> = {},
+  features = BOTH,
+) {
+  return diagnose({ results: resultsWith(outcomes, features), outages: [], gate: null, stack: null, ...more });
+}
+
+const outcomesOf = (name: string) => redOutcomes(faultCalled(dictionary, name));
+
+describe('the diagnosis', () => {
+  it('is empty when everything passes', async () => {
+    expect(await diagnosed({})).toEqual([]);
+  });
+
+  it('names the mutant, its evidence, where it is seen, why it matters and the fix', async () => {
+    const fault = faultCalled(dictionary, 'verifies-reserialised-json');
+    const [main] = await diagnosed(redOutcomes(fault));
+    expect(main).toMatchObject({
+      relation: 'main',
+      fault: fault.name,
+      title: fault.title.replace(/\.$/, ''),
+      seen: fault.seen,
+      why: fault.why,
+      fix: fault.fix.rule,
+      stack: null,
+      evidence: expect.arrayContaining(['raw-body/spaces']),
+    });
+    expect([main?.agreement, main?.evidence.length]).toEqual([main?.outcomes, main?.outcomes]);
+  });
+
+  it('has the fix for the stack that is given, and for the one that the answers give away', async () => {
+    const fault = faultCalled(dictionary, 'verifies-reserialised-json');
+    const [given] = await diagnosed(redOutcomes(fault), { stack: 'rails' });
+    expect([given?.stack, given?.fix]).toEqual([
+      { name: 'rails', told: '--stack' },
+      `${fault.fix.rule} ${fault.fix.rails}`,
+    ]);
+    const headers: [string, string][] = [['Server', 'Werkzeug/3.1.3 Python/3.13.5']];
+    const exchange = exchangeWith({ response: { status: 401, headers, body: textBody('') } });
+    const results = resultsWith(redOutcomes(fault), BOTH).map((result) => ({ ...result, exchanges: [exchange] }));
+    const [guessed] = await diagnosed({}, { results });
+    expect([guessed?.stack?.name, guessed?.fix.endsWith(fault.fix.flask ?? '?')]).toEqual(['flask', true]);
+  });
+
+  it('says both of two faults', async () => {
+    const found = await diagnosed({
+      ...outcomesOf('verifies-reserialised-json'),
+      ...outcomesOf('api-key-case-ignored'),
+    });
+    expect(found.map(({ relation, fault }) => [relation, fault])).toEqual([
+      ['main', 'verifies-reserialised-json'],
+      ['also', 'api-key-case-ignored'],
+    ]);
+  });
+
+  it('is empty where nothing that is known fits', async () => {
+    expect(await diagnosed({ 'valid/sell': 'fail 451', 'raw-body/tabs': 'fail 451', 'http/slow': 'fail 451' })).toEqual(
+      [],
+    );
+  });
+
+  it('says that nothing is checked where every forgery and every payload is accepted', async () => {
+    const everything = Object.fromEntries(
+      resultsWith({}, BOTH)
+        .filter(({ expected }) => expected.startsWith('401'))
+        .map(({ id }) => [id, 'fail 200']),
+    );
+    const results = resultsWith(everything, BOTH).map((result) =>
+      result.suite === 'malformed' && result.verdict === 'pass' ? { ...result, observed: '200' } : result,
+    );
+    const [main] = await diagnosed({}, { results });
+    expect(main?.fault).toBe('accepts-everything');
+    const [checked] = await diagnosed(outcomesOf('signature-not-checked'));
+    expect(checked?.fault).toBe('signature-not-checked');
+  });
+
+  it('says that a delivery stops the receiver, beside the mutant that does it', async () => {
+    const outage = { culprit: 'signature/missing', inFlight: ['signature/missing'], recovered: true };
+    const outages = [outage] as unknown as Parameters<typeof diagnose>[0]['outages'];
+    const found = await diagnosed(outcomesOf('missing-signature-kills'), { outages });
+    expect(found.map(({ fault }) => fault)).toEqual(
+      expect.arrayContaining(['missing-signature-kills', 'dies-and-is-restarted']),
+    );
+    const [alone] = await diagnosed({ 'valid/sell': 'fail 451' }, { outages });
+    expect(alone?.fault).toBe('dies-and-is-restarted');
+  });
+
+  it('keeps the findings that no mutant has', async () => {
+    const statuses = Object.fromEntries(
+      resultsWith({}, ['hmac'])
+        .filter(
+          ({ suite, expected, verdict }) => verdict === 'pass' && suite === 'signature' && expected.startsWith('401'),
+        )
+        .map(({ id }) => [id, 'fail 418'].with(1, 'fail 404') as [string, string]),
+    );
+    const found = await diagnosed(statuses, {}, ['hmac']);
+    expect(found.some(({ agreement, evidence }) => agreement >= 10 && evidence.length >= 10)).toBe(true);
+  });
+});
+
+describe('an endpoint that refuses the first delivery', () => {
+  const gate = { fault: 'hex', title: 'Hex in place of Base64', why: 'Why.', fix: 'Encode it with Base64.' };
+  const refused = { 'valid/plain': 'fail 401' };
+
+  it('is what the wrong signature that was accepted says, by the name of the mutant', async () => {
+    const [main, ...others] = await diagnosed(refused, { gate });
+    const { seen } = faultCalled(dictionary, 'expects-hex');
+    expect(others).toEqual([]);
+    expect(main).toMatchObject({
+      fault: 'expects-hex',
+      title: gate.title,
+      fix: gate.fix,
+      seen,
+      evidence: ['valid/plain'],
+    });
+  });
+
+  it('is what the answer says where no mutant fits, and where many do', async () => {
+    const path = { ...gate, fault: 'wrong-path', title: 'Nothing is served at this path (404)' };
+    expect(await diagnosed({ 'valid/plain': 'fail 404' }, { gate: path })).toMatchObject([
+      { fault: 'wrong-path', seen: '' },
+    ]);
+    const secret = { ...gate, fault: 'refuses-right-credentials' };
+    expect(await diagnosed(refused, { gate: secret })).toMatchObject([{ fault: 'refuses-right-credentials' }]);
+  });
+
+  it('has a mutant in the dictionary for each way that names one', () => {
+    const ways = wrongEncodings('secret').map(({ fault }) => mutantOf(fault));
+    const names = ways.filter((name) => name !== undefined);
+    expect(names.length).toBeGreaterThan(10);
+    const known = new Set(dictionary.faults.map(({ name }) => name));
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+  });
+});

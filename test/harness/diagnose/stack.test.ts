@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { STACKS as LISTED } from '../../../harness/cli/program.ts';
+import { fixFor } from '../../../harness/diagnose/fault-diagnosis.ts';
+import { guessStack, STACKS } from '../../../harness/diagnose/stack.ts';
+import { STACKS as OF_RECEIVER } from '../../../receiver/faults/index.ts';
+import { exchangeWith, resultWith, textBody } from '../report/documents.ts';
+
+function guessed(...headers: [string, string][]) {
+  const response = { status: 401, headers, body: textBody('') };
+  return guessStack([resultWith({ exchanges: [exchangeWith({ response: null }), exchangeWith({ response })] })]);
+}
+
+describe('the stack', () => {
+  it.each([
+    ['X-Powered-By', 'Express', 'express'],
+    ['server', 'Werkzeug/3.1.3 Python/3.13.5', 'flask'],
+    ['Server', 'gunicorn', 'flask'],
+    ['Server', 'uvicorn', 'flask'],
+    ['Server', 'WSGIServer/0.2 CPython/3.13.5', 'django'],
+    ['Server', 'Jetty(12.0.15)', 'spring'],
+    ['Server', 'Apache-Coyote/1.1', 'spring'],
+    ['Server', 'nginx + Phusion Passenger 6.0.23', 'rails'],
+    ['X-Runtime', '0.012345', 'rails'],
+    ['X-Powered-By', 'PHP/8.4.16', 'laravel'],
+    ['Server', 'Apache/2.4.66 (Debian)', 'laravel'],
+    ['Server', 'Kestrel', 'dotnet'],
+    ['X-Powered-By', 'ASP.NET', 'dotnet'],
+  ])('is guessed from %s: %s', (name, value, stack) => {
+    expect(guessed([name, value])).toEqual({ name: stack, told: `${name}: ${value}` });
+  });
+
+  it.each([
+    ['Server', 'nginx/1.26.3'],
+    ['Server', 'cloudflare'],
+    ['Content-Type', 'text/html; express'],
+    ['X-Runtime', 'node'],
+  ])('is not guessed from %s: %s', (name, value) => {
+    expect(guessed([name, value])).toBeNull();
+  });
+
+  it('is told by the application before the server in front', () => {
+    expect(guessed(['Server', 'Apache/2.4'], ['X-Powered-By', 'Express'])?.name).toBe('express');
+  });
+
+  it('is unknown without an answer', () => {
+    expect(guessStack([])).toBeNull();
+    expect(guessStack([resultWith({ exchanges: [exchangeWith({ response: null })] })])).toBeNull();
+  });
+
+  it('is one of the same list everywhere', () => {
+    expect(STACKS).toEqual(OF_RECEIVER);
+    expect(LISTED.split(', ')).toEqual(STACKS);
+  });
+});
+
+describe('the fix', () => {
+  const fix = { rule: 'The rule.', express: 'In Express.', django: 'In Django.' };
+  const told = 'Server: x';
+
+  it.each([
+    ['express', 'The rule. In Express.'],
+    ['django', 'The rule. In Django.'],
+    ['flask', 'The rule. In Django.'],
+    ['fastify', 'The rule. In Express.'],
+  ] as const)('for %s', (name, text) => {
+    expect(fixFor(fix, { name, told })).toEqual({ fix: text, stack: { name, told } });
+  });
+
+  it('is the rule where the stack has none of its own, or is not known', () => {
+    expect(fixFor(fix, { name: 'go', told })).toEqual({ fix: 'The rule.', stack: null });
+    expect(fixFor(fix, null)).toEqual({ fix: 'The rule.', stack: null });
+  });
+});
