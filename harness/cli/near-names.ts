@@ -1,17 +1,17 @@
 /** The names that a mistyped one was most likely meant to be. */
 import { nearestName } from '../config/nearest-name.ts';
 
-/** At most `most` names, the nearest first; then those that share the most words with it. Empty when none is near. */
+/** At most `most` names: the nearest, then those with all the words; without either those with half of them. Empty when none is near. */
 export function nearNames(word: string, names: readonly string[], most = 5): string[] {
   const nearest = nearestName(word, names);
   const wanted = wordsOf(word);
-  const shared = names
-    .filter((name) => name !== nearest)
-    .map((name) => ({ name, common: wordsOf(name).filter((part) => wanted.includes(part)).length }))
-    .filter(({ common }) => common >= Math.max(1, Math.ceil(wanted.length / 2)))
-    .toSorted((a, b) => b.common - a.common)
-    .map(({ name }) => name);
-  return [...(nearest === null ? [] : [nearest]), ...shared].slice(0, most);
+  const sharing = (least: number) =>
+    names.filter((name) => {
+      const words = wordsOf(name);
+      return name !== nearest && least > 0 && wanted.filter((part) => words.includes(part)).length >= least;
+    });
+  const whole = [...(nearest === null ? [] : [nearest]), ...sharing(wanted.length)];
+  return (whole.length > 0 ? whole : sharing(Math.ceil(wanted.length / 2))).slice(0, most);
 }
 
 /** Words of three letters and more: "is" and "a" are in everything. */

@@ -9,18 +9,25 @@ const WITHOUT_DELIVERY = 'tls/';
 export const isRed = (outcome: string | undefined): outcome is string => /^(?:fail|warn) /.test(outcome ?? '');
 
 const applicable = new Map<string, ReadonlySet<string>>();
+/** The same by the list itself: it is asked for thousands of times. */
+const byList = new WeakMap<DictionaryFault['features'], ReadonlySet<string>>();
 
 /** The scenarios that apply with these features on. */
 function applicableWith(features: DictionaryFault['features']): ReadonlySet<string> {
+  const known = byList.get(features);
+  if (known !== undefined) return known;
   const key = features.join(' ');
-  const found = applicable.get(key);
-  if (found !== undefined) return found;
+  const ids = applicable.get(key) ?? selectApplicable(features);
+  applicable.set(key, ids);
+  byList.set(features, ids);
+  return ids;
+}
+
+function selectApplicable(features: DictionaryFault['features']): ReadonlySet<string> {
   const scenarios = CATALOGUE.flatMap((suite) => suite.scenarios);
-  const ids = new Set(
+  return new Set(
     scenarios.filter(({ needs = [] }) => needs.every((need) => features.includes(need))).map(({ id }) => id),
   );
-  applicable.set(key, ids);
-  return ids;
 }
 
 export function judgedIn({ outcomes, features }: DictionaryFault, id: string): boolean {

@@ -33,7 +33,15 @@ export function vectorOf(results: readonly Pick<ScenarioResult, 'id' | 'verdict'
 /** How much a scenario tells: one that a single mutant in hundreds fails is nearly a name, and one that none fails tells nothing. */
 export type Weigher = (id: string) => number;
 
-export function weigher({ faults }: FaultDictionary): Weigher {
+const weighers = new WeakMap<FaultDictionary, Weigher>();
+
+export function weigher(dictionary: FaultDictionary): Weigher {
+  const made = weighers.get(dictionary) ?? makeWeigher(dictionary);
+  weighers.set(dictionary, made);
+  return made;
+}
+
+function makeWeigher({ faults }: FaultDictionary): Weigher {
   const seen = new Map<string, number>();
   for (const { outcomes } of faults) {
     for (const [id, outcome] of Object.entries(outcomes)) if (isRed(outcome)) seen.set(id, (seen.get(id) ?? 0) + 1);

@@ -16,7 +16,7 @@ function inFull(diagnosis: Diagnosis, layout: Layout): string[] {
     ...field('fix', fix, 'cyan'),
     ...field('for', stack === null ? '' : `${stack.name} (${stack.told})`, 'dim'),
     // What the dictionary has, it has more of.
-    ...(seen === '' ? [] : [`  ${'more'.padEnd(8)}  hookproof explain ${layout.safe(diagnosis.fault)}`]),
+    ...field('more', seen === '' ? '' : `hookproof explain ${diagnosis.fault}`),
     ...field('same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot tell them apart`, 'dim'),
   ];
 }

@@ -37,7 +37,7 @@ function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] 
     ...(known > 0 && known === counts.fail
       ? [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no failure is new`]
       : []),
-    ...(baseline.stale.length > 0 ? [`${stale} of ${baseline.file} no longer true: the run fails`] : []),
+    ...(baseline.stale.length > 0 ? [`not true any longer: ${stale} of ${baseline.file}, so the run fails`] : []),
   ];
 }
 

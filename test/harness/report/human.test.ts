@@ -81,6 +81,46 @@ describe('the terminal report', () => {
     );
   });
 
+  it('says so when nothing that is known fits, and which failures the diagnosis leaves over', () => {
+    const failed = ['a', 'b', 'c'].map((slug) => resultWith({ id: `signature/${slug}`, verdict: 'fail' }));
+    expect(renderHuman(documentWith({ results: failed }), PLAIN)).toContain('No mistake that hookproof knows fits');
+    const diagnosis = [diagnosisWith({ evidence: ['signature/a'] })];
+    const partly = renderHuman(documentWith({ results: failed, diagnosis }), PLAIN);
+    expect(partly).toContain('besides   2 failures that this does not explain: signature/b, signature/c');
+    expect(renderHuman(documentWith(), PLAIN)).not.toMatch(/behaves like|No mistake/);
+  });
+
+  it('says what two faults do at the same time', () => {
+    const also = diagnosisWith({ relation: 'also', fault: 'other', title: 'Takes any key' });
+    const report = renderHuman(documentWith({ diagnosis: [diagnosisWith(), also] }), PLAIN);
+    expect(report).toMatch(/A missing signature is accepted\n[\s\S]*\n {2}and at the same time\n {2}Takes any key\n/);
+  });
+
+  it('tells known failures apart from new ones, and names what no longer holds', () => {
+    const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
+    const results = [
+      resultWith({ verdict: 'fail', observed: '200', known }),
+      resultWith({ id: 'signature/new', verdict: 'fail' }),
+    ];
+    const stale = [{ scenario: 'raw-body/tabs', problem: 'passes' as const, message: 'raw-body/tabs passes now.' }];
+    const baseline = {
+      file: 'known.yaml',
+      entries: 2,
+      known: ['signature/missing'],
+      stale,
+      unfilled: [],
+      notJudged: [],
+    };
+    const report = renderHuman(documentWith({ results, baseline }), PLAIN);
+    expect(report).toContain('2 failed (1 known)');
+    expect(report).toContain('not true any longer: 1 entry of known.yaml, so the run fails');
+    expect(report).toContain('Failures (1)\n');
+    expect(report).toContain('✗ raw-body/tabs passes now.\n');
+    expect(report).toContain(
+      'Known failures (1), from known.yaml\n  ✗ signature/missing: 200\n    The gateway. (owner: payments, until 2099-12-31)',
+    );
+  });
+
   it('says first what is wrong and how to mend it', () => {
     expect(renderHuman(eventful, PLAIN)).toBe(
       lines(

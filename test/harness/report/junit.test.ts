@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderJunit } from '../../../harness/report/index.ts';
 import type { Verdict } from '../../../harness/result/result-document.ts';
-import { documentWith, resultWith } from './documents.ts';
+import { diagnosisWith, documentWith, resultWith } from './documents.ts';
 import { parseXml, type XmlElement } from './strict-xml.ts';
 
 function outline(element: XmlElement): unknown[] {
@@ -37,6 +37,45 @@ describe('the strict XML reader of these tests', () => {
 });
 
 describe('the JUnit report', () => {
+  const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
+  const baseline = { file: 'known.yaml', entries: 1, known: [], stale: [], unfilled: [], notJudged: [] };
+
+  it('says before the checks what the endpoint behaves like', () => {
+    const stack = { name: 'flask', told: 'Server: Werkzeug' };
+    const diagnosis = [diagnosisWith({ stack }), diagnosisWith({ relation: 'or', fault: 'other', title: 'Other' })];
+    const [suite] = parseXml(renderJunit(documentWith({ diagnosis }))).children;
+    const properties = suite?.children[0]?.children.map(({ attributes }) => [attributes.name, attributes.value]);
+    expect(Object.fromEntries(properties ?? [])).toMatchObject({
+      diagnosis: 'A missing signature is accepted (missing-signature-accepted, 1 of 1 outcome agree)',
+      'diagnosis.evidence': 'signature/missing',
+      'diagnosis.why': 'Whoever leaves the header out is let in.',
+      'diagnosis.fix': 'Treat a missing header like a wrong one. (for flask)',
+      'diagnosis.2': 'or: Other (other, 1 of 1 outcome agree)',
+    });
+  });
+
+  it('says so when nothing that is known fits', () => {
+    const failed = ['a', 'b'].map((id) => resultWith({ id: `signature/${id}`, verdict: 'fail' }));
+    expect(renderJunit(documentWith({ results: failed }))).toContain('No mistake that hookproof knows fits');
+    expect(renderJunit(documentWith())).not.toContain('name="diagnosis"');
+  });
+
+  it('skips a known failure, with the reason, and fails for an entry that no longer holds', () => {
+    const results = [
+      resultWith({ verdict: 'fail', observed: '200', known }),
+      resultWith({ id: 'signature/wrong', verdict: 'warn', known }),
+    ];
+    const stale = [{ scenario: 'raw-body/tabs', problem: 'passes' as const, message: 'raw-body/tabs passes now.' }];
+    const report = renderJunit(documentWith({ results, baseline: { ...baseline, stale } }));
+    expect(outline(parseXml(report))).toEqual([
+      'testsuites',
+      ['testsuite', ['testcase', ['skipped']], ['testcase', ['system-out']]],
+      ['testsuite', ['testcase', ['failure']]],
+    ]);
+    expect(report).toContain('known failure (200): The gateway. (owner: payments, until 2099-12-31)');
+    expect(parseXml(report).attributes).toMatchObject({ tests: '3', failures: '1', skipped: '1' });
+  });
+
   it('gives every verdict its element', () => {
     expect(outline(parseXml(renderJunit(oneOfEach)))).toEqual([
       'testsuites',

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadDictionary } from '../../harness/diagnose/index.ts';
+import { FAULTS } from '../../receiver/faults/index.ts';
+import { hookproof } from './hookproof.ts';
+import { endReceivers, startedReceiver } from './receivers.ts';
+
+const env = {
+  HOOKPROOF_SECRET: randomBytes(32).toString('base64'),
+  HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),
+};
+let cwd = '';
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'hookproof-'));
+});
+afterAll(async () => {
+  endReceivers();
+  await rm(cwd, { recursive: true });
+});
+
+describe('receiver --fault', () => {
+  it('serves the mutant, warns, and a run names it with the fix for the stack', async () => {
+    const { url, stop, output } = await startedReceiver(['--fault', 'missing-signature-accepted'], { env, cwd });
+    const { stderr } = output();
+    expect(stderr).toContain('WARNING: this receiver is wrong on purpose');
+    expect(stderr).toContain('Never deploy it');
+    const suites = ['--suite', 'signature', '--suite', 'valid', '--stack', 'express'];
+    const { code, stdout } = await hookproof(['run', url, ...suites], { env });
+    await stop();
+    expect(code).toBe(1);
+    const [, rest = ''] = stdout.split('Your endpoint behaves like this\n');
+    const { title, fix } = (await loadDictionary()).faults.find(({ name }) => name === 'missing-signature-accepted')!;
+    expect(rest.split('\n')[0]?.trim()).toBe(title.replace(/\.$/, ''));
+    expect(rest).toMatch(/missing-signature-accepted, (\d+) of \1 outcomes agree/);
+    expect(rest.replace(/\s+/g, ' ')).toContain(`${fix.rule} ${fix.express}`);
+    expect(rest).toContain('express (--stack)');
+  });
+
+  it('does not warn without a fault, and a run names none', async () => {
+    const { url, stop, output } = await startedReceiver([], { env, cwd });
+    const { code, stdout } = await hookproof(['run', url, '--suite', 'signature'], { env });
+    await stop();
+    expect({ code, warned: output().stderr.includes('WARNING') }).toEqual({ code: 0, warned: false });
+    expect(stdout).not.toContain('behaves like this');
+  });
+
+  it('serves a wrong certificate of its own, and a run names it', async () => {
+    const ca = join(cwd, 'fault-ca.pem');
+    const args = ['--fault', 'serves-expired-certificate', '--tls-quick-start-ca', ca];
+    const { url, stop } = await startedReceiver(args, { env, cwd });
+    const { code, stdout } = await hookproof(['run', url.replace('127.0.0.1', 'localhost'), '--ca', ca], { env });
+    await stop();
+    expect({ code, named: stdout.includes('serves-expired-certificate, ') }).toEqual({ code: 1, named: true });
+  });
+
+  it.each([
+    ['an unknown name', ['--fault', 'missing-signature'], 'missing-signature-accepted'],
+    ['a fault of TLS over plain HTTP', ['--fault', 'speaks-tls-1-0'], 'shows only with HTTPS'],
+    [
+      'a certificate beside its own',
+      ['--fault', 'serves-expired-certificate', '--tls-cert', 'a', '--tls-key', 'b'],
+      'a certificate of its own',
+    ],
+  ])('refuses %s', async (_, args, says) => {
+    const { code, stdout, stderr } = await hookproof(['receiver', '--port', '0', ...args], { env, cwd });
+    expect({ code, stdout, says: stderr.includes(says) }).toEqual({ code: 2, stdout: '', says: true });
+  });
+
+  it('refuses a fault of a check that is off', async () => {
+    const { HOOKPROOF_API_KEY: _, ...secretOnly } = env;
+    const { code, stderr } = await hookproof(['receiver', '--port', '0', '--fault', 'api-key-not-checked'], {
+      env: secretOnly,
+      cwd,
+    });
+    expect({ code, says: stderr.includes('shows only with an API key') }).toEqual({ code: 2, says: true });
+  });
+});
+
+describe('the faults that are known', () => {
+  it('are listed, each with its severity and area, and as data', async () => {
+    const names = FAULTS.map(({ name }) => name).toSorted();
+    const { code, stdout, stderr } = await hookproof(['list', '--what', 'faults']);
+    expect({
+      code,
+      listed: stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(' ')[0])
+        .toSorted(),
+    }).toEqual({ code: 0, listed: names });
+    expect(stderr).toContain(`${names.length} faults`);
+    const { items } = JSON.parse((await hookproof(['list', '--what', 'faults', '--json'])).stdout);
+    expect(items[0]).toMatchObject({
+      name: expect.any(String),
+      severity: expect.any(String),
+      failedBy: expect.any(Array),
+    });
+  });
+
+  it('are explained, with the scenarios that show them and the fix for each stack', async () => {
+    const { code, stdout, stderr } = await hookproof(['explain', 'verifies-reserialised-json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const words of [
+      'Severity    high',
+      'Seen  ',
+      'Why  ',
+      'Fix  ',
+      'flask     Use',
+      'Shown by    raw-body/',
+      'hookproof receiver --fault',
+    ])
+      expect(stdout).toContain(words);
+    const rails = (await hookproof(['explain', 'verifies-reserialised-json', '--stack', 'rails'])).stdout;
+    expect([rails.includes('rails     '), rails.includes('flask     ')]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['a name that is nearly right', ['explain', 'verifies-reserialized-json'], 'verifies-reserialised-json'],
+    [
+      'a stack that there is not',
+      ['explain', 'verifies-reserialised-json', '--stack', 'ralis'],
+      'Did you mean "rails"?',
+    ],
+    [
+      'a stack that there is not, in a run',
+      ['run', 'http://127.0.0.1:9/', '--stack', 'ralis'],
+      'did you mean "rails"?',
+    ],
+  ])('%s is told', async (_, args, says) => {
+    const { code, stdout, stderr } = await hookproof(args);
+    expect({ code, stdout, says: stderr.includes(says) }).toEqual({ code: 2, stdout: '', says: true });
+  });
+});
