@@ -1,5 +1,7 @@
 /** The harness as a library. Package export `hookproof`: run the suites against an endpoint and render the result document. */
 export { HookproofError } from '../contract/index.ts';
+export { type Baseline, type BaselineEntry, readBaseline } from './baseline/index.ts';
+export type { Stack } from './diagnose/index.ts';
 export {
   createRedactor,
   type NamedSecret,

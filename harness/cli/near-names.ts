@@ -2,7 +2,7 @@
 import { nearestName } from '../config/nearest-name.ts';
 
 /** At most `most` names: the nearest, then those with all the words; without either those with half of them. Empty when none is near. */
-export function nearNames(word: string, names: readonly string[], most = 5): string[] {
+function nearNames(word: string, names: readonly string[], most = 5): string[] {
   const nearest = nearestName(word, names);
   const wanted = wordsOf(word);
   const sharing = (least: number) =>

@@ -67,6 +67,11 @@ export function loadFaultDictionary(): Promise<FaultDictionary | null> {
   return loading;
 }
 
+/** The dictionary, or one without faults where the file is not there. */
+export async function loadDictionary(): Promise<FaultDictionary> {
+  return (await loadFaultDictionary()) ?? { schemaVersion: 1, catalogue: '', faults: [] };
+}
+
 async function readFirst(files: readonly URL[]): Promise<FaultDictionary | null> {
   for (const file of files) {
     const text = await readFile(file, 'utf8').catch(() => null);

@@ -1,6 +1,6 @@
 /** Whether a scenario was judged when a mutant was played. What was not judged there, or not here, says nothing. Pure. */
 import { CATALOGUE } from '../../scenarios/index.ts';
-import type { DictionaryFault } from './fault-dictionary.ts';
+import { type DictionaryFault, isUncertain } from './fault-dictionary.ts';
 
 /** Without an accepted first delivery nothing else that is delivered has a verdict; handshakes are judged all the same. */
 const FIRST_DELIVERY = 'valid/plain';
@@ -30,9 +30,11 @@ function selectApplicable(features: DictionaryFault['features']): ReadonlySet<st
   );
 }
 
-export function judgedIn({ outcomes, features }: DictionaryFault, id: string): boolean {
+export function judgedIn(fault: DictionaryFault, id: string): boolean {
+  const { outcomes, features } = fault;
   const outcome = outcomes[id];
   if (outcome !== undefined) return isRed(outcome);
+  if (isUncertain(fault, id)) return false;
   if (isRed(outcomes[FIRST_DELIVERY]) && !id.startsWith(WITHOUT_DELIVERY)) return false;
   return applicableWith(features).has(id);
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { FEATURES } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
-export const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
+const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
 const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
 
 const text = z.string();

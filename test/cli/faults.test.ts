@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { explainFault } from '../../harness/cli/explain-fault.ts';
 import { loadDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../receiver/faults/index.ts';
 import { hookproof } from './hookproof.ts';
@@ -115,6 +116,15 @@ describe('the faults that are known', () => {
       expect(stdout).toContain(words);
     const rails = (await hookproof(['explain', 'verifies-reserialised-json', '--stack', 'rails'])).stdout;
     expect([rails.includes('rails     '), rails.includes('flask     ')]).toEqual([true, false]);
+  });
+
+  it('are all explained without a gap', async () => {
+    const { faults } = await loadDictionary();
+    const texts = faults.map((fault) => explainFault(fault, faults, null));
+    expect(
+      texts.filter((text) => /^ *(?:Kind|Severity|Seen|Why|Fix|Shown by|Same as|Try it|undefined)\s*$/m.test(text)),
+    ).toEqual([]);
+    expect(texts.filter((text) => text.includes('undefined:'))).toEqual([]);
   });
 
   it.each([
