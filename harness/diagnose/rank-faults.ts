@@ -25,7 +25,7 @@ export function vectorOf(results: readonly Pick<ScenarioResult, 'id' | 'verdict'
   const vector = new Map<string, string | null>();
   for (const result of results) {
     const outcome = outcomeOf(result);
-    if (outcome !== undefined) vector.set(result.id, outcome);
+    if (outcome === null || isRed(outcome)) vector.set(result.id, outcome);
   }
   return vector;
 }

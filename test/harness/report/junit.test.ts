@@ -46,11 +46,11 @@ describe('the JUnit report', () => {
     const [suite] = parseXml(renderJunit(documentWith({ diagnosis }))).children;
     const properties = suite?.children[0]?.children.map(({ attributes }) => [attributes.name, attributes.value]);
     expect(Object.fromEntries(properties ?? [])).toMatchObject({
-      diagnosis: 'A missing signature is accepted (missing-signature-accepted, 1 of 1 outcome agree)',
+      diagnosis: 'A missing signature is accepted (missing-signature-accepted, 1 of 1 outcome agrees)',
       'diagnosis.evidence': 'signature/missing',
       'diagnosis.why': 'Whoever leaves the header out is let in.',
       'diagnosis.fix': 'Treat a missing header like a wrong one. (for flask)',
-      'diagnosis.2': 'or: Other (other, 1 of 1 outcome agree)',
+      'diagnosis.2': 'or: Other (other, 1 of 1 outcome agrees)',
     });
   });
 
