@@ -28,6 +28,14 @@ import { shownCredentials } from './leaks-credentials.ts';
 import { shownInsides } from './leaks-insides.ts';
 import { tellingRefusals } from './leaks-refusals.ts';
 import { shownSignatures } from './leaks-signature.ts';
+import { tooManyAuthorities } from './mtls-authorities.ts';
+import { conditionalCertificates } from './mtls-conditions.ts';
+import { certificateSuffices } from './mtls-credentials.ts';
+import { forwardedCertificates } from './mtls-forwarded.ts';
+import { comparedNames } from './mtls-names.ts';
+import { wrongCertificateRefusals } from './mtls-refusals.ts';
+import { uncheckedCertificates } from './mtls-unchecked.ts';
+import { forgivenCertificates } from './mtls-validity.ts';
 import { amounts } from './payload-amounts.ts';
 import { brokenJson } from './payload-broken-json.ts';
 import { hashKeys } from './payload-hash-keys.ts';
@@ -138,4 +146,12 @@ export const FAULTS: readonly Fault[] = [
   ...oldVersions,
   ...weakCiphers,
   ...wrongProtocols,
+  ...uncheckedCertificates,
+  ...comparedNames,
+  ...forgivenCertificates,
+  ...tooManyAuthorities,
+  ...conditionalCertificates,
+  ...forwardedCertificates,
+  ...certificateSuffices,
+  ...wrongCertificateRefusals,
 ];
