@@ -21,6 +21,7 @@ export { distinguishedName } from './facts/distinguished-name.ts';
 export { authorityKeyId, isIssuedBy } from './facts/issuing.ts';
 export { type KeyFacts, keyInWords } from './facts/key-facts.ts';
 export { issuerInWords, subjectInWords } from './facts/names-in-words.ts';
+export { isPublicAuthority } from './facts/public-authorities.ts';
 export type { Purpose } from './facts/purpose.ts';
 export { sentence } from './facts/sentence.ts';
 export {
@@ -30,7 +31,12 @@ export {
   type ClientMaterialName,
   clientMaterial,
 } from './fixtures/client-materials.ts';
-export { ROGUE_CERTIFICATES, type RogueCertificate, rogueCertificates } from './fixtures/rogue-certificates.ts';
+export {
+  issuedByClient,
+  ROGUE_CERTIFICATES,
+  type RogueCertificate,
+  rogueCertificates,
+} from './fixtures/rogue-certificates.ts';
 export {
   SERVER_FIXTURE_NAMES,
   type ServerFixture,

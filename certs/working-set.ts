@@ -87,7 +87,7 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
     // Still not valid on the last day of the set.
     'not-yet-valid': client(clientName, clientCa, { notBefore: inDays(days + 1), notAfter: inDays(2 * days + 1) }),
     'wrong-purpose': client(clientName, clientCa, { usages: ['serverAuth'] }),
-    'other-subject': client(clientName === 'someone-else' ? 'another-one' : 'someone-else', clientCa),
+    'other-subject': client(nameOfSomebodyElse(clientName), clientCa),
   };
   const [server, right, ...fixtures] = await Promise.all([
     make({ subject: derCommonName(commonNameFor(hosts)), issuer: intermediate, hosts, usages: ['serverAuth'] }),
@@ -114,6 +114,12 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
       ...(keepCaKeys ? [secret('ca-key.pem', root.key), secret('client-ca-key.pem', clientCa.key)] : []),
     ],
   };
+}
+
+/** Contains the name of the client, so that a server which looks for that anywhere in the subject is found out; where there is room. */
+function nameOfSomebodyElse(clientName: string): string {
+  const name = `${clientName}-not-${clientName}`;
+  return name.length <= 64 ? name : 'someone-else';
 }
 
 /** A common name has at most 64 characters (RFC 5280, appendix A), and nobody reads it here: the names are the alternative ones. */

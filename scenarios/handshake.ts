@@ -21,8 +21,11 @@ export interface HelloOffer {
   readonly suites: readonly SuiteGroup[];
   /** Offers DEFLATE beside no compression. */
   readonly compression?: true;
-  /** Looks for a request for a client certificate: it is what `granted` then means, and `declined` is a whole flight without one. */
-  readonly clientCertificate?: true;
+  /**
+   * Looks for a request for a client certificate: it is what `granted` then means, and `declined` is a whole flight without one. With
+   * `of-private-authority`, a list of authorities with a public one among them is `declined`, and everything else is `granted`.
+   */
+  readonly clientCertificate?: true | 'of-private-authority';
   /** Protocols to choose from (ALPN). Absent: no such offer. */
   readonly alpn?: readonly string[];
 }

@@ -104,9 +104,16 @@ export interface AddressChange {
  * - `self-signed`: a certificate that nobody vouches for, with the subject of the partner's.
  * - `unknown-authority`: one of an authority that nobody knows.
  * - `same-names`: one of an unknown authority that bears the names of the partner's own, issuer and subject.
+ * - `issued-by-client`: one with the subject of the partner's, which the partner's own certificate has signed although it is no authority.
  * - a fixture of the partner.
  */
-export type ClientCertificate = 'none' | 'self-signed' | 'unknown-authority' | 'same-names' | ClientFixture;
+export type ClientCertificate =
+  | 'none'
+  | 'self-signed'
+  | 'unknown-authority'
+  | 'same-names'
+  | 'issued-by-client'
+  | ClientFixture;
 
 /**
  * A replacement for the connect stage. The delivery has a connection of its own, and so have the controls around it, which are made

@@ -26,6 +26,12 @@ export const clientAsked: HelloExpectation = {
   pass: ['granted'],
 };
 
+/** Whoever asks and names no authority, or does not ask at all, names no public one either. */
+export const privateAuthoritiesNamed: HelloExpectation = {
+  text: 'a list without public authorities',
+  pass: ['granted', 'alert', 'closed'],
+};
+
 /** Recorded, whatever comes. */
 export const offerTaken: HelloExpectation = {
   text: 'recorded: whether the handshake begins',

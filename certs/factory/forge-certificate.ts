@@ -2,7 +2,15 @@
  * Puts certificates together from parts of another one, byte by byte. The library reads a name and writes it anew, which may change its
  * bytes or fail on a name that it does not know; what has to look exactly like another certificate is made here.
  */
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, type X509Certificate } from 'node:crypto';
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  type X509Certificate,
+} from 'node:crypto';
 import { readElement } from '../der/read-der.ts';
 import { TAG } from '../der/tags.ts';
 import { der, derObjectIdentifier, derTime } from '../der/write-der.ts';
@@ -86,12 +94,21 @@ export interface KeyPair {
 
 /** A new pair, of the kind of another key where it is one that certificates usually have, and P-256 otherwise. RSA has 2048 bits. */
 export function newKeyPair(like?: KeyObject): KeyPair {
-  const { privateKey, publicKey } = newKeys(like);
+  return keyPairOf(newKeys(like).privateKey);
+}
+
+/** The pair of a private key. */
+export function keyPairOf(privateKey: KeyObject): KeyPair {
   return {
     privateKey,
-    publicDer: publicKey.export({ format: 'der', type: 'spki' }),
+    publicDer: createPublicKey(privateKey).export({ format: 'der', type: 'spki' }),
     pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   };
+}
+
+/** Whether a key is of a kind that certificates are signed with here. */
+export function canSign({ asymmetricKeyType }: KeyObject): boolean {
+  return Object.hasOwn(SIGNATURES, asymmetricKeyType ?? '');
 }
 
 function newKeys(like: KeyObject | undefined): { privateKey: KeyObject; publicKey: KeyObject } {

@@ -1,6 +1,6 @@
 /** What a run presents as client certificate, and the TLS contexts for it: each made once, when it is first needed. */
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { rogueCertificates } from '../../certs/index.ts';
+import { issuedByClient, rogueCertificates } from '../../certs/index.ts';
 import { LIMITS, type OfferedTlsVersion } from '../../contract/index.ts';
 import type { ClientCertificate, ClientFixture } from '../../scenarios/index.ts';
 import { type Partner, trustedRoots } from '../sender/index.ts';
@@ -31,6 +31,7 @@ export function createIdentities(
   const { clientCert, clientKey, passphrase, ca } = tls;
   const made = new Map<string, SecureContext>();
   let rogues: ReturnType<typeof rogueCertificates> | undefined;
+  let issued: Material | undefined;
 
   function materialOf(certificate: 'own' | ClientCertificate): Material {
     switch (certificate) {
@@ -47,6 +48,9 @@ export function createIdentities(
       case 'same-names':
         rogues ??= rogueCertificates(clientCert ?? '');
         return rogues[certificate];
+      case 'issued-by-client':
+        issued ??= issuedByClient(clientCert ?? '', { key: clientKey ?? '', passphrase });
+        return issued;
       default: {
         const fixture = fixtures[certificate];
         if (fixture === undefined) throw new TypeError(`There is no fixture ${certificate}.`);

@@ -7,6 +7,7 @@ const PRESENTED: Readonly<Record<ClientCertificate, string>> = {
   'self-signed': 'a self-signed client certificate',
   'unknown-authority': 'a client certificate of an unknown authority',
   'same-names': 'a client certificate of a false authority with the names of the right one',
+  'issued-by-client': 'a client certificate that the right client certificate has signed',
   expired: 'an expired client certificate of the right authority',
   'not-yet-valid': 'a client certificate of the right authority that is not valid yet',
   'wrong-purpose': 'a certificate of the right authority that is not meant for clients',

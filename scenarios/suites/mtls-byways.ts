@@ -1,12 +1,13 @@
 import { addHeaders, addQuery } from '../changes/addressing.ts';
 import { presenting } from '../changes/connecting.ts';
-import type { HandshakeScenario, ProbeScenario } from '../scenario.ts';
-import { certificateRefused, clientAsked } from '../tls-expectations.ts';
+import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
+import type { FlowScenario, HandshakeScenario, ProbeScenario } from '../scenario.ts';
+import { certificateRefused, clientAsked, privateAuthoritiesNamed } from '../tls-expectations.ts';
 
 const must = { level: 'must', requirements: ['mtls-verified'], needs: ['https', 'mtls'] } as const;
 
 /** That the certificate is asked for at all, and that nothing leads around the check. Specification: TLS (mutual TLS). */
-export const mtlsByways: readonly (ProbeScenario | HandshakeScenario)[] = [
+export const mtlsByways: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[] = [
   {
     ...must,
     level: 'should',
@@ -17,6 +18,17 @@ export const mtlsByways: readonly (ProbeScenario | HandshakeScenario)[] = [
     expect: clientAsked,
     why: 'A client shows its certificate only to who asks. Servers that ask later, by renegotiation, are refused by current clients and by TLS 1.3.',
     fix: 'Ask in the handshake, for the whole port: Node `requestCert: true`, nginx `ssl_verify_client`. Is the configuration with mutual TLS the one that runs?',
+  },
+  {
+    ...must,
+    level: 'should',
+    id: 'mtls/names-private-authorities',
+    title: 'Names no public authority among those whose client certificates it takes',
+    hello: { version: 'TLSv1.2', suites: ['modern'], clientCertificate: 'of-private-authority' },
+    onlyWhereSpoken: true,
+    expect: privateAuthoritiesNamed,
+    why: 'What stands in this list is what the server trusts. A public authority issues certificates to everybody who owns a domain, so everybody could connect with one.',
+    fix: 'Trust for client certificates only the authority that issues them: Node `ca`, nginx `ssl_client_certificate` with that one file, and never the bundle of the system.',
   },
   {
     ...must,
@@ -40,6 +52,27 @@ export const mtlsByways: readonly (ProbeScenario | HandshakeScenario)[] = [
     expect: certificateRefused,
     why: 'A rule that asks for certificates for one exact URL does not hold for the URL with a query, which leads to the same code.',
     fix: 'Bind the check to the route that handles deliveries, or to the whole port, and not to the text of the URL.',
+  },
+  {
+    ...must,
+    id: 'mtls/no-certificate-other-kinds',
+    title: 'Refuses deliveries without a client certificate of every other kind of notification',
+    flow: (kit) => [
+      [
+        { label: 'SELL', notification: order(kit, 'SELL', 'COMPLETED') },
+        { label: 'ORDER_TRACKING', notification: tracking(kit, 'SELL', 'COMPLETED') },
+        { label: 'REFUND', notification: refund(kit, 'SUCCESS') },
+        { label: 'PAYMENT_METHOD', notification: paymentMethod(kit, 'STAGED') },
+        { label: 'WALLET', notification: wallet(kit) },
+        { label: 'CAAS_BLOCKCHAIN', notification: deposit(kit) },
+      ].map(({ label, notification }) => ({
+        label,
+        change: { compose: () => notification, connect: presenting('none') },
+        expect: certificateRefused,
+      })),
+    ],
+    why: 'A check inside the function that handles one type leaves the others open, and every test with that type passes.',
+    fix: 'Check the certificate in the handshake, or before the body is read: in one place for every type.',
   },
   {
     ...must,

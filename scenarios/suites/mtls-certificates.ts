@@ -90,6 +90,16 @@ function alwaysThere(version: OfferedTlsVersion): (ProbeScenario | FlowScenario)
     },
     {
       ...base,
+      id: `mtls/${slug}-issued-by-client`,
+      title: `Refuses a client certificate over ${name} that was signed by another client certificate`,
+      needs: ['https', 'mtls'],
+      change: { connect: presenting('issued-by-client', version) },
+      expect: certificateRefused,
+      why: 'A client certificate is no authority. Where every certificate may sign others, each client of the authority can make certificates with any name.',
+      fix: `${VERIFY_FIX} A chain that is followed by hand has to ask each issuer for CA:TRUE and keyCertSign.`,
+    },
+    {
+      ...base,
       id: `mtls/${slug}-refused-not-recorded`,
       title: `Accepts a notification over ${name} that was refused before for want of a certificate`,
       needs: ['https', 'mtls'],

@@ -1,4 +1,5 @@
 import { type OfferedTlsVersion, TLS_VERSIONS, tlsVersionName } from '../../contract/index.ts';
+import { accepted } from '../expectations.ts';
 import type { ClientCertificate, ConnectChange, Expectation, ProbeScenario } from '../scenario.ts';
 import { certificateRefused } from '../tls-expectations.ts';
 
@@ -38,8 +39,30 @@ function resumed(version: OfferedTlsVersion, from: ClientCertificate, words: str
   };
 }
 
-/** Sessions that are resumed without a certificate. Specification: TLS (mutual TLS). */
+/** What a client with a session cache does on every connection but the first. */
+function resumedRightly(version: OfferedTlsVersion): ProbeScenario {
+  return {
+    id: slugOf(version, 'resumed-with-certificate'),
+    title: `Accepts a session of the right certificate over ${tlsVersionName(version)} that is resumed by its owner`,
+    level: 'must',
+    requirements: ['mtls-verified'],
+    needs: ['https', 'mtls'],
+    change: {
+      connect: {
+        label: 'a session that began with the right client certificate, resumed by the same client',
+        version,
+        resumeFrom: 'own',
+      },
+    },
+    expect: accepted,
+    why: 'Clients keep sessions and resume them on their next connections, where no certificate is exchanged. A receiver that looks for one there accepts the first delivery and refuses those that follow.',
+    fix: 'Take the certificate from the session, which keeps it (Node `getPeerCertificate()`, nginx `$ssl_client_verify`), or hand out no sessions.',
+  };
+}
+
+/** Sessions that are resumed. Specification: TLS (mutual TLS). */
 export const mtlsResumption: readonly ProbeScenario[] = TLS_VERSIONS.flatMap((version) => [
+  resumedRightly(version),
   resumed(version, 'none', 'no certificate'),
   resumed(version, 'unknown-authority', 'a certificate of an unknown authority'),
   {

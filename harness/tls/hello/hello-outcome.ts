@@ -1,4 +1,5 @@
 /** What an endpoint did with a ClientHello, and whether it took what was offered. Specification: TLS. */
+import { isPublicAuthority } from '../../../certs/index.ts';
 import type { TlsVersion } from '../../../contract/index.ts';
 import type { HelloMatch, HelloOffer } from '../../../scenarios/index.ts';
 import type { TransportError } from '../../sender/index.ts';
@@ -71,6 +72,7 @@ function matchServerHello(outcome: ServerHelloOutcome, offer: HelloOffer): Hello
   // It took the offer and could not keep to it, perhaps for want of something else in the hello: neither a refusal nor a grant.
   if (alertAfter !== undefined) return null;
   if (offer.clientCertificate === true) return matchRequest(outcome);
+  if (offer.clientCertificate === 'of-private-authority') return matchAuthorities(outcome);
   if (offer.compression === true) {
     if (!compressed) return 'declined';
   } else if (!suiteOffered) return 'declined';
@@ -86,4 +88,10 @@ function matchServerHello(outcome: ServerHelloOutcome, offer: HelloOffer): Hello
 function matchRequest({ certificateRequest, whole, version }: ServerHelloOutcome): HelloMatch | null {
   if (certificateRequest !== null) return 'granted';
   return whole && version !== 'TLSv1.3' ? 'declined' : null;
+}
+
+/** A request of TLS 1.3 is sealed, and one that never came names nobody. */
+function matchAuthorities({ certificateRequest, whole, version }: ServerHelloOutcome): HelloMatch | null {
+  if (certificateRequest === null) return whole && version !== 'TLSv1.3' ? 'granted' : null;
+  return certificateRequest.authorities.some(isPublicAuthority) ? 'declined' : 'granted';
 }
