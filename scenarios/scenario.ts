@@ -104,7 +104,7 @@ export interface AddressChange {
  * - `self-signed`: a certificate that nobody vouches for, with the subject of the partner's.
  * - `unknown-authority`: one of an authority that nobody knows.
  * - `same-names`: one of an unknown authority that bears the names of the partner's own, issuer and subject.
- * - `issued-by-client`: one with the subject of the partner's, which the partner's own certificate has signed although it is no authority.
+ * - `issued-by-client`: one with the common name of the partner's, which the partner's own certificate has signed although it is no authority.
  * - a fixture of the partner.
  */
 export type ClientCertificate =
@@ -123,6 +123,8 @@ export interface ConnectChange {
   readonly label: string;
   /** The one TLS version that is offered. Absent: both. */
   readonly version?: OfferedTlsVersion;
+  /** The delivery is what the controls of its version are: the ones around it go over whichever version is agreed on. */
+  readonly likeControl?: true;
   readonly clientCertificate?: ClientCertificate;
   /** The protocols that are offered in place of `http/1.1`; empty for no such offer. */
   readonly alpn?: readonly string[];

@@ -76,9 +76,34 @@ async function steadyControl(
   return second;
 }
 
-/** The TLS version that a scenario is about; its controls have to go over the same. */
+/** The TLS version that a scenario is about. */
 export function versionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion | undefined {
   return 'change' in scenario ? scenario.change.connect?.version : scenario.version;
+}
+
+/** The TLS version of the controls: that of the scenario, unless that is just what is asked about. */
+function controlVersionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion | undefined {
+  const likeControl = 'change' in scenario && scenario.change.connect?.likeControl === true;
+  return likeControl ? undefined : versionOf(scenario);
+}
+
+/**
+ * The control before the probes. `versionRefused`: an endpoint that refuses the plain valid delivery over this version and accepts it over any has
+ * not stopped answering.
+ */
+async function firstControl(
+  context: RunContext,
+  lane: Lane,
+  planned: SendingPlan,
+  version: OfferedTlsVersion | undefined,
+): Promise<{ readonly control: Shipment; readonly versionRefused: boolean }> {
+  const control = await steadyControl(context, lane, 'control before', planned, version);
+  if (version === undefined || outageAfter(control) === null) return { control, versionRefused: false };
+  const overAny = await shipControl(context, lane, 'control over any version', { fresh: true });
+  if (!isAccepted(overAny.attempt)) return { control, versionRefused: false };
+  // It may have come back in the meantime.
+  const again = await shipControl(context, lane, 'control before, third try', { fresh: true, version });
+  return { control: again, versionRefused: !isAccepted(again.attempt) };
 }
 
 /** A probe; once more when its connection was closed without a word, which a busy server does as well as one that refuses. */
@@ -115,9 +140,12 @@ export async function tryScenario(
   const { scenario } = planned;
   const kit = createKit(context.partner, context.seed, scenario.id, context.now, context.onSignature);
   const groups = deliveriesOf(scenario, kit);
-  const version = versionOf(scenario);
+  const version = controlVersionOf(scenario);
   const fitting = before !== null && before.assembled.change.connect?.version === version ? before : null;
-  const control = fitting ?? (await steadyControl(context, lane, 'control before', planned, version));
+  const { control, versionRefused } =
+    fitting === null
+      ? await firstControl(context, lane, planned, version)
+      : { control: fitting, versionRefused: false };
   const shipments: Shipment[] = [control];
   const probes: Evidence['probes'][number][] = [];
   const uniform = 'uniform' in scenario && scenario.uniform === true;
@@ -145,7 +173,7 @@ export async function tryScenario(
     evidence: { before: control.attempt, probes, after: after?.attempt ?? null, killed: null, uniform },
     startMs,
     endMs: performance.now(),
-    outage: outageAfter(after ?? control),
+    outage: versionRefused ? null : outageAfter(after ?? control),
   };
 }
 

@@ -70,6 +70,11 @@ function hasQuery({ req }: { readonly req: Request }): boolean {
   return req.url.includes('?');
 }
 
+/** Node does not know the name of a session of TLS 1.2 that is resumed. */
+function namesNoServer({ socket }: Client): boolean {
+  return (socket as { servername?: string | false }).servername === false && !socket.isSessionReused();
+}
+
 const resumed = ({ socket }: Client) => socket.isSessionReused();
 
 /** Receivers that check the certificate, but not always. */
@@ -145,7 +150,7 @@ export const conditionalCertificates: readonly StageFault[] = [
     seen: 'Rules of gateways and `if ($request_uri = "/webhook")` in nginx, which compare the text of the URL.',
     why: 'The URL with a query leads to the same code, and nobody is asked for a certificate there.',
   }),
-  unless(({ socket }) => (socket as { servername?: string | false }).servername === false, {
+  unless(namesNoServer, {
     name: 'certificate-not-needed-without-server-name',
     title: 'Clients that do not name the server (no SNI) need no certificate.',
     seen: 'Servers with mutual TLS set for one name, whose default site leads to the same application.',

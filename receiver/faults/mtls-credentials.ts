@@ -7,6 +7,9 @@ const INDEPENDENT = {
   express: 'Do not return early when `req.socket.authorized` is true: let every check be a middleware of its own.',
 } as const;
 
+const EVERY_DELIVERY =
+  'Without the certificate a delivery is refused before this check, so every one that gets there has it, and none is checked.';
+
 const BASE = { area: 'mtls', severity: 'critical', forbidden: true, fix: INDEPENDENT } as const;
 
 /** A check that is passed by when there is a certificate that has verified. */
@@ -30,6 +33,7 @@ export const certificateSuffices: readonly StageFault[] = [
     seen: 'Lists of ways to authenticate of which the first that succeeds is enough, and gateways that mark a client with a certificate as known.',
     why: 'The certificate says who connected, and nothing about the body. Whoever gets behind the point where TLS ends can deliver anything.',
     needs: ['hmac'],
+    equivalentTo: { name: 'signature-not-checked', reason: EVERY_DELIVERY },
   },
   {
     ...BASE,
@@ -39,5 +43,6 @@ export const certificateSuffices: readonly StageFault[] = [
     seen: 'Lists of ways to authenticate of which the first that succeeds is enough.',
     why: 'Both were agreed on, so that the loss of one does not open the endpoint. Here the loss of one does.',
     needs: ['api-key'],
+    equivalentTo: { name: 'api-key-not-checked', reason: EVERY_DELIVERY },
   },
 ];

@@ -47,16 +47,20 @@ export const wrongCertificateRefusals: readonly StageFault[] = [
   },
   {
     ...MTLS,
-    name: 'certificate-untrusted-ends-the-process',
-    title: 'A client certificate that does not verify ends the process.',
-    seen: 'Listeners that throw for `authorizationError`, and code that cannot read what stands in a foreign certificate.',
+    name: 'certificate-self-signed-ends-the-process',
+    title: 'A self-signed client certificate ends the process.',
+    seen: 'Code that follows `issuerCertificate` to the end of the chain: in Node, that of a self-signed certificate is the certificate itself, so the walk never ends.',
     why: 'Anybody can make such a certificate, and take the endpoint down with it.',
-    fix: HANDSHAKE,
+    fix: {
+      rule: 'Refuse in the handshake, so that no code of your own sees what does not verify.',
+      express:
+        'Set `rejectUnauthorized: true`; and end a walk up the chain when a fingerprint comes for the second time.',
+    },
     severity: 'high',
     replace: dealing(
       ({ crash }) =>
-        ({ certificate, fault }) =>
-          certificate !== null && fault !== null ? () => crash(100) : null,
+        ({ fault }) =>
+          fault === 'DEPTH_ZERO_SELF_SIGNED_CERT' ? () => crash(100) : null,
     ),
   },
   {

@@ -43,10 +43,10 @@ function alwaysThere(version: OfferedTlsVersion): (ProbeScenario | FlowScenario)
       id: `mtls/${slug}-right-certificate`,
       title: `Accepts the right client certificate over ${name}`,
       needs: ['https', 'mtls'],
-      change: { connect: { label: `${name} alone`, version } },
+      change: { connect: { label: `${name} alone`, version, likeControl: true } },
       expect: accepted,
-      why: 'Without it no refusal over this version means anything.',
-      fix: 'Trust the authority that issued the client certificate, its intermediates included.',
+      why: 'Deliveries fail as soon as the sender, or something in between, speaks this version; and without it no refusal over this version means anything.',
+      fix: 'Trust the authority that issued the client certificate, its intermediates included, in every listener, and take every current kind of key; or switch the version off.',
     },
     {
       ...base,
