@@ -10,12 +10,13 @@ import type {
   ProbeScenario,
   Scenario,
 } from '../../scenarios/index.ts';
-import { describeAttempt, type Evidence, isAccepted, wasClosed } from '../judge/index.ts';
+import { type Evidence, isAccepted, wasClosed } from '../judge/index.ts';
 import type { PlannedScenario } from '../plan/plan.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane, SendOptions } from './lane.ts';
-import { evidenceOf, type Shipment, shipControl, shipProbe } from './shipment.ts';
+import { evidenceOf, type Shipment, shipProbe } from './shipment.ts';
+import { firstControl, noteFailure, outageAfter, steadyControl } from './steady-control.ts';
 
 /** How long after we have broken off a delivery the endpoint may learn of it. A control before that would find it still well. */
 const CUT_OFF_SETTLES_MS = 40;
@@ -57,25 +58,6 @@ function deliveriesOf(
   return [[{ label: 'probe', change: scenario.change, expect: scenario.expect }]];
 }
 
-/** A control, and a second one on a new connection when the first is not accepted: one bad answer is no outage yet. */
-async function steadyControl(
-  context: RunContext,
-  lane: Lane,
-  label: string,
-  { scenario: { id } }: SendingPlan,
-  version: OfferedTlsVersion | undefined,
-): Promise<Shipment> {
-  const first = await shipControl(context, lane, label, { version });
-  if (isAccepted(first.attempt) || first.fault !== null || first.attempt.answer?.status === 429) return first;
-  const second = await shipControl(context, lane, `${label}, second try`, { fresh: true, version });
-  context.seen.failedControls.push({
-    scenario: id,
-    observed: describeAttempt(first.attempt),
-    again: isAccepted(second.attempt),
-  });
-  return second;
-}
-
 /** The TLS version that a scenario is about. */
 export function versionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion | undefined {
   return 'change' in scenario ? scenario.change.connect?.version : scenario.version;
@@ -88,41 +70,21 @@ function controlVersionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion 
 }
 
 /**
- * The control before the probes. `versionRefused`: an endpoint that refuses the plain valid delivery over this version and accepts it over any has
- * not stopped answering.
+ * A probe; once more when its connection was closed without a word, which a busy server does as well as one that refuses. When nothing listens any
+ * more at the second try, the first one has stopped the receiver, however fast it comes back: `stopped` says so.
  */
-async function firstControl(
-  context: RunContext,
-  lane: Lane,
-  planned: SendingPlan,
-  version: OfferedTlsVersion | undefined,
-): Promise<{ readonly control: Shipment; readonly versionRefused: boolean }> {
-  const control = await steadyControl(context, lane, 'control before', planned, version);
-  if (version === undefined || outageAfter(control) === null) return { control, versionRefused: false };
-  const overAny = await shipControl(context, lane, 'control over any version', { fresh: true });
-  if (!isAccepted(overAny.attempt)) return { control, versionRefused: false };
-  // It may have come back in the meantime.
-  const again = await shipControl(context, lane, 'control before, third try', { fresh: true, version });
-  return { control: again, versionRefused: !isAccepted(again.attempt) };
-}
-
-/** A probe; once more when its connection was closed without a word, which a busy server does as well as one that refuses. */
 async function shipClearly(
   context: RunContext,
   lane: Lane,
   delivery: Delivery,
   kit: Kit,
   options: SendOptions,
-): Promise<Shipment> {
+): Promise<{ readonly shipment: Shipment; readonly stopped: string | null }> {
   const first = await shipProbe(context, lane, delivery, kit, options);
-  if (delivery.change.connect === undefined || !wasClosed(first.attempt)) return first;
-  return shipProbe(context, lane, delivery, kit, options);
-}
-
-function outageAfter(after: Shipment): string | null {
-  if (isAccepted(after.attempt) || after.fault !== null || after.attempt.answer?.status === 429) return null;
-  const { answer } = after.attempt;
-  return answer === null ? describeAttempt(after.attempt) : `the plain valid delivery got ${answer.status}`;
+  if (delivery.change.connect === undefined || !wasClosed(first.attempt)) return { shipment: first, stopped: null };
+  const shipment = await shipProbe(context, lane, delivery, kit, options);
+  const { error } = shipment.attempt;
+  return { shipment, stopped: error?.kind === 'refused' ? error.message : null };
 }
 
 /**
@@ -148,13 +110,15 @@ export async function tryScenario(
       : { control: fitting, versionRefused: false };
   const shipments: Shipment[] = [control];
   const probes: Evidence['probes'][number][] = [];
+  let stopped: string | null = null;
   const uniform = 'uniform' in scenario && scenario.uniform === true;
 
   if (isAccepted(control.attempt)) {
     for (const group of groups) {
       const options = { fresh: fresh || group.length > 1 };
       const sent = await Promise.all(group.map((delivery) => shipClearly(context, lane, delivery, kit, options)));
-      sent.forEach((shipment, at) => {
+      stopped ??= sent.find((one) => one.stopped !== null)?.stopped ?? null;
+      sent.forEach(({ shipment }, at) => {
         const delivery = group[at];
         if (delivery === undefined) return;
         shipments.push(shipment);
@@ -165,7 +129,9 @@ export async function tryScenario(
       if (isCutOff) await cutOffSettled(context.signal);
     }
   }
-  const after = probes.length === 0 ? null : await steadyControl(context, lane, 'control after', planned, version);
+  const steady = probes.length === 0 ? null : await steadyControl(context, lane, 'control after', version);
+  if (steady !== null) noteFailure(context, planned, steady);
+  const after = steady?.control ?? null;
   if (after !== null) shipments.push(after);
   return {
     planned,
@@ -173,7 +139,7 @@ export async function tryScenario(
     evidence: { before: control.attempt, probes, after: after?.attempt ?? null, killed: null, uniform },
     startMs,
     endMs: performance.now(),
-    outage: versionRefused ? null : outageAfter(after ?? control),
+    outage: versionRefused ? null : (outageAfter(after ?? control) ?? stopped),
   };
 }
 

@@ -8,6 +8,7 @@ import { EXTENSION_IDS } from '../../certs/facts/extension-ids.ts';
 import {
   clientMaterial,
   type IssuedCertificate,
+  issuedByClient,
   makeCertificate,
   ROGUE_CERTIFICATES,
   rogueCertificates,
@@ -156,6 +157,31 @@ describe('rogue certificates', () => {
         'same-names': 'accepted',
       });
     }
+  });
+
+  it.each(['rsa2048', 'p384', 'ed25519', 'p256'] as const)(
+    'that a client has signed verify with its key and are refused all the same: %s',
+    async (key) => {
+      const right = await makeCertificate({ subject: 'CN=partner', issuer: authority, usages: ['clientAuth'], key });
+      const rogue = issuedByClient(right.cert, right);
+      const [leaf, issuer] = chainOf(rogue.cert);
+      expect(issuer!.fingerprint256).toBe(new X509Certificate(right.cert).fingerprint256);
+      expect([leaf!.issuer, leaf!.subject]).toEqual(['CN=partner', 'CN=partner\nOU=signed by a client']);
+      expect(leaf!.verify(issuer!.publicKey)).toBe(true);
+      const offered = { ca: serverCa, ...rogue };
+      const strict = await server(authority.cert, true);
+      const open = await server(authority.cert, false, ({ authorized }) => String(authorized));
+      for (const version of VERSIONS) {
+        expect(await ask(strict, { version, ...offered })).toBe('refused');
+        expect(await ask(open, { version, ...offered })).toBe('false');
+      }
+    },
+  );
+
+  it('cannot be signed without the key of the client', () => {
+    expect(() => issuedByClient(partner.cert, { key: 'no key' })).toThrowError(
+      expect.objectContaining({ code: 'ROGUE_UNREADABLE' }),
+    );
   });
 
   it.each(['rsa2048', 'p384', 'ed25519', 'p256'] as const)(
