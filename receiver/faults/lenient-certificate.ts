@@ -25,7 +25,7 @@ export interface Client {
 export type LetsIn = (client: Client) => boolean;
 
 /** To ask for a certificate and to let everyone in. */
-export const LETS_EVERYONE_IN: TlsOptions = { requestCert: true, rejectUnauthorized: false };
+const LETS_EVERYONE_IN: TlsOptions = { requestCert: true, rejectUnauthorized: false };
 
 /** What the mutants of the check of client certificates have in common. */
 export const MTLS = {

@@ -21,7 +21,7 @@ function agreesToHttp1(version: OfferedTlsVersion): HandshakeScenario {
     needs: ['https'],
     id: `tls/${version === 'TLSv1.2' ? 'tls-1-2' : 'tls-1-3'}-http-1-1`,
     title: `Agrees to HTTP/1.1 in the handshake of ${tlsVersionName(version)}`,
-    hello: { version, suites: [version === 'TLSv1.2' ? 'modern' : 'tls13'], alpn: ['http/1.1'] },
+    hello: { version, suites: version === 'TLSv1.2' ? ['modern', 'cbc'] : ['tls13'], alpn: ['http/1.1'] },
     onlyWhereSpoken: true,
     expect: offerMet,
     why: 'The sender speaks HTTP/1.1 and says so. An endpoint that insists on HTTP/2 ends the handshake, and nothing can be delivered.',

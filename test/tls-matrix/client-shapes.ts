@@ -101,7 +101,9 @@ const NGINX_SHAPES: readonly NginxShape[] = [
     on: 'nginx',
     name: 'optional_no_ca, and nothing looks at it',
     // nginx itself refuses what is wrong in another way than by its authority.
-    letsIn: OF_CERTIFICATES.filter((intruder) => !['expired', 'not yet valid', 'wrong purpose'].includes(intruder)),
+    letsIn: OF_CERTIFICATES.filter(
+      (intruder) => !['expired', 'not yet valid', 'wrong purpose', 'issued by client'].includes(intruder),
+    ),
     lines: 'ssl_verify_client optional_no_ca;',
   },
   {

@@ -9,6 +9,7 @@ export const INTRUDERS = [
   'self-signed',
   'unknown authority',
   'same names',
+  'issued by client',
   'expired',
   'not yet valid',
   'wrong purpose',
@@ -19,6 +20,7 @@ export const INTRUDERS = [
   'X-SSL-Client-Verify',
   'X-Forwarded-Client-Cert',
   'other forged headers',
+  'by other ways',
   'no signature',
   'no API key',
 ] as const;
@@ -45,6 +47,7 @@ export const TRIED: Readonly<Record<Intruder, readonly string[]>> = {
   'self-signed': each('self-signed'),
   'unknown authority': each('unknown-authority'),
   'same names': each('same-names'),
+  'issued by client': each('issued-by-client'),
   expired: each('expired'),
   'not yet valid': each('not-yet-valid'),
   'wrong purpose': each('wrong-purpose'),
@@ -55,13 +58,21 @@ export const TRIED: Readonly<Record<Intruder, readonly string[]>> = {
   'X-SSL-Client-Verify': ['mtls/forged-x-ssl-client'],
   'X-Forwarded-Client-Cert': ['mtls/forged-x-forwarded-client-cert'],
   'other forged headers': OTHER_FORGED,
+  'by other ways': [
+    'mtls/no-server-name',
+    'mtls/no-certificate-with-query',
+    'mtls/no-certificate-other-kinds',
+    'mtls/forwarded-loopback',
+  ],
   'no signature': ['mtls/unsigned', 'mtls/wrong-signature'],
   'no API key': ['mtls/no-key', 'mtls/wrong-key'],
 };
 
 /** The suite `mtls`, scenario by scenario. */
-const RIGHT = each('right-certificate', 'resumed-right');
-export const EVERYTHING_MUTUAL = [...Object.values(TRIED).flat(), ...RIGHT];
+const RIGHT = each('right-certificate', 'resumed-right', 'resumed-with-certificate');
+/** Over TLS 1.3 the certificate is asked for in secret, so that these see nothing. */
+const ASKS = ['mtls/asks-for-certificate', 'mtls/names-private-authorities'];
+export const EVERYTHING_MUTUAL = [...Object.values(TRIED).flat(), ...RIGHT, ...ASKS];
 
 /** What a server may well let in, when nothing else was agreed on: it is warned about. */
 const WARNED: ReadonlySet<Intruder> = new Set(['wrong purpose', 'other subject', 'revoked']);
@@ -76,6 +87,7 @@ export const WITHOUT_CERTIFICATE: readonly Intruder[] = [
   'X-SSL-Client-Verify',
   'X-Forwarded-Client-Cert',
   'other forged headers',
+  'by other ways',
 ];
 
 /** What only the partner's authority can make: without it a run has nothing to try. */
@@ -105,7 +117,10 @@ export function serverThatLetsIn(intruders: readonly Intruder[], { spoken, key, 
     ),
     ...all(
       'not-applicable',
-      unspoken === '' ? [] : EVERYTHING_MUTUAL.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`)),
+      [
+        ...(unspoken === '' ? [] : EVERYTHING_MUTUAL.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`))),
+        ...(spoken === 'TLS 1.3 only' ? ASKS : []),
+      ],
     ),
   };
 }

@@ -5,18 +5,24 @@ import type { Spoken } from './material.ts';
 /** The suite `tls`, scenario by scenario: what looks at the certificates, at handshakes, and at deliveries. */
 const CERTIFICATES = [
   'tls/trusted-authority',
+  'tls/not-self-signed',
+  'tls/genuine-issuer',
   'tls/chain-complete',
   'tls/chain-order',
   'tls/chain-tidy',
+  'tls/chain-once',
   'tls/root-left-out',
   'tls/not-expired',
+  'tls/issuers-not-expired',
   'tls/already-valid',
   'tls/renewed-in-time',
   'tls/host-name',
   'tls/alternative-name',
   'tls/key-size',
+  'tls/issuers-key-size',
   'tls/signature-hash',
   'tls/issuers-may-issue',
+  'tls/path-length',
   'tls/server-purpose',
 ];
 export const HANDSHAKES = [
@@ -32,6 +38,8 @@ export const HANDSHAKES = [
   'tls/anonymous-refused',
   'tls/compression-declined',
   'tls/forward-secrecy',
+  'tls/tls-1-2-http-1-1',
+  'tls/tls-1-3-http-1-1',
 ];
 /** Without a connection that a right sender trusts these have no verdict. */
 export const DELIVERED = ['tls/http-1-1', 'tls/no-protocol-offer', 'tls/no-server-name', 'tls/plain-http-refused'];
@@ -41,9 +49,9 @@ export const EVERYTHING = [...CERTIFICATES, ...HANDSHAKES, ...DELIVERED];
 export function rightServer(spoken: Spoken, key: 'rsa' | 'ec' = 'ec'): Expected {
   switch (spoken) {
     case 'TLS 1.2 only':
-      return { 'tls/tls-1-3-spoken': 'recorded', ...staticRsa(key) };
+      return { 'tls/tls-1-3-spoken': 'recorded', 'tls/tls-1-3-http-1-1': 'not-applicable', ...staticRsa(key) };
     case 'TLS 1.3 only':
-      return { 'tls/tls-1-2-spoken': 'recorded' };
+      return { 'tls/tls-1-2-spoken': 'recorded', 'tls/tls-1-2-http-1-1': 'not-applicable' };
     case 'both':
       return staticRsa(key);
   }

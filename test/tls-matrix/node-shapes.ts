@@ -80,11 +80,11 @@ export const NODE_SHAPES: readonly NodeShape[] = [
   ),
   node('asked, and the name is compared', 'asked', [], onlyIf(authorisedByName)),
   node('asked, and nothing looks at it', 'asked', OF_CERTIFICATES, () => ({})),
-  node('no mutual TLS', 'off', OF_CERTIFICATES, () => ({})),
+  node('no mutual TLS', 'off', OF_CERTIFICATES, () => ({}), { 'mtls/asks-for-certificate': 'warn' }),
   node(
     'the subject is compared, and nothing verified',
     'asked',
-    ['self-signed', 'same names', 'expired', 'not yet valid', 'wrong purpose'],
+    ['self-signed', 'same names', 'issued by client', 'expired', 'not yet valid', 'wrong purpose'],
     onlyIf((socket) => names(socket).subject === CLIENT_NAME),
   ),
   node(
@@ -103,7 +103,7 @@ export const NODE_SHAPES: readonly NodeShape[] = [
     ...node(
       'any RSA certificate will do, and no other can be presented',
       'asked',
-      ['self-signed', 'unknown authority', 'same names', 'resumed unknown'],
+      ['self-signed', 'unknown authority', 'same names', 'issued by client', 'resumed unknown'],
       onlyIf((socket) => certificateOf(socket) !== null),
     ),
     options: ({ right }) => ({

@@ -17,6 +17,7 @@ import { openSServer } from './servers/s-server.ts';
 type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'program' | 'documentOnly'>;
 
 const OLD = ['tls/tls-1-0-refused', 'tls/tls-1-1-refused'];
+const AGREES = ['tls/tls-1-2-http-1-1', 'tls/tls-1-3-http-1-1'];
 /** Where silence is waited for. */
 const IMPATIENT = { timeoutMs: 3000 } as const;
 
@@ -45,7 +46,7 @@ const NODE: readonly Row[] = [
     'TLS 1.0 and 1.1 alone',
     { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
     {
-      ...all('fail', OLD),
+      ...all('fail', [...OLD, ...AGREES]),
       ...all('recorded', ['tls/tls-1-2-spoken', 'tls/tls-1-3-spoken']),
       ...all('inconclusive', DELIVERED),
     },
@@ -90,7 +91,11 @@ const SSL_LINES: readonly (readonly [string, string, Expected])[] = [
   [
     'suites without encryption or certificate',
     'ssl_protocols TLSv1.2; ssl_ciphers ALL:eNULL:@SECLEVEL=0;',
-    { ...all('warn', ['tls/null-refused', 'tls/anonymous-refused']), 'tls/tls-1-3-spoken': 'recorded' },
+    {
+      ...all('warn', ['tls/null-refused', 'tls/anonymous-refused']),
+      'tls/tls-1-3-spoken': 'recorded',
+      'tls/tls-1-3-http-1-1': 'not-applicable',
+    },
   ],
 ];
 
@@ -241,7 +246,7 @@ const CONNECTIONS: readonly Row[] = [
   {
     row: 'HTTP/2 alone',
     server: 'Node http2',
-    expected: all('inconclusive', DELIVERED),
+    expected: { ...all('inconclusive', DELIVERED), ...all('fail', AGREES) },
     async open() {
       const { served } = await material();
       return open(http2.createSecureServer({ ...served, allowHTTP1: false }))();
@@ -251,7 +256,7 @@ const CONNECTIONS: readonly Row[] = [
     row: 'an offer of HTTP/1.1 is refused',
     server: 'Node https',
     // The sender makes this very offer.
-    expected: all('inconclusive', DELIVERED),
+    expected: { ...all('inconclusive', DELIVERED), ...all('fail', AGREES) },
     async open() {
       const { served, reached } = await material();
       return openNode({ ...served, ALPNProtocols: ['h2'] }, reached);

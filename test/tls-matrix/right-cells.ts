@@ -97,7 +97,11 @@ const ON_NODE: readonly Row[] = [
   onNode(
     'CBC suites alone, over TLS 1.2',
     { ciphers: 'ECDHE-ECDSA-AES128-SHA256', maxVersion: 'TLSv1.2' },
-    { 'tls/tls-1-2-spoken': 'recorded', 'tls/tls-1-3-spoken': 'recorded' },
+    {
+      'tls/tls-1-2-spoken': 'recorded',
+      'tls/tls-1-3-spoken': 'recorded',
+      'tls/tls-1-3-http-1-1': 'not-applicable',
+    },
   ),
   {
     row: 'an RSA certificate beside an elliptic one',

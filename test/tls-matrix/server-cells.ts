@@ -25,7 +25,7 @@ const seen = (id: string, word: 'fail' | 'warn' | 'recorded'): Fault => ({ seen:
 /** From OpenSSL 3.2 on, which Node has since 24, keys of less than 112 bits of security are refused by clients and servers alike. */
 const [major = 0, minor = 0] = process.versions.openssl.split('.').map(Number);
 const REFUSES_WEAK_KEYS = major > 3 || (major === 3 && minor >= 2);
-const WEAK_KEY: Fault = REFUSES_WEAK_KEYS ? untrusted('tls/key-size') : seen('tls/key-size', 'fail');
+const weakKey = (id: string): Fault => (REFUSES_WEAK_KEYS ? untrusted(id) : seen(id, 'fail'));
 
 const FAULTS: Readonly<Record<ServerFixtureName, Fault | null>> = {
   p256: null,
@@ -43,19 +43,19 @@ const FAULTS: Readonly<Record<ServerFixtureName, Fault | null>> = {
   'ip-missing': untrusted('tls/host-name'),
   'cn-only': seen('tls/alternative-name', 'fail'),
   'unknown-authority': untrusted('tls/trusted-authority'),
-  'same-names-root': untrusted('tls/trusted-authority'),
+  'same-names-root': untrusted('tls/genuine-issuer'),
   'issuer-not-authority': untrusted('tls/issuers-may-issue'),
   sha1: untrusted('tls/signature-hash'),
   'client-purpose': untrusted('tls/server-purpose'),
-  'expired-intermediate': untrusted('tls/not-expired'),
-  'weak-intermediate': WEAK_KEY,
-  rsa1024: WEAK_KEY,
-  'path-too-long': untrusted('tls/issuers-may-issue'),
-  'self-signed': untrusted('tls/trusted-authority'),
+  'expired-intermediate': untrusted('tls/issuers-not-expired'),
+  'weak-intermediate': weakKey('tls/issuers-key-size'),
+  rsa1024: weakKey('tls/key-size'),
+  'path-too-long': untrusted('tls/path-length'),
+  'self-signed': untrusted('tls/not-self-signed'),
   // Whether the authority would be trusted cannot be told as long as the link to it is missing.
   'missing-intermediate': untrusted('tls/chain-complete', { 'tls/trusted-authority': 'inconclusive' }),
   misordered: seen('tls/chain-order', 'warn'),
-  duplicate: seen('tls/chain-tidy', 'warn'),
+  duplicate: seen('tls/chain-once', 'warn'),
   'unrelated-extra': seen('tls/chain-tidy', 'warn'),
   'root-sent': seen('tls/root-left-out', 'recorded'),
 };
