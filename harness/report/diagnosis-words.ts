@@ -4,7 +4,9 @@ import { counted } from './layout.ts';
 
 /** "verifies-reserialised-json, 31 of 31 outcomes agree". */
 export function closeness({ fault, agreement, outcomes }: Diagnosis): string {
-  return outcomes === 0 ? fault : `${fault}, ${agreement} of ${counted(outcomes, 'outcome')} ${outcomes === 1 ? 'agrees' : 'agree'}`;
+  return outcomes === 0
+    ? fault
+    : `${fault}, ${agreement} of ${counted(outcomes, 'outcome')} ${outcomes === 1 ? 'agrees' : 'agree'}`;
 }
 
 /** Up to this many names are written out. */

@@ -115,12 +115,9 @@ export function serverThatLetsIn(intruders: readonly Intruder[], { spoken, key, 
       'not-applicable',
       missing.flatMap((intruder) => TRIED[intruder]),
     ),
-    ...all(
-      'not-applicable',
-      [
-        ...(unspoken === '' ? [] : EVERYTHING_MUTUAL.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`))),
-        ...(spoken === 'TLS 1.3 only' ? ASKS : []),
-      ],
-    ),
+    ...all('not-applicable', [
+      ...(unspoken === '' ? [] : EVERYTHING_MUTUAL.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`))),
+      ...(spoken === 'TLS 1.3 only' ? ASKS : []),
+    ]),
   };
 }
