@@ -24,7 +24,7 @@ export interface DictionaryFault {
   /** The scenarios that the right receiver passes and this one does not, with the outcome ({@link outcomeOf}). */
   readonly outcomes: Readonly<Record<string, string>>;
   /**
-   * Where chance decides, as when a signature is compared in part: scenarios, `suite/*`, or `*`. What stands in `outcomes` is sure all the
+   * Where it is not the same in every run, as when a signature is compared in part: scenarios, `suite/*`, or `*`. What stands in `outcomes` is sure all the
    * same; of the rest the dictionary says nothing ({@link isUncertain}).
    */
   readonly uncertain?: readonly string[];

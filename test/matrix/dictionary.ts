@@ -2,8 +2,8 @@
 import type { DictionaryFault, FaultDictionary } from '../../harness/diagnose/fault-dictionary.ts';
 import type { Fault } from '../../receiver/faults/index.ts';
 import { FEATURES } from '../../scenarios/index.ts';
-import type { Chance } from './by-chance.ts';
 import type { Played } from './played.ts';
+import type { Uncertain } from './uncertain-cells.ts';
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
 
@@ -33,7 +33,7 @@ export function makeDictionary(
   faults: readonly Fault[],
   played: readonly Played[],
   catalogue: string,
-  chances: readonly Chance[] = [],
+  uncertain: readonly Uncertain[] = [],
 ): FaultDictionary {
   const said = new Map(played.map((one) => [one.name, one]));
   return {
@@ -42,7 +42,7 @@ export function makeDictionary(
     faults: faults.toSorted(byName).flatMap((fault): DictionaryFault[] => {
       const one = said.get(fault.name);
       if (one === undefined) return [];
-      const chance = chances.find(({ fault: name }) => name === fault.name);
+      const chance = uncertain.find(({ fault: name }) => name === fault.name);
       return [
         {
           ...wordsOf(fault),

@@ -31,7 +31,7 @@ const matrix: Matrix = {
     { id: 'made/noted', suite: 'made', level: 'info' },
   ],
   exempt: { 'made/idle': 'It is a control.' },
-  chances: [],
+  uncertain: [],
   runs: [
     [
       played(one.name, { 'made/often': 'fail 200', 'made/once': 'fail 200', 'made/soft': 'warn 400' }),

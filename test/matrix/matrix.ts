@@ -13,7 +13,6 @@ import { parseArgs } from 'node:util';
 import { loadFaultDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../receiver/faults/index.ts';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
-import { BY_CHANCE, withoutChance } from './by-chance.ts';
 import { CORRECT_RECEIVERS } from './correct/index.ts';
 import { dictionaryText, makeDictionary } from './dictionary.ts';
 import { renderDocument } from './document.ts';
@@ -24,6 +23,7 @@ import { RULE_TITLES } from './rules/matrix.ts';
 import { type Complaint, complaintsAbout, type Matrix } from './rules.ts';
 import { missingPrograms, SUBJECTS } from './subject.ts';
 import { isAsKnown, subsetsOf } from './subset.ts';
+import { UNCERTAIN, withoutUncertain } from './uncertain-cells.ts';
 
 const FILES = {
   dictionary: new URL('../../scenarios/fault-dictionary.json', import.meta.url),
@@ -81,7 +81,7 @@ async function playRuns(names: readonly string[], count: number): Promise<(reado
           names.map((name) => ({ name })),
           what,
         );
-    runs.push(played.map((one) => withoutChance(one, BY_CHANCE)));
+    runs.push(played.map((one) => withoutUncertain(one, UNCERTAIN)));
   }
   return runs;
 }
@@ -105,9 +105,11 @@ const seconds = (performance.now() - started) / 1000;
 
 const matrix: Matrix = {
   faults: FAULTS,
-  probes: CATALOGUE.flatMap(({ name, scenarios }) => scenarios.map(({ id, level }) => ({ id, suite: name, level }))),
+  probes: CATALOGUE.flatMap(({ name, scenarios }) =>
+    scenarios.map(({ id, level, needs = [] }) => ({ id, suite: name, level, needs })),
+  ),
   exempt: EXEMPT_PROBES,
-  chances: BY_CHANCE,
+  uncertain: UNCERTAIN,
   runs,
   leftOut: values['without-missing'] ? [] : missing,
 };
@@ -115,7 +117,7 @@ const complaints = complaintsAbout(matrix);
 print(complaints);
 
 const texts = {
-  dictionary: dictionaryText(makeDictionary(FAULTS, runs[0] ?? [], catalogueDigest(), BY_CHANCE)),
+  dictionary: dictionaryText(makeDictionary(FAULTS, runs[0] ?? [], catalogueDigest(), UNCERTAIN)),
   document: renderDocument({ matrix, faults: FAULTS, receivers: CORRECT_RECEIVERS }),
 };
 let stale = 0;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { withoutChance } from './by-chance.ts';
 import type { Played } from './played.ts';
 import type { MatrixFault, MatrixProbe } from './rules/matrix.ts';
 import { complaintsAbout, type Matrix } from './rules.ts';
+import { withoutUncertain } from './uncertain-cells.ts';
 
 type Made = Partial<Played> & Pick<Played, 'name'>;
 
@@ -37,7 +37,7 @@ const SOUND: Matrix = {
   faults: [fault('first'), fault('second')],
   probes: [probe('made/a'), probe('made/b'), probe('made/c', 'should')],
   exempt: {},
-  chances: [],
+  uncertain: [],
   runs: [[NONE, FIRST, SECOND]],
   leftOut: [],
 };
@@ -219,6 +219,35 @@ describe('mutants that look the same', () => {
   });
 });
 
+describe('mutants that were played with different features', () => {
+  const { outcomes } = FIRST;
+  const features = ['hmac', 'api-key', 'https'];
+  const overTls = (more: Partial<MatrixFault>, made: Omit<Made, 'name'>): Matrix => {
+    const matrix = withMutant(more, { features, ...made });
+    return { ...matrix, probes: [...matrix.probes, { ...probe('made/tls'), needs: ['https'] }], exempt: {} };
+  };
+  const withTls = { ...outcomes, 'made/tls': 'fail granted' };
+
+  it('are compared in the scenarios that apply to both', () => {
+    expect(said(overTls({}, { outcomes: withTls }))).toEqual([
+      'indistinguishable: first = third, all red in made/a, made/b, as far as the same scenarios apply.',
+    ]);
+    expect(said(overTls({ equivalentTo: { name: 'first', reason: 'same' } }, { outcomes: withTls }))).toEqual([]);
+  });
+
+  it('differ when one of these tells them apart, or when they share nothing', () => {
+    expect(said(overTls({}, { outcomes: { ...withTls, 'made/a': 'fail 202' } }))).toEqual([]);
+    expect(said(overTls({}, { outcomes: { 'made/tls': 'fail granted' } }))).toEqual([]);
+  });
+
+  it('may not be declared equivalent when such a scenario tells them apart', () => {
+    const equivalentTo = { name: 'first', reason: 'same' };
+    expect(said(overTls({ equivalentTo }, { outcomes: { ...withTls, 'made/a': 'fail 202' } }))).toEqual([
+      'differing-equivalents: third is declared equivalent to first, but differs in made/a.',
+    ]);
+  });
+});
+
 describe('a cell without a verdict', () => {
   const outcomes = { 'made/a': 'fail 503' };
   const undecided = { 'made/b': 'unavailable: the endpoint answered 503' };
@@ -262,26 +291,26 @@ describe('several runs', () => {
   });
 });
 
-describe('a cell that chance decides', () => {
+describe('an uncertain cell', () => {
   const chance = { fault: 'second', scenarios: ['made/c'], reason: 'It depends on the order.' };
 
   it('is left out of what was played', () => {
-    expect(withoutChance(SECOND, [chance]).outcomes).toEqual({ 'made/b': 'fail 200' });
-    expect(withoutChance(FIRST, [chance])).toBe(FIRST);
+    expect(withoutUncertain(SECOND, [chance]).outcomes).toEqual({ 'made/b': 'fail 200' });
+    expect(withoutUncertain(FIRST, [chance])).toBe(FIRST);
     const undecided = played({ ...SECOND, undecided: { 'made/c': 'no answer' } });
-    expect(withoutChance(undecided, [chance]).undecided).toEqual({});
-    expect(withoutChance(SECOND, [{ ...chance, scenarios: ['made/*'], sure: ['made/c'] }]).outcomes).toEqual({
+    expect(withoutUncertain(undecided, [chance]).undecided).toEqual({});
+    expect(withoutUncertain(SECOND, [{ ...chance, scenarios: ['made/*'], sure: ['made/c'] }]).outcomes).toEqual({
       'made/c': 'warn 400',
     });
-    expect(withoutChance(SECOND, [{ ...chance, scenarios: ['*'] }]).outcomes).toEqual({});
+    expect(withoutUncertain(SECOND, [{ ...chance, scenarios: ['*'] }]).outcomes).toEqual({});
   });
 
   it('is of a mutant and of scenarios that exist', () => {
-    expect(said({ ...SOUND, chances: [chance, { ...chance, scenarios: ['made/*'] }] })).toEqual([]);
-    expect(said({ ...SOUND, chances: [{ ...chance, fault: 'gone' }] })).toEqual([
+    expect(said({ ...SOUND, uncertain: [chance, { ...chance, scenarios: ['made/*'] }] })).toEqual([]);
+    expect(said({ ...SOUND, uncertain: [{ ...chance, fault: 'gone' }] })).toEqual([
       'wrong-exemption: There is no mutant gone.',
     ]);
-    expect(said({ ...SOUND, chances: [{ ...chance, scenarios: ['other/*'], sure: ['made/z'] }] })).toEqual([
+    expect(said({ ...SOUND, uncertain: [{ ...chance, scenarios: ['other/*'], sure: ['made/z'] }] })).toEqual([
       'wrong-exemption: There is no scenario other/*.',
       'wrong-exemption: There is no scenario made/z.',
     ]);
@@ -290,8 +319,8 @@ describe('a cell that chance decides', () => {
   it('is declared for every mutant that comes and goes', () => {
     const matrix = withMutant({ comesAndGoes: true }, { outcomes: { 'made/a': 'fail 500' } });
     expect(said(matrix)).toEqual([
-      'wrong-exemption: third comes and goes: say in by-chance.ts which scenarios find it every time.',
+      'wrong-exemption: third comes and goes: say in uncertain-cells.ts which scenarios find it every time.',
     ]);
-    expect(said({ ...matrix, chances: [{ ...chance, fault: 'third' }] })).toEqual([]);
+    expect(said({ ...matrix, uncertain: [{ ...chance, fault: 'third' }] })).toEqual([]);
   });
 });

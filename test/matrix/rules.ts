@@ -1,11 +1,11 @@
 /** What the kill matrix has to hold. Pure: from what was played to a list of complaints, empty when all is well. */
 import { alarms, leftOut } from './rules/alarms.ts';
-import { undeclaredChances, wrongChances } from './rules/chances.ts';
 import { differingEquivalents, indistinguishable, unknownEquivalents } from './rules/equivalents.ts';
 import { idleProbes, wrongExemptions } from './rules/idle-probes.ts';
 import type { Complaint, Matrix } from './rules/matrix.ts';
 import { flakyCells, undecidedCells } from './rules/stability.ts';
 import { failsWhatIsAllowed, survivors } from './rules/survivors.ts';
+import { undeclaredUncertain, wrongUncertain } from './rules/uncertain.ts';
 
 export type { Complaint, Matrix } from './rules/matrix.ts';
 
@@ -14,8 +14,8 @@ const RULES: readonly ((matrix: Matrix) => readonly Complaint[])[] = [
   failsWhatIsAllowed,
   idleProbes,
   wrongExemptions,
-  wrongChances,
-  undeclaredChances,
+  wrongUncertain,
+  undeclaredUncertain,
   alarms,
   leftOut,
   indistinguishable,

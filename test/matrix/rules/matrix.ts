@@ -1,6 +1,7 @@
 /** The matrix as the rules see it. */
-import type { Chance } from '../by-chance.ts';
+
 import type { Played } from '../played.ts';
+import type { Uncertain } from '../uncertain-cells.ts';
 
 export interface MatrixFault {
   readonly name: string;
@@ -15,6 +16,8 @@ export interface MatrixProbe {
   readonly id: string;
   readonly suite: string;
   readonly level: 'must' | 'should' | 'info';
+  /** Features without which it does not apply. */
+  readonly needs?: readonly string[];
 }
 
 export interface Matrix {
@@ -22,8 +25,8 @@ export interface Matrix {
   readonly probes: readonly MatrixProbe[];
   /** Probes that need not kill a mutant, each with the reason. */
   readonly exempt: Readonly<Record<string, string>>;
-  /** What chance decides, and is not in `runs`. */
-  readonly chances: readonly Chance[];
+  /** Cells that are left out of `runs`. */
+  readonly uncertain: readonly Uncertain[];
   /** Everything once, as often as it was played. */
   readonly runs: readonly (readonly Played[])[];
   /** What could not be played here, with the programs that are missing. */

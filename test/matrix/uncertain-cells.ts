@@ -1,11 +1,12 @@
 /**
- * Cells that chance decides, because the mutant itself is right or wrong by the values that are drawn for a run, or by the order in which
- * deliveries arrive. They are left out of every rule, and the dictionary says nothing of them. Everything else has to be the same in every run.
+ * Cells that are not the same in every run, or that get no verdict, because of what the mutant does: it is right or wrong by the values that are
+ * drawn for a run or by the order in which deliveries arrive, or it answers what proves nothing. They are left out of every rule, and the
+ * dictionary says nothing of them. Everything else has to be the same in every run.
  */
 import { isMeant } from '../../harness/diagnose/index.ts';
 import type { Played } from './played.ts';
 
-export interface Chance {
+export interface Uncertain {
   /** The name of the mutant. */
   readonly fault: string;
   /** Scenarios, `suite/*`, or `*`. */
@@ -15,9 +16,9 @@ export interface Chance {
   readonly reason: string;
 }
 
-/** What was played, without what chance decided. */
-export function withoutChance(played: Played, chances: readonly Chance[]): Played {
-  const mine = chances.filter(({ fault }) => fault === played.name);
+/** What was played, without what is uncertain. */
+export function withoutUncertain(played: Played, uncertain: readonly Uncertain[]): Played {
+  const mine = uncertain.filter(({ fault }) => fault === played.name);
   if (mine.length === 0) return played;
   const isSure = ([id]: readonly [string, string]) =>
     mine.every(({ scenarios, sure = [] }) => sure.includes(id) || !isMeant(scenarios, id));
@@ -25,7 +26,7 @@ export function withoutChance(played: Played, chances: readonly Chance[]): Playe
   return { ...played, outcomes: keep(played.outcomes), undecided: keep(played.undecided) };
 }
 
-export const BY_CHANCE: readonly Chance[] = [
+export const UNCERTAIN: readonly Uncertain[] = [
   {
     fault: 'accepts-any-part',
     scenarios: ['signature/1-character'],
