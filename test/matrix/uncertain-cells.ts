@@ -48,4 +48,50 @@ export const UNCERTAIN: readonly Uncertain[] = [
     sure: ['signature/wildcard'],
     reason: 'Whether a wrong signature is a valid pattern depends on where its plus signs and brackets stand.',
   },
+  {
+    fault: 'every-7th-answers-500',
+    scenarios: ['*'],
+    sure: ['valid/error-codes-all', 'valid/steady', 'http/burst', 'http/burst-mixed'],
+    reason:
+      'Which delivery is the seventh depends on the order in which they arrive; among enough of them is always one.',
+  },
+  {
+    fault: 'every-20th-is-reset',
+    scenarios: ['*'],
+    sure: ['valid/error-codes-all', 'http/burst', 'http/burst-mixed'],
+    reason:
+      'Which delivery is the twentieth depends on the order in which they arrive; among enough of them is always one.',
+  },
+  {
+    fault: 'every-50th-answers-500',
+    scenarios: ['*'],
+    sure: ['valid/steady', 'http/burst-mixed'],
+    reason:
+      'Which delivery is the fiftieth depends on the order in which they arrive; among enough of them is always one.',
+  },
+  {
+    fault: 'one-request-at-a-time',
+    scenarios: ['*'],
+    sure: ['valid/steady', 'http/burst', 'http/burst-mixed'],
+    reason:
+      'Which deliveries are in flight at the same time depends on the machine, and a 503 proves nothing in most scenarios.',
+  },
+  {
+    fault: 'fails-after-200-deliveries',
+    scenarios: ['*'],
+    sure: ['delivery/stays-up'],
+    reason: 'What is judged before the two hundredth delivery depends on the order in which they arrive.',
+  },
+  {
+    fault: 'refusals-keep-their-connection',
+    scenarios: ['*'],
+    sure: ['delivery/stays-up'],
+    reason: 'What is judged before the fiftieth refusal depends on the order in which deliveries arrive.',
+  },
+  {
+    fault: 'right-certificate-refused-over-tls-1-2',
+    scenarios: ['mtls/*'],
+    sure: ['mtls/tls-1-2-right-certificate'],
+    reason: 'No delivery over TLS 1.2 is accepted, so what is refused over it proves nothing.',
+  },
 ];
