@@ -2,7 +2,6 @@
  * The fault dictionary: what a run says of each mutant of the reference receiver. `npm run matrix` writes it to
  * `scenarios/fault-dictionary.json`, in the shape that these types say.
  */
-import { readFile } from 'node:fs/promises';
 import type { Feature } from '../../scenarios/index.ts';
 
 /** The general rule, Express, and the stacks for which the fix differs. */
@@ -51,31 +50,4 @@ export function isMeant(patterns: readonly string[], id: string): boolean {
 /** Whether the dictionary says nothing of what a fault does to a scenario. */
 export function isUncertain({ outcomes, uncertain = [] }: DictionaryFault, id: string): boolean {
   return outcomes[id] === undefined && isMeant(uncertain, id);
-}
-
-/** Where the file is, seen from the sources, from the compiled library, and from the bundled program. */
-const PLACES = ['../../scenarios/', '../../../scenarios/'].map((path) => `${path}fault-dictionary.json`);
-
-let loading: Promise<FaultDictionary | null> | undefined;
-
-/**
- * Reads the dictionary, once in a process. It is some hundred kilobytes, so only what explains a failure asks for it. Null when the file is
- * not there: a run stands without a diagnosis.
- */
-export function loadFaultDictionary(): Promise<FaultDictionary | null> {
-  loading ??= readFirst(PLACES.map((place) => new URL(place, import.meta.url)));
-  return loading;
-}
-
-/** The dictionary, or one without faults where the file is not there. */
-export async function loadDictionary(): Promise<FaultDictionary> {
-  return (await loadFaultDictionary()) ?? { schemaVersion: 1, catalogue: '', faults: [] };
-}
-
-async function readFirst(files: readonly URL[]): Promise<FaultDictionary | null> {
-  for (const file of files) {
-    const text = await readFile(file, 'utf8').catch(() => null);
-    if (text !== null) return JSON.parse(text) as FaultDictionary;
-  }
-  return null;
 }

@@ -10,7 +10,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { loadFaultDictionary } from '../../harness/diagnose/index.ts';
+import { loadDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../receiver/faults/index.ts';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
 import { CORRECT_RECEIVERS } from './correct/index.ts';
@@ -53,8 +53,8 @@ function play(tasks: readonly Task[], what: string): Promise<readonly Played[]> 
 
 /** Plays a part of each mutant, and what comes out otherwise than the dictionary says in full. */
 async function playSubset(names: readonly string[], what: string): Promise<readonly Played[]> {
-  const dictionary = await loadFaultDictionary();
-  const known = new Map(dictionary?.faults.map((fault) => [fault.name, fault]));
+  const dictionary = await loadDictionary();
+  const known = new Map(dictionary.faults.map((fault) => [fault.name, fault]));
   const subsets = subsetsOf(dictionary, catalogueDigest(), CATALOGUE_IDS);
   const played = await play(
     names.map((name) => ({ name, only: subsets.get(name) })),

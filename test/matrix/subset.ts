@@ -24,13 +24,13 @@ export function subsetFor(known: DictionaryFault | undefined, ids: readonly stri
   return ids.filter((id) => id === GATE || known.outcomes[id] !== undefined || isInSample(known.name, id));
 }
 
-/** The subset of each mutant by name. Empty when the dictionary is of another catalogue, or when there is none. */
+/** The subset of each mutant by name. Empty when the dictionary is of another catalogue, as an absent one is. */
 export function subsetsOf(
-  dictionary: FaultDictionary | null,
+  dictionary: FaultDictionary,
   catalogue: string,
   ids: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  if (dictionary?.catalogue !== catalogue) return new Map();
+  if (dictionary.catalogue !== catalogue) return new Map();
   return new Map(
     dictionary.faults.flatMap((known) => {
       const subset = subsetFor(known, ids);

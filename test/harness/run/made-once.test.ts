@@ -70,9 +70,9 @@ describe('a run over mutual TLS', () => {
       expect(document.requests).toBeGreaterThan(200);
       const purposes = counts.contexts.map(purposeOf);
       expect(purposes.toSorted()).toEqual([...new Set(purposes)].toSorted());
-      // Over each version: the right certificate, none, three false ones and the expired one.
+      // Over each version: the right certificate, none, four false ones and the expired one.
       const ofOneVersion = counts.contexts.filter(({ maxVersion }) => maxVersion !== undefined);
-      expect(ofOneVersion).toHaveLength(2 * 6);
+      expect(ofOneVersion).toHaveLength(2 * 7);
       // Over both: the sender's own, the same for odd connections, and none for headers that claim one.
       const ofBoth = counts.contexts.filter(({ maxVersion }) => maxVersion === undefined);
       expect(ofBoth.map(({ cert }) => cert ?? 'none').toSorted()).toEqual([clientCert, clientCert, 'none'].toSorted());

@@ -1,5 +1,5 @@
 /** Receivers on bare node:http: the smallest that is right, one that keeps no connection open, one whose answers all differ. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CorrectOptions, CorrectReceiver, StartedReceiver } from './correct-receiver.ts';
@@ -65,18 +65,5 @@ export const bareNode: readonly CorrectReceiver[] = [
     name: 'connection-close',
     title: 'Ends the connection after each answer.',
     start: (options) => listen(options, (res, status) => res.writeHead(status, { Connection: 'close' }).end('done')),
-  },
-  {
-    name: 'request-ids',
-    title: 'Puts a request id, a counter and the time taken into the body and the headers of each answer.',
-    start: (options) => {
-      let count = 0;
-      return listen(options, (res, status) => {
-        count += 1;
-        const reference = randomBytes(9).toString('base64url');
-        res.writeHead(status, { 'Content-Type': 'application/json', 'X-Own-Reference': reference });
-        res.end(JSON.stringify({ status, reference, request: count, took: `${count % 7} ms` }));
-      });
-    },
   },
 ];
