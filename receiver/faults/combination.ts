@@ -94,6 +94,10 @@ export const combinationFaults: readonly StageFault[] = [
   {
     ...COMBINATION,
     name: 'key-skipped-for-signed',
+    equivalentTo: {
+      name: 'api-key-not-checked',
+      reason: 'It looks at the key only where the signature is wrong, and such a delivery is refused in any case.',
+    },
     title: 'The API key is not asked for when the signature is right.',
     seen: 'A check of the key that was put into the branch for unsigned or test requests.',
     why: 'Rotating or revoking the key has no effect, and limits by key do not hold.',

@@ -121,31 +121,6 @@ export const duplicates: readonly StageFault[] = [
   },
   {
     ...base,
-    name: 'copies-queue-for-a-lock',
-    title:
-      'Copies at the same time wait for a lock on the id, and from the fifth in the queue on they run into its time limit.',
-    seen: 'SELECT ... FOR UPDATE and locks in Redis that are held while a notification is handled.',
-    why: 'The more impatient the sender, the longer the queue; the copies hold connections that new notifications need.',
-    fix: {
-      ...answerCopies,
-      rule: 'Hold no lock while a notification is handled: store it, answer, and handle it once afterwards.',
-    },
-    severity: 'medium',
-    replace: ({ right }) => {
-      const queues = new Map<string, number>();
-      return async (req, res, next) => {
-        const { id } = required(res, 'notification');
-        const ahead = queues.get(id) ?? 0;
-        queues.set(id, ahead + 1);
-        await delay(10);
-        if (ahead >= 4) fault('lock wait timeout exceeded');
-        await right.store(req, res, next);
-        setTimeout(() => queues.delete(id), 50).unref();
-      };
-    },
-  },
-  {
-    ...base,
     name: 'copies-told-by-their-bytes',
     title: 'Copies are told by a hash of the body, and a copy with another layout violates the unique key on id.',
     seen: 'In public SDKs and receivers that hash the payload, because hashing works without looking into it.',

@@ -120,6 +120,10 @@ export const enduranceFaults: readonly StageFault[] = [
   {
     ...base,
     name: 'handles-before-it-answers',
+    equivalentTo: {
+      name: 'accepted-never-answered',
+      reason: 'Neither answers the first delivery in time, so that nothing else is asked.',
+    },
     title: 'The work is done before the answer, which comes after the sender has given up.',
     seen: 'Handlers that call other services, send mail or wait for a blockchain before they return.',
     why: 'The sender counts every delivery as failed, although the work was done, and sends it again.',
@@ -155,6 +159,10 @@ export const enduranceFaults: readonly StageFault[] = [
     ...base,
     stage: 'verifySignature',
     name: 'answers-200-then-verifies',
+    equivalentTo: {
+      name: 'refuses-with-200',
+      reason: 'Both answer 200 where they refuse; what is done with the delivery afterwards does not show.',
+    },
     title: '200 is sent before the signature is checked, and the connection is closed when it turns out wrong.',
     seen: 'Handlers that flush the answer first to be quick, and find out afterwards that they should not have.',
     why: 'A sender of forgeries is told that they were accepted, and a right sender with a wrong secret as well.',

@@ -102,6 +102,10 @@ export const wrongCertificateRefusals: readonly StageFault[] = [
   {
     ...MTLS,
     name: 'right-certificate-refused',
+    equivalentTo: {
+      name: 'answers-403-to-everything',
+      reason: 'Both answer 403 to the first delivery, so that nothing else is asked.',
+    },
     title: 'The right client certificate is refused.',
     seen: 'Lists of allowed subjects in another format (`/CN=sender` in place of `CN=sender`), fingerprints of the certificate before the renewal, and trust stores without the issuing authority.',
     why: 'No delivery arrives.',

@@ -176,17 +176,6 @@ export const brokenJson: readonly StageFault[] = [
   },
   {
     ...base,
-    name: 'byte-order-mark-answers-500',
-    title: 'A body with a byte order mark is answered 500.',
-    seen: 'Parsers that refuse the mark (json.loads of a str in Python, JSON.parse) outside of any guard.',
-    why: 'A tool that replays a delivery from a file adds the mark, in the middle of an incident.',
-    fix: guard,
-    severity: 'low',
-    stage: 'parse',
-    replace: parsing((body) => body[0] === 0xef && body[1] === 0xbb, fails),
-  },
-  {
-    ...base,
     name: 'invalid-utf-8-ends-the-process',
     title: 'A body with bytes that are not UTF-8 ends the process.',
     seen: 'Strict decoders in callbacks and background tasks, in front of a parser that is guarded well.',

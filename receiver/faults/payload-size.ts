@@ -218,18 +218,6 @@ export const sizes: readonly StageFault[] = [
   },
   {
     ...base,
-    name: 'limit-of-100-kb',
-    title: 'A notification of more than 100 kB is answered 413.',
-    seen: 'The default limit of the body parsers of Express and others; seven of sixteen receivers that were measured.',
-    why: 'Nobody notices until the first long text, and then this notification never gets through.',
-    fix: limitSize,
-    severity: 'low',
-    forbidden: false,
-    stage: 'readBody',
-    replace: reading(102_400, (_parts, _req, res) => refuse(res, 413, 'body-too-large')),
-  },
-  {
-    ...base,
     name: 'limit-of-64-kb',
     title: 'A notification of more than 64 kB is answered 413.',
     seen: 'Limits of gateways and queues, and columns for text (65,535 bytes in MySQL) that a limit was derived from.',
@@ -288,24 +276,6 @@ export const sizes: readonly StageFault[] = [
     replace: readingBefore((payload) => {
       if (someText([(payload as { id?: unknown } | null)?.id], (id) => id.length > 2700))
         fault('index row size exceeds');
-    }),
-  },
-  {
-    ...base,
-    name: 'inflates-unguarded',
-    title: 'A body that is declared as gzip is inflated without a guard, and one that is not is answered 500.',
-    seen: 'Middleware that inflates by the header, in front of the error handling.',
-    why: 'A header that any client can send makes the receiver fail.',
-    fix: {
-      rule: 'Switch inflation off for this endpoint (the sender does not compress), and answer 415.',
-      express: 'Use `express.raw({ inflate: false })`.',
-    },
-    severity: 'low',
-    forbidden: false,
-    stage: 'checkContentType',
-    replace: decoding((encoding, body, end) => {
-      if (encoding === 'gzip') gunzipSync(body);
-      end();
     }),
   },
   {

@@ -76,6 +76,10 @@ export const partlyReadBodies: readonly StageFault[] = [
   {
     ...base,
     name: 'waits-for-consumed-body',
+    equivalentTo: {
+      name: 'accepted-never-answered',
+      reason: 'Neither answers the first delivery, so that nothing else is asked.',
+    },
     title: 'The body was read before, and the handler waits for its end for ever.',
     seen: 'raw-body, getRawBody or a second reader behind a body parser, and signature middleware that was added to an app with a global express.json().',
     why: 'No delivery is ever answered. The sender sees time limits only, and the handler logs nothing, because it never got to run.',

@@ -2,7 +2,12 @@ import type { JsonObject } from '../../contract/index.ts';
 import { signedOver } from '../changes/signing.ts';
 import { joined } from '../changes/signing-shell.ts';
 import { refused } from '../expectations.ts';
-import type { Kit, Scenario } from '../scenario.ts';
+import { refusedLarge } from '../payload-expectations.ts';
+import { tracking } from '../samples.ts';
+import type { Delivery, Kit, Scenario } from '../scenario.ts';
+
+/** What buffers usually hold, in bytes. */
+const BUFFER_SIZES = [1024, 8192, 65_536] as const;
 
 /** The bytes of the notification with some of its fields replaced. The plain body is compact JSON, so nothing else changes. */
 function withFields(body: Uint8Array, fields: (notification: JsonObject) => JsonObject): Buffer {
@@ -203,5 +208,28 @@ export const otherBodies: readonly Scenario[] = [
     expect: refused,
     why: 'Two recipes for one signature mean that what was signed under one can be read under the other.',
     fix: "Drop the recipe with a time stamp in front; it comes from another sender's library.",
+  },
+  {
+    id: 'signature/over-beginning',
+    title: 'Refuses a signature over the beginning of a large body',
+    level: 'must',
+    requirements: ['hmac-raw-body', 'hmac-invalid'],
+    needs: ['hmac'],
+    flow: (kit) => [
+      BUFFER_SIZES.map((size): Delivery => {
+        const event = tracking(kit, 'SELL', 'COMPLETED', 'A long description. '.repeat(3500));
+        const label = `signed over its first ${size} bytes`;
+        return {
+          label,
+          change: {
+            compose: () => event,
+            sign: signedOver(label, (body) => body.subarray(0, size), `head -c ${size}`),
+          },
+          expect: refusedLarge,
+        };
+      }),
+    ],
+    why: 'What lies beyond the buffer of the check can be exchanged by anybody: only the beginning is authentic.',
+    fix: 'Hash all that was read, to its end, or refuse what is too large for that with 413.',
   },
 ];

@@ -152,4 +152,13 @@ export const bypasses: readonly Scenario[] = [
       fix: 'Compare the path as a whole, without the query, or give the health check a route of its own.',
     },
   ),
+  bypass(
+    'authorization',
+    'Refuses an unsigned delivery with an Authorization header',
+    setHeader('Authorization', 'Basic dGVzdDp0ZXN0'),
+    {
+      why: 'In a chain of checks each one may leave the request to the next that seems to be in charge, and none looks.',
+      fix: 'Require the signature whatever other headers are there.',
+    },
+  ),
 ];

@@ -181,4 +181,15 @@ export const junkSignatures: readonly Scenario[] = [
     why: 'A shell or a database may take what it is given for a pattern, and "*" fits every signature.',
     fix: 'Compare the texts literally, in the process: quoted in the shell, with "=" in a query.',
   },
+  {
+    id: 'signature/pattern-any',
+    title: 'Refuses ".*" as signature',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    change: { sign: literal('.*') },
+    expect: refused,
+    why: 'Where the value of the request is used as a regular expression, this one fits every signature.',
+    fix: 'Replace expected.match(received) by a constant-time comparison of the two texts.',
+  },
 ];
