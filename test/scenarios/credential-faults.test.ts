@@ -104,6 +104,7 @@ describe('a loose check of the signature', () => {
         'unsigned-query-test',
         'unsigned-query-debug',
         'unsigned-open-path-in-query',
+        'unsigned-authorization',
         'unsigned-test-flag',
         'unsigned-tiny',
         'unsigned-with-charset',
