@@ -1,12 +1,14 @@
 /** One process that plays bare receivers: is sent their names, and answers with the results of each. */
 import { randomBytes } from 'node:crypto';
-import type { ScenarioResult } from '../../harness/result/result-document.ts';
 import { run } from '../../harness/run/run.ts';
 import { receiverOf, subjectOf } from './held-out-subject.ts';
 
 export interface HeldOutRun {
   readonly name: string;
-  readonly results: readonly Pick<ScenarioResult, 'id' | 'verdict' | 'observed'>[];
+  /** How many scenarios are red. */
+  readonly red: number;
+  /** What the report says, in its order: each diagnosis with all the names that it gives. */
+  readonly diagnosed: readonly (readonly string[])[];
 }
 
 /** No more than the other matrix waits. */
@@ -19,7 +21,8 @@ async function play(name: string): Promise<HeldOutRun> {
   try {
     const { secret, apiKey } = credentials;
     const document = await run({ partner: { url, signing: { secret }, apiKey: { value: apiKey } }, limits: LIMITS });
-    return { name, results: document.results.map(({ id, verdict, observed }) => ({ id, verdict, observed })) };
+    const red = document.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').length;
+    return { name, red, diagnosed: document.diagnosis.map(({ fault, alike }) => [fault, ...alike]) };
   } finally {
     receiver.stop();
   }

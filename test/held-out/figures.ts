@@ -1,0 +1,75 @@
+/** The figures of the diagnosis on held-out receivers, as a page. Pure. */
+import type { FaultDictionary } from '../../harness/diagnose/index.ts';
+import { subjectOf } from './held-out-subject.ts';
+import { MISSES } from './misses.ts';
+import { STYLES } from './style.ts';
+import type { HeldOutRun } from './worker.ts';
+
+export interface Measured {
+  readonly seed: number;
+  readonly dictionary: FaultDictionary;
+  readonly singles: readonly HeldOutRun[];
+  readonly pairs: readonly HeldOutRun[];
+}
+
+/** Where the right fault stands among what is said; -1 when it is not there. Declared equivalents count as one. */
+function placeOf(fault: string, { diagnosed }: HeldOutRun, same: (a: string, b: string) => boolean): number {
+  return diagnosed.findIndex((names) => names.some((name) => same(name, fault)));
+}
+
+function equality({ faults }: FaultDictionary): (a: string, b: string) => boolean {
+  const rootOf = (name: string) => faults.find((fault) => fault.name === name)?.equivalentTo?.name ?? name;
+  return (a, b) => rootOf(a) === rootOf(b);
+}
+
+const percent = (part: number, whole: number) => `${part} of ${whole} (${((100 * part) / whole).toFixed(1)} %)`;
+const said = ({ diagnosed }: HeldOutRun) => diagnosed.map(([name]) => `\`${name}\``).join(', ') || 'nothing';
+const whyOf = (name: string) => MISSES[name] ?? 'not explained yet';
+
+export function renderFigures({ seed, dictionary, singles, pairs }: Measured): string {
+  const same = equality(dictionary);
+  const places = singles.map((run) => ({ run, place: placeOf(subjectOf(run.name).faults[0] ?? '', run, same) }));
+  const first = places.filter(({ place }) => place === 0).length;
+  const three = places.filter(({ place }) => place >= 0 && place < 3).length;
+  const found = pairs.map((run) => subjectOf(run.name).faults.filter((fault) => placeOf(fault, run, same) >= 0));
+  const both = found.filter(({ length }) => length === 2).length;
+  const misses = places.filter(({ place }) => place !== 0);
+  const rows = misses.map(({ run, place }) => {
+    const { faults, style } = subjectOf(run.name);
+    const rank = place < 0 ? 'not named' : `place ${place + 1}`;
+    return `| \`${faults[0]}\` | ${STYLES[style]?.name} | ${rank} | ${said(run)} | ${whyOf(faults.join('+'))} |`;
+  });
+  const pairRows = pairs.flatMap((run, at) => {
+    const { faults } = subjectOf(run.name);
+    if (found[at]?.length === 2) return [];
+    return [`| \`${faults.join('` and `')}\` | ${said(run)} | ${whyOf(faults.join('+'))} |`];
+  });
+  return `# How often the diagnosis is right
+
+<!-- Written by \`npm run held-out\`. Do not edit. -->
+
+The fault dictionary is made from mutants of the reference receiver: Express, one stage replaced. These figures are from receivers that it has never
+seen: bare node:http, one class with methods, in ${STYLES.length} styles (${STYLES.map(({ name }) => name).join('; ')}), with the faults written anew as
+somebody else would write them (\`test/held-out/\`). Seed ${seed} decides the style of each receiver, and the pairs. A fault counts as named under its own
+name, under that of one that the outcomes of the run cannot tell from it, and under that of a declared equivalent.
+
+| | |
+| --- | --- |
+| the right fault is named first | ${percent(first, singles.length)} |
+| it is among the first three | ${percent(three, singles.length)} |
+| two faults at once: both are named | ${percent(both, pairs.length)} |
+| two faults at once: at least one is named | ${percent(found.filter(({ length }) => length > 0).length, pairs.length)} |
+
+## Each miss
+
+| fault | style | where it stands | what was said | why |
+| --- | --- | --- | --- | --- |
+${rows.join('\n')}
+
+## Pairs of which one was not named
+
+| faults | what was said | why |
+| --- | --- | --- |
+${pairRows.join('\n')}
+`;
+}
