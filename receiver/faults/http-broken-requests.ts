@@ -56,21 +56,6 @@ export const brokenRequestFaults: readonly ConnectionFault[] = [
   },
   {
     ...base,
-    name: 'parses-http-leniently',
-    severity: 'medium',
-    title:
-      'Requests are parsed leniently: two ways to say where the body ends, control characters in headers, blanks before colons.',
-    seen: '`--insecure-http-parser` and similar switches, which were set for one old client and then forgotten.',
-    why: 'Where the proxy in front reads the same bytes in another way, a forger can hide one request in another (request smuggling).',
-    fix: {
-      rule: 'Parse strictly, on the proxy and behind it, and mend the client that made you switch it off.',
-      express: 'Remove `insecureHTTPParser: true` and `--insecure-http-parser`.',
-    },
-    // The option of createServer ends up in this property, which is read for each connection.
-    server: (server) => void Object.assign(server, { insecureHTTPParser: true }),
-  },
-  {
-    ...base,
     name: 'long-headers-answer-500',
     severity: 'medium',
     forbidden: true,

@@ -18,11 +18,6 @@ export const certificateNames: readonly ConnectionFault[] = [
     fix: 'Register the URL with the host name, or issue the certificate with the address as an alternative name of type IP.',
     severity: 'critical',
     forbidden: true,
-    equivalentTo: {
-      name: 'serves-certificate-of-another-host',
-      reason:
-        'In both cases the host of the URL is not among the names of the certificate, which is all that a client checks.',
-    },
   }),
   servesCertificate('serves-certificate-with-common-name-only', 'cn-only', {
     title: 'The certificate names the host in its common name only and has no alternative names.',

@@ -99,7 +99,7 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
         {
           label: 'unsigned, with Transfer-Encoding: chunked',
           change: { sign: unsigned, transmit: { kind: 'chunked', pieces: 2 } },
-          expect: refused,
+          expect: { ...refused, text: '401, or 411 from a server that takes no chunks', note: [411] },
         },
       ],
     ],

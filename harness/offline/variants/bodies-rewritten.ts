@@ -38,6 +38,14 @@ export const rewrittenBodies: readonly BodyVariant[] = [
     bytes: text((all) => all.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')),
   },
   {
+    name: 'lower-case-body',
+    title: 'the body was turned into lower case before it was signed',
+    why: 'A normalisation that is meant for headers or addresses was applied to the whole text.',
+    fix: RAW,
+    common: true,
+    bytes: text((all) => all.toLowerCase()),
+  },
+  {
     name: 'latin1-body',
     title: 'the body was encoded in Latin-1, not in UTF-8',
     why: "The platform's default charset was used for the text of the body.",
