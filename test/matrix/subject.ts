@@ -19,7 +19,7 @@ function needsTls({ area, needs }: Fault): boolean {
   return area === 'tls' || area === 'mtls' || needs?.includes('https') === true || needs?.includes('mtls') === true;
 }
 
-export function subjectOfFault(fault: Fault): Subject {
+function subjectOfFault(fault: Fault): Subject {
   return { kind: 'fault', name: fault.name, overTls: needsTls(fault), fault };
 }
 
