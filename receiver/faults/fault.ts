@@ -22,11 +22,11 @@ export const FAULT_AREAS = [
   'tls',
   'mtls',
 ] as const;
-export type FaultArea = (typeof FAULT_AREAS)[number];
+type FaultArea = (typeof FAULT_AREAS)[number];
 
 /** The stacks for which a fix can be given where the general rule is not enough. */
 export const STACKS = ['express', 'fastify', 'django', 'flask', 'spring', 'rails', 'laravel', 'go', 'dotnet'] as const;
-export type Stack = (typeof STACKS)[number];
+type Stack = (typeof STACKS)[number];
 
 interface FaultText {
   /** Stable, kebab-case, never reused: what the receiver does wrong ("verifies-reserialised-json"). */

@@ -40,6 +40,17 @@ async function certificateFor(subject: Subject, material: Material): Promise<Ser
   return certificate === undefined ? rightCertificate(material) : material.faulty(certificate);
 }
 
+/**
+ * The suites that a subject plays; all when empty. Of a mutant of the connection alone everything that is delivered meets the right pipeline,
+ * and over TLS that would take most of the time.
+ */
+function suitesFor(subject: Subject): readonly string[] {
+  if (subject.kind !== 'fault' || (subject.fault.area !== 'tls' && subject.fault.area !== 'mtls')) return [];
+  return subject.fault.needs?.includes('hmac') || subject.fault.needs?.includes('api-key')
+    ? []
+    : ['valid', 'tls', 'mtls', 'combination', 'delivery'];
+}
+
 /** The result document of a run against a subject, of all scenarios or of those named. Rejects when the subject cannot be started. */
 export async function runAgainst(
   subject: Subject,
@@ -61,7 +72,7 @@ export async function runAgainst(
         }),
       },
       ...(subject.overTls && { clientFixtures }),
-      selection: { scenarios },
+      selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
       limits: {
         ...(subject.kind === 'fault' ? LIMITS : LIMITS_OF_RIGHT),
         ...(concurrency !== undefined && { concurrency }),
