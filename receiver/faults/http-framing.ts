@@ -19,21 +19,6 @@ const EXPECTATION = {
 export const framingFaults: readonly (StageFault | ConnectionFault)[] = [
   {
     ...base,
-    name: 'refuses-chunked-bodies',
-    title: 'A chunked body is answered 411.',
-    seen: 'Servers and gateways that want Content-Length, and rules of firewalls against request smuggling.',
-    why: 'The service sends Content-Length, but a proxy on the way may not. From that day nothing arrives.',
-    fix: ANY_FRAMING,
-    stage: 'accept',
-    replace:
-      ({ right }) =>
-      (req, res, next) =>
-        req.headers['transfer-encoding'] === undefined
-          ? right.accept(req, res, next)
-          : refuse(res, 411, 'length-required'),
-  },
-  {
-    ...base,
     name: 'reads-chunked-bodies-as-empty',
     title: 'A chunked body is read as an empty one, so a right signature gets 401.',
     seen: 'Code that reads as many bytes as Content-Length says (0 when it is missing), and CGI-like interfaces.',

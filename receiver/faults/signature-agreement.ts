@@ -98,10 +98,6 @@ export const otherAgreements: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    equivalentTo: {
-      name: 'secret-cut-at-32',
-      reason: 'Both refuse every right delivery, and no form of signing that the harness tries is accepted.',
-    },
     replace: accepting(({ header, body, secrets }) =>
       secrets.some((secret) => header === signed(secret, Buffer.from(body.toString('utf8').toLowerCase()))),
     ),

@@ -12,8 +12,8 @@ import type { Subject } from './subject.ts';
 /** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
 const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 
-/** Right receivers are never waited for in vain, so they get the limits of a run: a busy machine must not fail them. */
-const LIMITS_OF_RIGHT = { timeoutMs: 10_000, recoveryMs: 10_000 };
+/** Right receivers are never waited for in vain, so they get more time than in a run: a busy machine must not fail them. */
+const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
 
 function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
   const { secret, apiKey, pem } = material;

@@ -105,7 +105,6 @@ export const httpFaults: Twists = {
   'greets-get-with-200': first((req) => req.method === 'GET' || req.method === 'HEAD', status(200, 'It works!')),
   'fails-on-other-methods': first((req) => req.method !== 'POST', status(500)),
   'fails-on-options': first((req) => req.method === 'OPTIONS', status(500)),
-  'refuses-chunked-bodies': first((req) => req.headers['transfer-encoding'] !== undefined, status(411)),
   'whole-url-answers-500': first((req) => /^https?:/.test(req.url ?? ''), status(500)),
   'broken-query-answers-500': first((req) => {
     try {
