@@ -36,9 +36,9 @@ export function wasClosed({ answer, error }: Attempt): boolean {
   return error.kind === 'reset' || (error.kind === 'tls' && error.alert === undefined && RESETS.has(error.code));
 }
 
-/** The set that an answer falls in; an exact status beats a class of statuses. */
-function setOf(expect: Expectation, exact: AnswerMatch, group: AnswerMatch): 'pass' | 'note' | 'warn' | null {
-  for (const match of [exact, group]) {
+/** The set that an answer falls in; an exact status, which comes first, beats a class of statuses. */
+function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' | 'note' | 'warn' | null {
+  for (const match of matches) {
     if (expect.pass.includes(match)) return 'pass';
     if (expect.note?.includes(match)) return 'note';
     if (expect.warn?.includes(match)) return 'warn';
@@ -89,19 +89,19 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
       return { grade: 'inconclusive', reason: `not delivered: ${error.message}` };
     case 'tls-untrusted':
       return {
-        grade: setOf(expect, 'untrusted', 'untrusted') ?? 'inconclusive',
+        grade: setOf(expect, 'untrusted') ?? 'inconclusive',
         reason: `not delivered: ${error.message}`,
       };
     case 'tls': {
       // Only a delivery over a connection that is wrong on purpose may be refused in the handshake; of any other it says nothing.
-      const match = error.alert !== undefined ? 'alert' : RESETS.has(error.code) ? 'closed' : null;
-      const set = match === null ? null : setOf(expect, match, match);
+      const set =
+        error.alert !== undefined ? setOf(expect, 'alert') : RESETS.has(error.code) ? setOf(expect, 'closed') : null;
       if (set === 'pass') return { grade: 'pass', reason: '' };
       if (set === 'note') return { grade: 'note', reason: `refused: ${error.message}` };
       return { grade: 'inconclusive', reason: `not delivered: ${error.message}` };
     }
     case 'reset': {
-      const set = expect.pass.includes('none') ? 'pass' : setOf(expect, 'closed', 'closed');
+      const set = expect.pass.includes('none') ? 'pass' : setOf(expect, 'closed');
       if (set === 'pass') return { grade: 'pass', reason: '' };
       if (set !== null) return { grade: set, reason: 'closed the connection without an answer' };
       return {

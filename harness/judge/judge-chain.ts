@@ -45,12 +45,10 @@ export function judgeChain(
   const found = has(expect.faults).filter(
     (fault) => expect.of === undefined || isLeaf(fault) === (expect.of === 'leaf'),
   );
-  if (found.length > 0) {
+  const [first] = found;
+  if (first !== undefined) {
     const reason = found.map(({ text }) => text).join(' ');
-    return {
-      ...atLevel(level, [...new Set(found.map(({ code }) => code))].join(', '), reason),
-      fix: found[0]?.fix ?? null,
-    };
+    return { ...atLevel(level, [...new Set(found.map(({ code }) => code))].join(', '), reason), fix: first.fix };
   }
   const [hiding] = has(expect.hiddenBy ?? []);
   if (hiding !== undefined) {

@@ -1,15 +1,15 @@
 /** The verdict: one pure function from evidence to judgement. A refusal counts only between two accepted controls. */
 import type { Level } from '../../scenarios/index.ts';
 import type { Attempt } from '../sender/index.ts';
-import type { Evidence, Judgement } from './evidence.ts';
+import type { Evidence, Judgement, ProbeEvidence } from './evidence.ts';
 import { describeAttempt, type Grade, gradeProbe, isAccepted } from './grade.ts';
 import { differenceBetween } from './uniform.ts';
 
 /** From worst to best; the worst probe of a scenario decides. */
 const ORDER = ['harness-error', 'fail', 'inconclusive', 'warn', 'note', 'pass'] as const;
 
-function worst(grades: readonly { readonly grade: Grade; readonly index: number }[]) {
-  return grades.toSorted((a, b) => ORDER.indexOf(a.grade.grade) - ORDER.indexOf(b.grade.grade))[0];
+function worst(graded: readonly { readonly probe: ProbeEvidence; readonly grade: Grade }[]) {
+  return graded.toSorted((a, b) => ORDER.indexOf(a.grade.grade) - ORDER.indexOf(b.grade.grade))[0];
 }
 
 function controlReason(when: 'before' | 'after', control: Attempt | null): string {
@@ -41,8 +41,7 @@ export function atLevel(level: Level, observed: string, reason: string): Judgeme
  */
 export function judge(level: Level, evidence: Evidence): Judgement {
   const { before, probes, after } = evidence;
-  const graded = probes.map((probe, index) => ({ grade: gradeProbe(probe), index }));
-  const decisive = worst(graded);
+  const decisive = worst(probes.map((probe) => ({ probe, grade: gradeProbe(probe) })));
   if (decisive === undefined) {
     // Without an accepted control before them the probes are not even sent.
     return isAccepted(before)
@@ -50,13 +49,11 @@ export function judge(level: Level, evidence: Evidence): Judgement {
       : withoutControl(before, 'nothing');
   }
 
-  const probe = probes[decisive.index];
-  const several = probes.length > 1 && probe !== undefined;
-  const observed = probe === undefined ? 'nothing' : describeAttempt(probe.attempt);
-  const reason =
-    several && decisive.grade.reason !== '' ? `${probe.label}: ${decisive.grade.reason}` : decisive.grade.reason;
+  const { probe, grade } = decisive;
+  const observed = describeAttempt(probe.attempt);
+  const reason = probes.length > 1 && grade.reason !== '' ? `${probe.label}: ${grade.reason}` : grade.reason;
 
-  if (decisive.grade.grade === 'harness-error') return { verdict: 'harness-error', observed, reason };
+  if (grade.grade === 'harness-error') return { verdict: 'harness-error', observed, reason };
   if (!isAccepted(before)) return withoutControl(before, observed);
   if (evidence.killed !== null) {
     return {
@@ -65,11 +62,11 @@ export function judge(level: Level, evidence: Evidence): Judgement {
       reason: `the receiver stopped answering after this delivery: ${evidence.killed}`,
     };
   }
-  if (decisive.grade.grade === 'fail' && decisive.grade.forged) return atLevel(level, observed, reason);
+  if (grade.grade === 'fail' && grade.forged) return atLevel(level, observed, reason);
   if (after === null || !isAccepted(after)) {
     return { verdict: 'inconclusive', observed, reason: controlReason('after', after) };
   }
-  switch (decisive.grade.grade) {
+  switch (grade.grade) {
     case 'fail':
       return atLevel(level, observed, reason);
     case 'inconclusive':

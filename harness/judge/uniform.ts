@@ -4,7 +4,7 @@ import type { ProbeEvidence } from './evidence.ts';
 
 /** Headers that differ from answer to answer for good reasons. Everything else has to be the same. */
 const VOLATILE =
-  /^(date|age|expires|connection|keep-alive|etag|server-timing|set-cookie|via|x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|x-amzn.*|cf-.*|x-envoy-.*|x-runtime|x-timer|x-response-time|x-ratelimit-.*|ratelimit.*|fly-request-id|x-vercel-id)$/i;
+  /^(date|age|expires|connection|keep-alive|etag|server-timing|set-cookie|via|x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|cf-.*|x-envoy-.*|x-runtime|x-timer|x-response-time|x-ratelimit-.*|ratelimit.*|fly-request-id|x-vercel-id)$/i;
 
 interface Shape {
   readonly status: number;
@@ -13,9 +13,12 @@ interface Shape {
   readonly body: string;
 }
 
-/** Long tokens, times and durations in a body are taken for what differs from request to request. */
+/**
+ * Long tokens, times and durations in a body are taken for what differs from request to request. The text holds a byte in each character,
+ * so the two letters that stand for "micro" are two characters each.
+ */
 function withoutTimes(text: string): string {
-  return text.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]{5,}|\d+\.\d+|\d+(?=\s*[mµu]?s\b)/g, '#');
+  return text.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]{5,}|\d+\.\d+|\d+(?=\s*(?:m|u|\xc2\xb5|\xce\xbc)?s\b)/g, '#');
 }
 
 /** All other numbers as well: counters, for example. */
@@ -64,13 +67,17 @@ function steadyReading(reference: string, repeats: readonly string[]): (text: st
   return steady ?? withoutChangedWords(reference, repeats);
 }
 
-/** Header lines that a delivery which was sent twice did not get twice. */
+function nameOf(line: string): string {
+  return line.replace(/:.*/s, '');
+}
+
+/** The names of the header lines that a delivery which was sent twice did not get twice. */
 function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet<string> {
   const changed = repeats.flatMap(({ headers }) => [
     ...headers.filter((line) => !reference.headers.includes(line)),
     ...reference.headers.filter((line) => !headers.includes(line)),
   ]);
-  return new Set(changed.map((line) => line.split(':', 1)[0] ?? ''));
+  return new Set(changed.map(nameOf));
 }
 
 /** Names the first difference between the answers of the probes, or null when they cannot be told apart. Equal labels are equal deliveries. */
@@ -78,7 +85,7 @@ export function differenceBetween(probes: readonly ProbeEvidence[]): string | nu
   const [first, ...others] = probes.flatMap(({ label, attempt }) =>
     attempt.answer === null ? [] : [{ label, shape: shapeOf(attempt.answer) }],
   );
-  if (first === undefined || probes[0]?.attempt.answer === null) return null;
+  if (first === undefined) return null;
   const repeats = others.filter(({ label }) => label === first.label).map(({ shape }) => shape);
   const unsteady = unsteadyNames(first.shape, repeats);
   const reading = (part: 'phrase' | 'body') =>
@@ -90,7 +97,7 @@ export function differenceBetween(probes: readonly ProbeEvidence[]): string | nu
   const bodyOf = reading('body');
   const partsOf = ({ status, phrase, headers, body }: Shape) => ({
     status: `${status} ${phraseOf(phrase)}`,
-    headers: headers.filter((line) => !unsteady.has(line.split(':', 1)[0] ?? '')).join('\n'),
+    headers: headers.filter((line) => !unsteady.has(nameOf(line))).join('\n'),
     body: bodyOf(body),
   });
   const reference = partsOf(first.shape);

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { analyseChain, type ChainAnalysis, serverFixture } from '../../../certs/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { analyseChain, type ChainAnalysis, type ChainCertificate, serverFixture } from '../../../certs/index.ts';
+import type { ChainFaultCode } from '../../../contract/index.ts';
 import { judgeChain } from '../../../harness/judge/index.ts';
-import { findScenario, type Level } from '../../../scenarios/index.ts';
+import { type ChainExpectation, findScenario, type Level } from '../../../scenarios/index.ts';
 
 function derOf(pem: string): Uint8Array[] {
   return [...pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END/g)].map(([, base64 = '']) =>
@@ -60,5 +61,111 @@ describe('the verdict on a chain', () => {
       verdict: 'inconclusive',
       reason: 'the certificates could not be had: it was not there',
     });
+  });
+
+  it('proves nothing when none was sent', async () => {
+    const analysis = { ...(await analysisOf('p256')), certificates: [] };
+    expect(judged('tls/not-expired', analysis)).toEqual({
+      verdict: 'inconclusive',
+      observed: '',
+      reason: 'the certificates could not be had: it was not there',
+      fix: null,
+    });
+  });
+});
+
+/** A chain by hand: certificates by name, the first one the leaf's, and faults by code and place. */
+function chainOf(names: readonly string[], faults: readonly (readonly [ChainFaultCode, number | null])[], more = {}) {
+  const certificates = names.map((subject, at) => ({ ...someone, subject, role: at === 0 ? 'leaf' : 'intermediate' }));
+  return {
+    ...base,
+    certificates,
+    faults: faults.map(([code, at]) => ({ code, at, text: `${code} at ${at}.`, fix: `mend ${code}` })),
+    ...more,
+  } as ChainAnalysis;
+}
+
+let base: ChainAnalysis;
+let someone: ChainCertificate;
+beforeAll(async () => {
+  base = await analysisOf('p256');
+  someone = base.certificates[0]!;
+});
+
+const due = (faults: readonly ChainFaultCode[], more: Partial<ChainExpectation> = {}): ChainExpectation => ({
+  text: 'due',
+  faults,
+  ...more,
+});
+
+describe('a chain in words', () => {
+  const observed = (names: readonly string[], anchor: string | null) =>
+    judgeChain('must', due(['expired']), chainOf(names, [], { anchor }), '');
+
+  it('is the subjects from the leaf up, and who is trusted', () => {
+    expect(observed(['leaf', 'issuer'], 'root')).toEqual({
+      verdict: 'pass',
+      observed: 'leaf < issuer, trusted by root',
+      reason: '',
+      fix: null,
+    });
+    expect(observed(['leaf'], null).observed).toBe('leaf');
+  });
+
+  it('stops after five', () => {
+    expect(observed(['a', 'b', 'c', 'd', 'e'], null).observed).toBe('a < b < c < d < e');
+    expect(observed(['a', 'b', 'c', 'd', 'e', 'f'], 'r').observed).toBe('a < b < c < d < e < ..., trusted by r');
+  });
+});
+
+describe('the faults of a chain', () => {
+  it.each(['misordered', 'duplicate', 'unrelated', 'root-sent'] as const)('%s cannot be seen at TLS 1.3', (code) => {
+    const hidden = chainOf(['leaf'], [[code, 0]], { exact: false });
+    expect(judgeChain('must', due([code]), hidden, '')).toEqual({
+      verdict: 'not-applicable',
+      observed: '',
+      reason: 'the endpoint speaks TLS 1.3 alone, which does not show the list of certificates as it was sent',
+      fix: null,
+    });
+    expect(judgeChain('must', due([code, 'expired']), hidden, '').verdict).toBe('fail');
+    expect(judgeChain('must', due([code]), { ...hidden, exact: true }, '').verdict).toBe('fail');
+  });
+
+  it('are named once each, with every reason and the first fix', () => {
+    const analysis = chainOf(
+      ['leaf', 'issuer'],
+      [
+        ['weak-key', 0],
+        ['expired', 0],
+        ['expired', 1],
+      ],
+    );
+    expect(judgeChain('must', due(['expired', 'weak-key']), analysis, '')).toEqual({
+      verdict: 'fail',
+      observed: 'weak-key, expired',
+      reason: 'weak-key at 0. expired at 0. expired at 1.',
+      fix: 'mend weak-key',
+    });
+  });
+
+  it('count where they are looked for: at the leaf, above it, or anywhere', () => {
+    const at = (place: number | null, of?: 'leaf' | 'issuers') => {
+      const expectation = due(['expired'], of === undefined ? {} : { of });
+      return judgeChain('must', expectation, chainOf(['leaf', 'issuer'], [['expired', place]]), '').verdict;
+    };
+    expect([at(0, 'leaf'), at(1, 'leaf'), at(null, 'leaf')]).toEqual(['fail', 'pass', 'pass']);
+    expect([at(0, 'issuers'), at(1, 'issuers'), at(null, 'issuers')]).toEqual(['pass', 'fail', 'fail']);
+    expect([at(0), at(1), at(null)]).toEqual(['fail', 'fail', 'fail']);
+  });
+
+  it('may hide what is looked for', () => {
+    const analysis = chainOf(['leaf'], [['missing-intermediate', null]], { anchor: null });
+    expect(judgeChain('must', due(['expired'], { hiddenBy: ['missing-intermediate'] }), analysis, '')).toEqual({
+      verdict: 'inconclusive',
+      observed: 'leaf',
+      reason: 'it cannot be seen as long as missing-intermediate at null.',
+      fix: null,
+    });
+    expect(judgeChain('must', due(['expired'], { hiddenBy: ['self-signed'] }), analysis, '').verdict).toBe('pass');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeHandshake } from '../../../harness/judge/index.ts';
+import { describeHello, judgeHandshake } from '../../../harness/judge/index.ts';
 import type { HelloOutcome, ServerHelloOutcome } from '../../../harness/tls/index.ts';
 import type { HelloExpectation, HelloOffer } from '../../../scenarios/index.ts';
 
@@ -96,5 +96,62 @@ describe('compression', () => {
   it('fails where it was taken, and passes where the rest of the offer was', () => {
     expect(verdict(hello({ compressed: true }))).toBe('fail');
     expect(verdict(hello())).toBe('pass');
+  });
+});
+
+describe('what the judge says of a hello', () => {
+  const SUITE = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256';
+
+  it.each<[HelloOutcome, string]>([
+    [hello(), `a handshake with TLS 1.2, ${SUITE}`],
+    [hello({ compressed: true }), `a handshake with TLS 1.2, ${SUITE}, compressed`],
+    [alert, 'the alert protocol_version'],
+    [ended('closed'), 'the connection was closed'],
+    [ended('reset'), 'the connection was reset'],
+    [ended('timeout'), 'nothing came within the time limit'],
+    [notTls, 'an answer that is no TLS'],
+    [notSent, 'Nothing listens.'],
+  ])('$kind', (outcome, words) => expect(describeHello(outcome)).toBe(words));
+
+  it.each<[string, HelloOutcome, HelloOutcome, HelloOutcome, HelloExpectation, string]>([
+    ['a refusal', hello(), alert, hello(), REFUSED, ''],
+    [
+      'a probe that proves nothing',
+      hello(),
+      notTls,
+      hello(),
+      REFUSED,
+      'the probe proves nothing: an answer that is no TLS',
+    ],
+    ['silence', hello(), ended('timeout'), hello(), REFUSED, 'silence proves nothing; a refusal was due'],
+    [
+      'no control before',
+      alert,
+      alert,
+      hello(),
+      REFUSED,
+      'control refused: the hello of a right sender before it got: the alert protocol_version',
+    ],
+    [
+      'no control after',
+      hello(),
+      alert,
+      ended('closed'),
+      REFUSED,
+      'control refused: the hello of a right sender after it got: the connection was closed',
+    ],
+    [
+      'a refusal where none was due',
+      hello(),
+      alert,
+      hello(),
+      { text: 'a handshake', pass: ['granted'] },
+      'the alert protocol_version; a handshake was due',
+    ],
+  ])('%s', (_name, before, probe, after, due, reason) => {
+    expect(judgeHandshake('must', OLD, due, { before, probe, after })).toMatchObject({
+      observed: describeHello(probe),
+      reason,
+    });
   });
 });

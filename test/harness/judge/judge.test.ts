@@ -1,36 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Evidence, judge, type ProbeEvidence } from '../../../harness/judge/index.ts';
+import { type Evidence, judge } from '../../../harness/judge/index.ts';
 import type { Attempt, TransportErrorKind } from '../../../harness/sender/index.ts';
 import { accepted, type Expectation, handled, type Leak, refused, refusedMalformed } from '../../../scenarios/index.ts';
-
-const timings = { connectMs: 1, tlsMs: null, firstByteMs: 1, totalMs: 1, reused: false };
-
-function answer(status: number, body = '', headers: [string, string][] = []): Attempt {
-  const bytes = Buffer.from(body);
-  return {
-    startedAt: '2026-01-01T00:00:00.000Z',
-    timings,
-    answer: { status, reasonPhrase: '', headers, body: bytes, truncated: false },
-    error: null,
-  };
-}
-
-function failure(kind: TransportErrorKind): Attempt {
-  return {
-    startedAt: '2026-01-01T00:00:00.000Z',
-    timings,
-    answer: null,
-    error: { kind, phase: 'answer', code: 'X', message: `it was ${kind}` },
-  };
-}
-
-function probe(expectation: Expectation, attempt: Attempt, more: Partial<ProbeEvidence> = {}): ProbeEvidence {
-  return { label: 'probe', expect: expectation, attempt, leaks: [], probeFault: null, ...more };
-}
-
-function evidence(probes: ProbeEvidence[], more: Partial<Evidence> = {}): Evidence {
-  return { before: answer(200), probes, after: answer(200), killed: null, uniform: false, ...more };
-}
+import { answer, evidence, failure, probe } from './attempts.ts';
 
 const verdictOf = (expectation: Expectation, attempt: Attempt, more: Partial<Evidence> = {}) =>
   judge('must', evidence([probe(expectation, attempt)], more)).verdict;
@@ -238,76 +210,6 @@ describe('levels, several probes, leaks, faults of our own', () => {
     const leaking = (leaks: Leak[]) => judge('must', evidence([probe(due, answer(401), { leaks })])).verdict;
     expect(leaking(['signature'])).toBe('fail');
     expect(leaking(['stack-trace'])).toBe('pass');
-  });
-
-  it('tells uniform refusals from those that differ, and ignores what differs for good reasons', () => {
-    const uniform = (a: Attempt, b: Attempt) =>
-      judge('must', evidence([probe(refused, a, { label: 'a' }), probe(refused, b, { label: 'b' })], { uniform: true }))
-        .verdict;
-    expect(uniform(answer(401, '{"error":"unauthorized"}'), answer(401, '{"error":"unauthorized"}'))).toBe('pass');
-    expect(uniform(answer(401, 'missing'), answer(401, 'wrong'))).toBe('fail');
-    expect(uniform(answer(401, '', [['X-Reason', 'a']]), answer(401, '', [['X-Reason', 'b']]))).toBe('fail');
-    expect(
-      uniform(
-        answer(401, '', [
-          ['Date', 'a'],
-          ['X-Request-Id', '1'],
-        ]),
-        answer(401, '', [
-          ['Date', 'b'],
-          ['X-Request-Id', '2'],
-        ]),
-      ),
-    ).toBe('pass');
-    expect(
-      uniform(
-        answer(401, '{"id":"2f1c9a7e-0000-4000-8000-000000000001"}'),
-        answer(401, '{"id":"2f1c9a7e-0000-4000-8000-0000000000ff"}'),
-      ),
-    ).toBe('pass');
-  });
-
-  it('tells refusals apart by a number, when the same delivery gets the same number twice', () => {
-    const judged = (...bodies: [label: string, body: string][]) =>
-      judge(
-        'must',
-        evidence(
-          bodies.map(([label, body]) => probe(refused, answer(401, body), { label })),
-          { uniform: true },
-        ),
-      ).verdict;
-    expect(judged(['a', '{"code":1}'], ['b', '{"code":2}'])).toBe('pass');
-    expect(judged(['a', '{"code":1}'], ['b', '{"code":2}'], ['a', '{"code":1}'])).toBe('fail');
-    expect(judged(['a', 'try 1'], ['b', 'try 2'], ['a', 'try 3'])).toBe('pass');
-    expect(judged(['a', 'in 1 ms'], ['b', 'in 2 ms'], ['a', 'in 1 ms'])).toBe('pass');
-    expect(
-      judged(['a', '{"ref":"V1StGXR8_Z5j"}'], ['b', '{"ref":"dHi6BmyTk3sQ"}'], ['a', '{"ref":"Uakgb_J5m9g0"}']),
-    ).toBe('pass');
-    expect(judged(['a', 'missing V1StGXR8_Z5j'], ['b', 'wrong dHi6BmyTk3sQ'], ['a', 'missing Uakgb_J5m9g0'])).toBe(
-      'fail',
-    );
-  });
-
-  it('leaves headers aside that the same delivery does not get twice', () => {
-    const judged = (...values: [label: string, trace: string, reason: string][]) =>
-      judge(
-        'must',
-        evidence(
-          values.map(([label, trace, reason]) =>
-            probe(
-              refused,
-              answer(401, '', [
-                ['X-Own-Trace', trace],
-                ['X-Reason', reason],
-              ]),
-              { label },
-            ),
-          ),
-          { uniform: true },
-        ),
-      ).verdict;
-    expect(judged(['a', '1', 'x'], ['b', '2', 'x'], ['a', '3', 'x'])).toBe('pass');
-    expect(judged(['a', '1', 'x'], ['b', '2', 'y'], ['a', '3', 'x'])).toBe('fail');
   });
 
   it('leaves out what differs between two answers to the same delivery, and nothing else', () => {

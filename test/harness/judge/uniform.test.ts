@@ -1,0 +1,241 @@
+/** Whether refusals can be told apart: what counts as a difference, and what differs for good reasons. */
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../../harness/judge/index.ts';
+import type { Attempt } from '../../../harness/sender/index.ts';
+import { type Expectation, refused } from '../../../scenarios/index.ts';
+import { answer, evidence, failure, probe } from './attempts.ts';
+
+/** The judge's reason; empty when the deliveries, by their labels, cannot be told apart. */
+function difference(deliveries: readonly (readonly [label: string, attempt: Attempt])[], due: Expectation = refused) {
+  const probes = deliveries.map(([label, attempt]) => probe(due, attempt, { label }));
+  const { verdict, reason } = judge('must', evidence(probes, { uniform: true }));
+  expect(verdict).toBe(reason === '' ? 'pass' : 'fail');
+  return reason;
+}
+
+const ofBodies = (...bodies: readonly (readonly [label: string, body: string])[]) =>
+  difference(bodies.map(([label, body]) => [label, answer(401, body)]));
+
+type Headers = Readonly<Record<string, string>>;
+const ofHeaders = (...given: readonly (readonly [label: string, headers: Headers])[]) =>
+  difference(given.map(([label, headers]) => [label, answer(401, '', Object.entries(headers))]));
+
+const by = (part: string) => `the answers can be told apart by their ${part}: "a" against "b"`;
+
+describe('refusals that can be told apart', () => {
+  it('names the part and the deliveries', () => {
+    const either: Expectation = { text: '401 or 400', authentic: false, pass: [401, 400] };
+    expect(
+      difference(
+        [
+          ['a', answer(401)],
+          ['b', answer(400)],
+        ],
+        either,
+      ),
+    ).toBe(by('status'));
+    expect(
+      difference([
+        ['a', answer(401, '', [], 'Wrong')],
+        ['b', answer(401, '', [], 'Missing')],
+      ]),
+    ).toBe(by('status'));
+    expect(ofHeaders(['a', { 'X-Reason': '1' }], ['b', { 'X-Reason': '2' }])).toBe(by('headers'));
+    expect(ofHeaders(['a', { 'X-A': '1', 'X-B': '2' }], ['b', { 'X-A': '1x-b: 2' }])).toBe(by('headers'));
+    expect(ofBodies(['a', 'wrong'], ['b', 'missing'])).toBe(by('body'));
+  });
+
+  it('looks at every delivery', () => {
+    expect(ofBodies(['c', 'no'], ['a', 'no'], ['b', 'never'])).toContain('"c" against "b"');
+  });
+
+  it('is asked only where it is due', () => {
+    const probes = [probe(refused, answer(401, 'wrong')), probe(refused, answer(401, 'missing'))];
+    expect(judge('must', evidence(probes)).verdict).toBe('pass');
+  });
+
+  it('leaves a delivery aside that has no answer and needs none', () => {
+    const due: Expectation = { text: '401 or nothing', authentic: false, pass: [401, 'closed'] };
+    const no = failure('reset');
+    expect(
+      difference(
+        [
+          ['a', no],
+          ['b', no],
+        ],
+        due,
+      ),
+    ).toBe('');
+    expect(
+      difference(
+        [
+          ['a', answer(401)],
+          ['b', no],
+        ],
+        due,
+      ),
+    ).toBe('');
+    expect(
+      difference(
+        [
+          ['c', no],
+          ['a', answer(401, 'wrong')],
+          ['b', answer(401, 'missing')],
+        ],
+        due,
+      ),
+    ).toBe(by('body'));
+  });
+});
+
+describe('headers', () => {
+  it.each(['Date', 'X-Amz-Id-2', 'X-Amzn-Trace-Id', 'CF-Ray', 'X-RateLimit-Remaining', 'RateLimit-Reset', 'ETag'])(
+    '%s may differ',
+    (name) => expect(ofHeaders(['a', { [name]: 'one' }], ['b', { [name]: 'other' }])).toBe(''),
+  );
+
+  it.each(['Date-Hint', 'X-Date', 'X-Am', 'CF', 'My-ETag'])('%s may not', (name) =>
+    expect(ofHeaders(['a', { [name]: 'one' }], ['b', { [name]: 'other' }])).toBe(by('headers')),
+  );
+
+  it('have no order and no letter case', () => {
+    expect(ofHeaders(['a', { 'X-A': '1', 'X-B': '2' }], ['b', { 'x-b': '2', 'x-a': '1' }])).toBe('');
+  });
+
+  it('tell a length only by being there', () => {
+    expect(ofHeaders(['a', { 'Content-Length': '9' }], ['b', { 'Content-Length': '10' }])).toBe('');
+    expect(ofHeaders(['a', { 'Content-Length': '9' }], ['b', {}])).toBe(by('headers'));
+  });
+
+  it('do not count when the same delivery gets them only sometimes', () => {
+    expect(ofHeaders(['a', { 'X-Own': '1' }], ['b', {}], ['a', {}])).toBe('');
+    expect(ofHeaders(['a', {}], ['b', { 'X-Own': '1' }], ['a', { 'X-Own': '1' }])).toBe('');
+    expect(ofHeaders(['a', { 'X-Own': '1' }], ['b', {}], ['a', { 'X-Own': '1' }])).toBe(by('headers'));
+  });
+});
+
+describe('numbers of deliveries that were sent once', () => {
+  it('do not count, however many digits they have', () => {
+    expect(ofBodies(['a', 'try 9'], ['b', 'try 10'])).toBe('');
+  });
+
+  it('count by being there', () => {
+    expect(ofBodies(['a', 'try 9'], ['b', 'try '])).toBe(by('body'));
+    expect(ofBodies(['a', 'took 3.5 s'], ['b', 'took  s'])).toBe(by('body'));
+  });
+});
+
+/** The second delivery of `a` shows which part of the text moves by itself; the number behind it does not, so it counts. */
+describe('what differs from request to request', () => {
+  it.each([
+    ['an identifier', '2f1c9a7e-0000-4000-8000-00000000000a', '2f1c9a7e-0000-4000-8000-00000000000b'],
+    ['a time of day', '12:30:05', '13:31:06'],
+    ['a time', '2026-01-01T00:00:00Z', '2027-02-02T01:01:01Z'],
+    ['a number of seconds with a fraction', '11.25', '22.36'],
+    ['milliseconds', '12 ms', '35 ms'],
+    ['milliseconds, written together', '12ms', '35ms'],
+    ['microseconds', '12 us', '35 us'],
+    ['microseconds with the micro sign', '12 \u00b5s', '35 \u00b5s'],
+    ['microseconds with the Greek letter', '12 \u03bcs', '35 \u03bcs'],
+    ['seconds', '12 s', '35 s'],
+  ])('%s', (_name, one, other) => {
+    expect(ofBodies(['a', `${one} code 401`], ['b', `${other} code 401`], ['a', `${other} code 401`])).toBe('');
+    expect(ofBodies(['a', `${one} code 401`], ['b', `${other} code 402`], ['a', `${other} code 401`])).toBe(by('body'));
+    expect(ofBodies(['a', `code 401 ${one}`], ['b', `code 402 ${other}`], ['a', `code 401 ${other}`])).toBe(by('body'));
+  });
+
+  it('leaves a word that is as long as the other', () => {
+    const judged = (a: string, b: string) => ofBodies(['a', `${a} V1StGXR8_Z5j`], ['b', b], ['a', `${a} Uakgb_J5m9g0`]);
+    expect(judged('missing', 'missing dHi6BmyTk3sQ')).toBe('');
+    expect(judged('missing', 'invalid dHi6BmyTk3sQ')).toBe(by('body'));
+    expect(judged('missing', 'missing ')).toBe(by('body'));
+    expect(ofBodies(['a', 'try 9 V1StGXR8_Z5j'], ['b', 'try 11 dHi6BmyTk3sQ'], ['a', 'try 10 Uakgb_J5m9g0'])).toBe('');
+  });
+
+  it('is found by every repetition', () => {
+    expect(ofBodies(['a', 'try 1'], ['a', 'try 1'], ['a', 'try 2'], ['b', 'try 3'])).toBe('');
+  });
+
+  it('may be everything', () => {
+    expect(ofBodies(['a', 'alpha'], ['a', 'beta'], ['b', 'gamma'])).toBe('');
+  });
+
+  it('may be the reason phrase', () => {
+    const ofPhrases = (...given: [string, string][]) =>
+      difference(given.map(([label, phrase]) => [label, answer(401, '', [], phrase)]));
+    expect(ofPhrases(['a', 'No 1'], ['b', 'No 2'], ['a', 'No 3'])).toBe('');
+    expect(ofPhrases(['a', 'No 1'], ['b', 'No 2'], ['a', 'No 1'])).toBe(by('status'));
+  });
+});
+
+describe('uniform refusals', () => {
+  it('tells uniform refusals from those that differ, and ignores what differs for good reasons', () => {
+    const uniform = (a: Attempt, b: Attempt) =>
+      judge('must', evidence([probe(refused, a, { label: 'a' }), probe(refused, b, { label: 'b' })], { uniform: true }))
+        .verdict;
+    expect(uniform(answer(401, '{"error":"unauthorized"}'), answer(401, '{"error":"unauthorized"}'))).toBe('pass');
+    expect(uniform(answer(401, 'missing'), answer(401, 'wrong'))).toBe('fail');
+    expect(uniform(answer(401, '', [['X-Reason', 'a']]), answer(401, '', [['X-Reason', 'b']]))).toBe('fail');
+    expect(
+      uniform(
+        answer(401, '', [
+          ['Date', 'a'],
+          ['X-Request-Id', '1'],
+        ]),
+        answer(401, '', [
+          ['Date', 'b'],
+          ['X-Request-Id', '2'],
+        ]),
+      ),
+    ).toBe('pass');
+    expect(
+      uniform(
+        answer(401, '{"id":"2f1c9a7e-0000-4000-8000-000000000001"}'),
+        answer(401, '{"id":"2f1c9a7e-0000-4000-8000-0000000000ff"}'),
+      ),
+    ).toBe('pass');
+  });
+
+  it('tells refusals apart by a number, when the same delivery gets the same number twice', () => {
+    const judged = (...bodies: [label: string, body: string][]) =>
+      judge(
+        'must',
+        evidence(
+          bodies.map(([label, body]) => probe(refused, answer(401, body), { label })),
+          { uniform: true },
+        ),
+      ).verdict;
+    expect(judged(['a', '{"code":1}'], ['b', '{"code":2}'])).toBe('pass');
+    expect(judged(['a', '{"code":1}'], ['b', '{"code":2}'], ['a', '{"code":1}'])).toBe('fail');
+    expect(judged(['a', 'try 1'], ['b', 'try 2'], ['a', 'try 3'])).toBe('pass');
+    expect(judged(['a', 'in 1 ms'], ['b', 'in 2 ms'], ['a', 'in 1 ms'])).toBe('pass');
+    expect(
+      judged(['a', '{"ref":"V1StGXR8_Z5j"}'], ['b', '{"ref":"dHi6BmyTk3sQ"}'], ['a', '{"ref":"Uakgb_J5m9g0"}']),
+    ).toBe('pass');
+    expect(judged(['a', 'missing V1StGXR8_Z5j'], ['b', 'wrong dHi6BmyTk3sQ'], ['a', 'missing Uakgb_J5m9g0'])).toBe(
+      'fail',
+    );
+  });
+
+  it('leaves headers aside that the same delivery does not get twice', () => {
+    const judged = (...values: [label: string, trace: string, reason: string][]) =>
+      judge(
+        'must',
+        evidence(
+          values.map(([label, trace, reason]) =>
+            probe(
+              refused,
+              answer(401, '', [
+                ['X-Own-Trace', trace],
+                ['X-Reason', reason],
+              ]),
+              { label },
+            ),
+          ),
+          { uniform: true },
+        ),
+      ).verdict;
+    expect(judged(['a', '1', 'x'], ['b', '2', 'x'], ['a', '3', 'x'])).toBe('pass');
+    expect(judged(['a', '1', 'x'], ['b', '2', 'y'], ['a', '3', 'x'])).toBe('fail');
+  });
+});
