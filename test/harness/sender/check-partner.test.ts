@@ -2,7 +2,7 @@ import { createPrivateKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HookproofError, RESERVED_HEADERS } from '../../../contract/index.ts';
-import { checkPartner, type Partner } from '../../../harness/sender/index.ts';
+import { checkPartner, isLoopback, type Partner } from '../../../harness/sender/index.ts';
 import { certificate } from './servers.ts';
 
 const URL = 'https://partner.example/hooks';
@@ -225,4 +225,155 @@ describe('whatever is wrong', () => {
       ),
     );
   });
+});
+
+/** Message and hint to the letter: they are what a person acts on. */
+describe('the words of a refusal', () => {
+  const words = (partner: Omit<Partner, 'url'>, url = URL) => {
+    const { message, hint } = refusal({ url, ...partner });
+    return `${message} ${hint}`;
+  };
+  const custom = (name: string, value = 'x') => words({ headers: [[name, value]] });
+
+  it.each([
+    ['partner.example/hooks', 'The endpoint URL is no URL. Give it whole: https://host/path'],
+    [
+      'ftp://partner.example/',
+      'The endpoint URL begins with ftp:, which is neither http: nor https:. Give an https URL.',
+    ],
+    [
+      'https://user@partner.example/',
+      'The endpoint URL holds credentials. Take them out: a delivery is authenticated by signature, API key or client certificate.',
+    ],
+    [`${URL}#`, 'The endpoint URL has a fragment (#), which is never sent. Take it out.'],
+  ])('%s', (url, expected) => expect(words({}, url)).toBe(expected));
+
+  it('empty credentials', () => {
+    expect(words({ signing: { secret: '' } })).toBe(
+      'The signature secret is empty. Give the secret that was agreed with the partner, or leave signing out.',
+    );
+    expect(words({ apiKey: { value: '' } })).toBe(
+      'The API key is empty. Give the key that the partner expects, or leave it out.',
+    );
+  });
+
+  it('names of headers', () => {
+    const noName = (role: string) =>
+      `Headers: the name of ${role} is not a header name. Use letters, digits and hyphens, without a colon or spaces.`;
+    expect(custom('X:Y')).toBe(noName('custom header 1'));
+    expect(words({ signing: { secret, header: 'X:Y' } })).toBe(noName('the signature header'));
+    expect(words({ apiKey: { value: 'k', header: 'X:Y' } })).toBe(noName('the API key header'));
+    expect(custom('HOST')).toBe(
+      'Headers: custom header 1 has the reserved name HOST. The sender sets this header itself. Choose another name.',
+    );
+    expect(
+      words({
+        headers: [
+          ['X-A', '1'],
+          ['x-a', '2'],
+        ],
+      }),
+    ).toBe('Headers: custom header 2 and custom header 1 both have the name x-a. Give each header a name of its own.');
+  });
+
+  it.each([
+    ['a\nb', 'a line break', 'Take it out; a newline at the end of a file is the usual cause.'],
+    ['a\rb', 'a line break', 'Take it out; a newline at the end of a file is the usual cause.'],
+    ['a\0b', 'a NUL character', 'Use printable ASCII characters.'],
+    ['a\x01b', 'a control character', 'Use printable ASCII characters.'],
+    ['a\x1fb', 'a control character', 'Use printable ASCII characters.'],
+    ['a\x7fb', 'a control character', 'Use printable ASCII characters.'],
+    ['a\x80\u0100', 'a character above U+00FF', 'Use printable ASCII characters.'],
+  ])('a value with %j', (value, what, hint) => {
+    expect(custom('X-A', value)).toBe(`Headers: the value of X-A (custom header 1) holds ${what}. ${hint}`);
+  });
+
+  it.each([' a', '\ta', 'a ', 'a\t', '  a', 'a  '])('the white space of %j', (value) => {
+    expect(custom('X-A', value)).toBe(
+      'Headers: the value of X-A (custom header 1) begins or ends with white space. HTTP drops white space around a value, so it would never arrive. Take it out.',
+    );
+  });
+
+  it.each(['', 'a b', 'a\tb', 'a  b', '~', '\xa0x', '\xff'])('nothing against the value %j', (value) => {
+    expect(checkPartner({ url: URL, signing, headers: [['X-A', value]] }).advice).toEqual([]);
+  });
+
+  it('half of a client certificate', async () => {
+    const { cert, key } = await certificate('one');
+    expect(words({ tls: { clientCert: cert } })).toBe('There is a client certificate and no client key. Give both.');
+    expect(words({ tls: { clientKey: key } })).toBe('There is a client key and no client certificate. Give both.');
+  });
+});
+
+describe('the words of advice', () => {
+  const advice = (partner: Omit<Partner, 'url'>, url = URL) => checkPartner({ url, ...partner }).advice;
+  const SHORT = 'at least 32 are recommended.';
+
+  it('about the secret', () => {
+    expect(advice({ signing: { secret: 'x' } })).toEqual([`The signature secret has 1 character; ${SHORT}`]);
+    expect(advice({ signing: { secret: 'xy' } })).toEqual([`The signature secret has 2 characters; ${SHORT}`]);
+    const added = 'which counts as part of it; a file or a variable often adds that by mistake.';
+    for (const end of ['\n', '\r', '\r\n']) {
+      expect(advice({ signing: { secret: `${secret}${end}` } })).toEqual([
+        `The signature secret ends with a newline, ${added}`,
+      ]);
+    }
+    expect(advice({ signing: { secret: `\n${secret} ` } })).toEqual([
+      `The signature secret begins or ends with white space, ${added}`,
+    ]);
+  });
+
+  it('about the connection and the features', async () => {
+    const { cert, key } = await certificate('client', { isCa: false });
+    expect(advice({ signing }, 'http://partner.example/')).toEqual([
+      'The endpoint is plain HTTP on another machine: whoever is in between reads and changes deliveries. Use https.',
+    ]);
+    const ca = (await certificate('root', { isCa: true })).cert;
+    expect(advice({ signing, tls: { ca } }, 'http://localhost/')).toEqual([
+      'TLS material is given and the URL is plain http, so it is not used.',
+    ]);
+    expect(advice({ apiKey: { value: 'k' } })).toEqual([
+      'The API key alone is basic security: it says nothing about the body. Add a signature.',
+    ]);
+    expect(advice({})).toEqual([
+      'No signature, API key or client certificate is configured: the receiver cannot tell who delivers.',
+    ]);
+    expect(advice({ tls: { ca } })).toHaveLength(1);
+    expect(advice({ tls: { clientCert: cert, clientKey: key } })).toEqual([]);
+  });
+
+  it('about a client certificate that a right server would refuse', async () => {
+    const past = { from: new Date(Date.now() - 9 * 86_400_000), to: new Date(Date.now() - 86_400_000) };
+    const { cert, key } = await certificate('client', past);
+    expect(advice({ signing, tls: { clientCert: cert, clientKey: key } })).toEqual([
+      expect.stringMatching(/^[A-Z].*expired.*\. [A-Z].*\.$/),
+    ]);
+  });
+
+  it('is given all at once', () => {
+    const all = advice({ signing: { secret: 'x ' } }, 'http://partner.example/');
+    expect(all.map((sentence) => sentence.split(' ').slice(0, 3).join(' '))).toEqual([
+      'The endpoint is',
+      'The signature secret',
+      'The signature secret',
+    ]);
+  });
+});
+
+describe('this machine', () => {
+  it.each(['localhost', 'a.localhost', 'a.b.localhost', '127.0.0.1', '127.10.20.30', '[::1]'])('is %s', (host) =>
+    expect(isLoopback(host)).toBe(true),
+  );
+  it.each([
+    '.localhost',
+    'localhost.example',
+    'xlocalhost',
+    '128.0.0.1',
+    '1127.0.0.1',
+    '127.0.0.1x',
+    '127.0.0',
+    '[::2]',
+    '[::1]x',
+    'x[::1]',
+  ])('is not %s', (host) => expect(isLoopback(host)).toBe(false));
 });

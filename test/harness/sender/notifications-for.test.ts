@@ -348,3 +348,106 @@ describe('whatever the event', () => {
     expect(refusal({ event: 'something-else' } as unknown as ServiceEvent).code).toBe('EVENT_INVALID');
   });
 });
+
+/** Message and hint to the letter: they are what a person acts on. */
+describe('the words of a refusal', () => {
+  const words = (event: unknown) => {
+    const { code, message, hint } = refusal(event as ServiceEvent);
+    expect(code).toBe('EVENT_INVALID');
+    return `${message} ${hint}`;
+  };
+  const failed = { event: 'order-failed', orderType: 'SELL', error, ...order };
+
+  it('of an unknown kind', () => {
+    expect(words({ event: 'x' })).toBe(
+      'The event is of a kind that does not exist. The member "event" names its kind: see ServiceEvent.',
+    );
+  });
+
+  it('of a status that has an event of its own', () => {
+    expect(words({ event: 'order-status-changed', orderType: 'BUY', status: 'FAILED', ...order })).toBe(
+      'The event order-status-changed has the status FAILED. BLOCKCHAIN_ACCEPTED comes with order-accepted-by-blockchain, and FAILED with order-failed.',
+    );
+  });
+
+  it('of what the blockchain has accepted without a hash', () => {
+    expect(words({ event: 'order-accepted-by-blockchain', orderType: 'BUY', ...order })).toBe(
+      'The event order-accepted-by-blockchain has no hash. Raise it once the hash is known, and give it.',
+    );
+  });
+
+  it('of a failed order', () => {
+    expect(words({ ...failed, orderType: 'BUY', externalSell: { cryptoReceived: false } })).toBe(
+      'The event order-failed has external sell details on a buy. Leave externalSell out.',
+    );
+    expect(words({ ...failed, externalSell: { cryptoReceived: true, refundWalletAddress: '0xback' } })).toBe(
+      'The event order-failed calls for a refund and does not say what became of it. Raise it once the refund has worked or failed, and give externalSell.refund.',
+    );
+    expect(
+      words({ ...failed, externalSell: { cryptoReceived: true, refundWalletAddress: '', refund: refunded } }),
+    ).toBe(
+      'The event order-failed has a refund that there can be no reason for. A refund needs crypto that was received and a refund wallet that was given.',
+    );
+  });
+
+  it('of a deposit without a hash', () => {
+    const deposit = { event: 'deposit-confirmed', via: { ledger: 'blockchain' } };
+    expect(words(deposit)).toBe(
+      'The event deposit-confirmed is on a blockchain and has no hash. Give via.blockchainTransactionId, or say that the deposit was made inside the custodial ledger.',
+    );
+  });
+
+  it('of what makes no notification', () => {
+    const event = { event: 'order-status-changed', orderType: 'BUY', status: 'CREATED', ...order };
+    expect(words({ ...event, providerId: 7 })).toMatch(
+      /^The event order-status-changed makes no valid notification: data\.providerId: .+\. Correct the member of the event that this field is taken from\.$/,
+    );
+    const [declined] = PAYMENT_METHOD_STATUSES.filter((status) => status === 'DECLINED');
+    expect(words({ event: 'payment-method-status-changed', status: declined, paymentMethodId: 'p' })).toMatch(
+      /makes no valid notification: data/,
+    );
+  });
+});
+
+describe('a failed order without a refund', () => {
+  const failed = { event: 'order-failed', orderType: 'SELL', error, ...order } as const;
+
+  it('names the wallet that was given for one, and none when it is empty', () => {
+    const blockchainData = (externalSell: NonNullable<OrderFailed['externalSell']>) =>
+      notify({ ...failed, externalSell }).map(({ data }) => (data as { metadata: object }).metadata);
+    const orderStatus = 'FAILED';
+    expect(blockchainData({ cryptoReceived: false, refundWalletAddress: '0xback' })).toEqual([
+      { orderStatus, blockchainData: { ...order.blockchainData, refundWalletAddress: '0xback' } },
+    ]);
+    expect(blockchainData({ cryptoReceived: true, refundWalletAddress: '' })).toEqual([
+      { orderStatus, blockchainData: order.blockchainData },
+    ]);
+  });
+});
+
+describe('a failed refund', () => {
+  it('carries amount, wallet and error, and nothing else of the event', () => {
+    const refund: RefundOutcome = {
+      status: 'FAIL',
+      amount: '0.5',
+      currency: 'ETH',
+      error: { ...error, more: 1 } as never,
+    };
+    const externalSell = { cryptoReceived: true, refundWalletAddress: '0xback', refund };
+    const event = { event: 'order-failed', orderType: 'SELL', error: { ...error, more: 1 }, ...order, externalSell };
+    const [failure, second] = notify(event as ServiceEvent);
+    expect((failure?.data as { errorData: object } | undefined)?.errorData).toEqual(error);
+    expect(second).toEqual({
+      id: idAt(2),
+      type: 'REFUND',
+      at: SECONDS,
+      data: {
+        providerId: 'provider-1',
+        transactionId: 'transaction-1',
+        status: 'FAIL',
+        metadata: { amount: '0.5', currency: 'ETH', walletAddress: '0xback' },
+        errorData: error,
+      },
+    });
+  });
+});

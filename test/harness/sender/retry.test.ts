@@ -119,4 +119,89 @@ describe('isRetryable', () => {
     const kinds: TransportErrorKind[] = ['dns', 'refused', 'unreachable', 'tls', 'reset', 'timeout', 'local'];
     expect(kinds.map((kind) => isRetryable(failed(kind)))).toEqual([true, true, true, true, true, true, false]);
   });
+
+  it.each([
+    [200, false],
+    [407, false],
+    [408, true],
+    [409, false],
+    [428, false],
+    [429, true],
+    [430, false],
+    [499, false],
+    [500, true],
+    [599, true],
+    [600, false],
+  ])('or the status %i: %s', (status, retryable) => {
+    const answer = { status, reasonPhrase: '', headers: [], body: new Uint8Array(), truncated: false };
+    expect(isRetryable({ ...failed('reset'), error: null, answer })).toBe(retryable);
+  });
+
+  it('is nothing that has neither', () => expect(isRetryable({ ...failed('reset'), error: null })).toBe(false));
+});
+
+describe('the waits that are the default', () => {
+  it('begin at half a second, end at half a minute, and heed a minute of Retry-After', async () => {
+    const { waits } = await run(Array(9).fill(503), { attempts: 9 });
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+    expect((await run([{ status: 503, retryAfter: '3600' }, 200], { attempts: 2 })).waits).toEqual([60_000]);
+  });
+
+  it.each([
+    ['seconds with white space around them', ' 7 ', 7_000],
+    ['many seconds', '12', 12_000],
+    ['a negative number', '-7', 500],
+    ['a number with a unit', '7s', 500],
+    ['a number behind something', 'x7', 500],
+  ])('are not moved by what cannot be read, but by %s', async (_what, retryAfter, wait) => {
+    expect((await run([{ status: 503, retryAfter }, 200], { attempts: 2 })).waits).toEqual([wait]);
+  });
+
+  it('are waited for by the clock, and by chance', async () => {
+    partner.use(http.post(URL, () => new HttpResponse(null, { status: 503 })));
+    const sender = createSender();
+    const began = performance.now();
+    const { attempts } = await deliverWithRetry(
+      sender,
+      request(URL),
+      { attempts: 2, baseDelayMs: 60 },
+      { random: () => 1 },
+    );
+    expect(attempts).toHaveLength(2);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(59);
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    await deliverWithRetry(sender, request(URL), { attempts: 6, baseDelayMs: 1_000, maxDelayMs: 1_000 }, { sleep });
+    expect(new Set(waits).size).toBeGreaterThan(1);
+    expect(waits.every((ms) => ms >= 0 && ms < 1_000)).toBe(true);
+    sender.close();
+  });
+
+  it('count a date from now', async () => {
+    const retryAfter = new Date(Date.now() + 30_000).toUTCString();
+    partner.use(http.post(URL, () => new HttpResponse(null, { status: 503, headers: { 'Retry-After': retryAfter } })));
+    const sender = createSender();
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    await deliverWithRetry(sender, request(URL), { attempts: 2 }, { sleep });
+    sender.close();
+    expect(waits[0]).toBeGreaterThan(5_000);
+    expect(waits[0]).toBeLessThanOrEqual(30_000);
+  });
+
+  it('are given the signal, and an attempt is, too', async () => {
+    const { signal } = new AbortController();
+    const given: unknown[] = [];
+    const deliver = async (_prepared: unknown, options: unknown) => {
+      given.push(options);
+      return await createSender().deliver(
+        { ...request(URL), url: 'http://127.0.0.1:1/' },
+        { signal: AbortSignal.abort() },
+      );
+    };
+    await deliverWithRetry({ deliver }, request(URL), {}, { signal });
+    await deliverWithRetry({ deliver }, request(URL));
+    expect(given).toEqual([{ signal }, {}]);
+    expect((given[0] as { signal: AbortSignal }).signal).toBe(signal);
+  });
 });
