@@ -164,6 +164,29 @@ describe('the reason of no answer', () => {
   });
 });
 
+describe('a probe that passes', () => {
+  it.each<[string, Expectation, Attempt]>([
+    ['with a note', handled, answer(202)],
+    ['with an alert', WRONG_TLS, tls('ERR_SSL_X', 'unknown_ca')],
+    ['with an alert that is noted', RECORDED_TLS, tls('ERR_SSL_X', 'unknown_ca')],
+    ['with a reset', due({ pass: ['closed'] }), failure('reset')],
+    ['with a reset that is noted', due({ note: ['closed'] }), failure('reset')],
+    ['with silence', due({ pass: ['none'] }), failure('timeout')],
+    ['with no trust that is recorded', due({ note: ['untrusted'] }), failure('tls-untrusted')],
+    ['as it is', accepted, answer(200)],
+  ])('%s leaves the word to one that does not', (_name, expectation, attempt) => {
+    const passing = probe(expectation, attempt, { label: 'one' });
+    const warning = probe(refusedMalformed, answer(400), { label: 'other' });
+    for (const probes of [
+      [passing, warning],
+      [warning, passing],
+    ]) {
+      const { verdict, reason } = judge('must', evidence(probes));
+      expect([verdict, reason.split(':')[0]]).toEqual(['warn', 'other']);
+    }
+  });
+});
+
 describe('the reason of what is found beside the answer', () => {
   it('names what the answer gives away', () => {
     const leaks = ['signature', 'stack-trace', 'secret'] as const;
