@@ -146,7 +146,6 @@ class Exchange {
   #abort = (): void => this.#fail({ code: 'ABORT_ERR' });
 
   #fail(cause: unknown): void {
-    if (this.#settled) return;
     const error = classifyTransportError(cause, this.#progress.phase());
     if (error.kind === 'reset' && this.#early && this.#response !== undefined) {
       this.#settle(this.#answer(this.#response, true), null);

@@ -61,13 +61,12 @@ export class Progress {
 
   #followConnection(socket: Socket, secure: boolean): void {
     socket.once('lookup', (error: Error | null) => {
-      if (error === null && this.#phase === 'dns') this.#phase = 'connect';
+      if (error === null) this.#phase = 'connect';
     });
     socket.once('connect', () => {
       this.#connectMs = this.#elapsed();
       this.#phase = secure ? 'tls' : 'send';
     });
-    if (!secure) return;
     socket.once('secureConnect', () => {
       this.#tlsMs = this.#elapsed();
       this.#phase = 'send';

@@ -50,7 +50,7 @@ describe('an answer', () => {
 
   it('of 101 is an answer as well, though nobody asked for an upgrade', async () => {
     const url = await replying('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nbytes');
-    expect(await deliver(request(url))).toMatchObject({ answer: { status: 101 }, error: null });
+    expect(await deliver(request(url))).toMatchObject({ answer: { status: 101, truncated: false }, error: null });
   });
 
   it('may end with the connection', async () => {
@@ -146,6 +146,47 @@ describe('an early answer', () => {
     });
     const attempt = await deliver(largeRequest(url, 5_000_000));
     expect(attempt).toMatchObject({ answer: { status: 401, body: Buffer.from('part'), truncated: true }, error: null });
+  });
+});
+
+describe('an early answer of which the rest does not come', () => {
+  it('is a timeout', async () => {
+    const url = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 100\r\n\r\npart');
+      });
+    });
+    const { answer, error } = await deliver(largeRequest(url, 5_000_000), { timeoutMs: 300 });
+    expect({ answer, kind: error?.kind }).toEqual({ answer: null, kind: 'timeout' });
+  });
+});
+
+describe('the connection of an early answer', () => {
+  it('is closed, because nobody wants the rest of the request', async () => {
+    let closed: Promise<unknown> | undefined;
+    const url = await rawServer((socket) => {
+      closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n');
+      });
+      resume = () => {
+        // Reads what is there and no more than that: a sender that goes on would fill the connection again.
+        socket.on('data', (data) => {
+          read += data.length;
+        });
+        socket.resume();
+      };
+    });
+    let read = 0;
+    let resume = () => {};
+    const sender = createSender();
+    expect((await sender.deliver(largeRequest(url, 50_000_000))).answer?.status).toBe(413);
+    resume();
+    await closed;
+    expect(read).toBeLessThan(50_000_000);
+    sender.close();
   });
 });
 

@@ -63,6 +63,17 @@ describe('connections', () => {
     connections.close();
   });
 
+  it('to one endpoint over TLS are dropped as well', async () => {
+    const leaf = await certificate('localhost');
+    const url = `https://localhost:${await httpsServer(leaf)}/hooks`;
+    const connections = createConnections({ tls: { ca: leaf.cert } });
+    const reused = async () => (await exchange(request(url), { agent: connections.agentFor(url) })).timings.reused;
+    expect([await reused(), await reused()]).toEqual([false, true]);
+    connections.dropIdle(url);
+    expect(await reused()).toBe(false);
+    connections.close();
+  });
+
   it.each(['http', 'https'])('over %s are closed with the sender', async (protocol) => {
     const leaf = await certificate('localhost');
     const sockets: Socket[] = [];
@@ -110,6 +121,23 @@ describe('a delivery', () => {
     expect((await running).error).toMatchObject({ kind: 'local', code: 'ABORT_ERR', phase });
   });
 
+  it.each([
+    ['while the name is looked up', 'EMFILE', 'dns'],
+    ['while the connection is made', null, 'connect'],
+  ])('that ends %s was in that phase', async (_what, code, phase) => {
+    const controller = new AbortController();
+    const agent = new http.Agent({
+      lookup: (_name, _options, found) =>
+        setImmediate(() => {
+          if (code !== null) return found(Object.assign(new Error('no'), { code }), []);
+          found(null, [{ address: '127.0.0.1', family: 4 }]);
+          controller.abort();
+        }),
+    } as http.AgentOptions);
+    const { error } = await exchange(request('http://partner.example:9/'), { agent, signal: controller.signal });
+    expect(error).toMatchObject({ kind: 'local', code: code ?? 'ABORT_ERR', phase });
+  });
+
   it('that is broken off before it began says so by the code of the signal', async () => {
     const { error, timings } = await deliver(request('http://127.0.0.1:9/'), { signal: AbortSignal.abort() });
     expect(error).toMatchObject({ kind: 'local', phase: 'dns', code: 'AbortError' });
@@ -152,8 +180,10 @@ describe('a delivery', () => {
       });
       const sender = createSender({ timeoutMs: 300 });
       if (first !== '') await sender.deliver(request(url));
-      const { error } = await sender.deliver(request(url));
+      const { error, timings } = await sender.deliver(request(url));
       sender.close();
+      // A second exchange would have begun later, and would have what is left of the time.
+      if (error?.kind === 'timeout') expect(timings.totalMs).toBeGreaterThanOrEqual(299);
       return [error?.kind, requests];
     };
     expect(await count((socket) => socket.write('HTTP/1.1 2', () => socket.resetAndDestroy()))).toEqual(['reset', 2]);

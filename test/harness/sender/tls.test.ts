@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { makeCertificate } from '../../../certs/index.ts';
 import type { Attempt, Partner } from '../../../harness/sender/index.ts';
 import { createConnections, createSender, deliver, exchange, tlsOptionsFor } from '../../../harness/sender/index.ts';
 import { certificate, httpsServer, ok, type Pair, replying, request } from './servers.ts';
@@ -158,6 +159,20 @@ describe('TLS material', () => {
   it('that cannot be used stops the sender from being made', () => {
     const make = () => createSender({ tls: { clientCert: client.cert, clientKey: 'nonsense' } });
     expect(make).toThrow(expect.objectContaining({ code: 'PARTNER_TLS', kind: 'usage' }));
+  });
+
+  it('that OpenSSL does not put up with is refused with its reason', async () => {
+    const issuer = await makeCertificate({ subject: 'CN=authority', authority: true });
+    const { cert, key } = await makeCertificate({ subject: 'CN=client', issuer, hash: 'SHA-1' });
+    const make = () => tlsOptionsFor({ tls: { clientCert: cert, clientKey: key } });
+    expect(make).toThrow(
+      expect.objectContaining({
+        code: 'PARTNER_TLS',
+        message: 'OpenSSL does not take the client certificate or the extra authority.',
+        hint: 'Use certificates for RSA with 2048 bits or more, or ECDSA on P-256, signed with SHA-256.',
+        cause: expect.objectContaining({ message: expect.stringContaining('md too weak') }),
+      }),
+    );
   });
 
   it('is used on a fresh connection for each exchange when none is kept', async () => {
