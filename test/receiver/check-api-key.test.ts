@@ -9,6 +9,7 @@ describe('checkApiKey', () => {
   it('takes each key that is valid now', () => {
     expect(checkApiKey({ header: KEY, keys: [KEY] })).toEqual({ ok: true, keyIndex: 0 });
     expect(checkApiKey({ header: KEY, keys: ['next-key', KEY] })).toEqual({ ok: true, keyIndex: 1 });
+    expect(checkApiKey({ header: KEY, keys: [KEY, KEY] })).toEqual({ ok: true, keyIndex: 0 });
   });
 
   it.each([

@@ -1,5 +1,5 @@
 /** The stages that ask for credentials, on the wire: which header counts, what the log says, and that nothing else is asked. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type ReceiverLogger, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { API_KEY, buy, SECRET, sign } from './deliveries.ts';
 import { openRaw } from './raw-http.ts';
@@ -11,16 +11,18 @@ type Line = readonly [name: string, value: string];
 let logged: Record<string, unknown>[] = [];
 const note = (fields: object) => void logged.push({ ...fields });
 const logger: ReceiverLogger = { info: note, warn: note, error: note };
-let receiver: RunningReceiver;
+let running: Promise<RunningReceiver> | undefined;
+afterAll(async () => (await running)?.close());
 
-beforeAll(async () => {
-  receiver = await startReceiver({
+/** One for all tests. It is started inside of the first one, so that a receiver that cannot start fails a test. */
+function receiver(): Promise<RunningReceiver> {
+  running ??= startReceiver({
     signing: { secrets: ['another secret', SECRET] },
     apiKey: { keys: [API_KEY] },
     logger,
   });
-});
-afterAll(() => receiver.close());
+  return running;
+}
 
 /** Posts with these credential lines, in this order, in front of the other headers or behind them. */
 async function post(lines: readonly Line[], place: 'first' | 'last' = 'last') {
@@ -30,7 +32,7 @@ async function post(lines: readonly Line[], place: 'first' | 'last' = 'last') {
     ['Content-Length', String(Buffer.byteLength(BODY))],
   ];
   const all = place === 'first' ? [...lines, ...common] : [...common, ...lines];
-  const connection = await openRaw(receiver.port);
+  const connection = await openRaw((await receiver()).port);
   logged = [];
   await connection.write(
     `POST / HTTP/1.1\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${BODY}`,

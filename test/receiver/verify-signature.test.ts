@@ -127,6 +127,13 @@ describe('verifySignature', () => {
     expect(verifySignature({ rawBody, header: right, secrets: [next] })).toEqual({ ok: false, reason: 'mismatch' });
   });
 
+  it('names the first of two that are the same', () => {
+    expect(verifySignature({ rawBody, header: right, secrets: [SECRET, SECRET] })).toEqual({
+      ok: true,
+      secretIndex: 0,
+    });
+  });
+
   it('never matches an empty secret, and matches nothing without secrets', () => {
     const header = hmac('sha256', '');
     expect(verifySignature({ rawBody, header, secrets: [''] })).toEqual({ ok: false, reason: 'mismatch' });
