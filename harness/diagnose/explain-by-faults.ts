@@ -16,6 +16,9 @@ const WORTH_NAMING = 0.5;
 /** So does a mutant whose own outcomes are all there, when it accounts for this much of the whole: something else is wrong beside it. */
 const WHOLLY_PRESENT = 0.9;
 const BESIDE_OTHERS = 0.3;
+/** And so does one that accounts for all that is red, though it would show more: a milder form of the same mistake. */
+const ACCOUNTS_FOR = 0.95;
+const MILDER = 0.12;
 /** A fault that is one of two shows this share of its own outcomes at the least, by weight: the other one may hide some. */
 const PRESENT = 0.6;
 /** A second fault accounts for this share of what the first one leaves over. */
@@ -145,8 +148,12 @@ export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Ex
     const faults = [one, other].map((candidate) => asOneOfTwo(vector, candidate, ranked));
     return { faults: faults.toSorted((a, b) => b.agreement - a.agreement), others: [] };
   }
-  const { share } = candidateOf(vector, redOf(vector), best.fault, weight);
-  const fits = best.score >= WORTH_NAMING || (share >= WHOLLY_PRESENT && best.score >= BESIDE_OTHERS);
+  const { share, covered } = candidateOf(vector, redOf(vector), best.fault, weight);
+  const accounts = covered / redOf(vector).reduce((total, id) => total + weight(id), 0);
+  const fits =
+    best.score >= WORTH_NAMING ||
+    (share >= WHOLLY_PRESENT && best.score >= BESIDE_OTHERS) ||
+    (accounts >= ACCOUNTS_FOR && best.score >= MILDER && best.agreement > 0);
   if (!fits) return { faults: [], others: [] };
   const others = rest.filter(({ score }) => score >= WORTH_NAMING && score > best.score - 0.25).slice(0, 2);
   return { faults: [best], others };

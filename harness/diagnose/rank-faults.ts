@@ -1,6 +1,6 @@
 /** Compares a partner's outcomes with those of every mutant: which known mistake does the endpoint behave like? Pure. */
 import type { ScenarioResult } from '../result/result-document.ts';
-import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
+import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
 import { isRed, judgedIn } from './judged-in.ts';
 import { outcomeOf } from './outcome.ts';
 
@@ -50,13 +50,25 @@ function makeWeigher({ faults }: FaultDictionary): Weigher {
   return (id) => weights.get(id) ?? 0;
 }
 
-/** The same outcome is worth all, another failure half: the mistake may be the same and the framework's status another. */
-const ONLY_RED = 0.5;
+/** The same outcome is worth all. A refusal of what is right is one whatever its status says; any other failure is worth less than half. */
+const SAME_KIND = 0.85;
+const ONLY_RED = 0.4;
+/** Not 401, which comes from the check of credentials and says more. */
+const REFUSAL = /^(fail|warn) (?:40[0-9]|41[0-9]|42[0-9])$/;
+
+function isSameRefusal(mine: string, theirs: string): boolean {
+  const [one, other] = [REFUSAL.exec(mine), REFUSAL.exec(theirs)];
+  return one !== null && other !== null && one[1] === other[1] && !mine.endsWith('401') && !theirs.endsWith('401');
+}
 
 export function likeness(mine: string | null, theirs: string | null): number {
   if (mine === theirs) return 1;
-  return mine !== null && theirs !== null ? ONLY_RED : 0;
+  if (mine === null || theirs === null) return 0;
+  return isSameRefusal(mine, theirs) ? SAME_KIND : ONLY_RED;
 }
+
+/** What is red here, and of which the dictionary says nothing for a mutant, counts this much against it: it may do that or not. */
+const UNKNOWN = 0.5;
 
 export function redOf(vector: Vector): string[] {
   return [...vector].filter(([, outcome]) => outcome !== null).map(([id]) => id);
@@ -90,6 +102,7 @@ function compare(
     if (like === 1) evidence.push(id);
     if (theirs !== null) reds.push(`${id} ${theirs}`);
   }
+  for (const id of red) if (isUncertain(fault, id)) total += UNKNOWN * weight(id);
   const score = total === 0 ? 0 : alike / total;
   return { fault, score, agreement: evidence.length, outcomes, evidence, key: reds.toSorted().join('\n') };
 }

@@ -169,7 +169,7 @@ export const deliveryFaults: Twists = {
   'four-byte-characters-answer-500': onBody((raw) =>
     /[\u{10000}-\u{10ffff}]/u.test(JSON.stringify(peek(raw) ?? '')) ? no(500) : undefined,
   ),
-  'large-bodies-answer-500': onBody((raw) => (raw.length > 512 * 1024 ? no(500) : undefined)),
+  'large-bodies-answer-500': onBody((raw) => (raw.length > 512 * 1024 ? no(500) : undefined), false),
   'reads-fields-of-null-data': usesUnchecked((value) => (value && 'data' in value ? value.data.type : null)),
   'types-in-lower-case': usesUnchecked((value) => value?.type?.toLowerCase()),
 };

@@ -93,7 +93,9 @@ export const payloadFaults: Twists = {
     typeof at === 'number' ? Buffer.alloc(4).writeInt32BE(Math.floor(at)) : null,
   ),
   'formats-times-unchecked': usesUnchecked(({ at }) => new Date(typeof at === 'number' ? at * 1000 : at).toISOString()),
-  'reads-metadata-unguarded': usesUnchecked(({ data }) => data.metadata.orderStatus),
+  'reads-metadata-unguarded': usesUnchecked((value) =>
+    value?.type === 'CAAS' && value.data ? value.data.metadata.orderStatus : undefined,
+  ),
   'calls-text-functions-on-ids': usesUnchecked(({ id }) => id.trim()),
   'requires-uuid-version-4': uses(({ id }) =>
     /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(id) && id[14] !== '4'

@@ -4,6 +4,17 @@ import { alsoSigns, peek, reads, signs, type Twist, type Twists } from '../twist
 
 const text = (raw: Buffer) => raw.toString('utf8');
 
+/** On the text of the body; a body that is no text stays as it is. */
+const onText =
+  (change: (text: string) => Buffer | string) =>
+  (raw: Buffer): Buffer | string => {
+    try {
+      return change(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw));
+    } catch {
+      return raw;
+    }
+  };
+
 // biome-ignore lint/suspicious/noExplicitAny: any JSON.
 function sorted(value: any): any {
   if (Array.isArray(value)) return value.map(sorted);
@@ -16,7 +27,7 @@ function sorted(value: any): any {
 }
 
 const ascii = (json: string) =>
-  json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** As json.dumps lays it out: a blank behind colons and commas that stand outside of texts. */
 function spaced(json: string): string {
@@ -24,8 +35,16 @@ function spaced(json: string): string {
 }
 
 const reserialise = (raw: Buffer) => JSON.stringify(JSON.parse(text(raw)));
-const php = (raw: Buffer) => ascii(JSON.stringify(JSON.parse(text(raw)))).replaceAll('/', '\\/');
-const python = (raw: Buffer) => ascii(spaced(reserialise(raw)));
+
+/** Compact JSON as other languages write it: their numbers stay what they were. What is no JSON stays as it is. */
+const compact = onText((all) => {
+  JSON.parse(all);
+  return all.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_token, string?: string) =>
+    string === undefined ? '' : JSON.stringify(JSON.parse(string)),
+  );
+});
+const php = (raw: Buffer) => ascii(String(compact(raw))).replaceAll('/', '\\/');
+const python = (raw: Buffer) => ascii(spaced(String(compact(raw))));
 
 /** Only so many bytes go into the HMAC. */
 const firstBytes = (most: number) => signs((raw) => raw.subarray(0, most));
@@ -44,11 +63,11 @@ const chunkwise =
 export const rawBodyFaults: Twists = {
   'verifies-reserialised-json': signs(reserialise),
   'verifies-python-json': signs(python),
-  'verifies-python-compact-json': signs((raw) => ascii(reserialise(raw))),
+  'verifies-python-compact-json': signs((raw) => ascii(String(compact(raw)))),
   'verifies-sorted-json': signs((raw) => ascii(JSON.stringify(sorted(JSON.parse(text(raw)))))),
   'verifies-php-json': signs(php),
   'verifies-php-unescaped-json': signs((raw) =>
-    reserialise(raw).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029'),
+    String(compact(raw)).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029'),
   ),
   'verifies-go-map-json': signs((raw) =>
     JSON.stringify(sorted(JSON.parse(text(raw)))).replace(
@@ -80,20 +99,14 @@ export const rawBodyFaults: Twists = {
   'encodes-body-as-latin-1': signs((raw) => Buffer.from(text(raw), 'latin1')),
   'verifies-body-in-ascii': signs((raw) => text(raw).replace(/[^\x00-\x7f]/gu, '?')),
   'replaces-invalid-bytes': reads(text),
-  'normalises-unicode': signs((raw) => text(raw).normalize('NFC')),
-  'loses-four-byte-characters': signs((raw) => text(raw).replace(/[\u{10000}-\u{10ffff}]/gu, '')),
+  'normalises-unicode': signs(onText((all) => all.normalize('NFC'))),
+  'loses-four-byte-characters': signs(onText((all) => all.replace(/[\u{10000}-\u{10ffff}]/gu, ''))),
   'counts-characters-as-bytes': reads((raw) => raw.subarray(0, [...text(raw)].length)),
   'stops-at-zero-byte': reads((raw) => (raw.includes(0) ? raw.subarray(0, raw.indexOf(0)) : raw)),
-  'escapes-non-ascii': signs((raw) => ascii(text(raw))),
-  'unescapes-slashes': signs((raw) => text(raw).replaceAll('\\/', '/')),
-  'escapes-slashes': signs((raw) => text(raw).replaceAll('\\/', '/').replaceAll('/', '\\/')),
-  'url-decodes-body': signs((raw) => {
-    try {
-      return decodeURIComponent(text(raw));
-    } catch {
-      return raw;
-    }
-  }),
+  'escapes-non-ascii': signs(onText((all) => ascii(all))),
+  'unescapes-slashes': signs(onText((all) => all.replaceAll('\\/', '/'))),
+  'escapes-slashes': signs(onText((all) => all.replaceAll('\\/', '/').replaceAll('/', '\\/'))),
+  'url-decodes-body': signs(onText(decodeURIComponent)),
   'reads-first-chunk-only': chunkwise(([first]) => first ?? Buffer.alloc(0)),
   'joins-chunks-as-text': chunkwise((chunks) => Buffer.from(chunks.map((chunk) => chunk.toString()).join(''))),
   'hashes-at-most-1-kib': firstBytes(1024),
