@@ -79,7 +79,7 @@ function waitAfter(attempt: Attempt, made: number, policy: RetryPolicy, clock: R
 
 /** Milliseconds that the answer asks for; 0 when it asks for none that can be read. */
 function retryAfter({ answer }: Attempt, now: number): number {
-  const value = headerValues(answer?.headers ?? [], 'Retry-After')[0]?.trim() ?? '';
+  const value = headerValues(answer?.headers ?? [], 'Retry-After')[0] ?? '';
   if (/^\d+$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);
   return Number.isNaN(date) ? 0 : Math.max(0, date - now);

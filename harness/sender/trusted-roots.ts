@@ -26,7 +26,7 @@ function defaultRoots(): readonly string[] {
 
 /** Node warns at its start about a file that it cannot read, and goes on without. */
 function extraRoots(path: string | undefined): string[] {
-  if (path === undefined || path === '') return [];
+  if (path === undefined) return [];
   try {
     const { value } = readCertificates(readFileSync(path), { file: path });
     return (value ?? []).map((certificate) => certificatesPem([certificate]));

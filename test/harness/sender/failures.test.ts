@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { deliver, prepare } from '../../../harness/sender/index.ts';
+import { createSender, deliver, deliverWithRetry, prepare } from '../../../harness/sender/index.ts';
 import { buy } from './samples.ts';
 import { certificate, httpsServer, largeRequest, listen, rawServer, replying, request } from './servers.ts';
 
@@ -31,6 +31,20 @@ describe('a delivery that gets no answer says why', () => {
   it('nothing listens, on any of the addresses of the name', async () => {
     const { error } = await deliver(request(`http://localhost:${await closedPort()}/`));
     expect(error).toMatchObject({ kind: 'refused', phase: 'connect', code: 'ECONNREFUSED' });
+  });
+
+  it('nothing listens, again and again', async () => {
+    const sender = createSender();
+    const waits: number[] = [];
+    const { attempts } = await deliverWithRetry(
+      sender,
+      request(`http://127.0.0.1:${await closedPort()}/`),
+      { attempts: 3, baseDelayMs: 100 },
+      { random: () => 1, sleep: async (ms) => void waits.push(ms) },
+    );
+    sender.close();
+    expect(attempts.map(({ error }) => error?.kind)).toEqual(['refused', 'refused', 'refused']);
+    expect(waits).toEqual([100, 200]);
   });
 
   it('the name does not resolve', async () => {

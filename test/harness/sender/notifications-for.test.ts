@@ -322,7 +322,7 @@ describe('deposits', () => {
 
   it('inside the custodial ledger may lack it', () => {
     const [inside] = notify({ ...deposit, via: { ledger: 'custodial' } });
-    expect(inside?.data).toEqual({ ...(notify(deposit)[0]?.data as object), metadata });
+    expect(inside?.data).toStrictEqual({ ...(notify(deposit)[0]?.data as object), metadata });
   });
 
   it('with an amount that is no atomic amount are refused', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../contract/index.ts';
-import { address, type Partner, prepare, serialise, sign } from '../../../harness/sender/index.ts';
+import { address, endpointOf, type Partner, prepare, serialise, sign } from '../../../harness/sender/index.ts';
 import { buy } from './samples.ts';
 
 /** HMAC by its definition (RFC 2104), from nothing but the hash. */
@@ -109,6 +109,11 @@ describe('address', () => {
     ]);
   });
 
+  it('gives a signature its default name when no signing is configured, which only a probe does', () => {
+    const { headers } = address({ partner: { url: 'http://a.example/' }, body, signature: 'sig' });
+    expect(headers.at(-1)).toEqual(['X-Service-Signature', 'sig']);
+  });
+
   it('follows a change of URL', () => {
     const at = (url: string) => address({ partner: { url }, body }).headers[0]?.[1];
     expect([at('http://a.example/'), at('http://b.example/'), at('http://a.example/')]).toEqual([
@@ -117,6 +122,16 @@ describe('address', () => {
       'a.example',
     ]);
   });
+});
+
+describe('endpointOf', () => {
+  it.each([
+    ['http://a.example', { secure: false, hostname: 'a.example', port: 80, target: '/', host: 'a.example' }],
+    ['http://a.example:80/?', { secure: false, hostname: 'a.example', port: 80, target: '/', host: 'a.example' }],
+    ['https://a.example/x?y', { secure: true, hostname: 'a.example', port: 443, target: '/x?y', host: 'a.example' }],
+    ['https://a.example:80/', { secure: true, hostname: 'a.example', port: 80, target: '/', host: 'a.example:80' }],
+    ['https://[::1]:8443/', { secure: true, hostname: '::1', port: 8443, target: '/', host: '[::1]:8443' }],
+  ])('takes %s apart', (url, endpoint) => expect(endpointOf(url)).toEqual(endpoint));
 });
 
 describe('prepare', () => {
