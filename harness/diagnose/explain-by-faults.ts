@@ -1,5 +1,6 @@
 /** Finds the one mutant, or the two at once, that account best for what is red. Pure. */
 import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
+import { isRed } from './judged-in.ts';
 import {
   expectedIn,
   likeness,
@@ -21,6 +22,8 @@ const ACCOUNTS_FOR = 0.95;
 const MILDER = 0.12;
 /** A fault that is one of two shows this share of its own outcomes at the least, by weight: the other one may hide some. */
 const PRESENT = 0.6;
+/** By so much two have to be the better account than one that turns red all that is red here. */
+const WORTH_A_SECOND = 0.3;
 /** A second fault accounts for this share of what the first one leaves over. */
 const COVERS_THE_REST = 0.5;
 /** So many are tried as the first of two. */
@@ -70,8 +73,11 @@ function candidateOf(vector: Vector, all: readonly string[], fault: DictionaryFa
 
 /** What two faults at once give that neither gives alone. */
 function interplay(one: Candidate, other: Candidate): ReadonlySet<string> {
-  const accepts = (id: string) => [one, other].some(({ expected }) => expected.get(id) === 'fail 200');
-  return new Set(BOTH_WRONG.flatMap(([both, ...each]) => (each.every(accepts) ? [both] : [])));
+  const accepts = ({ expected }: Candidate, id: string) => expected.get(id) === 'fail 200';
+  // Each of the two its own: one that takes either credential for both still wants one that is right.
+  const isOpen = (first: string, second: string) =>
+    (accepts(one, first) && accepts(other, second)) || (accepts(other, first) && accepts(one, second));
+  return new Set(BOTH_WRONG.flatMap(([both, first, second]) => (isOpen(first, second) ? [both] : [])));
 }
 
 /** How well two faults account for the whole, as the score of one does. */
@@ -136,6 +142,10 @@ function bestPair(vector: Vector, ranked: readonly RankedFault[], weight: Weighe
   return best;
 }
 
+function accountsForAll(vector: Vector, fault: DictionaryFault): boolean {
+  return redOf(vector).every((id) => isRed(fault.outcomes[id]));
+}
+
 /** The best account of what is red. */
 export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Explanation {
   const weight = weigher(dictionary);
@@ -143,7 +153,11 @@ export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Ex
   const [best, ...rest] = ranked;
   if (best === undefined) return { faults: [], others: [] };
   const pair = best.score === 1 ? null : bestPair(vector, ranked, weight);
-  if (pair !== null && pair.score > best.score && pair.score >= WORTH_NAMING) {
+  if (
+    pair !== null &&
+    pair.score > best.score + (accountsForAll(vector, best.fault) ? WORTH_A_SECOND : 0) &&
+    pair.score >= WORTH_NAMING
+  ) {
     const { one, other } = pair;
     const faults = [one, other].map((candidate) => asOneOfTwo(vector, candidate, ranked));
     return { faults: faults.toSorted((a, b) => b.agreement - a.agreement), others: [] };

@@ -50,9 +50,9 @@ function makeWeigher({ faults }: FaultDictionary): Weigher {
   return (id) => weights.get(id) ?? 0;
 }
 
-/** The same outcome is worth all. A refusal of what is right is one whatever its status says; any other failure is worth less than half. */
+/** The same outcome is worth all. A refusal of what is right is one whatever its status says; any other failure is worth half. */
 const SAME_KIND = 0.85;
-const ONLY_RED = 0.4;
+const ONLY_RED = 0.5;
 /** Not 401, which comes from the check of credentials and says more. */
 const REFUSAL = /^(fail|warn) (?:40[0-9]|41[0-9]|42[0-9])$/;
 

@@ -110,7 +110,7 @@ describe('the faults that are known', () => {
       'Why  ',
       'Fix  ',
       'flask     Use',
-      'Shown by    raw-body/',
+      'Shown by    ',
       'hookproof receiver --fault',
     ])
       expect(stdout).toContain(words);

@@ -141,7 +141,7 @@ export function usesUnchecked(code: (value: any) => unknown): Twist {
   return (Base) =>
     class extends Base {
       protected override understand(value: unknown, res: ServerResponse): ReceivedNotification {
-        code(value);
+        if (typeof value === 'object' && value !== null) code(value);
         return super.understand(value, res);
       }
     };

@@ -128,7 +128,7 @@ describe('an endpoint that refuses the first delivery', () => {
 
   it('is what the answer says where no mutant fits, and where many do', async () => {
     const path = { ...gate, fault: 'wrong-path', title: 'Nothing is served at this path (404)' };
-    expect(await diagnosed({ 'valid/plain': 'fail 404' }, { gate: path })).toMatchObject([
+    expect(await diagnosed({ 'valid/plain': 'fail 410' }, { gate: path })).toMatchObject([
       { fault: 'wrong-path', seen: '' },
     ]);
     const secret = { ...gate, fault: 'refuses-right-credentials' };

@@ -33,7 +33,9 @@ async function diagnosisOf(options: ServerOptions, check: Check, fixture: 'p256'
     selection: { suites: ['tls', 'mtls'] },
     limits: { timeoutMs: 3000 },
   });
-  return { verdict: document.verdict, faults: document.diagnosis.map(({ fault }) => fault) };
+  // What else comes near is said too (`or`).
+  const said = document.diagnosis.filter(({ relation }) => relation !== 'or');
+  return { verdict: document.verdict, faults: said.map(({ fault }) => fault) };
 }
 
 const asks = { requestCert: true, rejectUnauthorized: false };
@@ -42,14 +44,14 @@ const hasCertificate = (socket: TLSSocket) => Object.keys(socket.getPeerCertific
 describe('what the endpoint behaves like over mutual TLS', () => {
   it.each<[string, ServerOptions, Check, string[]]>([
     ['a right one', { requestCert: true, rejectUnauthorized: true }, () => true, []],
-    ['one that never asks', {}, () => true, ['client-certificate-not-required']],
-    ['one that asks and does not look', asks, () => true, ['client-certificate-not-required']],
-    ['one that takes any', asks, hasCertificate, ['any-client-certificate-accepted']],
+    ['one that never asks', {}, () => true, ['client-certificate-never-asked-for']],
+    ['one that asks and does not look', asks, () => true, ['client-certificate-asked-for-only']],
+    ['one that takes any', asks, hasCertificate, ['client-certificate-presence-is-enough']],
     [
       'one that believes a header',
       asks,
       (socket, headers) => socket.authorized || headers['x-ssl-client-verify'] === 'SUCCESS',
-      ['forged-certificate-header-believed'],
+      ['x-ssl-client-headers-trusted', 'authorized-flag-believed'],
     ],
   ])('%s', async (_name, options, check, faults) => {
     const found = await diagnosisOf(options, check);

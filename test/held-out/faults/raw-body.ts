@@ -36,12 +36,20 @@ function spaced(json: string): string {
 
 const reserialise = (raw: Buffer) => JSON.stringify(JSON.parse(text(raw)));
 
-/** Compact JSON as other languages write it: their numbers stay what they were. What is no JSON stays as it is. */
+/** As languages write it that tell 1.0 from 1. */
+function numberOf(token: string): string {
+  if (!/[.e]/i.test(token)) return token;
+  const written = String(Number(token));
+  return /[.e]/.test(written) ? written : `${written}.0`;
+}
+
+/** Compact JSON as languages write it that tell 1.0 from 1. What is no JSON stays as it is. */
 const compact = onText((all) => {
   JSON.parse(all);
-  return all.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_token, string?: string) =>
-    string === undefined ? '' : JSON.stringify(JSON.parse(string)),
-  );
+  return all.replace(/("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|\s+/g, (_token, string?: string, number?: string) => {
+    if (number !== undefined) return numberOf(number);
+    return string === undefined ? '' : JSON.stringify(JSON.parse(string));
+  });
 });
 const php = (raw: Buffer) => ascii(String(compact(raw))).replaceAll('/', '\\/');
 const python = (raw: Buffer) => ascii(spaced(String(compact(raw))));

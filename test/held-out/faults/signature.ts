@@ -157,7 +157,7 @@ export const signatureFaults: Twists = {
     const most = Math.min(a.length, b.length);
     return a.subarray(0, most).equals(b.subarray(0, most));
   }),
-  'accepts-beginning': decidesBy((given, right) => right.startsWith(given)),
+  'accepts-beginning': decidesBy((given, right) => given !== '' && right.startsWith(given)),
   'accepts-any-part': decidesBy((given, right) => right.indexOf(given) >= 0),
   'ignores-what-follows': decidesBy((given, right) => given.startsWith(right)),
   'ignores-what-precedes': decidesBy((given, right) => given.endsWith(right)),
