@@ -55,6 +55,12 @@ function printedBytes(bytes: Buffer): string[] {
   return [hex, hex.replace(/..(?=.)/g, '$& '), bytes.join(','), bytes.join(', ')];
 }
 
+/** With a blank in its middle: a scenario sends the API key so, and both halves are there to read. */
+function parted(value: string): string[] {
+  const middle = Math.floor(value.length / 2);
+  return [' ', '%20', '+'].map((blank) => `${value.slice(0, middle)}${blank}${value.slice(middle)}`);
+}
+
 /** Every form of a value, the value itself first, without repetitions. Letter case does not matter: the search folds it. */
 export function formsOf(value: string): string[] {
   const spelt = [
@@ -65,6 +71,7 @@ export function formsOf(value: string): string[] {
     value.replaceAll("'", "'\\''"),
     ...base64Forms(value),
     ...printedBytes(Buffer.from(value)),
+    ...parted(value),
   ];
   // UTF-8 that was read as Latin-1, which is how Node gives header values.
   const misread = spelt.map((form) => Buffer.from(form).toString('latin1'));

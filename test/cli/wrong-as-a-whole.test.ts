@@ -203,7 +203,7 @@ const WRONG: readonly Wrong[] = [
     name: 'right but for 403 in place of 401',
     url: () => using(serve(rightBut({ refusal: 403 }))),
     code: 1,
-    says: 'Wrong credentials are refused with 403; 401 is agreed',
+    says: 'A wrong or missing signature is answered 403',
   },
   {
     name: 'missing header let through',
@@ -215,7 +215,7 @@ const WRONG: readonly Wrong[] = [
     name: 'answers 500 to malformed payloads',
     url: () => using(serve(rightBut({ malformed: 500 }))),
     code: 1,
-    says: 'Malformed payloads end in a 5xx: the handler throws',
+    says: 'an unsigned one that is no JSON is answered 500',
   },
   {
     name: 'dies on bad JSON and is restarted',

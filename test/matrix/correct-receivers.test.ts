@@ -3,7 +3,9 @@ import { CORRECT_RECEIVERS } from './correct/index.ts';
 import { alarmsAgainst, noAlarms, waits } from './expect-no-alarm.ts';
 
 describe('receivers that are right and different raise no alarm', () => {
-  noAlarms((receiver) => receiver.tls !== true && !waits(receiver));
+  // `npm run matrix` plays all of them, and so does every CI run. Here those that differ most, so that the tests stay quick.
+  const HERE = ['express-raw', 'express-verify', 'fastify', 'hono', 'koa', 'node-http', 'http-1-0', 'problem-details'];
+  noAlarms((receiver) => receiver.tls !== true && !waits(receiver) && HERE.includes(receiver.name));
 });
 
 describe('the list of them', () => {

@@ -76,8 +76,8 @@ describe('a run over mutual TLS', () => {
       // Over both: the sender's own, the same for odd connections, and none for headers that claim one.
       const ofBoth = counts.contexts.filter(({ maxVersion }) => maxVersion === undefined);
       expect(ofBoth.map(({ cert }) => cert ?? 'none').toSorted()).toEqual([clientCert, clientCert, 'none'].toSorted());
-      // A key for each of the three false certificates, and one for each of two false authorities.
-      expect(counts.keyPairs).toBe(5);
+      // A key for each of the four false certificates, and one for each of two false authorities.
+      expect(counts.keyPairs).toBe(6);
     } finally {
       await close();
     }

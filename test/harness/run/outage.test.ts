@@ -45,9 +45,8 @@ describe('a receiver that one delivery stops, and that comes back', () => {
     ]);
     expect(of('inconclusive', 'harness-error')).toEqual([]);
     expect(document.judged).toBe(document.planned);
-    expect(document.diagnosis.map(({ fault, why }) => [fault, why.includes(`after: ${CULPRIT}.`)])).toEqual([
-      ['dies-and-is-restarted', true],
-    ]);
+    const [first] = document.diagnosis;
+    expect([first?.fault, first?.why.includes(`after: ${CULPRIT}.`)]).toEqual(['dies-and-is-restarted', true]);
   });
 
   it('says while it goes on who did it', async () => {
