@@ -83,7 +83,8 @@ describe('a client that does not finish the handshake', () => {
       if (socket.writable) socket.write(bytes.subarray(sent, sent + 1));
       sent += 1;
     }, 20);
-    await once(socket.resume(), 'close');
+    // Not `once`: a byte that crosses the end is answered with a reset, which is an error first.
+    await new Promise((resolve) => socket.resume().on('close', resolve));
     clearInterval(dripping);
     expect(sent).toBeLessThan(bytes.length);
     await receiver.close();

@@ -44,7 +44,7 @@ describe('a partner that behaves exactly like one mutant', () => {
   });
 
   it('is given the same name without an API key, where that mutant shows at all', () => {
-    const wrong = PLAYED.filter((fault) => {
+    const wrong = PLAYED.filter((_, at) => at % 3 === 0).filter((fault) => {
       const vectorHere = vector(redOutcomes(fault), ['hmac']);
       if ([...vectorHere.values()].every((outcome) => outcome === null)) return false;
       const [first] = explainByFaults(vectorHere, dictionary).faults;
