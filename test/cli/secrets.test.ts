@@ -146,7 +146,7 @@ afterEach(async () => {
 
 const MANNERS: readonly Manner[] = ['verifies', 'refuses', 'accepts', 'redirects', 'long'];
 /** Those that tell things in ways of their own. */
-const TELLING: readonly Manner[] = ['verifies', 'redirects', 'long'];
+const TELLING: readonly Manner[] = ['verifies', 'long'];
 /** Those whose probes carry something that is made of a credential. */
 const FEW = ['combination', 'api-key'];
 const SUITES = ['signature', 'api-key', 'combination', 'leaks'];
