@@ -110,7 +110,9 @@ export function playedOf({ name, kind }: Subject, { results, target, durationMs 
   const reasons = Object.values(undecided);
   const stopped = STOPS.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1] ?? null;
   // Not the diagnosis, which may come from the dictionary itself.
-  const refusal = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
+  const found = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
+  // The dates of a certificate are others in each run.
+  const refusal = found?.replace(/\d{4}-\d\d-\d\dt[\d:.]+z/gi, 'a date') ?? null;
   const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
   return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
 }
