@@ -1,5 +1,5 @@
 /** Explains a first delivery that failed for its client certificate, or for want of one. Pure. */
-import type { Attempt } from '../sender/index.ts';
+import { type Attempt, isAboutClientCertificate } from '../sender/index.ts';
 import type { Finding } from './finding.ts';
 
 /** What is known about client certificates when the first delivery fails. */
@@ -9,18 +9,6 @@ export interface ClientCertificateContext {
   /** Whether the endpoint asks for one; null when it cannot be told. */
   readonly requested: boolean | null;
 }
-
-/** Alerts that a server sends about the certificate of the client, and about nothing else. */
-const ABOUT_IT: ReadonlySet<string> = new Set([
-  'certificate_required',
-  'bad_certificate',
-  'unsupported_certificate',
-  'certificate_revoked',
-  'certificate_expired',
-  'certificate_unknown',
-  'unknown_ca',
-  'access_denied',
-]);
 
 /** What nginx writes into its 400, which Apache and others leave to an alert. */
 const NGINX_PAGE = /No required SSL certificate was sent|The SSL certificate error/i;
@@ -50,7 +38,7 @@ function isAboutIt({ answer, error }: Attempt, requested: boolean | null): boole
   if (answer !== null) {
     return answer.status === 400 && NGINX_PAGE.test(Buffer.from(answer.body).toString('latin1'));
   }
-  if (error?.alert !== undefined && ABOUT_IT.has(error.alert)) return true;
+  if (error?.alert !== undefined && isAboutClientCertificate(error.alert)) return true;
   if (error?.alert === 'no_application_protocol') return false;
   // Node closes without a word, and TLS 1.2 has one alert for everything: then it counts that a certificate was asked for.
   return requested === true && (error?.kind === 'tls' || error?.kind === 'reset');

@@ -142,8 +142,8 @@ function bestPair(vector: Vector, ranked: readonly RankedFault[], weight: Weighe
   return best;
 }
 
-function accountsForAll(vector: Vector, fault: DictionaryFault): boolean {
-  return redOf(vector).every((id) => isRed(fault.outcomes[id]));
+function accountsForAll(red: readonly string[], fault: DictionaryFault): boolean {
+  return red.every((id) => isRed(fault.outcomes[id]));
 }
 
 /** The best account of what is red. */
@@ -152,18 +152,19 @@ export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Ex
   const ranked = rankFaults(vector, dictionary, weight);
   const [best, ...rest] = ranked;
   if (best === undefined) return { faults: [], others: [] };
+  const red = redOf(vector);
   const pair = best.score === 1 ? null : bestPair(vector, ranked, weight);
   if (
     pair !== null &&
-    pair.score > best.score + (accountsForAll(vector, best.fault) ? WORTH_A_SECOND : 0) &&
+    pair.score > best.score + (accountsForAll(red, best.fault) ? WORTH_A_SECOND : 0) &&
     pair.score >= WORTH_NAMING
   ) {
     const { one, other } = pair;
     const faults = [one, other].map((candidate) => asOneOfTwo(vector, candidate, ranked));
     return { faults: faults.toSorted((a, b) => b.agreement - a.agreement), others: [] };
   }
-  const { share, covered } = candidateOf(vector, redOf(vector), best.fault, weight);
-  const accounts = covered / redOf(vector).reduce((total, id) => total + weight(id), 0);
+  const { share, covered } = candidateOf(vector, red, best.fault, weight);
+  const accounts = covered / red.reduce((total, id) => total + weight(id), 0);
   const fits =
     best.score >= WORTH_NAMING ||
     (share >= WHOLLY_PRESENT && best.score >= BESIDE_OTHERS) ||

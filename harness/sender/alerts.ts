@@ -38,3 +38,19 @@ const ALERTS: ReadonlyMap<number, string> = new Map([
 export function alertNameOf(number: number): string {
   return ALERTS.get(number) ?? `number ${number}`;
 }
+
+/** Alerts with which a server says what it thinks of the client certificate, or of the lack of one, and nothing else. */
+const ABOUT_CLIENT_CERTIFICATE: ReadonlySet<string> = new Set([
+  'bad_certificate',
+  'unsupported_certificate',
+  'certificate_revoked',
+  'certificate_expired',
+  'certificate_unknown',
+  'unknown_ca',
+  'access_denied',
+  'certificate_required',
+]);
+
+export function isAboutClientCertificate(alert: string): boolean {
+  return ABOUT_CLIENT_CERTIFICATE.has(alert);
+}

@@ -1,5 +1,5 @@
 /** Why a certificate is not trusted: the codes of Node, each with a sentence. Specification: TLS. */
-import { alertNameOf } from './alerts.ts';
+import { alertNameOf, isAboutClientCertificate } from './alerts.ts';
 
 /** Sentences by code. A code of this table means `tls-untrusted`. */
 export const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
@@ -38,23 +38,11 @@ export const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** Alerts with which an endpoint says what it thinks of the client certificate. */
-const ABOUT_CLIENT_CERTIFICATE: ReadonlySet<string> = new Set([
-  'bad_certificate',
-  'unsupported_certificate',
-  'certificate_revoked',
-  'certificate_expired',
-  'certificate_unknown',
-  'unknown_ca',
-  'access_denied',
-  'certificate_required',
-]);
-
 /** The sentence for any other failure of a handshake. `message` is OpenSSL's, which holds the alert or the reason. */
 export function handshakeSentence(code: string, message: string): string {
   const alert = alertName(code, message);
   if (alert !== undefined) {
-    if (ABOUT_CLIENT_CERTIFICATE.has(alert)) {
+    if (isAboutClientCertificate(alert)) {
       return `The endpoint refused the client certificate, or the lack of one, with the TLS alert ${alert}.`;
     }
     if (alert === 'handshake_failure') {

@@ -35,7 +35,7 @@ export type {
 // The stages one by one, for the harness, whose probes replace one of them.
 
 export { type Addressed, address } from './address.ts';
-export { alertNameOf } from './alerts.ts';
+export { alertNameOf, isAboutClientCertificate } from './alerts.ts';
 export { type ConnectionOptions, type Connections, createConnections } from './connections.ts';
 export { type Endpoint, endpointOf } from './endpoint.ts';
 export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';

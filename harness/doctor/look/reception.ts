@@ -1,19 +1,7 @@
 /** What became of a request as far as the client certificate is concerned. Pure. */
 
-import type { Attempt } from '../../sender/index.ts';
+import { type Attempt, isAboutClientCertificate } from '../../sender/index.ts';
 import type { Reception } from '../doctor-document.ts';
-
-/** Alerts with which a server says what it thinks of the certificate, or of the lack of one. */
-const ABOUT_CERTIFICATE: ReadonlySet<string> = new Set([
-  'bad_certificate',
-  'unsupported_certificate',
-  'certificate_revoked',
-  'certificate_expired',
-  'certificate_unknown',
-  'unknown_ca',
-  'access_denied',
-  'certificate_required',
-]);
 
 /** A server behind which TLS ends says it in HTTP: nginx with 400 and a page. */
 const SAID_IN_HTTP = /SSL certificate error|No required SSL certificate|client certificate/i;
@@ -30,7 +18,7 @@ export function receptionOf({ answer, error }: Attempt, requested: boolean): Rec
     return { outcome, evidence: `HTTP ${status}` };
   }
   const { kind, alert, phase, message } = error ?? { kind: 'local', phase: 'dns', message: 'no answer' };
-  if (alert !== undefined && (ABOUT_CERTIFICATE.has(alert) || (requested && alert === 'handshake_failure'))) {
+  if (alert !== undefined && (isAboutClientCertificate(alert) || (requested && alert === 'handshake_failure'))) {
     return { outcome: 'refused', evidence: `TLS alert ${alert}` };
   }
   if (kind === 'tls' && alert === undefined && /closed the connection/.test(message)) {
