@@ -4,8 +4,9 @@ import { relative, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import { readBaselineIfThere, renderBaseline, updateBaseline } from '../../baseline/index.ts';
-import { type ConfigFlags, loadConfig } from '../../config/index.ts';
+import type { ConfigFlags } from '../../config/index.ts';
 import type { ResultDocument } from '../../result/result-document.ts';
+import { commandConfig } from '../command-config.ts';
 import { runAlone } from '../conduct.ts';
 
 interface UpdateFlags extends ConfigFlags {
@@ -56,13 +57,7 @@ async function savedRun(file: string): Promise<Judged> {
 async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
   // All failures are wanted, the known ones included.
   const { config: configFile, run: _, baseline: __, bail: ___, ...given } = flags;
-  const config = await loadConfig({
-    flags: { ...given, ...(url === undefined ? {} : { url }) },
-    env: process.env,
-    cwd: process.cwd(),
-    configFile,
-    stdin: process.stdin,
-  });
+  const config = await commandConfig(url, configFile, given);
   return runAlone(config);
 }
 

@@ -1,18 +1,13 @@
 /** `hookproof config`: the configuration as it is understood, and its schema. */
-import { type ConfigFlags, describeConfig, jsonSchema, loadConfig } from '../../config/index.ts';
+import { type ConfigFlags, describeConfig, jsonSchema } from '../../config/index.ts';
+import { commandConfig } from '../command-config.ts';
 
 export async function configShowCommand(
   url: string | undefined,
   flags: ConfigFlags & { config?: string },
 ): Promise<number> {
   const { config: configFile, ...given } = flags;
-  const config = await loadConfig({
-    flags: { ...given, ...(url === undefined ? {} : { url }) },
-    env: process.env,
-    cwd: process.cwd(),
-    configFile,
-    stdin: process.stdin,
-  });
+  const config = await commandConfig(url, configFile, given);
   process.stdout.write(`${describeConfig(config).trimEnd()}\n`);
   for (const sentence of config.advice) process.stderr.write(`advice: ${sentence}\n`);
   return 0;

@@ -1,7 +1,7 @@
 /** `hookproof trigger`: one notification, or one flow, through the real sender core. */
 import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
 import { newTestId } from '../../../scenarios/index.ts';
-import { type ConfigFlags, loadConfig, nearestName } from '../../config/index.ts';
+import { type ConfigFlags, nearestName } from '../../config/index.ts';
 import { createRedactor, type Redactor, visible } from '../../report/index.ts';
 import {
   type Attempt,
@@ -12,6 +12,7 @@ import {
   prepare,
   sign,
 } from '../../sender/index.ts';
+import { commandConfig } from '../command-config.ts';
 import { namedSecrets } from '../named-secrets.ts';
 import { SAMPLE_EVENTS } from '../sample-events.ts';
 import { setPath } from '../set-path.ts';
@@ -106,13 +107,7 @@ export async function triggerCommand(name: string, url: string | undefined, flag
   if (name === 'list' && url === undefined) return listEvents();
   const { config: configFile, set = [], dryRun: _dry, json: _json, ...given } = flags;
   const notifications = makeNotifications(name, set);
-  const config = await loadConfig({
-    flags: { ...given, ...(url === undefined ? {} : { url }) },
-    env: process.env,
-    cwd: process.cwd(),
-    configFile,
-    stdin: process.stdin,
-  });
+  const config = await commandConfig(url, configFile, given);
   for (const sentence of config.advice) process.stderr.write(`advice: ${sentence}\n`);
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   if (flags.dryRun === true) {
