@@ -19,5 +19,5 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const config = resolveOptions(options);
   for (const warning of config.warnings) config.logger.warn({ event: 'configuration' }, warning);
   const handling = createHandling(config);
-  return { app: createApp(createPipeline(config, handling), config.logger), settled: () => handling.settled() };
+  return { app: createApp(createPipeline(config, handling), config), settled: () => handling.settled() };
 }

@@ -8,6 +8,7 @@ export {
 } from './check-client-certificate.ts';
 export type { ClientCertificateOption } from './client-certificate-option.ts';
 export { createReceiver, type Receiver } from './create-receiver.ts';
+export type { DeliveryObserver, DeliveryReport } from './delivery-report.ts';
 export type { Handler, HandlerContext, Handlers } from './handlers.ts';
 export { type AcceptedDelivery, type Inbox, memoryInbox } from './inbox.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';

@@ -12,6 +12,7 @@ import {
   type ClientCertificateOption,
   resolveClientCertificate,
 } from './client-certificate-option.ts';
+import type { DeliveryObserver } from './delivery-report.ts';
 import type { Handlers } from './handlers.ts';
 import { type Inbox, memoryInbox } from './inbox.ts';
 import { type ReceiverLogger, silentLogger } from './logger.ts';
@@ -35,6 +36,8 @@ export interface ReceiverOptions {
   readonly inbox?: Inbox;
   /** A pino logger, or anything like it. Silent by default. */
   readonly logger?: ReceiverLogger;
+  /** Told of every delivery when it is over, beside the log. */
+  readonly observers?: readonly DeliveryObserver[];
 }
 
 /** The options with every default filled in. Header names are in lower case. */
@@ -47,6 +50,7 @@ export interface ReceiverConfig {
   readonly handlers: Handlers;
   readonly inbox: Inbox;
   readonly logger: ReceiverLogger;
+  readonly observers: readonly DeliveryObserver[];
   /** What is allowed and not wise, for the log. */
   readonly warnings: readonly string[];
 }
@@ -117,6 +121,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     handlers: options.handlers ?? {},
     inbox: options.inbox ?? memoryInbox(),
     logger: options.logger ?? silentLogger,
+    observers: options.observers ?? [],
     warnings,
   };
 }

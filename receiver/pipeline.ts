@@ -1,8 +1,9 @@
 /** The stages in their order: the mirror image of compose, serialise, sign, address, connect, transmit. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { reportDeliveries } from './delivery-report.ts';
 import type { Handling } from './handling.ts';
 import { logDelivery } from './log-delivery.ts';
-import { errorFields, type ReceiverLogger } from './logger.ts';
+import { errorFields } from './logger.ts';
 import type { ReceiverConfig } from './options.ts';
 import { accept } from './stages/accept.ts';
 import { checkApiKey } from './stages/check-api-key.ts';
@@ -53,10 +54,13 @@ export function createPipeline(config: ReceiverConfig, handling: Handling): Pipe
 }
 
 /** The Express app that runs the stages. */
-export function createApp(pipeline: Pipeline, logger: ReceiverLogger): Express {
+export function createApp(
+  pipeline: Pipeline,
+  { logger, observers }: Pick<ReceiverConfig, 'logger' | 'observers'>,
+): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(logDelivery(logger));
+  app.use(reportDeliveries([logDelivery(logger), ...observers]));
   for (const name of RECEIVING_STAGES) app.use(pipeline[name]);
 
   // The last resort, for what is our own fault. Express's own error page would show a stack trace.

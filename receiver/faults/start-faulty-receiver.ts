@@ -45,7 +45,7 @@ export async function startFaultyReceiver(
   };
   const parts: FaultParts = { right, config, handling, tls: options.tls, crash };
   const pipeline = fault.stage === 'connection' ? right : { ...right, [fault.stage]: fault.replace(parts) };
-  const receiver = { app: createApp(pipeline, config.logger), settled: () => handling.settled() };
+  const receiver = { app: createApp(pipeline, config), settled: () => handling.settled() };
   const running = await serve(receiver, options, {
     options: fault.options,
     server: (made) => {

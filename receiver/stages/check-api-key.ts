@@ -10,6 +10,7 @@ export function checkApiKey(config: { readonly keys: readonly string[]; readonly
   return (req, res, next) => {
     const result = check({ header: requestHeader(req, config.header), keys: config.keys });
     if (!result.ok) return refuseUnauthorized(res, `api-key-${result.reason}`);
+    res.locals.keyIndex = result.keyIndex;
     next();
   };
 }

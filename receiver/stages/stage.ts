@@ -9,6 +9,8 @@ export interface DeliveryState {
   rawBody?: Buffer;
   /** Since stage `verifySignature`: which of the secrets matched. Shows how far a rotation has come. */
   secretIndex?: number;
+  /** Since stage `checkApiKey`: which of the keys matched. */
+  keyIndex?: number;
   /** Since stage `parse`: any JSON value. */
   payload?: unknown;
   /** Since stage `validate`. */

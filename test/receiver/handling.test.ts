@@ -230,13 +230,13 @@ describe('when handlers cannot keep up', () => {
   it('the receiver answers 503 before it stores', async () => {
     const config = resolveOptions({ open: true });
     const busy: Handling = { isFull: () => true, submit: () => {}, settled: async () => {} };
-    const app = createApp(createPipeline(config, busy), config.logger);
+    const app = createApp(createPipeline(config, busy), config);
     const body = JSON.stringify(buy('later'));
     const answer = await post({ app, settled: busy.settled }, body, bare);
     expect([answer.status, answer.body]).toEqual([503, { error: 'busy' }]);
 
     const free = createHandling(config);
-    const later = createApp(createPipeline(config, free), config.logger);
+    const later = createApp(createPipeline(config, free), config);
     expect((await post({ app: later, settled: free.settled }, body, bare)).body).toEqual({ status: 'accepted' });
   });
 
@@ -284,7 +284,7 @@ describe('wired wrongly', () => {
     const pipeline = createPipeline(config, handling);
     const skip: typeof pipeline.readBody = (_req, _res, next) => next();
     for (const stage of ['readBody', 'parse', 'validate', 'store'] as const) {
-      const app = createApp({ ...pipeline, [stage]: skip }, config.logger);
+      const app = createApp({ ...pipeline, [stage]: skip }, config);
       const answer = await post({ app, settled: handling.settled }, JSON.stringify(buy()), {});
       expect([stage, answer.status, answer.text]).toEqual([stage, 500, '{"error":"internal"}']);
     }
