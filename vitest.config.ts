@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/setup/build.ts'],
+    globalSetup: ['test/setup/global-setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Two cores: more workers than that only make timings noisier.

@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import { createHandling } from './handling.ts';
+import { createHandling } from './handling/handling.ts';
 import { type ReceiverOptions, resolveOptions } from './options.ts';
 import { createApp, createPipeline } from './pipeline.ts';
 
@@ -7,8 +7,10 @@ import { createApp, createPipeline } from './pipeline.ts';
 export interface Receiver {
   /** The Express app. Mount it in your own app, before any body parser, or serve it. */
   readonly app: Express;
-  /** Resolves when the handlers of everything that was accepted have ended. */
+  /** Resolves when no handler runs and none is due. */
   settled(): Promise<void>;
+  /** Starts no more handlers, and waits for those that run, for so many milliseconds at most. */
+  stop(timeoutMs: number): Promise<void>;
 }
 
 /**
@@ -19,5 +21,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const config = resolveOptions(options);
   for (const warning of config.warnings) config.logger.warn({ event: 'configuration' }, warning);
   const handling = createHandling(config);
-  return { app: createApp(createPipeline(config, handling), config), settled: () => handling.settled() };
+  return {
+    app: createApp(createPipeline(config, handling), config),
+    settled: () => handling.settled(),
+    stop: (timeoutMs) => handling.stop(timeoutMs),
+  };
 }

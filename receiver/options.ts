@@ -13,8 +13,11 @@ import {
   resolveClientCertificate,
 } from './client-certificate-option.ts';
 import type { DeliveryObserver } from './delivery-report.ts';
-import type { Handlers } from './handlers.ts';
-import { type Inbox, memoryInbox } from './inbox.ts';
+import type { Handlers } from './handling/handlers.ts';
+import { type HandlingPolicy, resolveHandlingPolicy } from './handling/handling-policy.ts';
+import type { Inbox } from './inbox/inbox.ts';
+import { memoryInbox } from './inbox/memory-inbox.ts';
+import { type InboxMeter, silentMeter } from './inbox/meter.ts';
 import { type ReceiverLogger, silentLogger } from './logger.ts';
 
 export interface ReceiverOptions {
@@ -32,8 +35,12 @@ export interface ReceiverOptions {
   readonly bodyLimit?: number;
   /** Your code, by kind of notification. */
   readonly handlers?: Handlers;
-  /** Where accepted notifications are kept. In memory by default. */
+  /** How they are tried: how many at a time, how often, how long. */
+  readonly handling?: Partial<HandlingPolicy>;
+  /** Where accepted notifications are kept. In memory by default; `openInbox` gives one that outlives the process. Whoever opens it closes it. */
   readonly inbox?: Inbox;
+  /** Told what storing and handling take. */
+  readonly meter?: InboxMeter;
   /** A pino logger, or anything like it. Silent by default. */
   readonly logger?: ReceiverLogger;
   /** Told of every delivery when it is over, beside the log. */
@@ -48,6 +55,8 @@ export interface ReceiverConfig {
   readonly path: string | undefined;
   readonly bodyLimit: number;
   readonly handlers: Handlers;
+  readonly handling: HandlingPolicy;
+  readonly meter: InboxMeter;
   readonly inbox: Inbox;
   readonly logger: ReceiverLogger;
   readonly observers: readonly DeliveryObserver[];
@@ -119,6 +128,8 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     path,
     bodyLimit,
     handlers: options.handlers ?? {},
+    handling: resolveHandlingPolicy(options.handling),
+    meter: options.meter ?? silentMeter,
     inbox: options.inbox ?? memoryInbox(),
     logger: options.logger ?? silentLogger,
     observers: options.observers ?? [],

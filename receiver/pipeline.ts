@@ -1,7 +1,7 @@
 /** The stages in their order: the mirror image of compose, serialise, sign, address, connect, transmit. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { reportDeliveries } from './delivery-report.ts';
-import type { Handling } from './handling.ts';
+import type { Handling } from './handling/handling.ts';
 import { logDelivery } from './log-delivery.ts';
 import { errorFields } from './logger.ts';
 import type { ReceiverConfig } from './options.ts';
@@ -48,7 +48,7 @@ export function createPipeline(config: ReceiverConfig, handling: Handling): Pipe
     checkContentType,
     parse,
     validate,
-    store: store(config.inbox, handling),
+    store: store(config.inbox, handling, config.meter),
     reply: reply(handling),
   };
 }

@@ -81,7 +81,7 @@ export async function serve(
     },
     async close() {
       await closeServer();
-      await Promise.race([receiver.settled(), after(closeMs)]);
+      await receiver.stop(closeMs);
     },
   };
 }
@@ -140,11 +140,5 @@ function listen(server: Server, host: string, port: number): Promise<void> {
       server.off('error', onError);
       resolve();
     });
-  });
-}
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
   });
 }

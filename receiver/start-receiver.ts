@@ -6,7 +6,7 @@ import { type RunningServer, type ServerOptions, serve } from './serve.ts';
 
 /** A receiver that is listening. */
 export interface RunningReceiver extends RunningServer {
-  /** Resolves when the handlers of everything that was accepted have ended. */
+  /** Resolves when no handler runs and none is due. */
   settled(): Promise<void>;
 }
 

@@ -131,6 +131,11 @@ export function createProgram(finish: (code: number) => void): Command {
     )
     .option('--api-key-header <name>', 'header of the API key')
     .option('--body-limit <bytes>', 'largest body that is taken')
+    .option(
+      '--inbox <url>',
+      'keep what is accepted: file:./inbox.db or postgres://user@host/database (or HOOKPROOF_INBOX; the password in PGPASSWORD)',
+    )
+    .option('--handlers <file>', 'module that exports your handlers by kind: export const handlers = { CAAS_BUY: ... }')
     .option('--tls-cert <file>', 'serve HTTPS with this certificate chain, PEM')
     .option('--tls-key <file>', 'its private key, PEM')
     .option('--tls-passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_TLS_KEY_PASSPHRASE)')

@@ -2,6 +2,8 @@
 export {
   type ClientCertificateOption,
   createLogger,
+  type Handlers,
+  openInbox,
   type ReceiverLogger,
   type ServerTls,
   startReceiver as openReceiver,

@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
-import type { Handling } from '../handling.ts';
+import type { Handling } from '../handling/handling.ts';
 import type { ReceiverConfig } from '../options.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { ServerTls } from '../server-tls.ts';

@@ -148,7 +148,7 @@ export const shownCredentials: readonly StageFault[] = [
       (req, res) => {
         const { notification, stored, rawBody } = res.locals;
         show(res, 200, { body: { received: request({ req, config, rawBody }) } });
-        if (stored === 'stored' && notification !== undefined) handling.submit(notification);
+        if (stored === 'stored' && notification !== undefined) handling.wake();
       },
   },
 ];

@@ -189,7 +189,7 @@ export const shownInsides: readonly StageFault[] = [
       (_req, res) => {
         const { notification, stored } = res.locals;
         show(res, 200, { body: '<div class="phpdebugbar" data-queries="12">SELECT * FROM deliveries</div>' });
-        if (stored === 'stored' && notification !== undefined) handling.submit(notification);
+        if (stored === 'stored' && notification !== undefined) handling.wake();
       },
   },
 ];

@@ -1,7 +1,7 @@
 /** Starts a mutant: the right receiver, with the one stage of a fault in its place. */
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { createHandling } from '../handling.ts';
+import { createHandling } from '../handling/handling.ts';
 import { type ReceiverOptions, resolveOptions } from '../options.ts';
 import { createApp, createPipeline } from '../pipeline.ts';
 import { type ServerOptions, serve } from '../serve.ts';
@@ -45,7 +45,11 @@ export async function startFaultyReceiver(
   };
   const parts: FaultParts = { right, config, handling, tls: options.tls, crash };
   const pipeline = fault.stage === 'connection' ? right : { ...right, [fault.stage]: fault.replace(parts) };
-  const receiver = { app: createApp(pipeline, config), settled: () => handling.settled() };
+  const receiver = {
+    app: createApp(pipeline, config),
+    settled: () => handling.settled(),
+    stop: (timeoutMs: number) => handling.stop(timeoutMs),
+  };
   const running = await serve(receiver, options, {
     options: fault.options,
     server: (made) => {

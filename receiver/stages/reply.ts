@@ -1,4 +1,4 @@
-import type { Handling } from '../handling.ts';
+import type { Handling } from '../handling/handling.ts';
 import { answer, required, type Stage } from './stage.ts';
 
 /**
@@ -8,8 +8,7 @@ import { answer, required, type Stage } from './stage.ts';
 export function reply(handling: Handling): Stage {
   return (_req, res) => {
     const stored = required(res, 'stored');
-    const notification = required(res, 'notification');
     answer(res, 200, { status: stored === 'stored' ? 'accepted' : 'duplicate' });
-    if (stored === 'stored') handling.submit(notification);
+    if (stored === 'stored') handling.wake();
   };
 }

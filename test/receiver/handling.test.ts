@@ -4,8 +4,8 @@ import express from 'express';
 import request from 'supertest';
 import { describe, expect, it, vi } from 'vitest';
 import type { ReceivedNotification } from '../../contract/index.ts';
-import { createHandling, type Handling } from '../../receiver/handling.ts';
-import { createReceiver, type Inbox, memoryInbox, type ReceiverLogger } from '../../receiver/index.ts';
+import { createHandling } from '../../receiver/handling/handling.ts';
+import { createReceiver, type Inbox, memoryInbox, type Receiver, type ReceiverLogger } from '../../receiver/index.ts';
 import { resolveOptions } from '../../receiver/options.ts';
 import { createApp, createPipeline } from '../../receiver/pipeline.ts';
 import { buy, post, SECRET } from './deliveries.ts';
@@ -16,6 +16,12 @@ function collectingLogger(): { logger: ReceiverLogger; lines: Record<string, unk
   const lines: Record<string, unknown>[] = [];
   const add = (level: string) => (fields: object, message: string) => void lines.push({ level, message, ...fields });
   return { logger: { info: add('info'), warn: add('warn'), error: add('error') }, lines };
+}
+
+function unknown(id: string): Parameters<Inbox['put']>[0] {
+  const notification = { kind: 'UNKNOWN', id, type: 'X', at: null, data: {}, raw: {} } as const;
+  const rawBody = Buffer.from(JSON.stringify({ id, type: 'X', data: {} }));
+  return { notification, rawBody, receivedAt: new Date(), handle: true };
 }
 
 describe('a duplicate', () => {
@@ -108,26 +114,31 @@ describe('the handlers', () => {
         throw 'text';
       },
     ],
-  ])('one that %s is logged, the process goes on, and the id is not used up', async (_label, fail) => {
+  ])('one that %s is logged, the process goes on, and it is tried again', async (_label, fail) => {
     const { logger, lines } = collectingLogger();
     let calls = 0;
+    const keys = new Set<string>();
     const receiver = createReceiver({
       open: true,
       logger,
+      handling: { firstDelayMs: 0 },
       handlers: {
-        CAAS_BUY: () => {
+        CAAS_BUY: (_notification, { idempotencyKey, attempt }) => {
           calls += 1;
+          keys.add(idempotencyKey);
+          expect(attempt).toBe(calls);
           return calls === 1 ? fail() : undefined;
         },
       },
     });
     const body = JSON.stringify(buy('failing'));
-    for (const expected of ['accepted', 'accepted', 'duplicate']) {
+    for (const expected of ['accepted', 'duplicate']) {
       const answer = await post(receiver, body, bare);
       expect([answer.status, answer.body]).toEqual([200, { status: expected }]);
+      await vi.waitFor(() => expect(calls).toBe(2));
       await receiver.settled();
     }
-    expect(calls).toBe(2);
+    expect([calls, [...keys]]).toEqual([2, ['failing']]);
     expect(lines.filter(({ event }) => event === 'handler-failed')).toMatchObject([
       { level: 'error', id: 'failing', kind: 'CAAS_BUY' },
     ]);
@@ -137,7 +148,7 @@ describe('the handlers', () => {
     const started: string[] = [];
     let running = 0;
     let most = 0;
-    const { inbox, logger } = resolveOptions({ open: true });
+    const config = resolveOptions({ open: true });
     const handlers = {
       UNKNOWN: async ({ id }: ReceivedNotification) => {
         started.push(id);
@@ -147,9 +158,9 @@ describe('the handlers', () => {
         running -= 1;
       },
     };
-    const handling = createHandling({ handlers, inbox, logger });
+    const handling = createHandling({ ...config, handlers });
     const ids = Array.from({ length: 100 }, (_, index) => `id-${index}`);
-    for (const id of ids) handling.submit({ kind: 'UNKNOWN', id, type: 'X', at: null, data: {}, raw: {} });
+    for (const id of ids) await config.inbox.put(unknown(id));
     expect(started).toEqual([]);
     await handling.settled();
     expect(started).toEqual(ids);
@@ -161,7 +172,8 @@ describe('the inbox', () => {
   it('that fails means 503, nothing handled, and no word of why', async () => {
     const { logger, lines } = collectingLogger();
     const handled: string[] = [];
-    const broken: Inbox = { put: () => Promise.reject(new Error('disk full at 10.0.0.7')), release: async () => {} };
+    const put = () => Promise.reject(new Error('disk full at 10.0.0.7'));
+    const broken: Inbox = { ...memoryInbox(), put };
     const receiver = createReceiver({
       open: true,
       inbox: broken,
@@ -179,27 +191,39 @@ describe('the inbox', () => {
     });
   });
 
-  it('that fails to release is logged and does no harm', async () => {
+  it('that cannot write down what came of a handler is asked again until it can', async () => {
     const { logger, lines } = collectingLogger();
-    const inbox: Inbox = { put: async () => 'stored', release: () => Promise.reject(new Error('gone')) };
-    const fail = () => Promise.reject(new Error('handler broke'));
-    const receiver = createReceiver({ open: true, inbox, logger, handlers: { CAAS_BUY: fail } });
+    const memory = memoryInbox();
+    let asked = 0;
+    const inbox: Inbox = {
+      ...memory,
+      settle(settlement) {
+        asked += 1;
+        return asked < 3 ? Promise.reject(new Error('gone')) : memory.settle(settlement);
+      },
+    };
+    let calls = 0;
+    const handlers = {
+      CAAS_BUY: () => {
+        calls += 1;
+      },
+    };
+    const receiver = createReceiver({ open: true, inbox, logger, handlers, handling: { pollMs: 1 } });
     await post(receiver, JSON.stringify(buy()), bare);
     await receiver.settled();
-    expect(lines.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual([
-      'handler-failed',
-      'release-failed',
-    ]);
+    expect([calls, asked]).toEqual([1, 3]);
+    const errors = lines.filter(({ level }) => level === 'error').map(({ event }) => event);
+    expect(errors).toEqual(['settle-failed', 'settle-failed']);
   });
 
   it('gets the bytes, the notification and the time', async () => {
     const kept: Parameters<Inbox['put']>[0][] = [];
     const inbox: Inbox = {
+      ...memoryInbox(),
       put: async (delivery) => {
         kept.push(delivery);
         return 'stored';
       },
-      release: async () => {},
     };
     const body = `${JSON.stringify(buy('kept'))}\n`;
     await post(createReceiver({ open: true, inbox }), body, bare);
@@ -214,8 +238,7 @@ describe('the inbox', () => {
 
   it('in memory forgets the oldest ids beyond its limit', async () => {
     const inbox = memoryInbox({ maxIds: 2 });
-    const put = (id: string) =>
-      inbox.put({ notification: { id } as ReceivedNotification, rawBody: Buffer.alloc(0), receivedAt: new Date() });
+    const put = (id: string) => inbox.put({ ...unknown(id), handle: false });
     expect([await put('a'), await put('b'), await put('a'), await put('c')]).toEqual([
       'stored',
       'stored',
@@ -227,41 +250,28 @@ describe('the inbox', () => {
 });
 
 describe('when handlers cannot keep up', () => {
-  it('the receiver answers 503 before it stores', async () => {
-    const config = resolveOptions({ open: true });
-    const busy: Handling = { isFull: () => true, submit: () => {}, settled: async () => {} };
-    const app = createApp(createPipeline(config, busy), config);
-    const body = JSON.stringify(buy('later'));
-    const answer = await post({ app, settled: busy.settled }, body, bare);
-    expect([answer.status, answer.body]).toEqual([503, { error: 'busy' }]);
-
-    const free = createHandling(config);
-    const later = createApp(createPipeline(config, free), config);
-    expect((await post({ app: later, settled: free.settled }, body, bare)).body).toEqual({ status: 'accepted' });
-  });
-
-  it('it is full at 10,000 waiting notifications, and works them off', async () => {
-    let release = () => {};
+  it('the inbox in memory takes no more, the answer is 503, and it works off what it has', async () => {
+    let open = () => {};
     const gate = new Promise<void>((resolve) => {
-      release = resolve;
+      open = resolve;
     });
     let count = 0;
-    const { inbox, logger } = resolveOptions({ open: true });
-    const handlers = {
-      UNKNOWN: async () => {
-        await gate;
-        count += 1;
-      },
+    const handle = async () => {
+      await gate;
+      count += 1;
     };
-    const handling = createHandling({ handlers, inbox, logger });
-    const unknown: ReceivedNotification = { kind: 'UNKNOWN', id: 'x', type: 'X', at: null, data: {}, raw: {} };
-    for (let index = 0; index < 9_999; index += 1) handling.submit(unknown);
-    expect(handling.isFull()).toBe(false);
-    handling.submit(unknown);
-    expect(handling.isFull()).toBe(true);
-    release();
-    await handling.settled();
-    expect([count, handling.isFull()]).toEqual([10_000, false]);
+    const inbox = memoryInbox({ maxWaiting: 20 });
+    const receiver = createReceiver({ open: true, inbox, handlers: { UNKNOWN: handle } });
+    const statuses: number[] = [];
+    for (let index = 0; index < 22; index += 1) {
+      const body = JSON.stringify({ id: `id-${index}`, type: 'X', data: {} });
+      statuses.push((await post(receiver, body, bare)).status);
+    }
+    expect(statuses).toEqual([...Array(20).fill(200), 503, 503]);
+    open();
+    await receiver.settled();
+    expect(count).toBe(20);
+    expect((await post(receiver, JSON.stringify({ id: 'id-21', type: 'X', data: {} }), bare)).status).toBe(200);
   });
 });
 
@@ -285,7 +295,7 @@ describe('wired wrongly', () => {
     const skip: typeof pipeline.readBody = (_req, _res, next) => next();
     for (const stage of ['readBody', 'parse', 'validate', 'store'] as const) {
       const app = createApp({ ...pipeline, [stage]: skip }, config);
-      const answer = await post({ app, settled: handling.settled }, JSON.stringify(buy()), {});
+      const answer = await post({ app } as Receiver, JSON.stringify(buy()), {});
       expect([stage, answer.status, answer.text]).toEqual([stage, 500, '{"error":"internal"}']);
     }
   });

@@ -1,6 +1,6 @@
 /** What only shows on the wire: framing, pieces, cut connections, and bytes that are no HTTP. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Inbox, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { type Inbox, memoryInbox, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { API_KEY, buy, headersFor, SECRET, sign } from './deliveries.ts';
 import { openRaw, type RawConnection, rawPost } from './raw-http.ts';
 
@@ -273,11 +273,11 @@ describe('what is not well-formed HTTP gets an answer, and does no harm', () => 
   it('a body that is cut off is not taken for a whole one, even when it reads as one', async () => {
     const stored: string[] = [];
     const inbox: Inbox = {
+      ...memoryInbox(),
       put: async ({ notification }) => {
         stored.push(notification.id);
         return 'stored';
       },
-      release: async () => {},
     };
     const logged: object[] = [];
     const logger = { info: (fields: object) => void logged.push(fields), warn() {}, error() {} };

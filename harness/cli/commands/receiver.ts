@@ -1,8 +1,10 @@
 /** `hookproof receiver`: serves the reference receiver until a signal comes. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { readCredential } from '../../config/index.ts';
+import { loadHandlers } from '../handlers-file.ts';
+import { inboxUrl } from '../inbox-source.ts';
 import { keepCertificates } from '../keep-certificates.ts';
-import { createLogger, openReceiver } from '../receiver-door.ts';
+import { createLogger, openInbox, openReceiver } from '../receiver-door.ts';
 import { type TlsFlags, tlsSettings } from '../receiver-tls.ts';
 
 interface ReceiverFlags extends TlsFlags {
@@ -14,6 +16,8 @@ interface ReceiverFlags extends TlsFlags {
   readonly apiKeyFile?: string[];
   readonly apiKeyHeader?: string;
   readonly bodyLimit?: string;
+  readonly inbox?: string;
+  readonly handlers?: string;
   readonly open?: boolean;
   readonly fault?: string;
 }
@@ -82,6 +86,9 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     });
   }
   const logger = createLogger();
+  const handlers = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
+  const source = inboxUrl(flags.inbox);
+  const inbox = source === undefined ? undefined : await openInbox(source, { logger });
   const options = {
     host: flags.host,
     port: wholeNumber(flags.port, '--port', 65_535),
@@ -96,6 +103,8 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     ...(flags.bodyLimit === undefined ? {} : { bodyLimit: wholeNumber(flags.bodyLimit, '--body-limit', 2 ** 31) }),
     ...(tls === undefined ? {} : { tls }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    handlers,
+    ...(inbox === undefined ? {} : { inbox }),
     logger,
   };
   const receiver = await (fault === null ? openReceiver(options) : fault.open(options, flags.tlsQuickStartCa));
@@ -113,5 +122,6 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const code = await stopped;
   stopKeeping();
   await receiver.close();
+  await inbox?.close();
   return code;
 }

@@ -1,0 +1,139 @@
+/** An inbox on a database. What is the same for SQLite and PostgreSQL is here; each brings its way to write many rows at once. */
+import type { Dialect } from './dialect.ts';
+import { type Filing, fileDelivery } from './filing.ts';
+import type { ClaimedEntry, DurableInbox, EntryFilter, EntryState, InboxEntry, Settlement } from './inbox.ts';
+import { statements } from './statements.ts';
+
+export type SqlValue = string | number | null | Buffer;
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** What a database has to offer. Every method rejects when the database does, and is tried anew by the next call. */
+export interface SqlDatabase {
+  readonly dialect: Dialect;
+  /** Inserts a row unless its id is there, together with others that come at the same time; resolves when it is durable. */
+  put(filing: Filing): Promise<'stored' | 'duplicate'>;
+  /** Ends a claim, together with others. False when the claim is not ours any more. */
+  settle(settlement: Settlement): Promise<boolean>;
+  read(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
+  /** Runs one statement that changes rows, and gives those that it returns. Resolves when it is durable. */
+  write(
+    sql: string,
+    values?: readonly SqlValue[],
+  ): Promise<{ readonly rows: readonly SqlRow[]; readonly changes: number }>;
+  close(): Promise<void>;
+}
+
+/** The error of an entry whose receiver went away in the middle. */
+const GONE = 'the receiver that handled it ended, or lost its lease';
+
+/** `owner` tells this receiver from every other on the same database. */
+export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
+  const { dialect } = database;
+  const sql = statements(dialect);
+  return {
+    durable: true,
+    put: async (delivery) => database.put(fileDelivery(delivery)),
+    async claim(limit, leaseMs) {
+      const { rows } = await database.write(sql.claim, [limit, owner, leaseMs]);
+      return rows.toSorted((one, other) => Number(one.seq) - Number(other.seq)).map(readClaim);
+    },
+    settle: (settlement) => database.settle(settlement),
+    async extend(claims, leaseMs) {
+      if (claims.length === 0) return;
+      const ids = claims.map(({ id }) => id);
+      await database.write(sql.extend(ids.length), [owner, leaseMs, ...ids]);
+    },
+    async recover(maxAttempts) {
+      await database.write(sql.releaseRefunds);
+      return (await database.write(sql.reclaim, [maxAttempts, GONE])).changes;
+    },
+    async nextDueMs() {
+      const [row] = await database.read(sql.nextDue);
+      return row?.due_in == null ? null : Math.max(0, Number(row.due_in));
+    },
+    async depths() {
+      const rows = await database.read(sql.depths);
+      const of = (state: EntryState) => Number(rows.find((row) => row.state === state)?.entries ?? 0);
+      return { pending: of('pending'), running: of('running'), dead: of('dead') };
+    },
+    async ping() {
+      await database.read('SELECT 1 AS one');
+    },
+    async list(filter, { limit, afterSeq, newestFirst = false }) {
+      const { where, values } = conditions(filter, dialect);
+      const beyond = afterSeq ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
+      const rows = await database.read(
+        `SELECT * FROM hookproof_inbox WHERE ${where} AND seq ${newestFirst ? '<' : '>'} ${dialect.parameter(values.length + 1)}
+         ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ${dialect.parameter(values.length + 2)}`,
+        [...values, beyond, limit],
+      );
+      return rows.map(readEntry);
+    },
+    async replay(filter) {
+      const { where, values } = conditions(filter, dialect);
+      const { changes } = await database.write(
+        `UPDATE hookproof_inbox SET state = 'pending', attempts = 0, due_at = ${dialect.now}, settled_at = NULL
+         WHERE state <> 'running' AND ${where}`,
+        values,
+      );
+      return changes;
+    },
+    close: () => database.close(),
+  };
+}
+
+/** A filter as SQL, with its parameters from 1 on. */
+function conditions(filter: EntryFilter, { parameter }: Dialect): { where: string; values: SqlValue[] } {
+  const values: SqlValue[] = [];
+  const add = (value: SqlValue) => parameter(values.push(value));
+  const anyOf = (column: string, wanted: readonly string[]) => `${column} IN (${wanted.map(add).join(', ') || 'NULL'})`;
+  const parts = [
+    filter.ids && anyOf('id', filter.ids),
+    filter.states && anyOf('state', filter.states),
+    filter.kinds && anyOf('kind', filter.kinds),
+    filter.transactionId === undefined ? undefined : `transaction_id = ${add(filter.transactionId)}`,
+    filter.since && `received_at >= ${add(filter.since.getTime())}`,
+    filter.until && `received_at < ${add(filter.until.getTime())}`,
+  ];
+  return { where: ['1 = 1', ...parts.filter((part) => part !== undefined)].join(' AND '), values };
+}
+
+function readClaim(row: SqlRow): ClaimedEntry {
+  return {
+    id: String(row.id),
+    rawBody: bytesOf(row.body),
+    receivedAt: new Date(Number(row.received_at)),
+    attempt: Number(row.attempts),
+    owner: String(row.owner),
+    progress: row.order_rank == null ? null : { rank: Number(row.order_rank), at: Number(row.order_at) },
+    failedSellSeen: row.sell_failed == null ? null : Number(row.sell_failed) === 1,
+  };
+}
+
+function readEntry(row: SqlRow): InboxEntry {
+  return {
+    seq: Number(row.seq),
+    id: String(row.id),
+    kind: String(row.kind),
+    type: String(row.type),
+    transactionId: textOf(row.transaction_id),
+    status: textOf(row.status),
+    at: timeOf(row.at),
+    receivedAt: new Date(Number(row.received_at)),
+    state: row.state as EntryState,
+    attempts: Number(row.attempts),
+    dueAt: row.state === 'pending' ? timeOf(row.due_at) : null,
+    lastError: textOf(row.last_error),
+    settledAt: timeOf(row.settled_at),
+    rawBody: bytesOf(row.body),
+  };
+}
+
+const textOf = (value: unknown) => (value == null ? null : String(value));
+const timeOf = (value: unknown) => (value == null ? null : new Date(Number(value)));
+
+/** Without a copy: SQLite gives a Uint8Array. */
+function bytesOf(value: unknown): Buffer {
+  const bytes = value as Uint8Array;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

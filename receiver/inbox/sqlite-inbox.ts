@@ -1,0 +1,125 @@
+/**
+ * The embedded inbox: one SQLite file, for one receiver process. What concurrent requests write is committed together, so that a disk that
+ * takes 2 ms for a flush does not limit the receiver to 500 deliveries a second.
+ */
+import { SQLITE } from './dialect.ts';
+import type { Filing } from './filing.ts';
+import type { DurableInbox, Settlement } from './inbox.ts';
+import { type InboxMeter, silentMeter } from './meter.ts';
+import { filingValues, orderValues, settlementValues } from './row-values.ts';
+import { type SqlDatabase, type SqlRow, type SqlValue, sqlInbox } from './sql-inbox.ts';
+import { openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts';
+import { statements } from './statements.ts';
+
+/** Rows in one transaction: it holds up the event loop while it lasts. */
+const MAX_BATCH = 512;
+
+/** Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. `owner` tells this receiver from others. */
+export async function sqliteInbox(
+  file: string,
+  { owner, meter = silentMeter }: { owner: string; meter?: InboxMeter },
+): Promise<DurableInbox> {
+  const database = await openSqlite(file);
+  const queue = writeQueue(database, meter);
+  const prepared = new Map<string, SqliteStatement>();
+  const prepare = (sql: string): SqliteStatement => {
+    const known = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, known);
+    return known;
+  };
+  const sql = statements(SQLITE);
+  const run = (text: string, values: readonly SqlValue[]) => Number(prepare(text).run(...values).changes);
+
+  const adapter: SqlDatabase = {
+    dialect: SQLITE,
+    put: (filing: Filing) => queue.write(() => (run(sql.put, filingValues(filing)) === 1 ? 'stored' : 'duplicate')),
+    settle: (settlement: Settlement) =>
+      queue.write(() => {
+        if (run(sql.settle, settlementValues(settlement)) === 0) return false;
+        if (settlement.state === 'done' && settlement.order !== null) {
+          run(sql.advance, orderValues(settlement.order));
+          if (settlement.order.failed) run(sql.releaseRefunds, []);
+        }
+        return true;
+      }),
+    async read(text, values = []) {
+      return prepare(text).all(...values) as SqlRow[];
+    },
+    write: (text, values = []) =>
+      queue.write(() => {
+        // A statement that returns rows has to be read to its end, and says nothing of changes.
+        if (!/\bRETURNING\b/.test(text)) return { rows: [], changes: run(text, values) };
+        const rows = prepare(text).all(...values) as SqlRow[];
+        return { rows, changes: rows.length };
+      }),
+    async close() {
+      queue.flush();
+      prepared.clear();
+      database.close();
+    },
+  };
+  return sqlInbox(adapter, owner);
+}
+
+interface Write {
+  readonly run: () => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Group commit: everything that arrives in one turn of the event loop is one transaction, and resolves when it is on the disk. */
+function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
+  const waiting: Write[] = [];
+  let scheduled = false;
+
+  const schedule = () => {
+    if (scheduled || waiting.length === 0) return;
+    scheduled = true;
+    setImmediate(commit);
+  };
+  const commit = () => {
+    scheduled = false;
+    const batch = waiting.splice(0, MAX_BATCH);
+    if (batch.length === 0) return;
+    const startedAt = performance.now();
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      for (const { run } of batch) run();
+      database.exec('COMMIT');
+    } catch (error) {
+      rollBack(database);
+      for (const { reject } of batch) reject(error);
+      schedule();
+      return;
+    }
+    meter.committed(batch.length, (performance.now() - startedAt) / 1000);
+    for (const { resolve } of batch) resolve();
+    schedule();
+  };
+  return {
+    write<T>(run: () => T): Promise<T> {
+      return new Promise((resolve, reject) => {
+        let result: T;
+        waiting.push({
+          run: () => {
+            result = run();
+          },
+          resolve: () => resolve(result),
+          reject,
+        });
+        schedule();
+      });
+    },
+    flush() {
+      while (waiting.length > 0) commit();
+    },
+  };
+}
+
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK');
+  } catch {
+    // Some errors, a full disk among them, have rolled it back already.
+  }
+}

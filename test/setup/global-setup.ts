@@ -1,0 +1,21 @@
+import { exec } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from './postgres.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of a PostgreSQL server that the tests share, each with databases of its own. Null where it is not installed. */
+    postgresUrl: string | null;
+  }
+}
+
+/**
+ * The tests of the command line run the compiled program, so it is built once before the first test and is never stale. The database server is
+ * started meanwhile.
+ */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const [postgres] = await Promise.all([startPostgres(), promisify(exec)('npm run --silent build')]);
+  project.provide('postgresUrl', postgres?.url ?? null);
+  return async () => postgres?.remove();
+}

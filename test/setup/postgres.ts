@@ -1,0 +1,118 @@
+/** A PostgreSQL server of our own, in a folder of its own, for tests and measurements. */
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+
+export interface PostgresServer {
+  /** Of its first database. Holds the password. */
+  readonly url: string;
+  /** Ends it as a crash does, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and data. */
+  start(): Promise<void>;
+  /** Ends it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root; Debian's package brings this user. */
+const UNPRIVILEGED = 'postgres';
+
+function folderOfPrograms(): string | null {
+  const versions = '/usr/lib/postgresql';
+  const debian = existsSync(versions) ? readdirSync(versions).map((version) => join(versions, version, 'bin')) : [];
+  const folders = [...debian.toReversed(), ...(process.env.PATH ?? '').split(delimiter)];
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Null where PostgreSQL is not installed. */
+export async function startPostgres(): Promise<PostgresServer | null> {
+  const programs = folderOfPrograms();
+  if (programs === null) return null;
+  const asRoot = process.getuid?.() === 0;
+  const folder = mkdtempSync(join(tmpdir(), 'hookproof-postgres-'));
+  const data = join(folder, 'data');
+  const password = randomBytes(16).toString('hex');
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password);
+  const command = (program: string, args: readonly string[]): [string, string[]] => {
+    const path = join(programs, program);
+    return asRoot ? ['runuser', ['-u', UNPRIVILEGED, '--', path, ...args]] : [path, [...args]];
+  };
+  if (asRoot) execFileSync('chown', ['-R', UNPRIVILEGED, folder]);
+  chmodSync(passwordFile, 0o600);
+  const options = ['-D', data, '-U', 'tester', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-N', '-E', 'UTF8'];
+  execFileSync(...command('initdb', [...options, '--locale=C']), { stdio: 'ignore', cwd: folder });
+  const port = await freePort();
+  const url = (database: string) => `postgres://tester:${password}@127.0.0.1:${port}/${database}`;
+
+  let ended: Promise<unknown> = Promise.resolve();
+  let pid = 0;
+  const start = async () => {
+    const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60'];
+    const [program, args] = command('postgres', ['-D', data, ...settings.flatMap((each) => ['-c', each])]);
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder });
+    ended = once(child, 'exit');
+    child.stderr.resume();
+    await ready(url('postgres'), child);
+    const [first = ''] = execFileSync('cat', [join(data, 'postmaster.pid')], { encoding: 'utf8' }).split('\n');
+    pid = Number(first);
+  };
+  await start();
+  return {
+    url: url('postgres'),
+    start,
+    async kill() {
+      // What pg_ctl calls "immediate": no goodbye to clients, and a recovery at the next start.
+      process.kill(pid, 'SIGQUIT');
+      await ended;
+    },
+    async remove() {
+      process.kill(pid, 'SIGQUIT');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Makes a database that nobody else uses, on the server of a URL, and gives its URL. */
+export async function newDatabase(serverUrl: string): Promise<string> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await onServer(serverUrl, `CREATE DATABASE ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = name;
+  return url.href;
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
+
+async function ready(url: string, child: ReturnType<typeof spawn>): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (true) {
+    try {
+      return await onServer(url, 'SELECT 1');
+    } catch (error) {
+      if (performance.now() > deadline || child.exitCode !== null) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
