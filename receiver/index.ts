@@ -11,6 +11,7 @@ export { createReceiver, type Receiver } from './create-receiver.ts';
 export type { DeliveryObserver, DeliveryReport } from './delivery-report.ts';
 export type { Handler, HandlerContext, Handlers } from './handlers.ts';
 export { type AcceptedDelivery, type Inbox, memoryInbox } from './inbox.ts';
+export { type InspectorOptions, type RunningInspector, startInspector } from './inspector/index.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { RunningServer, ServerOptions } from './serve.ts';

@@ -4,5 +4,6 @@ export {
   createLogger,
   type ReceiverLogger,
   type ServerTls,
+  startInspector,
   startReceiver as openReceiver,
 } from '../../receiver/index.ts';
