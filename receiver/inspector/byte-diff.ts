@@ -7,7 +7,7 @@ export type DiffRun = readonly [side: 'both' | 'received' | 'signed', length: nu
 const PIECES = /[ \t\r\n]+|[\w.\x80-\xff-]+|[\s\S]/g;
 /** How far ahead a place is looked for where both go on alike. In pieces. */
 const REACH = 24;
-/** How many pieces have to agree there. */
+/** How many pieces have to agree there, white space left out of account. */
 const AGREEMENT = 3;
 /** After so many differences the rest counts as one. */
 const MOST_DIFFERENCES = 4000;
@@ -56,12 +56,25 @@ function nearest(a: readonly string[], x: number, b: readonly string[], y: numbe
 
 function agree(a: readonly string[], x: number, b: readonly string[], y: number): boolean {
   if (x > a.length || y > b.length) return false;
-  for (let index = 0; index < AGREEMENT; index++) {
+  if (a[x] !== b[y] || isBlank(a[x])) return a[x] === undefined && b[y] === undefined;
+  let [i, j] = [x, y];
+  for (let count = 1; count < AGREEMENT; count++) {
+    i = nextWord(a, i);
+    j = nextWord(b, j);
     // The ends agree as well.
-    if (a[x + index] !== b[y + index]) return false;
-    if (a[x + index] === undefined) return true;
+    if (a[i] !== b[j]) return false;
+    if (a[i] === undefined) return true;
   }
   return true;
+}
+
+/** White space is what differs most often. */
+function isBlank(piece: string | undefined): boolean {
+  return piece !== undefined && /^[ \t\r\n]/.test(piece);
+}
+
+function nextWord(pieces: readonly string[], at: number): number {
+  return isBlank(pieces[at + 1]) ? at + 2 : at + 1;
 }
 
 /** What two differing parts have in common at their ends is no difference. ASCII only: a character must not be cut. */

@@ -93,7 +93,7 @@ export const BODY_SLIPS: readonly BodySlip[] = [
   {
     name: 'json-stringify',
     title: 'The sender signed JSON.stringify of the value, and sent another spelling of it.',
-    fix: `White space, escapes or numbers such as 1.0 were lost on the way. ${SEND_WHAT_YOU_SIGN}`,
+    fix: `White space, escapes or the spelling of numbers differ between the two. ${SEND_WHAT_YOU_SIGN}`,
     common: true,
     signed: stringified(),
   },

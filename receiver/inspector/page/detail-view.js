@@ -35,7 +35,7 @@ function fact(name, value, options = {}) {
 
 function facts(view, permalink) {
   const { method, target, httpVersion } = view.request;
-  const note = view.claimed ? 'as the body says; not verified' : undefined;
+  const note = view.claimed ? 'not verified' : undefined;
   return element(
     'dl',
     { class: 'facts' },
@@ -67,6 +67,10 @@ function whySection(view) {
   const { explanation, slips, diff, unexplained, rotation, body } = view;
   const { expected, received, fix, points = [] } = explanation;
   const said = [
+    ...slips.map(({ title, fix: mend }) =>
+      element('div', { class: 'slip' }, element('strong', {}, title), element('p', {}, mend)),
+    ),
+    unexplained ? noSlip(view) : undefined,
     expected === undefined && received === undefined
       ? undefined
       : element('dl', { class: 'facts' }, ...[fact('Expected', expected), fact('Received', received)].filter(Boolean)),
@@ -75,10 +79,6 @@ function whySection(view) {
       : element('ul', {}, ...points.map((point) => element('li', { class: 'mono' }, point))),
     fix === undefined ? undefined : element('p', { class: 'note' }, fix),
     ...rotation.map((text) => element('p', { class: 'note' }, text)),
-    ...slips.map(({ title, fix: mend }) =>
-      element('div', { class: 'slip' }, element('strong', {}, title), element('p', {}, mend)),
-    ),
-    unexplained ? noSlip(view) : undefined,
   ].filter((part) => part !== undefined);
   if (said.length === 0) return undefined;
   const look = { accepted: ' fine', duplicate: ' fine', aborted: ' aborted-why' }[view.outcome] ?? '';
@@ -91,7 +91,7 @@ function whySection(view) {
       : element(
           'section',
           { 'aria-label': 'Difference' },
-          element('h3', {}, 'Received and signed'),
+          element('h3', {}, 'The difference of what was received and what was signed'),
           diffView(body, diff),
         ),
   );

@@ -18,8 +18,11 @@ export function diffView(body, { signed, runs }) {
   let y = 0;
   for (const [side, length] of runs.slice(0, MOST_RUNS)) {
     if (side === 'both') addSame(text, received.subarray(x, x + length));
-    if (side === 'received')
-      text.append(element('del', {}, textOf(received.subarray(x, x + length), { spaces: true })));
+    if (side === 'received') {
+      const part = received.subarray(x, x + length);
+      const isBlank = part.every((byte) => byte <= 0x20);
+      text.append(element('del', { class: isBlank ? 'blank' : undefined }, textOf(part, { spaces: true })));
+    }
     if (side === 'signed') text.append(element('ins', {}, textOf(other.subarray(y, y + length), { spaces: true })));
     if (side !== 'signed') x += length;
     if (side !== 'received') y += length;
