@@ -10,9 +10,9 @@ import type { DeliverySummary } from './summary.ts';
 import { whyKeyMismatch } from './why-key-mismatch.ts';
 
 /** How much of a body is shown, in bytes. All of it can be downloaded. */
-export const SHOWN_BYTES = 64 * 1024;
+const SHOWN_BYTES = 64 * 1024;
 
-export interface ShownBody {
+interface ShownBody {
   readonly size: number;
   readonly base64: string;
   /** Only the first part is here. */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 
-export interface Refusal {
+interface Refusal {
   readonly status: 403 | 404 | 405 | 421;
   readonly text: string;
 }
@@ -16,7 +16,7 @@ export interface Guard {
   check(req: IncomingMessage): { readonly path: string; readonly query: URLSearchParams } | Refusal;
 }
 
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 

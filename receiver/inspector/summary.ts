@@ -4,14 +4,12 @@ import { type RecordedDelivery, textIn } from './recorded-delivery.ts';
 import type { Recorder } from './recorder.ts';
 import type { Redactor } from './redact.ts';
 
-export type ShownOutcome = 'accepted' | 'duplicate' | 'refused' | 'aborted';
-
 export interface DeliverySummary {
   readonly id: string;
   readonly number: number;
   /** ISO 8601. */
   readonly at: string;
-  readonly outcome: ShownOutcome;
+  readonly outcome: 'accepted' | 'duplicate' | 'refused' | 'aborted';
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
   readonly kind?: string | undefined;

@@ -186,7 +186,7 @@ export const BODY_SLIPS: readonly BodySlip[] = [
     title: 'The sender signed the body encoded in UTF-8 twice.',
     fix: `A binary string was taken for text. ${SIGN_BYTES}`,
     common: true,
-    signed: ({ body }) => body.toString('latin1'),
+    signed: ({ body, text }) => (text === undefined ? undefined : body.toString('latin1')),
   },
   {
     name: 'utf8-of-latin1',

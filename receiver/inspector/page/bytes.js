@@ -50,8 +50,8 @@ function nameOf(character) {
   return code === 0x7f ? '\u2421' : `<U+${hex(code, 4).toUpperCase()}>`;
 }
 
-/** How many parts are marked; hostile bytes could ask for one element each. */
-const MOST_MARKS = 5000;
+/** How many parts are marked. Hostile bytes could ask for so many elements that the page would stand still. */
+const MOST_MARKS = 1000;
 
 /**
  * The text of bytes, for a `pre`. What is invisible is named. With `spaces`, spaces and line ends are shown too, for a difference that is
@@ -60,11 +60,19 @@ const MOST_MARKS = 5000;
 export function textOf(all, { spaces = false } = {}) {
   const fragment = document.createDocumentFragment();
   let marks = 0;
+  let pending = '';
+  const plain = (text) => {
+    pending += spaces ? showSpaces(text) : text;
+  };
   const mark = (text) => {
     marks += 1;
-    fragment.append(marks > MOST_MARKS ? text : element('span', { class: 'special' }, text));
+    if (marks > MOST_MARKS) {
+      pending += text;
+      return;
+    }
+    fragment.append(pending, element('span', { class: 'special' }, text));
+    pending = '';
   };
-  const plain = (text) => fragment.append(spaces ? showSpaces(text) : text);
   for (const { valid, bytes, text } of parts(all)) {
     if (!valid) {
       mark(Array.from(bytes, (byte) => `\\x${hex(byte, 2)}`).join(''));
@@ -72,12 +80,13 @@ export function textOf(all, { spaces = false } = {}) {
     }
     let at = 0;
     for (const match of text.matchAll(SPECIAL)) {
-      if (match.index > at) plain(text.slice(at, match.index));
+      plain(text.slice(at, match.index));
       mark(Array.from(match[0], nameOf).join(''));
       at = match.index + match[0].length;
     }
-    if (at < text.length) plain(text.slice(at));
+    plain(text.slice(at));
   }
+  fragment.append(pending);
   return fragment;
 }
 
