@@ -265,6 +265,23 @@ describe('what must never be seen', () => {
     await site.close();
   });
 
+  it('nor a credential that this receiver does not know, where credentials stand', async () => {
+    const site = await inspected();
+    const unknown = { Authorization: 'Bearer unknown-credential', Cookie: 'session=unknown-credential' };
+    await site.deliver(JSON.stringify(buy()), unknown, '/hooks?token=unknown-credential');
+    const [{ id = '' } = {}] = await kept(site, 1);
+    const { text } = await read(new URL(`deliveries/${id}`, site.inspector.url));
+    expect(text).not.toContain('unknown-credential');
+    expect(JSON.parse(text)).toMatchObject({
+      request: { target: '/hooks?token=[***]' },
+      headers: expect.arrayContaining([
+        { name: 'X-Service-Signature', value: null, note: 'right, so it is not shown' },
+        { name: 'X-API-Key', value: null, note: 'the API key is never shown' },
+      ]),
+    });
+    await site.close();
+  });
+
   it('while a signature that is simply wrong is shown', async () => {
     const site = await inspected();
     const wrong = randomBytes(32).toString('base64');
