@@ -65,7 +65,7 @@ export async function viewDelivery(
     remoteAddress: delivery.remoteAddress,
     explanation: explainOutcome(delivery, names),
     slips,
-    unexplained: isMismatch && slips.length === 0,
+    unexplained: reason === 'signature-mismatch' && slips.length === 0,
     headers: maskedHeaders(delivery.headers, names, signature.withheld),
     rotation: rotationOf(delivery),
     ...(body === undefined ? { noBody: whyNoBody(delivery) } : {}),
