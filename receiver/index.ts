@@ -26,6 +26,7 @@ export {
 export { memoryInbox } from './inbox/memory-inbox.ts';
 export type { InboxMeter } from './inbox/meter.ts';
 export { openInbox } from './inbox/open-inbox.ts';
+export { type InspectorOptions, type RunningInspector, startInspector } from './inspector/index.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { RunningServer, ServerOptions } from './serve.ts';

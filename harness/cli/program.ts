@@ -150,6 +150,11 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--proxy <address>', 'a proxy in front verifies client certificates: its IP address (repeatable)', collect)
     .option('--proxy-client-header <line>', "what it then sets, for example 'X-SSL-Client-Verify: SUCCESS'")
     .option('--open', 'run with neither secret nor key')
+    .option('--inspect [port]', 'serve the inspector page at this port of its own (default: 3001; 0 takes a free one)')
+    .option(
+      '--inspect-host <address>',
+      'address of the inspector page; any but a loopback address needs the token in its URL (default: 127.0.0.1)',
+    )
     .addHelpText(
       'after',
       '\nLogs are JSON lines on standard output. Ctrl-C stops it after the deliveries in flight. Certificates are taken into use again\nwhen their files change, and at SIGHUP.',

@@ -6,5 +6,6 @@ export {
   openInbox,
   type ReceiverLogger,
   type ServerTls,
+  startInspector,
   startReceiver as openReceiver,
 } from '../../receiver/index.ts';

@@ -5,9 +5,10 @@ import { loadHandlers } from '../handlers-file.ts';
 import { inboxUrl } from '../inbox-source.ts';
 import { keepCertificates } from '../keep-certificates.ts';
 import { createLogger, openInbox, openReceiver } from '../receiver-door.ts';
+import { type InspectFlags, openInspected } from '../receiver-inspector.ts';
 import { type TlsFlags, tlsSettings } from '../receiver-tls.ts';
 
-interface ReceiverFlags extends TlsFlags {
+interface ReceiverFlags extends TlsFlags, InspectFlags {
   readonly host: string;
   readonly port: string;
   readonly path?: string;
@@ -107,7 +108,11 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     ...(inbox === undefined ? {} : { inbox }),
     logger,
   };
-  const receiver = await (fault === null ? openReceiver(options) : fault.open(options, flags.tlsQuickStartCa));
+  const portOf = (text: string) => wholeNumber(text, '--inspect', 65_535);
+  const receiver = await openInspected(flags, portOf, options, (observers) => {
+    const observed = { ...options, observers };
+    return fault === null ? openReceiver(observed) : fault.open(observed, flags.tlsQuickStartCa);
+  });
   const stopKeeping =
     read === null || tls === undefined
       ? () => {}
@@ -119,6 +124,7 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   });
   if (fault !== null) process.stderr.write(fault.warning);
   process.stderr.write(`listening at ${receiver.url}\n`);
+  if (receiver.inspectorUrl !== null) process.stderr.write(`inspector at ${receiver.inspectorUrl}\n`);
   const code = await stopped;
   stopKeeping();
   await receiver.close();
