@@ -36,9 +36,9 @@ export function limitConnections(server: Server, most: number, observer: Connect
     shakingHands.set(ends, connection);
     observer.opened();
     socket.once('close', () => {
-      connections.delete(connection);
       if (shakingHands.get(ends) === connection) shakingHands.delete(ends);
-      observer.closed();
+      // Otherwise it was closed to make place, and has been counted.
+      if (connections.delete(connection)) observer.closed();
     });
   });
 
@@ -60,8 +60,9 @@ export function limitConnections(server: Server, most: number, observer: Connect
     for (const connection of connections) {
       if (connection.underWay.some(({ req, res }) => req.complete && !res.writableFinished)) continue;
       connections.delete(connection);
-      observer.dropped('waiting');
       connection.socket.destroy();
+      observer.dropped('waiting');
+      observer.closed();
       return true;
     }
     return false;

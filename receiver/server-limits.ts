@@ -17,7 +17,7 @@ export interface ServerLimits {
 export interface ServerTimeouts {
   /** Until the TLS handshake is done. 10,000 by default. */
   readonly handshakeMs?: number;
-  /** Until all headers are there, from the opening of the connection or the first byte of the request. 10,000 by default; answered 408. */
+  /** Until all headers are there, from the opening of the connection or the first byte of the request. 10,000 by default, or `requestMs` when that is less; answered 408. */
   readonly headersMs?: number;
   /** Until the whole request is there. 30,000 by default; answered 408. */
   readonly requestMs?: number;
@@ -27,7 +27,7 @@ export interface ServerTimeouts {
   readonly closeMs?: number;
 }
 
-export type ResolvedServerLimits = Required<ServerLimits> & Required<ServerTimeouts>;
+export type ResolvedServerLimits = { -readonly [K in keyof ServerLimits | keyof ServerTimeouts]-?: number };
 
 const DEFAULTS: ResolvedServerLimits = {
   maxConnections: 1000,
@@ -56,6 +56,7 @@ export function resolveServerLimits(limits: ServerLimits = {}, timeouts: ServerT
       hint: `Leave it out, or give for example ${DEFAULTS[name as keyof ResolvedServerLimits]}.`,
     });
   }
+  if (timeouts.headersMs === undefined) resolved.headersMs = Math.min(resolved.headersMs, resolved.requestMs);
   if (resolved.headersMs > resolved.requestMs) {
     throw new HookproofError('RECEIVER_LIMIT', 'timeouts.headersMs is longer than timeouts.requestMs.', {
       hint: 'The headers are a part of the request: give them at most the time of the whole.',

@@ -2,7 +2,12 @@
 export {
   type ClientCertificateOption,
   createLogger,
+  createMetrics,
+  type ReadinessCheck,
   type ReceiverLogger,
+  type ServerLimits,
+  type ServerTimeouts,
   type ServerTls,
+  startAdminServer,
   startReceiver as openReceiver,
 } from '../../receiver/index.ts';

@@ -79,6 +79,9 @@ export async function startAdminServer(options: AdminOptions = {}): Promise<Admi
   });
   server.maxConnections = 100;
   await listen(server, host, port);
+  server.on('error', (error) =>
+    logger.error({ event: 'admin-error', error: errorFields(error) }, 'admin server error'),
+  );
 
   const { port: taken } = server.address() as AddressInfo;
   return {
@@ -111,7 +114,6 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     });
     server.listen(port, host, () => {
       server.removeAllListeners('error');
-      server.on('error', () => {});
       resolve();
     });
   });

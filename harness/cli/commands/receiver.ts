@@ -2,10 +2,14 @@
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { readCredential } from '../../config/index.ts';
 import { keepCertificates } from '../keep-certificates.ts';
+import { type AdminFlags, openAdmin } from '../receiver-admin.ts';
 import { createLogger, openReceiver } from '../receiver-door.ts';
+import { type LimitFlags, limitSettings } from '../receiver-limits.ts';
 import { type TlsFlags, tlsSettings } from '../receiver-tls.ts';
+import { firstStopSignal } from '../stop-signals.ts';
+import { wholeNumber } from '../whole-number.ts';
 
-interface ReceiverFlags extends TlsFlags {
+interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags {
   readonly host: string;
   readonly port: string;
   readonly path?: string;
@@ -16,14 +20,6 @@ interface ReceiverFlags extends TlsFlags {
   readonly bodyLimit?: string;
   readonly open?: boolean;
   readonly fault?: string;
-}
-
-function wholeNumber(text: string, flag: string, most: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= most) return value;
-  throw new HookproofError('RECEIVER_BAD_NUMBER', `${flag} ${text} is not a whole number from 0 to ${most}`, {
-    hint: `For example ${flag} 3000.`,
-  });
 }
 
 /** Every file that is named, or else the variable. */
@@ -81,10 +77,16 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
       hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with --secret-file or --api-key-file, or say --open to take deliveries from anyone.',
     });
   }
+  const limits = limitSettings(flags);
+  const port = wholeNumber(flags.port, '--port', 65_535);
+  const bodyLimit =
+    flags.bodyLimit === undefined ? {} : { bodyLimit: wholeNumber(flags.bodyLimit, '--body-limit', 2 ** 31) };
   const logger = createLogger();
+  const admin = await openAdmin(flags, [], logger);
   const options = {
     host: flags.host,
-    port: wholeNumber(flags.port, '--port', 65_535),
+    port,
+    ...limits,
     ...(flags.path === undefined ? {} : { path: flags.path }),
     ...(secrets.length === 0
       ? {}
@@ -93,25 +95,33 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
       ? {}
       : { apiKey: { keys, ...(flags.apiKeyHeader === undefined ? {} : { header: flags.apiKeyHeader }) } }),
     ...(flags.open === true ? { open: true as const } : {}),
-    ...(flags.bodyLimit === undefined ? {} : { bodyLimit: wholeNumber(flags.bodyLimit, '--body-limit', 2 ** 31) }),
+    ...bodyLimit,
     ...(tls === undefined ? {} : { tls }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    ...(admin === null ? {} : { observers: [admin.metrics.deliveries], connectionObserver: admin.metrics.connections }),
     logger,
   };
-  const receiver = await (fault === null ? openReceiver(options) : fault.open(options, flags.tlsQuickStartCa));
+  const receiver = await (fault === null ? openReceiver(options) : fault.open(options, flags.tlsQuickStartCa)).catch(
+    async (error: unknown) => {
+      await admin?.close();
+      throw error;
+    },
+  );
   const stopKeeping =
     read === null || tls === undefined
       ? () => {}
       : keepCertificates({ current: tls, read, files, reload: receiver.reloadTls, logger });
   // Before it says that it listens: whoever waits for that may send the signal at once.
-  const stopped = new Promise<number>((resolve) => {
-    process.once('SIGINT', () => resolve(0));
-    process.once('SIGTERM', () => resolve(0));
-  });
+  const stopped = firstStopSignal();
+  admin?.setState('serving');
   if (fault !== null) process.stderr.write(fault.warning);
   process.stderr.write(`listening at ${receiver.url}\n`);
-  const code = await stopped;
+  if (admin !== null) process.stderr.write(`health and metrics at ${admin.url}\n`);
+  const signal = await stopped;
+  logger.info({ event: 'draining', signal }, 'draining');
+  admin?.setState('draining');
   stopKeeping();
   await receiver.close();
-  return code;
+  await admin?.close();
+  return 0;
 }
