@@ -56,6 +56,9 @@ export interface ServerChanges {
   readonly server?: (server: Server) => void;
 }
 
+/** How many connections Node lets wait to be taken in. */
+const NODE_BACKLOG = 511;
+
 /** Serves a receiver. Throws `HookproofError` (`RECEIVER_TLS`, `RECEIVER_LIMIT`, `RECEIVER_LISTEN`). */
 export async function serve(
   receiver: Receiver,
@@ -75,7 +78,7 @@ export async function serve(
   changes.server?.(server);
   const closeServer = gracefulClose(server, limits.closeMs);
 
-  await listen(server, host, port);
+  await listen(server, host, port, Math.max(NODE_BACKLOG, limits.maxConnections));
   server.on('error', (error) => logger.error({ event: 'server-error', error: errorFields(error) }, 'server error'));
 
   const address = server.address() as AddressInfo;
@@ -149,7 +152,7 @@ function reloadTls(server: Server, current: ServerTls | undefined, next: ServerT
   (server as TlsServer).setSecureContext(secureContextOptions(next));
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+function listen(server: Server, host: string, port: number, backlog: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: NodeJS.ErrnoException) => {
       reject(
@@ -160,7 +163,8 @@ function listen(server: Server, host: string, port: number): Promise<void> {
       );
     };
     server.once('error', onError);
-    server.listen(port, host, () => {
+    // As many as may be open may also wait to be taken in. Beyond that the kernel leaves a client unanswered for a second.
+    server.listen({ port, host, backlog }, () => {
       server.off('error', onError);
       resolve();
     });

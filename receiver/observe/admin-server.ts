@@ -23,7 +23,7 @@ export interface AdminOptions {
 }
 
 /** `starting` and `draining` make /readyz answer 503; /healthz answers 200 in every state. */
-export type ReceiverState = 'starting' | 'serving' | 'draining';
+type ReceiverState = 'starting' | 'serving' | 'draining';
 
 export interface AdminServer {
   readonly url: string;

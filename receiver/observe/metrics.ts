@@ -98,7 +98,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
       // What cannot be counted is absent: a number from before would look like one of now.
       this.reset();
       if (depthsOf === undefined) return;
-      const depths = await withinTime(depthsOf(), DEPTHS_MS).catch(() => ({}));
+      const depths = await withinTime(depthsOf, DEPTHS_MS).catch(() => ({}));
       for (const [state, depth] of Object.entries(depths)) this.set({ state: stateLabel(state) }, depth);
     },
   });
@@ -128,6 +128,10 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
     watchQueue(depths) {
       depthsOf = depths;
     },
-    scrape: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    scrape: async () => ({
+      contentType: registry.contentType,
+      // prom-client writes Nan (an event loop with no samples yet), which only some readers take for NaN.
+      text: (await registry.metrics()).replaceAll(/ Nan$/gm, ' NaN'),
+    }),
   };
 }

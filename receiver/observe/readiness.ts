@@ -22,8 +22,7 @@ export function createReadiness(
 
   async function fails({ name, check }: ReadinessCheck): Promise<boolean> {
     try {
-      // In a function of its own: a check may also throw before it has a promise.
-      await withinTime((async () => check())(), limitMs);
+      await withinTime(check, limitMs);
       if (failing.delete(name)) logger.info({ event: 'ready-check', check: name }, `${name} is ready again`);
       return false;
     } catch (error) {
