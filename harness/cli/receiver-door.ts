@@ -2,10 +2,16 @@
 export {
   type ClientCertificateOption,
   createLogger,
+  createMetrics,
   type Handlers,
+  type Inbox,
+  memoryInbox,
   openInbox,
   type ReceiverLogger,
+  type ServerLimits,
+  type ServerTimeouts,
   type ServerTls,
+  startAdminServer,
   startInspector,
   startReceiver as openReceiver,
 } from '../../receiver/index.ts';

@@ -1,6 +1,7 @@
 /** `hookproof receiver --inspect`: the inspector page beside the receiver. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { startInspector } from './receiver-door.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export interface InspectFlags {
   readonly inspect?: string | true;
@@ -18,7 +19,6 @@ type Inspector = Awaited<ReturnType<typeof startInspector>>;
  */
 export async function openInspected<Receiver extends { readonly url: string; close(): Promise<void> }>(
   { inspect, inspectHost: host }: InspectFlags,
-  portOf: (text: string) => number,
   { signing, apiKey }: Pick<InspectorOptions, 'signing' | 'apiKey'>,
   open: (observers: Inspector['observe'][]) => Promise<Receiver>,
 ): Promise<Receiver & { readonly inspectorUrl: string | null }> {
@@ -32,7 +32,7 @@ export async function openInspected<Receiver extends { readonly url: string; clo
   const inspector = await startInspector({
     ...(signing === undefined ? {} : { signing }),
     ...(apiKey === undefined ? {} : { apiKey }),
-    port: portOf(inspect === true ? DEFAULT_PORT : inspect),
+    port: wholeNumber(inspect === true ? DEFAULT_PORT : inspect, '--inspect', 65_535),
     ...(host === undefined ? {} : { host }),
     receiverUrl: () => receiverUrl,
   });
