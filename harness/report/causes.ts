@@ -20,7 +20,7 @@ function withoutLabel({ exchanges, reason }: ScenarioResult): string {
 }
 
 /** What went wrong, in words. */
-export function whatWentWrong(result: ScenarioResult): string {
+function whatWentWrong(result: ScenarioResult): string {
   return withoutLabel(result) || `${result.expected} was due, ${result.observed || 'nothing'} came`;
 }
 

@@ -132,14 +132,14 @@ path, rect { fill: currentColor; fill-rule: evenodd; }
 .pair .size { margin: .4rem 0 .2rem; }
 .register { display: grid; grid-template-columns: minmax(0, 16rem) minmax(0, 1fr); gap: .35rem 1rem; margin-top: .6rem; font-size: .9rem; }
 .register dt { font-family: var(--mono); font-size: .8rem; line-height: 1.7; scroll-margin-top: 5rem; }
-@media (min-width: 60rem) {
+@media screen and (min-width: 60rem) {
   .first { grid-template-columns: minmax(0, 1fr) 21rem; }
 }
-@media (max-width: 60rem) {
+@media screen and (max-width: 60rem) {
   .pair { grid-template-columns: minmax(0, 1fr); }
   [data-v] > div { padding-left: 0; }
 }
-@media (max-width: 44rem) {
+@media screen and (max-width: 44rem) {
   .lead .unseen ul { columns: 1; }
   header, main { padding-left: 1rem; padding-right: 1rem; }
   header { padding-top: 1.2rem; padding-bottom: 1rem; }
@@ -173,6 +173,9 @@ path, rect { fill: currentColor; fill-rule: evenodd; }
   #filter, .copied button, .screen, .again .exchange, .again .times, .again h3, [data-v] .fold { display: none !important; }
   .copied { display: block; }
   .first { display: block; }
+  .strip { max-width: none; }
+  .fault dl, .causes dl, #open dl, [data-v] dl { gap: .1rem .8rem; margin-top: .3rem; }
+  [data-v] > div { padding-bottom: .8rem; }
   a { text-decoration: none; }
   h2, h3, h4, [data-v] > summary, .label { break-after: avoid; }
   .fault, .causes > li, .reasons li, .unseen li, .matrix tr, .times, .exchange .pair > section > pre:first-of-type { break-inside: avoid; }
