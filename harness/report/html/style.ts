@@ -24,6 +24,7 @@ h1, h2, h3, h4, p, ul, ol, dl, dd, figure { margin: 0; padding: 0; }
 a { color: var(--link); text-underline-offset: .15em; }
 a:focus-visible, summary:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 code, pre, .url { font-family: var(--mono); font-size: .9em; }
+.short { white-space: nowrap; }
 .brand { color: var(--soft); font-size: .8rem; letter-spacing: .02em; }
 h1 { display: flex; align-items: center; gap: .7rem; font-size: 2.3rem; line-height: 1.2; font-weight: 650; letter-spacing: -.02em; margin: .1rem 0 .1rem; }
 h1 .shape { width: 1.6rem; height: 1.6rem; flex: none; }
@@ -148,7 +149,7 @@ path, rect { fill: currentColor; fill-rule: evenodd; }
   .fault dl, .causes dl, #open dl, [data-v] dl, .register { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .fault dd, .causes dd, #open dd, [data-v] dd, .register dd { margin-bottom: .55rem; }
   .causes > li { padding-left: 1.5rem; }
-  [data-v] > summary { grid-template-columns: 6.6rem minmax(0, 1fr); padding: .45rem 0; }
+  [data-v] > summary { grid-template-columns: max-content minmax(0, 1fr); padding: .45rem 0; }
   [data-v] > summary span { grid-column: 1 / -1; }
   .matrix thead .cells { display: none; }
   .matrix, .matrix tbody { display: block; }

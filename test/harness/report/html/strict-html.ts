@@ -55,9 +55,10 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   label: { class: /^words$/ },
   table: { class: /^matrix$/ },
   th: { scope: /^(row|col)$/, class: /^(cells|number)$/ },
+  code: { class: /^short$/ },
   td: { class: new RegExp(`^(cells|number( zero| v-${WORDS})?)$`), 'data-w': /^[a-z/ ]+$/ },
   ...Object.fromEntries(
-    'head title style script body header main aside h1 h2 h4 summary code strong em i mark del br thead tbody tr'
+    'head title style script body header main aside h1 h2 h4 summary strong em i mark del br thead tbody tr'
       .split(' ')
       .map((name) => [name, {}]),
   ),
