@@ -50,8 +50,12 @@ function withRunOptions(command: Command): Command {
     .option('--stack <name>', `tell fixes for this stack: ${STACKS} (default: guessed from the answers)`)
     .option('--bail', 'stop after the first failure')
     .option('--evidence', 'keep the exchanges of passes too')
-    .option('--reporter <name[=file]>', 'human, json, junit, ndjson; "-" is standard output (repeatable)', collect)
-    .option('-o, --output-dir <folder>', 'write run.json and junit.xml there');
+    .option(
+      '--reporter <name[=file]>',
+      'human, html, json, junit, ndjson, badge; "-" is standard output (repeatable)',
+      collect,
+    )
+    .option('-o, --output-dir <folder>', 'write run.json, junit.xml and report.html there');
 }
 
 const RUN_EXAMPLES = `

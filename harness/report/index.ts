@@ -1,4 +1,8 @@
+import type { ResultDocument } from '../result/result-document.ts';
+
 // Renderings of a result document: pure, and free of zod at run time.
+
+export { renderBadge } from './badge.ts';
 export { renderHuman } from './human.ts';
 export { renderEvent, renderJson, renderNdjson } from './json.ts';
 export { renderJunit } from './junit.ts';
@@ -15,3 +19,9 @@ export { resultSchema } from './result-schema.ts';
 // Hostile text made safe to look at.
 export { describeBytes, visible } from './visible.ts';
 export { type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';
+
+/** The HTML report. It is loaded when it is asked for: a run on a terminal never needs it. */
+export async function renderHtml(document: ResultDocument): Promise<string> {
+  const { renderHtml: render } = await import('./html/render-html.ts');
+  return render(document);
+}
