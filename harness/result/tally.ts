@@ -1,5 +1,6 @@
 /** Counts and the run's verdict. Pure. */
 import type { ResultDocument, RunVerdict, ScenarioResult } from './result-document.ts';
+import { isScored } from './scoring.ts';
 
 type Counts = ResultDocument['counts'];
 
@@ -28,21 +29,24 @@ export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean)
 }
 
 /**
- * The exit code of a run. Known failures do not fail it, however the endpoint is judged, and stale entries of the baseline do.
+ * The exit code of a run. Known failures do not fail it, however the endpoint is judged, and stale entries of the baseline do. What is not
+ * scored has no weight.
  * Interruption (130, 143) is decided where the signal is seen.
  */
 export function exitCodeOf(
-  document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'strict'>,
+  document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'scoring' | 'strict'>,
 ): 0 | 1 | 3 | 4 {
-  const { baseline, results, strict } = document;
+  const { baseline, strict } = document;
+  const results = document.results.filter((result) => isScored(document, result));
+  const scored = results.length === document.results.length ? document.counts : tally(results);
   const forgiven = results.filter(({ known, verdict }) => known !== null && failsTheRun(verdict, strict));
   const without = (verdict: 'fail' | 'warn') =>
-    document.counts[verdict] - forgiven.filter((result) => result.verdict === verdict).length;
+    scored[verdict] - forgiven.filter((result) => result.verdict === verdict).length;
   const counts: Counts = {
-    ...document.counts,
+    ...scored,
     fail: without('fail'),
     warn: without('warn'),
-    pass: document.counts.pass + forgiven.length,
+    pass: scored.pass + forgiven.length,
   };
   const code = CODES[runVerdict(counts, strict)];
   return code !== 4 && (baseline?.stale.length ?? 0) > 0 ? 1 : code;
