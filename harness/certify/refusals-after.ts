@@ -47,8 +47,12 @@ function aboutTheRun(document: ResultDocument, revision: Revision): Refusal[] {
   return refusals;
 }
 
+function amount(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
 function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun} is` : `${count} ${noun}s are`;
+  return `${amount(count, noun)} ${count === 1 ? 'is' : 'are'}`;
 }
 
 function aboutResults(document: ResultDocument): Refusal[] {
@@ -64,7 +68,7 @@ function aboutResults(document: ResultDocument): Refusal[] {
   refuse(
     'failed',
     failed,
-    `${counted(failed.length, 'scored check')} failed`,
+    `${amount(failed.length, 'scored check')} failed`,
     'Mend the receiver: the report says of each what is wrong and how. Then certify again.',
     1,
   );
@@ -72,7 +76,7 @@ function aboutResults(document: ResultDocument): Refusal[] {
   refuse(
     'warned',
     warned,
-    `${counted(warned.length, 'warning')} there, and --strict counts them as failures`,
+    `${amount(warned.length, 'warning')}, and --strict counts warnings as failures`,
     'Mend what the report says of each, or certify without --strict.',
     1,
   );

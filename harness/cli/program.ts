@@ -108,6 +108,8 @@ export function createProgram(finish: (code: number) => void): Command {
     .version(version, '-V, --version', 'print the version')
     .showHelpAfterError('(hookproof --help shows the commands)')
     .exitOverride()
+    // `certify` has options, and so have the commands below it: what stands after a command's name is its own.
+    .enablePositionalOptions()
     .configureHelp({ showGlobalOptions: false });
 
   withRunOptions(withPartnerOptions(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
@@ -245,7 +247,6 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
     .option('--valid-for <days>', 'how long it is good, 1d to 398d', '90d')
     .addHelpText('after', CERTIFY_HELP)
-    // The commands below have a --key of their own.
     .enablePositionalOptions()
     .action(action(async () => (await import('./commands/certify.ts')).certifyCommand));
   certify

@@ -1,5 +1,6 @@
 /** The first lines of the terminal report: the verdict, the numbers, and what was tested. */
 import type { ResultDocument, RunVerdict } from '../result/result-document.ts';
+import { isScored } from '../result/scoring.ts';
 import { counted, type Layout } from './layout.ts';
 import { displayWidth } from './wrap.ts';
 
@@ -41,10 +42,16 @@ function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] 
   ];
 }
 
-function numbers({ counts, results }: Pick<ResultDocument, 'counts' | 'results'>): string {
-  const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
+function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 'scoring'>): string {
+  const { counts, results } = document;
+  const failed = results.filter(({ verdict }) => verdict === 'fail');
+  const known = failed.filter((result) => result.known !== null).length;
+  const aside = failed.filter((result) => !isScored(document, result)).length;
+  const besides = [known > 0 ? `${known} known` : '', aside > 0 ? `${aside} not scored` : '']
+    .filter(Boolean)
+    .join(', ');
   const parts: [number, string][] = [
-    [counts.fail, known === 0 ? 'failed' : `failed (${known} known)`],
+    [counts.fail, besides === '' ? 'failed' : `failed (${besides})`],
     [counts.harnessError, counts.harnessError === 1 ? 'harness error' : 'harness errors'],
     [counts.warn, counts.warn === 1 ? 'warning' : 'warnings'],
     [counts.inconclusive, 'inconclusive'],
@@ -66,12 +73,13 @@ const FIXTURE = 'fixture-';
 const nameOfFixture = (feature: string) => feature.slice(FIXTURE.length);
 
 function circumstances(document: ResultDocument): string {
-  const { target, profile, shard } = document;
+  const { target, profile, scoring, shard } = document;
   const features = target.features.filter((feature) => !feature.startsWith(FIXTURE));
   const fixtures = target.features.filter((feature) => feature.startsWith(FIXTURE));
   const parts = [features.length === 0 ? 'no security feature on' : `with ${features.join(', ')}`];
   if (fixtures.length > 0) parts.push(`client certificates to refuse: ${fixtures.map(nameOfFixture).join(', ')}`);
-  if (profile !== null) parts.push(`profile ${profile}`);
+  if (profile !== null)
+    parts.push(`profile ${profile}${scoring === undefined ? '' : `, revision ${scoring.revision}`}`);
   if (target.tls !== null) parts.push(connectionOf(target.tls));
   if (shard !== null) parts.push(`shard ${shard.index} of ${shard.of}`);
   return parts.join('; ');

@@ -1,6 +1,13 @@
 /** `hookproof certify recheck`: a short canary against an endpoint that was certified. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { type Drift, missingFeatures, type Reason, recheck, urlDigest, type Verification } from '../../certify/index.ts';
+import {
+  type Drift,
+  missingFeatures,
+  type Reason,
+  recheck,
+  urlDigest,
+  type Verification,
+} from '../../certify/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import { createRedactor } from '../../report/index.ts';
 import { featuresOf } from '../../run/features.ts';
