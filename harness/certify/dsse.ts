@@ -17,7 +17,7 @@ export interface Envelope {
 }
 
 /** A file that is larger is no certificate: bytes. */
-export const MOST_ENVELOPE_BYTES = 1024 * 1024;
+const MOST_ENVELOPE_BYTES = 1024 * 1024;
 const SIGNATURE_BYTES = 64;
 const MEDIA_TYPE = /^[a-z0-9.+/-]{1,127}$/;
 const KEY_ID = /^[0-9a-f]{64}$/;

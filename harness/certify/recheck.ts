@@ -53,7 +53,7 @@ export function missingFeatures({ predicate }: Statement, configured: readonly F
 }
 
 /** The checks of the canary: those that the endpoint passed when it was certified. */
-export function canaryOf({ predicate: { passedTests } }: Statement): string[] {
+function canaryOf({ predicate: { passedTests } }: Statement): string[] {
   return CANARY.filter((id) => passedTests.includes(id));
 }
 
@@ -66,7 +66,7 @@ export async function recheck({ statement, publicRoots, ...given }: RecheckOptio
 }
 
 /** Pure. */
-export function driftOf(
+function driftOf(
   { predicate, subject }: Statement,
   look: EndpointLook | null,
   { results }: Pick<ResultDocument, 'results'>,

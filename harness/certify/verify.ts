@@ -7,7 +7,7 @@ import { profileDigest, urlDigest } from './issue.ts';
 import { keyIdOf } from './keys.ts';
 import { PAYLOAD_TYPE, readStatement, type Statement } from './statement.ts';
 
-export type VerifyCode =
+type VerifyCode =
   | 'malformed'
   | 'unknown-key'
   | 'wrong-signature'

@@ -343,6 +343,15 @@ export function createProgram(finish: (code: number) => void): Command {
   return program;
 }
 
+/** Every command that can be run, with its whole name: those below another one, and one above others when it takes an argument itself. */
+export function commandsOf(program: Command): { readonly name: string; readonly command: Command }[] {
+  return program.commands.flatMap((command) => {
+    const below = command.commands.map((sub) => ({ name: `${command.name()} ${sub.name()}`, command: sub }));
+    const itself = below.length === 0 || command.registeredArguments.length > 0;
+    return [...(itself ? [{ name: command.name(), command }] : []), ...below];
+  });
+}
+
 /** Runs the program and gives the exit code. Nothing it meets is thrown further. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let code = 0;

@@ -45,7 +45,9 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
     checkProfile(run.profile, profile, partner, resolution);
   }
   if (run.revision !== null && run.profile === null) {
-    advice.push('A revision says what is scored for a profile; without a profile everything is, so it is not looked at.');
+    advice.push(
+      'A revision says what is scored for a profile; without a profile everything is, so it is not looked at.',
+    );
   }
   throwIfAny(problems);
   if (partner === undefined) {
