@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
 import type { ResultDocument, Verdict } from '../result/result-document.ts';
-import { isScored } from '../result/scoring.ts';
+import { isScored } from '../result/tally.ts';
 import { canonicalJson, type Json } from './canonical-json.ts';
 import { sha256 } from './digest.ts';
 import { envelopeText, signEnvelope } from './dsse.ts';

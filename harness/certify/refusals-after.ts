@@ -1,7 +1,7 @@
 /** What speaks against a certificate after the run. Pure. */
 import { PROFILE_RULES } from '../../scenarios/index.ts';
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { isScored } from '../result/scoring.ts';
+import { isScored } from '../result/tally.ts';
 import type { CertificationRun, ClockReading } from './certification-run.ts';
 import { listed, type Refusal } from './refusal.ts';
 import type { Revision } from './revision.ts';

@@ -1,6 +1,6 @@
 /** The first lines of the terminal report: the verdict, the numbers, and what was tested. */
 import type { ResultDocument, RunVerdict } from '../result/result-document.ts';
-import { isScored } from '../result/scoring.ts';
+import { isScored } from '../result/tally.ts';
 import { counted, type Layout } from './layout.ts';
 import { displayWidth } from './wrap.ts';
 

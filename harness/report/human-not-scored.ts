@@ -1,6 +1,6 @@
 /** Checks that are newer than the revision of the catalogue: told, so that nobody is surprised when it is raised. */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { isScored } from '../result/scoring.ts';
+import { isScored } from '../result/tally.ts';
 import { counted, type Layout } from './layout.ts';
 
 function isRed({ verdict }: ScenarioResult): boolean {

@@ -1,6 +1,6 @@
 /** The terminal report. It reads from the top: the verdict, the cause, what failed and how to mend it, then all the rest. */
 import type { ResultDocument } from '../result/result-document.ts';
-import { isScored } from '../result/scoring.ts';
+import { isScored } from '../result/tally.ts';
 import { renderKnown, renderStale } from './human-baseline.ts';
 import { renderCases } from './human-cases.ts';
 import { renderDiagnosis } from './human-diagnosis.ts';

@@ -6,8 +6,7 @@
  * system-out, except in a strict run, where it fails as the run does.
  */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { isScored } from '../result/scoring.ts';
-import { failsTheRun } from '../result/tally.ts';
+import { failsTheRun, isScored } from '../result/tally.ts';
 import { closeness, NOTHING_FITS, namesOf } from './diagnosis-words.ts';
 import { groupBy } from './group.ts';
 import { element } from './xml.ts';

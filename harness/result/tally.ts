@@ -1,6 +1,5 @@
 /** Counts and the run's verdict. Pure. */
 import type { ResultDocument, RunVerdict, ScenarioResult } from './result-document.ts';
-import { isScored } from './scoring.ts';
 
 type Counts = ResultDocument['counts'];
 
@@ -21,6 +20,14 @@ export function runVerdict(counts: Counts, strict: boolean): RunVerdict {
   if (counts.inconclusive > 0) return 'inconclusive';
   // Nothing that applied was judged: that proves nothing.
   return counts.pass + counts.warn === 0 ? 'inconclusive' : 'conformant';
+}
+
+/**
+ * Whether a result counts for the verdict and the exit code. Under a revision of the catalogue, a newer scenario is judged and told, and
+ * does not.
+ */
+export function isScored({ scoring }: Pick<ResultDocument, 'scoring'>, { id }: Pick<ScenarioResult, 'id'>): boolean {
+  return scoring?.notScored.includes(id) !== true;
 }
 
 /** Whether this result fails the run, unless it is known. */

@@ -21,6 +21,8 @@ import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } fro
 import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } from './tls-phase.ts';
 import { isObservation, isSending, type Trial } from './trial.ts';
 
+export { featuresOf };
+
 /** What a run has to know of a revision of the catalogue. */
 export interface ScoringRevision {
   readonly number: number;

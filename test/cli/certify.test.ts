@@ -38,7 +38,12 @@ beforeAll(async () => {
   receiver = await startReceiver({ signing: { secrets: [SECRET] }, tls: { cert, key }, host: '127.0.0.1', port: 0 });
   url = `https://localhost:${new URL(receiver.url).port}/hooks`;
   await certify(['keygen', 'operator.pem'], {});
-  certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '--key', 'operator.pem', '-o', 'out']);
+  // The text of the key in the variable, as CI has it.
+  const key = await text('operator.pem');
+  certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '-o', 'out'], {
+    ...env,
+    HOOKPROOF_CERTIFY_KEY: key,
+  });
 }, 60_000);
 afterAll(async () => {
   await receiver?.close();
@@ -288,6 +293,15 @@ describe('a certification is refused before anything is sent', () => {
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: 0 });
     for (const words of says) expect(stderr).toContain(words);
     expect(stderr).not.toMatch(/internal error|\n {4}at /);
+  });
+
+  it('with a key in the variable that is none to sign with', async () => {
+    const given = { ...env, HOOKPROOF_CERTIFY_KEY: await text('operator.pub.pem') };
+    const { code, stderr } = await certify([`https${listening}`, '--profile', 'staging'], given);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('HOOKPROOF_CERTIFY_KEY is a public key'),
+    });
   });
 
   it('with the text of the key on the command line, which is not repeated', async () => {

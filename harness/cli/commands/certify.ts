@@ -1,6 +1,6 @@
 /** `hookproof certify`: runs a profile, and issues a certificate when nothing speaks against it. */
 import { mkdir, readFile, rm } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import {
   type CertificationRun,
@@ -11,19 +11,18 @@ import {
   issueCertificate,
   keyIdOf,
   loadRevision,
-  type Refusal,
   refusalsAfter,
   refusalsBefore,
 } from '../../certify/index.ts';
 import { type ConfigFlags, OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
-import { createLayout, redactDocument, renderJson } from '../../report/index.ts';
-import { featuresOf } from '../../run/features.ts';
+import { redactDocument, renderJson } from '../../report/index.ts';
+import { featuresOf } from '../../run/run.ts';
 import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, inTheWay, writeNew } from '../certify-files.ts';
 import { type KeyFlags, signingKey } from '../certify-key.ts';
+import { notCertified, say, shown } from '../certify-outcome.ts';
 import { commandConfig } from '../command-config.ts';
 import { perform, report } from '../conduct.ts';
 import { interruptible } from '../interruptible.ts';
-import { displayOf } from '../terminal.ts';
 
 interface CertifyFlags extends ConfigFlags, KeyFlags {
   readonly config?: string;
@@ -133,30 +132,6 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
   } finally {
     interruption.dispose();
   }
-}
-
-type Layout = ReturnType<typeof createLayout>;
-
-/** After the report where a person reads it, and else where it is in nobody's way. */
-function say({ reporters }: ResolvedConfig, lines: (layout: Layout) => readonly string[]): void {
-  const forPeople = reporters.some(({ name, file }) => name === 'human' && file === null);
-  const stream = forPeople ? process.stdout : process.stderr;
-  stream.write(`\n${lines(createLayout(displayOf(stream))).join('\n')}\n`);
-}
-
-function notCertified(refusals: readonly Refusal[]): (layout: Layout) => readonly string[] {
-  return (layout) => [
-    `${layout.sign('fail')} ${layout.paint('NOT CERTIFIED', 'bold', 'red')}`,
-    ...refusals.flatMap(({ code, message, fix }) => [
-      ...layout.paragraph(`  ${layout.sign('fail')} `, `${message} (${code})`),
-      ...layout.paragraph('    fix  ', fix, 'cyan'),
-    ]),
-  ];
-}
-
-function shown(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short.startsWith('..') ? path : short;
 }
 
 function changed(folder: string): HookproofError {
