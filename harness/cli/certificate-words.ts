@@ -1,11 +1,11 @@
 /** How a certificate that was verified is shown. */
-import type { Drift, Reason, Verification } from '../certify/index.ts';
+import type { Refusal, Verification } from '../certify/index.ts';
 import { createLayout } from '../report/index.ts';
 import { displayOf } from './terminal.ts';
 
 type Statement = NonNullable<Verification['statement']>;
 type Layout = ReturnType<typeof createLayout>;
-type Told = Pick<Reason | Drift, 'code' | 'message' | 'fix'>;
+type Told = Pick<Refusal, 'code' | 'message' | 'fix'>;
 
 export function outputLayout(): Layout {
   return createLayout(displayOf(process.stdout));

@@ -39,10 +39,10 @@ beforeAll(async () => {
   url = `https://localhost:${new URL(receiver.url).port}/hooks`;
   await certify(['keygen', 'operator.pem'], {});
   // The text of the key in the variable, as CI has it.
-  const key = await text('operator.pem');
+  const signingKey = await text('operator.pem');
   certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '-o', 'out'], {
     ...env,
-    HOOKPROOF_CERTIFY_KEY: key,
+    HOOKPROOF_CERTIFY_KEY: signingKey,
   });
 }, 60_000);
 afterAll(async () => {
