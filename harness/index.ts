@@ -1,6 +1,7 @@
 /** The harness as a library. Package export `hookproof`: run the suites against an endpoint and render the result document. */
 export { HookproofError } from '../contract/index.ts';
 export { type Baseline, type BaselineEntry, readBaseline } from './baseline/index.ts';
+export { CURRENT_REVISION, loadRevision, type Revision } from './certify/revision.ts';
 export type { Stack } from './diagnose/index.ts';
 export {
   createRedactor,
@@ -27,6 +28,6 @@ export type {
 export type { RunEvent, RunListener } from './result/run-event.ts';
 export { exitCodeOf } from './result/tally.ts';
 export type { RunLimits } from './run/context.ts';
-export { type RunOptions, run } from './run/run.ts';
+export { type RunOptions, run, type ScoringRevision } from './run/run.ts';
 export type { Partner } from './sender/index.ts';
 export { version } from './version.ts';

@@ -7,6 +7,7 @@ export type {
   HelloOffer,
   SuiteGroup,
 } from './handshake.ts';
+export { PROFILE_RULES, PROFILES, type Profile, type ProfileRules } from './profiles.ts';
 export { REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
 export * as samples from './samples.ts';
 export {

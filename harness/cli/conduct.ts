@@ -1,20 +1,25 @@
 /** Conducts a run on the command line: progress, signals, reports, exit code. */
 import { relative } from 'node:path';
 import { readBaseline } from '../baseline/index.ts';
+import type { Revision } from '../certify/revision.ts';
 import type { ResolvedConfig } from '../config/index.ts';
 import { createProgress, createRedactor, redactDocument, redactEvent, writeReports } from '../report/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
 import type { RunEvent } from '../result/run-event.ts';
 import { exitCodeOf } from '../result/tally.ts';
-import { run } from '../run/run.ts';
+import { type RunOptions, run } from '../run/run.ts';
 import { interruptible } from './interruptible.ts';
 import { namedSecrets } from './named-secrets.ts';
 import { displayOf } from './terminal.ts';
 
 type Interruption = ReturnType<typeof interruptible>;
 
-/** A run with its progress on standard error. The document is not redacted yet. */
-async function perform(config: ResolvedConfig, interruption: Interruption) {
+/** A run with its progress on standard error. The document is not redacted yet. `conductor` runs it; certification watches more than the run. */
+export async function perform(
+  config: ResolvedConfig,
+  interruption: Interruption,
+  conductor: (options: RunOptions) => Promise<ResultDocument> = run,
+) {
   const { run: options } = config;
   // Whatever is wrong with it is known before the first request.
   const baseline = options.baseline === null ? null : await readBaseline(options.baseline, shownPath(options.baseline));
@@ -22,12 +27,13 @@ async function perform(config: ResolvedConfig, interruption: Interruption) {
   const progress = createProgress({ stream: process.stderr, ...displayOf(process.stderr) });
   const wantsEvents = config.reporters.some(({ name }) => name === 'ndjson');
   const events: RunEvent[] = [];
-  const document = await run({
+  const document = await conductor({
     partner: config.partner,
     clientFixtures: config.clientFixtures,
     selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
     limits: { concurrency: options.concurrency, timeoutMs: options.timeoutMs, recoveryMs: options.recoveryMs },
     profile: options.profile,
+    revision: await revisionFor(options),
     ...(options.seed === null ? {} : { seed: options.seed }),
     strict: options.strict,
     bail: options.bail,
@@ -52,18 +58,33 @@ async function perform(config: ResolvedConfig, interruption: Interruption) {
 export async function conduct(config: ResolvedConfig): Promise<number> {
   const interruption = interruptible();
   try {
-    const { document, ...rest } = await perform(config, interruption);
-    const written = await writeReports(document, config.reporters, {
-      stdout: process.stdout,
-      cwd: process.cwd(),
-      terminal: displayOf(process.stdout),
-      ...rest,
-    });
-    for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
-    return interruption.exitCode() ?? exitCodeOf(document);
+    const performed = await perform(config, interruption);
+    await report(config, performed);
+    return interruption.exitCode() ?? exitCodeOf(performed.document);
   } finally {
     interruption.dispose();
   }
+}
+
+/** Writes the reports that the configuration asks for, and says where. */
+export async function report(
+  { reporters }: ResolvedConfig,
+  { document, ...rest }: Awaited<ReturnType<typeof perform>>,
+): Promise<void> {
+  const written = await writeReports(document, reporters, {
+    stdout: process.stdout,
+    cwd: process.cwd(),
+    terminal: displayOf(process.stdout),
+    ...rest,
+  });
+  for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
+}
+
+/** A profile is scored by a revision of the catalogue; without one everything counts. */
+async function revisionFor({ profile, revision }: ResolvedConfig['run']): Promise<Revision | null> {
+  if (profile === null) return null;
+  const { CURRENT_REVISION, loadRevision } = await import('../certify/revision.ts');
+  return loadRevision(revision ?? CURRENT_REVISION);
 }
 
 /** Runs what the configuration says, writes no report, and gives the document without secrets. */

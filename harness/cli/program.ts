@@ -38,6 +38,7 @@ function withPartnerOptions(command: Command): Command {
 function withRunOptions(command: Command): Command {
   return command
     .option('--profile <name>', 'features that must be on: basic, staging, production')
+    .option('--revision <n>', 'with a profile: the revision of the catalogue that is scored (default: the newest)')
     .option('--suite <name>', 'only this suite (repeatable)', collect)
     .option('--scenario <id>', 'only this scenario (repeatable)', collect)
     .option('--grep <pattern>', 'only what matches in id or title (repeatable)', collect)
@@ -78,6 +79,18 @@ Exit codes:
   0 it could look at everything, whatever it found, 2 usage or configuration error, 3 the endpoint was not reached,
   4 internal error, 130/143 interrupted`;
 
+const CERTIFY_HELP = `
+The certificate and its evidence go into one folder: hookproof-certificate, or --output-dir. It is refused, with every reason, unless the run
+is whole and every scored check is judged and green.
+
+Examples:
+  hookproof certify keygen
+  hookproof certify https://partner.example/hooks --profile production --key hookproof-certify.pem
+  hookproof certify verify hookproof-certificate/certificate.dsse.json --key hookproof-certify.pub.pem
+
+Exit codes:
+  0 certified, 1 the endpoint is in the way, 2 what was asked for or this machine is, 3 no verdict, 4 internal error, 130/143 interrupted`;
+
 const BASELINE_HELP = `
 New entries wait for a person to fill in the reason and the owner, and expire after 90 days. It never runs in CI (CI is set): there, a
 new failure has to fail.
@@ -99,6 +112,8 @@ export function createProgram(finish: (code: number) => void): Command {
     .version(version, '-V, --version', 'print the version')
     .showHelpAfterError('(hookproof --help shows the commands)')
     .exitOverride()
+    // `certify` has options, and so have the commands below it: what stands after a command's name is its own.
+    .enablePositionalOptions()
     .configureHelp({ showGlobalOptions: false });
 
   withRunOptions(withPartnerOptions(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
@@ -244,6 +259,54 @@ export function createProgram(finish: (code: number) => void): Command {
     )
     .action(action(async () => (await import('./commands/verify.ts')).verifyCommand));
 
+  const certify = withRunOptions(
+    withPartnerOptions(program.command('certify').argument('[url]', 'endpoint (or HOOKPROOF_URL)')),
+  )
+    .description('run a profile against an endpoint, and issue a signed certificate when nothing speaks against it')
+    .option('--key <file>', 'private key that signs it (or HOOKPROOF_CERTIFY_KEY); `certify keygen` makes one')
+    .option('--passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
+    .option('--valid-for <days>', 'how long it is good, 1d to 398d', '90d')
+    .addHelpText('after', CERTIFY_HELP)
+    .enablePositionalOptions()
+    .action(action(async () => (await import('./commands/certify.ts')).certifyCommand));
+  certify
+    .command('keygen')
+    .argument('[file]', 'private key to write; the public key goes beside it, as .pub.pem', 'hookproof-certify.pem')
+    .description('make the pair of Ed25519 keys that certificates are signed and verified with')
+    .option('--passphrase-file <file>', 'encrypt it with this passphrase (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
+    .action(action(async () => (await import('./commands/certify-keygen.ts')).certifyKeygenCommand));
+  certify
+    .command('verify')
+    .argument('<file>', 'certificate')
+    .description('say whether a certificate is good, offline')
+    .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
+    .option('--result <file>', 'the result document that lies beside it, to be sure that it is the one')
+    .option('--url <url>', 'the endpoint that it has to be for')
+    .option('--profile <name>', 'the profile that it has to be for')
+    .option('--at <time>', 'judge the dates at this time (default: now)')
+    .option('--strict', 'a superseded revision refuses too')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExits 0 when it is good, 1 when it is not, 2 when it could not be looked at.\n\nExample:\n  hookproof certify verify certificate.dsse.json --key hookproof-certify.pub.pem --url https://partner.example/hooks',
+    )
+    .action(action(async () => (await import('./commands/certify-verify.ts')).certifyVerifyCommand));
+  withPartnerOptions(
+    certify
+      .command('recheck')
+      .argument('<file>', 'certificate')
+      .argument('[url]', 'endpoint (default: that of the certificate)'),
+  )
+    .description('send a short canary to a certified endpoint, and report what has drifted')
+    .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
+    .option('--strict', 'a superseded revision counts as drift')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExits 0 when it is as certified, 1 when it has drifted or the certificate is not good, 3 when that could not be told.',
+    )
+    .action(action(async () => (await import('./commands/certify-recheck.ts')).certifyRecheckCommand));
+
   withPartnerOptions(program.command('doctor').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
     .description('look at DNS, connection, TLS, client certificate, secrets and clock; findings with fixes, no verdict')
     .option('--deliver', 'send one valid delivery too')
@@ -300,11 +363,21 @@ export function createProgram(finish: (code: number) => void): Command {
   return program;
 }
 
+/** Every command that can be run, with its whole name: those below another one, and one above others when it takes an argument itself. */
+export function commandsOf(program: Command): { readonly name: string; readonly command: Command }[] {
+  return program.commands.flatMap((command) => {
+    const below = command.commands.map((sub) => ({ name: `${command.name()} ${sub.name()}`, command: sub }));
+    const itself = below.length === 0 || command.registeredArguments.length > 0;
+    return [...(itself ? [{ name: command.name(), command }] : []), ...below];
+  });
+}
+
 /** Runs the program and gives the exit code. Nothing it meets is thrown further. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let code = 0;
-  // The kind of key to make is no key.
-  const words = argv[0] === 'certs' ? argv.filter((word) => !/^--key(?:=|$)/.test(word)) : argv;
+  // The kind of key to make is no key, and that of `certify` is the name of a file.
+  const words =
+    argv[0] === 'certs' || argv[0] === 'certify' ? argv.filter((word) => !/^--key(?:=|$)/.test(word)) : argv;
   const misplaced = words.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word));
   if (misplaced !== undefined) {
     const flag = misplaced.replace(/=.*$/s, '');

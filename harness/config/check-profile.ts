@@ -1,21 +1,10 @@
 /** What the profiles ask for. Specification: Authentication (recommended combinations; HTTPS is required for production). */
+import { PROFILE_RULES } from '../../scenarios/profiles.ts';
 import { isLoopback } from '../sender/index.ts';
 import type { Partner } from '../sender/partner.ts';
 import type { Profile } from './config.ts';
 import { type Given, problemWith } from './given.ts';
 import type { Resolution } from './resolution.ts';
-
-interface ProfileNeeds {
-  readonly hmac: boolean;
-  readonly apiKey: boolean;
-}
-
-/** Every profile needs HTTPS. Production takes an API key and mutual TLS too, where partner and operator agree on them. */
-const NEEDS: Record<Profile, ProfileNeeds> = {
-  basic: { hmac: false, apiKey: true },
-  staging: { hmac: true, apiKey: false },
-  production: { hmac: true, apiKey: false },
-};
 
 /** Names each feature that the profile needs and that is not configured. On loopback plain HTTP is advice, not a problem. */
 export function checkProfile(
@@ -26,13 +15,14 @@ export function checkProfile(
 ): void {
   const { problems, advice, attempted } = resolution;
   const code = 'CONFIG_PROFILE';
-  if (NEEDS[profile].hmac && !attempted.has('hmac.secret')) {
+  const { needs } = PROFILE_RULES[profile];
+  if (needs.includes('hmac') && !attempted.has('hmac.secret')) {
     const hint = 'Give the secret with --secret-file, HOOKPROOF_SECRET, or hmac.secret in the configuration file.';
     problems.push(
       problemWith(given, `the profile ${profile} needs an HMAC secret, and none is configured`, hint, code),
     );
   }
-  if (NEEDS[profile].apiKey && !attempted.has('api-key.value')) {
+  if (needs.includes('api-key') && !attempted.has('api-key.value')) {
     const hint = 'Give the key with --api-key-file, HOOKPROOF_API_KEY, or api-key.value in the configuration file.';
     problems.push(problemWith(given, `the profile ${profile} needs an API key, and none is configured`, hint, code));
   }

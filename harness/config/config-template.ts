@@ -45,6 +45,7 @@ hmac:
 # Which features must be on: basic (HTTPS, API key), staging (HTTPS, HMAC), production (HTTPS, HMAC).
 # Without it, what is configured is what is checked.
 # profile: staging
+# revision: 1       # which revision of the catalogue says what is scored for the profile; the newest when it is not set
 
 # Run only a part of the catalogue; \`hookproof list\` shows what there is.
 # suites: [valid, signature]

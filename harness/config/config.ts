@@ -1,11 +1,10 @@
 /** The shapes that go into the configuration of a run and come out of it. */
 import type { ClientFixture } from '../../scenarios/index.ts';
+import { PROFILES, type Profile } from '../../scenarios/profiles.ts';
 import type { Stack } from '../diagnose/stack.ts';
 import type { Partner } from '../sender/partner.ts';
 
-/** Which features must be on. Specification: Authentication (recommended combinations). */
-export const PROFILES = ['basic', 'staging', 'production'] as const;
-export type Profile = (typeof PROFILES)[number];
+export { PROFILES, type Profile };
 
 /** The reporters that exist. */
 export const REPORTERS = ['human', 'json', 'junit', 'ndjson', 'html', 'badge'] as const;
@@ -30,6 +29,7 @@ export interface ConfigFlags {
   readonly clientKey?: string | undefined;
   readonly ca?: string | undefined;
   readonly profile?: string | undefined;
+  readonly revision?: string | undefined;
   readonly suite?: readonly string[] | undefined;
   readonly scenario?: readonly string[] | undefined;
   readonly grep?: readonly string[] | undefined;
@@ -54,6 +54,8 @@ export interface ConfigFlags {
 export interface RunOptions {
   /** null: what is configured is what is checked. */
   readonly profile: Profile | null;
+  /** The revision of the catalogue that says which scenarios are scored for the profile; null: the newest. */
+  readonly revision: number | null;
   /** Names of suites and ids of scenarios as the user wrote them; the plan knows which exist. Empty: all. */
   readonly suites: readonly string[];
   readonly scenarios: readonly string[];

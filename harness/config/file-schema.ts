@@ -90,6 +90,11 @@ export const fileSchema = z
         )
         .partial(),
       profile: text.meta({ enum: [...PROFILES], description: 'Which features must be on.' }),
+      revision: z.int({ error: 'number' satisfies Expected }).meta({
+        minimum: BOUNDS.revision[0],
+        maximum: BOUNDS.revision[1],
+        description: 'The revision of the catalogue that says what is scored for the profile. Default: the newest.',
+      }),
       suites: list().describe('Run these suites only.'),
       scenarios: list().describe('Run these scenarios only.'),
       grep: list().describe('Run scenarios whose id or title matches one of these regular expressions.'),

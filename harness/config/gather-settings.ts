@@ -34,9 +34,12 @@ export function gatherSettings(
   return { settings, attempted };
 }
 
+/** What other parts of the program read. */
+const OF_OTHERS = ['HOOKPROOF_CERTIFY_KEY', 'HOOKPROOF_CERTIFY_KEY_PASSPHRASE'];
+
 /** Advice about variables that look like one of ours and are not, save those that the configuration file refers to. */
 export function adviseOnVariables(env: Environment, referenced: ReadonlySet<string>): string[] {
-  const known = SETTINGS.flatMap((setting: Setting) => setting.environment ?? []);
+  const known = [...SETTINGS.flatMap((setting: Setting) => setting.environment ?? []), ...OF_OTHERS];
   const prefix = 'HOOKPROOF_';
   return Object.keys(env)
     .filter((name) => name.startsWith(prefix) && !known.includes(name) && !referenced.has(name))

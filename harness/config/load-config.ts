@@ -44,6 +44,11 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
   if (profile !== undefined && run.profile !== null && !fileBroken) {
     checkProfile(run.profile, profile, partner, resolution);
   }
+  if (run.revision !== null && run.profile === null) {
+    advice.push(
+      'A revision says what is scored for a profile; without a profile everything is, so it is not looked at.',
+    );
+  }
   throwIfAny(problems);
   if (partner === undefined) {
     throw new HookproofError('CONFIG_INTERNAL', 'the configuration has no URL and no problem says so', {

@@ -12,6 +12,7 @@ export function resolveRun(resolution: Resolution): RunOptions {
   const { settings, problems } = resolution;
   const given = (path: SettingPath) => givenText(settings, path);
   const profile = given('profile');
+  const revision = given('revision');
   const concurrency = given('concurrency');
   const timeout = given('timeout');
   const recovery = given('recovery');
@@ -22,6 +23,7 @@ export function resolveRun(resolution: Resolution): RunOptions {
   const stack = given('stack');
   const options: RunOptions = {
     profile: (profile && oneOf(profile.value, PROFILES, 'a profile', profile, problems)) ?? null,
+    revision: (revision && wholeNumber(revision, BOUNDS.revision, problems)) ?? null,
     suites: givenTexts(settings, 'suites').map(({ value }) => value),
     scenarios: givenTexts(settings, 'scenarios').map(({ value }) => value),
     greps: givenTexts(settings, 'grep').flatMap((one) => pattern(one, problems) ?? []),
@@ -45,6 +47,7 @@ function showRun(resolution: Resolution, options: RunOptions): void {
   const list = (values: readonly string[]) => (values.length === 0 ? 'all' : values.join(', '));
   const values: readonly (readonly [SettingPath, string])[] = [
     ['profile', options.profile ?? 'none'],
+    ['revision', options.revision === null ? 'the newest' : String(options.revision)],
     ['suites', list(options.suites)],
     ['scenarios', list(options.scenarios)],
     ['grep', list(options.greps)],

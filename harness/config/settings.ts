@@ -29,6 +29,7 @@ export const SETTINGS = [
   { path: 'tls.ca', flag: 'ca', label: '--ca', environment: 'HOOKPROOF_CA' },
   ...FIXTURE_NAMES.flatMap((name) => FIXTURE_KEYS.map((key) => ({ path: `mtls.fixtures.${name}.${key}` as const }))),
   { path: 'profile', flag: 'profile', label: '--profile', environment: 'HOOKPROOF_PROFILE' },
+  { path: 'revision', flag: 'revision', label: '--revision' },
   { path: 'suites', flag: 'suite', label: '--suite' },
   { path: 'scenarios', flag: 'scenario', label: '--scenario' },
   { path: 'grep', flag: 'grep', label: '--grep' },
@@ -53,6 +54,7 @@ export const BOUNDS = {
   concurrency: [1, 64],
   timeout: [100, 600_000],
   recovery: [0, 600_000],
+  revision: [1, 9999],
 } as const;
 
 export const DEFAULTS = { concurrency: 8, timeoutMs: 10_000, recoveryMs: 10_000 } as const;

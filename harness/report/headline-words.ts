@@ -1,5 +1,6 @@
 /** The verdict of a run in words that every report shares: the verdict, the numbers, what was tested, what to bear in mind. Pure. */
 import type { ResultDocument, RunVerdict } from '../result/result-document.ts';
+import { isScored } from '../result/tally.ts';
 import { counted } from './layout.ts';
 
 export const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
@@ -42,10 +43,16 @@ function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] 
 }
 
 /** "48 failed, 15 warnings, 407 passed, 130 not applicable". */
-export function numbers({ counts, results }: Pick<ResultDocument, 'counts' | 'results'>): string {
-  const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
+export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 'scoring'>): string {
+  const { counts, results } = document;
+  const failed = results.filter(({ verdict }) => verdict === 'fail');
+  const known = failed.filter((result) => result.known !== null).length;
+  const aside = failed.filter((result) => !isScored(document, result)).length;
+  const besides = [known > 0 ? `${known} known` : '', aside > 0 ? `${aside} not scored` : '']
+    .filter(Boolean)
+    .join(', ');
   const parts: [number, string][] = [
-    [counts.fail, known === 0 ? 'failed' : `failed (${known} known)`],
+    [counts.fail, besides === '' ? 'failed' : `failed (${besides})`],
     [counts.harnessError, counts.harnessError === 1 ? 'harness error' : 'harness errors'],
     [counts.warn, counts.warn === 1 ? 'warning' : 'warnings'],
     [counts.inconclusive, 'inconclusive'],

@@ -13,11 +13,12 @@ import type { Layout } from './layout.ts';
 import { displayWidth } from './wrap.ts';
 
 function circumstances(document: ResultDocument): string {
-  const { target, profile, shard } = document;
+  const { target, profile, scoring, shard } = document;
   const fixtures = fixturesOf(target);
   const parts = [featuresOf(target)];
   if (fixtures !== '') parts.push(`client certificates to refuse: ${fixtures}`);
-  if (profile !== null) parts.push(`profile ${profile}`);
+  if (profile !== null)
+    parts.push(`profile ${profile}${scoring === undefined ? '' : `, revision ${scoring.revision}`}`);
   if (target.tls !== null) parts.push(connectionOf(target.tls));
   if (shard !== null) parts.push(`shard ${shard.index} of ${shard.of}`);
   return parts.join('; ');

@@ -1,5 +1,6 @@
 /** The terminal report. It reads from the top: the verdict, the cause, what failed and how to mend it, then all the rest. */
 import type { ResultDocument } from '../result/result-document.ts';
+import { isScored } from '../result/tally.ts';
 import { renderKnown, renderStale } from './human-baseline.ts';
 import { renderCases } from './human-cases.ts';
 import { renderDiagnosis } from './human-diagnosis.ts';
@@ -12,6 +13,7 @@ import {
   renderNotVerified,
 } from './human-groups.ts';
 import { renderClosing, renderHeadline } from './human-headline.ts';
+import { renderNotScored } from './human-not-scored.ts';
 import { renderLastLine, renderTable } from './human-table.ts';
 import { createLayout, type TerminalOptions } from './layout.ts';
 
@@ -28,12 +30,13 @@ const SCREEN_LINES = 100;
 export function renderHuman(document: ResultDocument, options: TerminalOptions): string {
   const layout = createLayout(options);
   const { results } = document;
-  const fresh = results.filter(({ known }) => known === null);
+  const scored = results.filter((result) => isScored(document, result));
+  const fresh = scored.filter(({ known }) => known === null);
   const sections = [
     renderHeadline(document, layout),
     renderDiagnosis(document, layout),
     renderStale(document.baseline, layout),
-    renderHarnessErrors(results, layout),
+    renderHarnessErrors(scored, layout),
     renderCases(
       'Failures',
       fresh.filter((result) => result.verdict === 'fail'),
@@ -44,8 +47,9 @@ export function renderHuman(document: ResultDocument, options: TerminalOptions):
       fresh.filter((result) => result.verdict === 'warn'),
       layout,
     ),
-    renderKnown(results, document.baseline, layout),
-    renderInconclusive(results, layout),
+    renderKnown(scored, document.baseline, layout),
+    renderInconclusive(scored, layout),
+    renderNotScored(document, layout),
     renderNotes(results, layout),
     renderNotApplicable(results, layout),
     renderAdvice(document.advice, layout),

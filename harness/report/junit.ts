@@ -6,14 +6,16 @@
  * system-out, except in a strict run, where it fails as the run does.
  */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { failsTheRun } from '../result/tally.ts';
+import { failsTheRun, isScored } from '../result/tally.ts';
 import { closeness, NOTHING_FITS, namesOf } from './diagnosis-words.ts';
 import { groupBy } from './group.ts';
 import { element } from './xml.ts';
 
 type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
 
-function outcomeOf(result: ScenarioResult, strict: boolean): Outcome {
+function outcomeOf(result: ScenarioResult, document: ResultDocument): Outcome {
+  const { strict } = document;
+  if (!isScored(document, result) && result.verdict !== 'pass') return 'skipped';
   if (result.known !== null && failsTheRun(result.verdict, strict)) return 'skipped';
   switch (result.verdict) {
     case 'fail':
@@ -42,7 +44,11 @@ function message(result: ScenarioResult): string {
   return `${result.verdict}: ${result.reason || result.observed}`;
 }
 
-function whySkipped({ known, observed, reason }: ScenarioResult): string {
+function whySkipped(result: ScenarioResult, document: ResultDocument): string {
+  const { known, observed, reason } = result;
+  if (!isScored(document, result) && result.verdict !== 'not-applicable') {
+    return `not scored in revision ${document.scoring?.revision}: ${message(result)}`;
+  }
   if (known === null) return reason || observed;
   return `known failure (${observed}): ${known.reason} (owner: ${known.owner}, until ${known.expires})`;
 }
@@ -67,8 +73,8 @@ function details(result: ScenarioResult): string {
     .join('\n');
 }
 
-function testcase(result: ScenarioResult, strict: boolean): string {
-  const outcome = outcomeOf(result, strict);
+function testcase(result: ScenarioResult, document: ResultDocument): string {
+  const outcome = outcomeOf(result, document);
   const attributes = {
     name: `${result.id}: ${result.title}`,
     classname: `hookproof.${result.suite}`,
@@ -77,7 +83,7 @@ function testcase(result: ScenarioResult, strict: boolean): string {
   const child = {
     failure: () => [element('failure', { message: message(result), type: result.verdict }, { text: details(result) })],
     error: () => [element('error', { message: message(result), type: result.verdict }, { text: details(result) })],
-    skipped: () => [element('skipped', { message: whySkipped(result) })],
+    skipped: () => [element('skipped', { message: whySkipped(result, document) })],
     passed: () =>
       result.reason === '' && result.verdict === 'pass' ? [] : [element('system-out', {}, { text: details(result) })],
   };
@@ -140,7 +146,7 @@ function diagnosisProperties({ diagnosis, counts: { fail } }: ResultDocument): [
 
 /** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
 export function renderJunit(document: ResultDocument): string {
-  const { results, strict, startedAt } = document;
+  const { results, startedAt } = document;
   const property = (name: string, value: string): string => element('property', { name, value });
   const properties = element(
     'properties',
@@ -161,18 +167,18 @@ export function renderJunit(document: ResultDocument): string {
     const time = seconds(members.reduce((sum, member) => sum + member.durationMs, 0));
     const attributes = {
       name: suite,
-      ...counts(members.map((member) => outcomeOf(member, strict))),
+      ...counts(members.map((member) => outcomeOf(member, document))),
       time,
       timestamp: startedAt,
     };
     return element('testsuite', attributes, {
-      children: [properties, ...members.map((member) => testcase(member, strict))],
+      children: [properties, ...members.map((member) => testcase(member, document))],
     });
   });
   const stale = staleEntries(document, properties);
   const broken = incomplete(document, properties);
   const outcomes = [
-    ...results.map((result) => outcomeOf(result, strict)),
+    ...results.map((result) => outcomeOf(result, document)),
     ...(document.baseline?.stale ?? []).map((): Outcome => 'failure'),
     ...broken.map((): Outcome => 'error'),
   ];

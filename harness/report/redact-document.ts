@@ -32,6 +32,8 @@ const WORDING: ReadonlySet<string> = new Set([
   'phase',
   'protocol',
   'requirements',
+  'retried',
+  'scoring',
   'seen',
   'stage',
   'startedAt',

@@ -130,6 +130,18 @@ export const resultDocument = z.strictObject({
       .nullable(),
   }),
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
+  /** Under a profile, which revision of the catalogue says what is scored. Absent without one: everything is. */
+  scoring: z
+    .strictObject({
+      revision: z.int().positive(),
+      /** SHA-256 of the revision's file, in hex. */
+      digest: text,
+      /** Checks of this run that are newer than the revision: judged and told, and without weight for verdict and exit code. */
+      notScored: z.array(text),
+    })
+    .optional(),
+  /** Checks whose verdict comes from a second try after a first that was no pass, because others in flight may have been to blame. Absent: none. */
+  retried: z.array(text).optional(),
   seed: text,
   /** Where this shard stands in a sharded run; null for a whole one. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),

@@ -22,27 +22,38 @@ export function runVerdict(counts: Counts, strict: boolean): RunVerdict {
   return counts.pass + counts.warn === 0 ? 'inconclusive' : 'conformant';
 }
 
+/**
+ * Whether a result counts for the verdict and the exit code. Under a revision of the catalogue, a newer scenario is judged and told, and
+ * does not.
+ */
+export function isScored({ scoring }: Pick<ResultDocument, 'scoring'>, { id }: Pick<ScenarioResult, 'id'>): boolean {
+  return scoring?.notScored.includes(id) !== true;
+}
+
 /** Whether this result fails the run, unless it is known. */
 export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean): boolean {
   return verdict === 'fail' || (strict && verdict === 'warn');
 }
 
 /**
- * The exit code of a run. Known failures do not fail it, however the endpoint is judged, and stale entries of the baseline do.
+ * The exit code of a run. Known failures do not fail it, however the endpoint is judged, and stale entries of the baseline do. What is not
+ * scored has no weight.
  * Interruption (130, 143) is decided where the signal is seen.
  */
 export function exitCodeOf(
-  document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'strict'>,
+  document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'scoring' | 'strict'>,
 ): 0 | 1 | 3 | 4 {
-  const { baseline, results, strict } = document;
+  const { baseline, strict } = document;
+  const results = document.results.filter((result) => isScored(document, result));
+  const scored = results.length === document.results.length ? document.counts : tally(results);
   const forgiven = results.filter(({ known, verdict }) => known !== null && failsTheRun(verdict, strict));
   const without = (verdict: 'fail' | 'warn') =>
-    document.counts[verdict] - forgiven.filter((result) => result.verdict === verdict).length;
+    scored[verdict] - forgiven.filter((result) => result.verdict === verdict).length;
   const counts: Counts = {
-    ...document.counts,
+    ...scored,
     fail: without('fail'),
     warn: without('warn'),
-    pass: document.counts.pass + forgiven.length,
+    pass: scored.pass + forgiven.length,
   };
   const code = CODES[runVerdict(counts, strict)];
   return code !== 4 && (baseline?.stale.length ?? 0) > 0 ? 1 : code;

@@ -38,6 +38,8 @@ export interface RunContext {
   serial: boolean;
   /** What is presented as client certificate where a scenario changes it. */
   identities: Identities;
+  /** Scenarios that were tried again after a first trial that was no pass. */
+  readonly retried: Set<string>;
   /** Why nothing more is sent, or null. */
   stopped: string | null;
   readonly seen: Writable<RunObservations>;
@@ -52,6 +54,7 @@ export function createContext(
     controlKit: createKit(given.partner, given.seed, 'controls', given.now, given.onSignature),
     serial: given.limits.concurrency === 1,
     identities: createIdentities(given.partner, {}, false),
+    retried: new Set(),
     stopped: null,
     seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [] },
   };

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isAccepted } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
+import { noteRetry } from './note-retry.ts';
 import { shipControl } from './shipment.ts';
 import { type Trial, tryScenario } from './trial.ts';
 
@@ -61,6 +62,7 @@ export async function settleOutage(context: RunContext, lane: Lane, suspects: re
       settled.push(suspect);
       continue;
     }
+    noteRetry(context, suspect);
     const again = await tryScenario(context, lane, suspect.planned, null, true);
     if (context.signal.aborted) return settled;
     if (again.outage === null || again.evidence.probes.length === 0) {

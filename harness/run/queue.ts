@@ -3,6 +3,7 @@ import type { PlannedScenario } from '../plan/plan.ts';
 import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
 import { runLanes } from './lanes.ts';
+import { noteRetry } from './note-retry.ts';
 import { settleOutage } from './outage.ts';
 import { type SendingPlan, type Trial, tryScenario } from './trial.ts';
 
@@ -40,6 +41,7 @@ export async function runQueue(
       }
       for (const trial of retry) {
         if (context.stopped !== null || context.signal.aborted) return;
+        noteRetry(context, trial);
         const again: Trial = await tryScenario(context, firstLane, trial.planned, null, true);
         if (context.signal.aborted) return;
         if (again.outage === null) settleAndCount(again);

@@ -21,6 +21,16 @@ import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } fro
 import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } from './tls-phase.ts';
 import { isObservation, isSending, type Trial } from './trial.ts';
 
+export { featuresOf };
+
+/** What a run has to know of a revision of the catalogue. */
+export interface ScoringRevision {
+  readonly number: number;
+  /** SHA-256 of its file, in hex. */
+  readonly digest: string;
+  readonly scored: ReadonlySet<string>;
+}
+
 export interface RunOptions {
   readonly partner: Partner;
   /** Client certificates that are wrong in a way that only the partner's authority can make. */
@@ -28,6 +38,8 @@ export interface RunOptions {
   readonly selection?: Partial<Selection>;
   readonly limits?: Partial<RunLimits>;
   readonly profile?: ResultDocument['profile'];
+  /** The revision of the catalogue that says which scenarios are scored. Absent or null: all are. */
+  readonly revision?: ScoringRevision | null;
   /** Repeats the values of an earlier run. A new one is drawn when it is absent. */
   readonly seed?: string;
   /** Warnings fail. */
@@ -56,7 +68,8 @@ const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const { partner, listener = () => {}, signal = new AbortController().signal, strict = false } = options;
-  const { clientFixtures = {}, baseline = null } = options;
+  const { clientFixtures = {}, baseline = null, revision = null } = options;
+  const counts = ({ id }: Pick<ScenarioResult, 'id'>) => revision?.scored.has(id) !== false;
   const features = featuresOf(partner, clientFixtures);
   const selection: Selection = { suites: [], scenarios: [], greps: [], shard: null, ...options.selection };
   const plan = planScenarios({ features, readableOnTheWay: isReadableOnTheWay(partner) }, selection);
@@ -80,7 +93,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     const result = { ...given, known: knownIn(baseline, given, now) };
     results.set(result.id, result);
     listener({ type: 'scenario-finished', judged: results.size, planned: plan.length, result });
-    if (options.bail === true && result.verdict === 'fail' && result.known === null)
+    if (options.bail === true && result.verdict === 'fail' && result.known === null && counts(result))
       context.stopped ??= `stopped after the first failure (${result.id})`;
   };
   const settle = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
@@ -129,8 +142,9 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   const reason = signal.aborted ? 'the run was interrupted' : (context.stopped ?? 'not run');
   for (const planned of plan) if (!results.has(planned.scenario.id)) report(withoutVerdict(planned, reason));
   const ordered = plan.flatMap(({ scenario }) => results.get(scenario.id) ?? []);
-  const counts = tally(ordered);
-  const { outages } = context.seen;
+  const { failedControls, outages } = context.seen;
+  const again = failedControls.filter((control) => control.again).map(({ scenario }) => scenario);
+  const retried = new Set([...context.retried, ...again]);
   const diagnosis = await diagnose({ results: ordered, outages, gate: gateFinding, stack: options.stack ?? null });
   const document: ResultDocument = {
     schemaVersion: 1,
@@ -138,17 +152,19 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     catalogue: { digest: catalogueDigest(), scenarios: plan.length },
     target: { url: partner.url, features, tls: inspection === null ? null : describeTls(inspection) },
     profile: options.profile ?? null,
+    ...(revision !== null && { scoring: scoringOf(revision, ordered) }),
+    ...(retried.size > 0 && { retried: [...retried] }),
     seed,
     shard: selection.shard,
     startedAt: now.toISOString(),
     durationMs: performance.now() - started,
-    verdict: runVerdict(counts, strict),
+    verdict: runVerdict(tally(ordered.filter(counts)), strict),
     strict,
     interrupted: signal.aborted,
     planned: plan.length,
     judged: ordered.length,
     requests: context.requests,
-    counts,
+    counts: tally(ordered),
     advice: [...(options.advice ?? [])],
     diagnosis,
     baseline: baseline === null ? null : baselineOutcome(baseline, ordered, CATALOGUE_IDS, now),
@@ -157,4 +173,8 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   };
   listener({ type: 'run-finished', document });
   return document;
+}
+
+function scoringOf({ number, digest, scored }: ScoringRevision, results: readonly ScenarioResult[]) {
+  return { revision: number, digest, notScored: results.map(({ id }) => id).filter((id) => !scored.has(id)) };
 }

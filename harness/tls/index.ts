@@ -5,3 +5,4 @@ export { type HelloOutcome, matchHello, type ServerHelloOutcome } from './hello/
 export { type ProbeLimits, type ProbeOffer, probeHello } from './hello/probe-hello.ts';
 export { inspectTls, type TlsInspection } from './inspect-tls.ts';
 export { fetchServedChain, type ServedChain, type ServedChainOptions } from './served-chain.ts';
+export { visit } from './tls-visit.ts';

@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HELP_TEXT } from '../../harness/cli/help-text.ts';
-import { createProgram } from '../../harness/cli/program.ts';
+import { commandsOf, createProgram } from '../../harness/cli/program.ts';
 import { configTemplate } from '../../harness/config/index.ts';
 import { hookproof } from './hookproof.ts';
 
-/** The commands of the table, those under another one by both names. */
+/** The commands of the table by their whole names. */
 function commandNames(): string[] {
-  return createProgram(() => {}).commands.flatMap((command) =>
-    command.commands.length === 0 ? [command.name()] : command.commands.map((sub) => `${command.name()} ${sub.name()}`),
-  );
+  return commandsOf(createProgram(() => {})).map(({ name }) => name);
 }
 
 /** The commands that a help text lists, without their arguments. */

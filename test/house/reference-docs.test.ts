@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../harness/cli/program.ts';
+import { commandsOf, createProgram } from '../../harness/cli/program.ts';
 import { CATALOGUE, REQUIREMENTS } from '../../scenarios/index.ts';
 import { ROOT } from './imports.ts';
 
@@ -17,11 +17,7 @@ describe('the reference pages', () => {
 
   it('have a heading for every scenario, requirement and command', () => {
     const headings = new Set(readdirSync(FOLDER).flatMap((name) => page(name).match(/^#{2,3} .*$/gm) ?? []));
-    const commands = createProgram(() => {}).commands.flatMap((command) =>
-      command.commands.length === 0
-        ? [command.name()]
-        : command.commands.map((sub) => `${command.name()} ${sub.name()}`),
-    );
+    const commands = commandsOf(createProgram(() => {})).map(({ name }) => name);
     const due = [
       ...CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => `### \`${id}\``)),
       ...REQUIREMENTS.map(({ id }) => `### ${id}`),

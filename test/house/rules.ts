@@ -18,6 +18,7 @@ const DOORS: readonly Import[] = [
 /** Single files behind a room's public face that others may import: they keep zod or YAML out of the way of a quick start. */
 const SINGLE_FILES: ReadonlySet<string> = new Set([
   'contract/hookproof-error.ts',
+  'harness/certify/revision.ts',
   'harness/config/nearest-name.ts',
   'harness/diagnose/stack.ts',
   'harness/sender/partner.ts',
@@ -28,6 +29,7 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/run/run.ts',
   'harness/version.ts',
   'scenarios/fault-dictionary.json',
+  'scenarios/profiles.ts',
 ]);
 
 const isOurs = (path: string) => path.endsWith('.ts') || path.endsWith('.json');

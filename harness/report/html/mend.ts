@@ -1,6 +1,7 @@
 /** What must be mended, by cause: one entry a mistake, however many checks it fails. */
 import { requirement } from '../../../scenarios/index.ts';
 import type { ResultDocument, ScenarioResult } from '../../result/result-document.ts';
+import { isScored } from '../../result/tally.ts';
 import { type Cause, causesOf } from '../causes.ts';
 import { groupBy } from '../group.ts';
 import { counted } from '../layout.ts';
@@ -86,9 +87,15 @@ function list(title: string, id: string, causes: readonly Cause[], places: Place
   }</section>`;
 }
 
-/** Failures that are not known, with the warnings of the same cause, and then the other warnings. */
-export function mend({ diagnosis, results, strict }: ResultDocument, places: Places): Markup {
-  const fresh = results.filter(({ known, verdict }) => known === null && (verdict === 'fail' || verdict === 'warn'));
+/** Failures that are not known, with the warnings of the same cause, and then the other warnings; apart, what is not scored. */
+export function mend(document: ResultDocument, places: Places): Markup {
+  const { diagnosis, results, strict } = document;
+  const red = results.filter(({ known, verdict }) => known === null && (verdict === 'fail' || verdict === 'warn'));
+  const fresh = red.filter((result) => isScored(document, result));
+  const aside = causesOf(
+    red.filter((result) => !isScored(document, result)),
+    [],
+  );
   const causes = causesOf(fresh, diagnosis);
   const fails = ({ members }: Cause): boolean => strict || members.some(({ verdict }) => verdict === 'fail');
   return html`${list('What must be mended', 'mend', causes.filter(fails), places)}${list(
@@ -96,5 +103,5 @@ export function mend({ diagnosis, results, strict }: ResultDocument, places: Pla
     'warnings',
     causes.filter((one) => !fails(one)),
     places,
-  )}`;
+  )}${list('Not scored: newer than the revision of the catalogue', 'not-scored', aside, places)}`;
 }

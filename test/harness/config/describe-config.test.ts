@@ -23,6 +23,7 @@ tls.ca            not set                default
 tls.passphrase    not set                default
 mtls.fixtures     none                   default
 profile           none                   default
+revision          the newest             default
 suites            all                    default
 scenarios         all                    default
 grep              all                    default

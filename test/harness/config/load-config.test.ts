@@ -9,6 +9,7 @@ describe('loadConfig', () => {
     expect(config.partner).toEqual({ url: 'https://partner.example/hook?x=1' });
     expect(config.run).toEqual({
       profile: null,
+      revision: null,
       suites: [],
       scenarios: [],
       greps: [],
@@ -67,6 +68,7 @@ describe('loadConfig', () => {
     });
     expect(config.run).toEqual({
       profile: 'production',
+      revision: null,
       suites: ['signature'],
       scenarios: ['signature/missing'],
       greps: ['miss(ing)?'],

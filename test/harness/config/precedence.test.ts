@@ -75,6 +75,13 @@ const TABLE: readonly Row[] = [
     at: '1:10',
   },
   {
+    path: 'revision',
+    flags: { revision: '2' },
+    yaml: 'revision: 3\n',
+    shown: { flag: '2', file: '3', none: 'the newest' },
+    at: '1:11',
+  },
+  {
     path: 'suites',
     flags: { suite: ['valid', 'http'] },
     yaml: 'suites:\n  - leaks\n',

@@ -64,6 +64,13 @@ describe('profiles', () => {
     Give an https:// URL. Only an endpoint on this machine may be plain HTTP.`);
   });
 
+  it('tells that a revision without a profile says nothing', async () => {
+    const advice = expect.stringContaining('A revision says what is scored for a profile');
+    const flags = { revision: '1' };
+    expect((await load({ flags, env: SECRET })).advice).toContainEqual(advice);
+    expect((await load({ flags: { ...flags, profile: 'staging' }, env: SECRET })).advice).not.toContainEqual(advice);
+  });
+
   it('does not call a secret missing that could not be read', async () => {
     const { message } = await refusal({ flags: { profile: 'staging', secretFile: './none' } });
     expect(message).toBe('--secret-file: the file ./none does not exist');

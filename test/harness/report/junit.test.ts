@@ -76,6 +76,21 @@ describe('the JUnit report', () => {
     expect(parseXml(report).attributes).toMatchObject({ tests: '3', failures: '1', skipped: '1' });
   });
 
+  it('skips what is not scored, with what came of it', () => {
+    const results = [
+      resultWith({ id: 'valid/plain' }),
+      resultWith({ id: 'valid/newer', verdict: 'fail', observed: '500' }),
+      resultWith({ id: 'valid/newest' }),
+    ];
+    const scoring = { revision: 1, digest: 'x', notScored: ['valid/newer', 'valid/newest'] };
+    const report = renderJunit(documentWith({ results, profile: 'staging', scoring }));
+    expect(outline(parseXml(report))).toEqual([
+      'testsuites',
+      ['testsuite', ['testcase'], ['testcase', ['skipped']], ['testcase']],
+    ]);
+    expect(report).toContain('not scored in revision 1: expected 401, observed 500');
+  });
+
   it('gives every verdict its element', () => {
     expect(outline(parseXml(renderJunit(oneOfEach)))).toEqual([
       'testsuites',

@@ -13,6 +13,9 @@ describe('the published JSON Schema', () => {
     const cases: [unknown, boolean][] = [
       [document, true],
       [JSON.parse(renderJson(document)), true],
+      [{ ...document, scoring: { revision: 1, digest: 'x', notScored: [] }, retried: ['valid/plain'] }, true],
+      [{ ...document, scoring: { revision: 0, digest: 'x', notScored: [] } }, false],
+      [{ ...document, scoring: null }, false],
       [{ ...document, schemaVersion: 2 }, false],
       [{ ...document, extra: 1 }, false],
       [{ ...document, verdict: 'fine' }, false],

@@ -1,0 +1,107 @@
+/** Makes a certificate from a run that nothing speaks against. Pure, and the same input gives the same bytes: Ed25519 needs no randomness. */
+import type { KeyObject } from 'node:crypto';
+import { PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
+import type { ResultDocument, Verdict } from '../result/result-document.ts';
+import { isScored } from '../result/tally.ts';
+import { canonicalJson, type Json } from './canonical-json.ts';
+import { sha256 } from './digest.ts';
+import { envelopeText, signEnvelope } from './dsse.ts';
+import { keyIdOf } from './keys.ts';
+import { PAYLOAD_TYPE, PREDICATE_TYPE, STATEMENT_TYPE, type Statement, statementBytes } from './statement.ts';
+
+export interface CertificateInput {
+  /** Redacted, and the bytes of the file in which it is saved. */
+  readonly document: ResultDocument;
+  readonly documentBytes: Uint8Array;
+  /** The endpoint as it was configured, query included. */
+  readonly url: string;
+  /** SHA-256 of the SubjectPublicKeyInfo of the endpoint's certificate. */
+  readonly leafKey: string;
+  readonly trust: 'public' | 'configured';
+  /** The redacted configuration, as it is saved beside the certificate. */
+  readonly configurationBytes: Uint8Array;
+  readonly issuedAt: Date;
+  readonly validForMs: number;
+  readonly privateKey: KeyObject;
+}
+
+/** The digest of a URL: of its normal form, without a fragment. The same for every spelling that leads to the same endpoint. */
+export function urlDigest(url: string): string {
+  const normal = new URL(url);
+  normal.hash = '';
+  return sha256(normal.href);
+}
+
+/** The digest of what a profile asks for. */
+export function profileDigest(profile: Profile): string {
+  const { needs, publicTrust } = PROFILE_RULES[profile];
+  return sha256(canonicalJson({ name: profile, needs: [...needs], publicTrust }));
+}
+
+/** In whole seconds, earlier ones, so that a certificate is never from the future. */
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+/** The text of the certificate's file. The caller has seen to it that there is no refusal. */
+export function issueCertificate(input: CertificateInput): string {
+  return envelopeText(signEnvelope(PAYLOAD_TYPE, statementBytes(statementOf(input)), input.privateKey));
+}
+
+function statementOf(input: CertificateInput): Statement {
+  const { document, issuedAt, leafKey, privateKey, trust, url, validForMs } = input;
+  const { profile, scoring, target } = document;
+  if (profile === null || scoring === undefined || target.tls?.protocol == null)
+    throw new TypeError('a run without a profile or without TLS cannot be certified');
+  const scored = document.results.filter((result) => isScored(document, result));
+  const withVerdict = (verdict: Verdict) => scored.filter((one) => one.verdict === verdict).map(({ id }) => id);
+  const warnedTests = withVerdict('warn');
+  const named = <Name extends string>(name: Name, digest: string) => ({ name, digest: { sha256: digest } });
+  return {
+    _type: STATEMENT_TYPE,
+    predicateType: PREDICATE_TYPE,
+    subject: [
+      named('result document', sha256(input.documentBytes)),
+      named('endpoint', urlDigest(url)),
+      named('endpoint key', leafKey),
+    ],
+    predicate: {
+      result: warnedTests.length > 0 ? 'WARNED' : 'PASSED',
+      configuration: [
+        named('catalogue', document.catalogue.digest.replace(/^sha256:/, '')),
+        named('configuration', sha256(input.configurationBytes)),
+        named('profile', profileDigest(profile)),
+        named('revision', scoring.digest),
+      ],
+      passedTests: withVerdict('pass'),
+      warnedTests,
+      failedTests: [],
+      hookproofCertificate: {
+        format: 1,
+        endpoint: { url: withoutQuery(target.url), tls: target.tls.protocol as 'TLSv1.3', trust },
+        expiresAt: timeText(issuedAt.getTime() + validForMs),
+        features: [...target.features],
+        issuedAt: timeText(issuedAt.getTime()),
+        keyId: keyIdOf(privateKey),
+        notApplicableTests: withVerdict('not-applicable'),
+        notScoredTests: [...scoring.notScored],
+        profile,
+        revision: scoring.revision,
+        run: { seed: document.seed, startedAt: document.startedAt },
+        tool: { ...document.tool },
+      },
+    },
+  };
+}
+
+/** The bytes of the configuration that is saved beside a certificate: settings with secrets redacted, without where reports go. */
+export function configurationBytes(settings: readonly { readonly path: string; readonly value: string }[]): Buffer {
+  const kept = settings.filter(({ path }) => path !== 'reporters' && path !== 'output-dir');
+  const members = kept.map(({ path, value }): [string, Json] => [path, value]);
+  return Buffer.from(`${canonicalJson(Object.fromEntries(members))}\n`);
+}

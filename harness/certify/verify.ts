@@ -1,0 +1,88 @@
+/** Verifies a certificate offline. Pure: bytes, keys and a time in; reasons out. */
+import type { KeyObject } from 'node:crypto';
+import type { Profile } from '../../scenarios/index.ts';
+import { type Envelope, isSignedBy, readEnvelope } from './dsse.ts';
+import { keyIdOf } from './keys.ts';
+import { type Reason, reasonsOfDates, reasonsOfMatch, reasonsOfRevision } from './reasons.ts';
+import { PAYLOAD_TYPE, readStatement, type Statement } from './statement.ts';
+
+export interface VerifyOptions {
+  /** The public keys that are trusted: during a rotation the old and the new one. */
+  readonly keys: readonly KeyObject[];
+  readonly at: Date;
+  /** The newest revision that is known here, and the digest of each that is. */
+  readonly revisions: { readonly current: number; digestOf(revision: number): string | null };
+  /** The saved result document, to be sure that it is the one. */
+  readonly result?: Uint8Array;
+  /** The endpoint that the certificate is to be for, and the profile. */
+  readonly url?: string;
+  readonly profile?: Profile;
+  /** Whether warnings refuse too. */
+  readonly strict?: boolean;
+}
+
+export interface Verification {
+  readonly valid: boolean;
+  readonly reasons: readonly Reason[];
+  /** They do not make it invalid. */
+  readonly warnings: readonly Reason[];
+  /** What the certificate says; null unless its signature is right, because nothing else in it can be believed. */
+  readonly statement: Statement | null;
+}
+
+/**
+ * Every reason that can be told. What is not signed by a known key is not read any further, so nothing of it is repeated.
+ *
+ * A revision that has been superseded is a warning: a certificate is good until it expires, and a new revision must not take three hundred
+ * partners out of production overnight. `strict` is for those who want it otherwise.
+ */
+export function verifyCertificate(bytes: Uint8Array, options: VerifyOptions): Verification {
+  const statement = signedStatement(bytes, options.keys);
+  if ('code' in statement) return { valid: false, reasons: [statement], warnings: [], statement: null };
+  const reasons = [...reasonsOfDates(statement, options.at), ...reasonsOfMatch(statement, options)];
+  const { refused, warnings } = reasonsOfRevision(statement, options.revisions);
+  reasons.push(...refused);
+  const strict = options.strict === true;
+  if (strict) reasons.push(...warnings);
+  return { valid: reasons.length === 0, reasons, warnings: strict ? [] : warnings, statement };
+}
+
+function signedStatement(bytes: Uint8Array, keys: readonly KeyObject[]): Statement | Reason {
+  const envelope = readEnvelope(bytes);
+  if (typeof envelope === 'string') return malformed(`the file ${envelope}`);
+  const unsigned = reasonOfSignature(envelope, keys);
+  if (unsigned !== null) return unsigned;
+  if (envelope.payloadType !== PAYLOAD_TYPE) {
+    const message = 'the signature is right, and what is signed is no in-toto statement';
+    return {
+      code: 'wrong-payload-type',
+      message,
+      fix: 'This key signs other things too: give the certificate itself.',
+    };
+  }
+  const statement = readStatement(envelope.payload);
+  if (typeof statement === 'string') return malformed(`the signature is right, but what is signed ${statement}`);
+  if (statement.predicate.hookproofCertificate.keyId !== envelope.keyId)
+    return malformed('the key id that is signed is not the one of the envelope');
+  return statement;
+}
+
+function malformed(message: string): Reason {
+  const fix =
+    'Get the file again from whoever issued it, byte for byte: nothing may reformat it on its way. A certificate of a newer hookproof needs that one.';
+  return { code: 'malformed', message, fix };
+}
+
+function reasonOfSignature(envelope: Envelope, keys: readonly KeyObject[]): Reason | null {
+  const key = keys.find((one) => keyIdOf(one) === envelope.keyId);
+  if (key === undefined) {
+    const message = `the certificate is signed with the key ${envelope.keyId}, or says so, and that is none of those given`;
+    const fix =
+      'Give the public key of the issuer with --key; get it from the issuer, and not from where the certificate comes from.';
+    return { code: 'unknown-key', message, fix };
+  }
+  if (isSignedBy(envelope, key)) return null;
+  const message =
+    'the signature is wrong: the certificate was changed after it was signed, or was never signed with this key';
+  return { code: 'wrong-signature', message, fix: 'Do not trust it. Get it again from the issuer.' };
+}

@@ -1,0 +1,49 @@
+/** How a certificate that was verified is shown. */
+import type { Refusal, Verification } from '../certify/index.ts';
+import { createLayout } from '../report/index.ts';
+import { displayOf } from './terminal.ts';
+
+type Statement = NonNullable<Verification['statement']>;
+type Layout = ReturnType<typeof createLayout>;
+type Told = Pick<Refusal, 'code' | 'message' | 'fix'>;
+
+export function outputLayout(): Layout {
+  return createLayout(displayOf(process.stdout));
+}
+
+/** What the certificate says, a line each. */
+export function certificateLines({ predicate, subject }: Statement, layout: Layout): string[] {
+  const { passedTests, warnedTests, hookproofCertificate: said } = predicate;
+  const counts = [
+    `${passedTests.length} passed`,
+    ...(warnedTests.length > 0 ? [`${warnedTests.length} with a warning`] : []),
+    `${said.notApplicableTests.length} not applicable`,
+  ];
+  const field = (label: string, text: string) => layout.paragraph(`  ${layout.paint(label.padEnd(13), 'dim')}`, text);
+  return [
+    ...field('endpoint', said.endpoint.url),
+    ...field('profile', `${said.profile}, revision ${said.revision}; with ${said.features.join(', ')}`),
+    ...field('checks', counts.join(', ')),
+    ...field('issued', `${said.issuedAt} by hookproof ${said.tool.version}`),
+    ...field('expires', said.expiresAt),
+    ...field('endpoint key', `${subject[2].digest.sha256} (${said.endpoint.tls}, ${said.endpoint.trust} authority)`),
+    ...field('result', `sha256 ${subject[0].digest.sha256}`),
+    ...field('key id', said.keyId),
+  ];
+}
+
+export function reasonLines(reasons: readonly Told[], verdict: 'fail' | 'warn', layout: Layout): string[] {
+  return reasons.flatMap(({ code, message, fix }) => [
+    ...layout.paragraph(`  ${layout.sign(verdict)} `, `${message} (${code})`),
+    ...layout.paragraph('    fix  ', fix, 'cyan'),
+  ]);
+}
+
+/** For `--json`: what was found, and what the certificate says. */
+export function certificateJson(statement: Statement | null): unknown {
+  if (statement === null) return null;
+  const { predicate, subject } = statement;
+  const { configuration, hookproofCertificate, ...tests } = predicate;
+  const digests = [...subject, ...configuration].map(({ name, digest }) => [name, digest.sha256]);
+  return { ...hookproofCertificate, ...tests, digests: Object.fromEntries(digests) };
+}

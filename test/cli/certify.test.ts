@@ -1,0 +1,314 @@
+/** Certification from the command line: keys, a whole certification, its verification by us and by OpenSSL, refusals. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeCertificate } from '../../certs/index.ts';
+import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { hookproof } from './hookproof.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+let cwd = '';
+let receiver: RunningReceiver;
+let url = '';
+let certified: Awaited<ReturnType<typeof hookproof>>;
+
+const env = { HOOKPROOF_SECRET: SECRET };
+const certify = (args: readonly string[], given: NodeJS.ProcessEnv = env) =>
+  hookproof(['certify', ...args], { cwd, env: given });
+const text = (name: string) => readFile(join(cwd, name), 'utf8');
+const CERTIFICATE = 'out/certificate.dsse.json';
+const PUBLIC = ['--key', 'operator.pub.pem'];
+const verify = (file = CERTIFICATE, ...args: string[]) => certify(['verify', file, ...PUBLIC, ...args], {});
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'hookproof-certify-'));
+  const authority = await makeCertificate({ subject: 'CN=Authority', authority: true });
+  const { cert, key } = await makeCertificate({
+    subject: 'CN=localhost',
+    issuer: authority,
+    hosts: ['localhost'],
+    usages: ['serverAuth'],
+  });
+  await writeFile(join(cwd, 'ca.pem'), authority.cert);
+  receiver = await startReceiver({ signing: { secrets: [SECRET] }, tls: { cert, key }, host: '127.0.0.1', port: 0 });
+  url = `https://localhost:${new URL(receiver.url).port}/hooks`;
+  await certify(['keygen', 'operator.pem'], {});
+  // The text of the key in the variable, as CI has it.
+  const signingKey = await text('operator.pem');
+  certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '-o', 'out'], {
+    ...env,
+    HOOKPROOF_CERTIFY_KEY: signingKey,
+  });
+}, 60_000);
+afterAll(async () => {
+  await receiver?.close();
+  await rm(cwd, { recursive: true, force: true });
+});
+
+describe('keygen', () => {
+  it('writes a private key for its owner alone, and a public one', async () => {
+    const { code, stdout } = await certify(['keygen', 'mine.pem'], {});
+    expect({ code, wrote: stdout.match(/^wrote \S+/gm) }).toEqual({
+      code: 0,
+      wrote: ['wrote mine.pem', 'wrote mine.pub.pem'],
+    });
+    const modes = [await stat(join(cwd, 'mine.pem')), await stat(join(cwd, 'mine.pub.pem'))].map(
+      ({ mode }) => mode & 0o777,
+    );
+    expect(modes[0]).toBe(0o600);
+    expect(await text('mine.pub.pem')).toMatch(/^-----BEGIN PUBLIC KEY-----/);
+    expect(stdout).not.toContain((await text('mine.pem')).split('\n')[1]);
+    expect(stdout).toMatch(/key id [0-9a-f]{64}/);
+  });
+
+  it.each([['there.pem'], ['there.pub.pem']])('never replaces %s', async (name) => {
+    await writeFile(join(cwd, name), 'mine');
+    const { code, stderr } = await certify(['keygen', 'there.pem'], {});
+    expect({ code, stderr, kept: await text(name) }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`${name} is there already, and is never replaced`),
+      kept: 'mine',
+    });
+    await rm(join(cwd, name));
+    expect((await readdir(cwd)).filter((file) => file.startsWith('there'))).toEqual([]);
+  });
+
+  it('encrypts with a passphrase', async () => {
+    await writeFile(join(cwd, 'passphrase.txt'), 'correct horse\n');
+    const { code } = await certify(['keygen', 'locked.pem', '--passphrase-file', 'passphrase.txt'], {});
+    expect({ code, text: await text('locked.pem') }).toEqual({
+      code: 0,
+      text: expect.stringMatching(/^-----BEGIN ENCRYPTED PRIVATE KEY-----/),
+    });
+  });
+});
+
+describe('a certification', () => {
+  it('ends in a certificate with its evidence', async () => {
+    expect(certified).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\n✓ CERTIFIED {2}staging, revision 1, until /),
+    });
+    expect((await readdir(join(cwd, 'out'))).toSorted()).toEqual([
+      'certificate.dsse.json',
+      'configuration.json',
+      'junit.xml',
+      'run.json',
+    ]);
+    const document = JSON.parse(await text('out/run.json'));
+    expect(document).toMatchObject({ profile: 'staging', verdict: 'conformant', scoring: { revision: 1 } });
+  });
+
+  it('shows neither the secret nor the private key anywhere', async () => {
+    const key = (await text('operator.pem')).split('\n')[1]!;
+    const files = await Promise.all((await readdir(join(cwd, 'out'))).map((name) => text(`out/${name}`)));
+    const payload = Buffer.from(JSON.parse(await text(CERTIFICATE)).payload, 'base64').toString();
+    const all = [certified.stdout, certified.stderr, payload, ...files].join('\n');
+    expect([all.includes(SECRET), all.includes(key)]).toEqual([false, false]);
+  });
+
+  it('is verified, with everything that it has to be for', async () => {
+    const { code, stdout } = await verify(
+      CERTIFICATE,
+      '--result',
+      'out/run.json',
+      '--url',
+      url,
+      '--profile',
+      'staging',
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^✓ VALID\n/) });
+    const { stdout: json } = await verify(CERTIFICATE, '--json');
+    const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
+    expect(JSON.parse(json)).toMatchObject({
+      valid: true,
+      reasons: [],
+      warnings: [],
+      certificate: {
+        result: 'PASSED',
+        profile: 'staging',
+        endpoint: { url, trust: 'configured' },
+        digests: { 'result document': sha256, endpoint: sha256, 'endpoint key': sha256, catalogue: sha256 },
+      },
+    });
+  });
+
+  it('is not good with every reason that there is', async () => {
+    const args = ['--at', '2999-01-01', '--url', 'https://other.example/', '--profile', 'basic', '--result', 'ca.pem'];
+    const { code, stdout } = await verify(CERTIFICATE, ...args, '--json');
+    const said = JSON.parse(stdout).reasons.map((reason: { code: string }) => reason.code);
+    expect({ code, said }).toEqual({ code: 1, said: ['expired', 'other-result', 'other-endpoint', 'other-profile'] });
+  });
+
+  it('is not good under another key, or with a byte changed', async () => {
+    const other = await certify(['verify', CERTIFICATE, '--key', 'mine.pub.pem'], {});
+    expect(other).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✗ NOT VALID\n.*\(unknown-key\)/s) });
+    await writeFile(join(cwd, 'changed.json'), (await text(CERTIFICATE)).replace('"payload":"e', '"payload":"f'));
+    const changed = await verify('changed.json');
+    expect(changed).toMatchObject({ code: 1, stdout: expect.stringContaining('(wrong-signature)') });
+    expect(changed.stdout).not.toContain('localhost');
+  });
+
+  it.each<[string, string[], string]>([
+    ['no key', ['verify', CERTIFICATE], '--key'],
+    ['a private key', ['verify', CERTIFICATE, '--key', 'operator.pem'], 'is a private key'],
+    ['no such certificate', ['verify', 'none.json', ...PUBLIC], 'none.json does not exist'],
+    ['a time that is none', ['verify', CERTIFICATE, ...PUBLIC, '--at', 'tomorrow'], '--at is not a time'],
+  ])('cannot be looked at with %s: exit 2', async (_, args, says) => {
+    const { code, stdout, stderr } = await certify(args, {});
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
+  });
+
+  it('is rechecked', async () => {
+    const recheck = (args: string[], given: NodeJS.ProcessEnv = env) =>
+      certify(['recheck', CERTIFICATE, ...PUBLIC, '--ca', 'ca.pem', ...args], given);
+    const [steady, other, without, elsewhere] = await Promise.all([
+      recheck(['--json']),
+      recheck([], { HOOKPROOF_SECRET: 'another secret that is not the right one' }),
+      recheck([], {}),
+      recheck(['https://localhost:1/hooks']),
+    ]);
+    expect(steady.code).toBe(0);
+    const { steady: said, checks } = JSON.parse(steady.stdout);
+    expect([said, checks.length]).toEqual([true, 6]);
+    // A secret that was exchanged at one end only: the plain delivery is refused.
+    expect(other).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✗ DRIFTED\n.*valid\/plain/) });
+    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('an endpoint with hmac') });
+    expect(elsewhere).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/other-endpoint[\s\S]*nothing was sent/),
+    });
+  });
+});
+
+describe('OpenSSL, by the words of the page', () => {
+  let commands = '';
+  beforeAll(async () => {
+    const page = await readFile(new URL('../../docs/certification.md', import.meta.url), 'utf8');
+    commands = /\*\*By hand, with OpenSSL 3\*\*[^\n]*\n\n```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    await mkdir(join(cwd, 'by-hand'));
+    await copyFile(join(cwd, 'operator.pub.pem'), join(cwd, 'by-hand/hookproof-certify.pub.pem'));
+  });
+
+  /** Runs the commands over this certificate, without a line of ours. */
+  async function byHand(certificate: string): Promise<{ code: number; says: string }> {
+    const folder = join(cwd, 'by-hand');
+    await writeFile(join(folder, 'certificate.dsse.json'), certificate);
+    try {
+      const { stdout } = await promisify(execFile)('bash', ['-euc', commands], { cwd: folder });
+      return { code: 0, says: stdout.trim() };
+    } catch (error) {
+      const { code, stdout } = error as { code: number; stdout: string };
+      return { code, says: stdout.trim() };
+    }
+  }
+
+  it('verifies the certificate, and what is signed is the statement', async () => {
+    expect(commands.split('\n').length).toBeGreaterThan(4);
+    expect(await byHand(await text(CERTIFICATE))).toEqual({ code: 0, says: 'Signature Verified Successfully' });
+    const statement = JSON.parse(await text('by-hand/payload.json'));
+    expect(statement.predicateType).toBe('https://in-toto.io/attestation/test-result/v0.1');
+    const { stdout } = await promisify(execFile)('sha256sum', ['out/run.json'], { cwd });
+    expect(stdout).toContain(statement.subject[0].digest.sha256);
+  });
+
+  it('refuses one whose payload is another', async () => {
+    const changed = JSON.parse(await text(CERTIFICATE));
+    changed.payload = Buffer.from(
+      Buffer.from(changed.payload, 'base64').toString().replace('staging', 'stagint'),
+    ).toString('base64');
+    expect(await byHand(JSON.stringify(changed))).toEqual({ code: 1, says: 'Signature Verification Failure' });
+  });
+});
+
+describe('a certification is refused before anything is sent', () => {
+  let requests = 0;
+  let listening = '';
+  const silent = createServer((socket) => {
+    requests += 1;
+    socket.destroy();
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = silent.address();
+    listening = typeof address === 'object' ? `://127.0.0.1:${address?.port}/` : '';
+  });
+  afterAll(() => silent.close());
+
+  const key = ['--key', 'operator.pem'];
+  it.each<[string, string, string[], NodeJS.ProcessEnv, string[]]>([
+    ['over plain HTTP', 'http', ['--profile', 'staging', ...key], env, ['needs https, and it is off']],
+    [
+      'for every reason at once',
+      'https',
+      [
+        '--profile',
+        'production',
+        '--ca',
+        'ca.pem',
+        '--suite',
+        'signature',
+        '--shard',
+        '1/2',
+        '--bail',
+        '--baseline',
+        'none.yaml',
+        ...key,
+      ],
+      { ...env, NODE_EXTRA_CA_CERTS: 'ca.pem', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+      [
+        'only a part of the catalogue is selected (signature)',
+        'a shard is a part of a run',
+        'a run that stops at the first failure is not whole',
+        'a baseline is given',
+        'NODE_TLS_REJECT_UNAUTHORIZED=0 is set',
+        '--ca adds another',
+        'NODE_EXTRA_CA_CERTS adds others',
+      ],
+    ],
+    ['without a key', 'https', ['--profile', 'staging'], env, ['there is no key to sign the certificate with']],
+    ['with a locked key', 'https', ['--profile', 'staging', '--key', 'locked.pem'], env, ['no passphrase is given']],
+    ['for too long', 'https', ['--profile', 'staging', ...key, '--valid-for', '399d'], env, ['from 1d to 398d']],
+    [
+      'under a revision that is not there',
+      'https',
+      ['--profile', 'staging', ...key, '--revision', '99'],
+      env,
+      ['there is no revision 99'],
+    ],
+    [
+      'where a certificate lies',
+      'https',
+      ['--profile', 'staging', ...key, '-o', 'out'],
+      env,
+      ['certificate.dsse.json is there already'],
+    ],
+  ])('%s', async (_, scheme, args, given, says) => {
+    const { code, stdout, stderr } = await certify([`${scheme}${listening}`, ...args], given);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: 0 });
+    for (const words of says) expect(stderr).toContain(words);
+    expect(stderr).not.toMatch(/internal error|\n {4}at /);
+  });
+
+  it('with a key in the variable that is none to sign with', async () => {
+    const given = { ...env, HOOKPROOF_CERTIFY_KEY: await text('operator.pub.pem') };
+    const { code, stderr } = await certify([`https${listening}`, '--profile', 'staging'], given);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('HOOKPROOF_CERTIFY_KEY is a public key'),
+    });
+  });
+
+  it('with the text of the key on the command line, which is not repeated', async () => {
+    const pem = await text('operator.pem');
+    const { code, stdout, stderr } = await certify([`https${listening}`, '--profile', 'staging', '--key', pem]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('--key takes the path of a file, and was given a key');
+    expect(stderr).not.toContain(pem.split('\n')[1]);
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { missingFeatures, recheck, verifyCertificate } from '../../../harness/certify/index.ts';
+import { issueCertificate } from '../../../harness/certify/issue.ts';
+import type { Partner } from '../../../harness/sender/index.ts';
+import { keyPair, options } from './certificates.ts';
+import { authority, receiver, shortRun } from './endpoints.ts';
+
+const { privateKey, publicKey } = keyPair();
+
+/** What a certificate of this endpoint says, after changes to what it is issued for. */
+async function certified(partner: Partner, parts: { leafKey?: string; trust?: 'public' } = {}) {
+  const { document, looks } = await shortRun(partner);
+  const certificate = issueCertificate({
+    document,
+    documentBytes: Buffer.from(''),
+    url: partner.url,
+    leafKey: looks[0]!.leafKey,
+    trust: 'configured',
+    configurationBytes: Buffer.from(''),
+    issuedAt: new Date(),
+    validForMs: 1000,
+    privateKey,
+    ...parts,
+  });
+  return verifyCertificate(Buffer.from(certificate), options(publicKey, { at: new Date() })).statement!;
+}
+const codes = (found: Awaited<ReturnType<typeof recheck>>) => found.drift.map(({ code, exit }) => [code, exit]);
+
+describe('a recheck', () => {
+  it('finds an endpoint as it was certified, with a handful of checks', async () => {
+    const { partner } = await receiver();
+    const statement = await certified(partner);
+    const found = await recheck({ statement, partner });
+    expect(codes(found)).toEqual([]);
+    expect(found.document.results.map(({ id, verdict }) => `${id} ${verdict}`)).toEqual([
+      'valid/plain pass',
+      'tls/trusted-authority pass',
+      'signature/missing pass',
+      'signature/other-secret pass',
+      'signature/first-character-changed pass',
+      'raw-body/spaces pass',
+    ]);
+    expect(found.document.requests).toBeLessThan(20);
+  });
+
+  it('finds another key, and a chain that is no longer public', async () => {
+    const { partner } = await receiver();
+    const statement = await certified(partner, { leafKey: 'ab'.repeat(32), trust: 'public' });
+    expect(codes(await recheck({ statement, partner }))).toEqual([
+      ['endpoint-key-changed', 1],
+      ['not-publicly-trusted', 1],
+    ]);
+    const trusted = await recheck({ statement, partner, publicRoots: [authority.cert] });
+    expect(codes(trusted)).toEqual([['endpoint-key-changed', 1]]);
+  });
+
+  it('finds a receiver that has become wrong', async () => {
+    const statement = await certified((await receiver()).partner);
+    const { partner } = await receiver('verifies-reserialised-json');
+    const found = await recheck({ statement, partner });
+    expect(codes(found)).toEqual([['canary-failed', 1]]);
+    expect(found.drift[0]?.message).toBe('1 of 6 checks that passed then do not pass now: raw-body/spaces');
+  });
+
+  it('comes to no verdict about an endpoint that is down, or that refuses the plain delivery', async () => {
+    const { partner, running } = await receiver();
+    const statement = await certified(partner);
+    const otherSecret = await recheck({ statement, partner: { ...partner, signing: { secret: 'another'.repeat(6) } } });
+    expect(codes(otherSecret).map(([code]) => code)).toContain('unreachable');
+    await running.close();
+    expect(codes(await recheck({ statement, partner }))).toEqual([['unreachable', 3]]);
+  });
+
+  it('sends what passed then, and no more', async () => {
+    const { partner } = await receiver('verifies-reserialised-json');
+    const statement = await certified(partner);
+    const { document } = await recheck({ statement, partner });
+    expect(document.results.map(({ id }) => id)).not.toContain('raw-body/spaces');
+  });
+
+  it('knows which features are missing', async () => {
+    const statement = await certified((await receiver()).partner);
+    expect(missingFeatures(statement, ['https', 'hmac', 'mtls'])).toEqual([]);
+    expect(missingFeatures(statement, ['https'])).toEqual(['hmac']);
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CertificationPlan,
+  type CertificationRun,
+  exitCodeOfRefusals,
+  type Refusal,
+  type Revision,
+  refusalsAfter,
+  refusalsBefore,
+} from '../../../harness/certify/index.ts';
+import type { ResultDocument } from '../../../harness/result/result-document.ts';
+import { resultWith } from '../report/documents.ts';
+import { certifiedDocument, DAY_MS, LEAF_KEY, REVISION_DIGEST } from './certificates.ts';
+
+const codes = (refusals: readonly Refusal[]) => refusals.map(({ code }) => code);
+
+/** Every refusal says what is in the way and what to do. */
+function areWorded(refusals: readonly Refusal[]): void {
+  for (const { message, fix } of refusals) {
+    expect(message.length).toBeGreaterThan(15);
+    expect(fix).toMatch(/^[A-Z`-].*[.]$/s);
+  }
+}
+
+describe('before the run', () => {
+  const plan: CertificationPlan = {
+    profile: 'production',
+    features: ['hmac', 'https'],
+    selected: [],
+    shard: false,
+    bail: false,
+    baseline: false,
+    extraAuthority: false,
+    environment: { PATH: '/bin', NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '' },
+  };
+
+  it.each<[string, Partial<CertificationPlan>, string[]]>([
+    ['nothing', {}, []],
+    ['no profile', { profile: null }, ['no-profile']],
+    ['plain HTTP', { features: ['hmac'] }, ['feature-off']],
+    ['no secret', { features: ['https'] }, ['feature-off']],
+    ['no key in basic', { profile: 'basic', features: ['hmac', 'https'] }, ['feature-off']],
+    ['a key in basic', { profile: 'basic', features: ['api-key', 'https'] }, []],
+    ['a selection', { selected: ['signature', 'valid/plain'] }, ['selection']],
+    ['a shard', { shard: true }, ['shard']],
+    ['bail', { bail: true }, ['bail']],
+    ['a baseline', { baseline: true }, ['baseline']],
+    ['an extra authority', { extraAuthority: true }, ['extra-authority']],
+    ['an extra authority in staging', { profile: 'staging', extraAuthority: true }, []],
+    ['an extra authority of Node', { environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } }, ['extra-authority-of-node']],
+    [
+      'an extra authority of Node in staging',
+      { profile: 'staging', environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } },
+      [],
+    ],
+    ['verification turned off', { environment: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }, ['insecure-environment']],
+    [
+      'verification turned off in staging',
+      { profile: 'staging', environment: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } },
+      ['insecure-environment'],
+    ],
+    [
+      'everything',
+      { features: [], selected: ['x'], shard: true, bail: true, baseline: true, extraAuthority: true },
+      ['feature-off', 'feature-off', 'selection', 'shard', 'bail', 'baseline', 'extra-authority'],
+    ],
+  ])('%s', (_, parts, expected) => {
+    const refusals = refusalsBefore({ ...plan, ...parts });
+    expect(codes(refusals)).toEqual(expected);
+    expect(exitCodeOfRefusals(refusals)).toBe(expected.length === 0 ? 0 : 2);
+    areWorded(refusals);
+  });
+});
+
+describe('after the run', () => {
+  const revision: Revision = {
+    number: 1,
+    digest: REVISION_DIGEST,
+    made: '2026-01-01',
+    scored: new Set(['signature/missing', 'valid/plain', 'api-key/missing']),
+  };
+  const look = { leafKey: LEAF_KEY, publiclyTrusted: true };
+  const startedAt = new Date('2026-11-21T10:00:00Z');
+  const clock = { startedAt, endedAt: new Date(startedAt.getTime() + 5000), elapsedMs: 5000 };
+  const good: CertificationRun = { document: certifiedDocument({ profile: 'production' }), looks: [look, look], clock };
+
+  /** The document with other verdicts for its first results. */
+  function withVerdicts(...verdicts: string[]): ResultDocument {
+    const { results } = good.document;
+    const changed = results.map((result, at) => ({ ...result, verdict: (verdicts[at] ?? result.verdict) as 'pass' }));
+    return { ...good.document, results: changed };
+  }
+  const withDocument = (parts: Partial<ResultDocument>) => ({ document: { ...good.document, ...parts } });
+  const baseline = { file: 'known.yaml', entries: 0, known: [], stale: [], unfilled: [], notJudged: [] };
+  const later = (ms: number) => ({ clock: { ...clock, endedAt: new Date(startedAt.getTime() + 5000 + ms) } });
+
+  it.each<[string, Partial<CertificationRun>, [code: string, exit: number][]]>([
+    ['nothing: a check that is not scored may fail', {}, []],
+    ['a warning', { document: withVerdicts('warn') }, []],
+    ['a warning, strictly', { document: { ...withVerdicts('warn'), strict: true } }, [['warned', 1]]],
+    ['a failure', { document: withVerdicts('fail') }, [['failed', 1]]],
+    [
+      'a known failure',
+      { document: { ...withVerdicts('fail'), baseline } },
+      [
+        ['baseline', 2],
+        ['failed', 1],
+      ],
+    ],
+    ['no verdict', { document: withVerdicts('inconclusive') }, [['not-judged', 3]]],
+    [
+      'our own error',
+      { document: withVerdicts('harness-error', 'fail') },
+      [
+        ['harness-error', 4],
+        ['failed', 1],
+      ],
+    ],
+    ['an interruption', withDocument({ interrupted: true }), [['interrupted', 3]]],
+    ['a baseline without entries', withDocument({ baseline }), [['baseline', 2]]],
+    ['a second try that passed', withDocument({ retried: ['valid/plain'] }), [['retried', 3]]],
+    [
+      'a second try that failed',
+      { document: { ...withVerdicts('fail'), retried: ['signature/missing'] } },
+      [['failed', 1]],
+    ],
+    ['a second try of what is not scored', withDocument({ retried: ['valid/newer'] }), []],
+    ['a scored check that is not there', withDocument({ results: good.document.results.slice(1) }), [['not-whole', 2]]],
+    [
+      'no scoring',
+      withDocument({ scoring: undefined as never }),
+      [
+        ['not-scored', 2],
+        ['failed', 1],
+      ],
+    ],
+    [
+      'another revision',
+      withDocument({ scoring: { revision: 1, digest: 'x', notScored: ['valid/newer'] } }),
+      [['not-scored', 2]],
+    ],
+    ['no profile', withDocument({ profile: null }), [['not-scored', 2]]],
+    [
+      'a feature that was off',
+      withDocument({ target: { ...good.document.target, features: ['https'] } }),
+      [['feature-off', 2]],
+    ],
+    ['another key at the end', { looks: [look, look, { ...look, leafKey: 'x' }] }, [['endpoint-key-changed', 1]]],
+    ['another key in between', { looks: [look, { ...look, leafKey: 'x' }, look] }, [['endpoint-key-changed', 1]]],
+    ['no handshake in between', { looks: [look, null, look] }, []],
+    ['no handshake before', { looks: [null, look] }, [['endpoint-key-unknown', 3]]],
+    ['no handshake after', { looks: [look, null] }, [['endpoint-key-unknown', 3]]],
+    ['no look at all', { looks: [] }, [['endpoint-key-unknown', 3]]],
+    ['a private authority', { looks: [{ ...look, publiclyTrusted: false }] }, [['not-publicly-trusted', 1]]],
+    [
+      'a private authority in staging',
+      { ...withDocument({ profile: 'staging' }), looks: [{ ...look, publiclyTrusted: false }] },
+      [],
+    ],
+    ['a clock that is set forward', later(DAY_MS), [['clock-set', 2]]],
+    ['a clock that is set back', later(-60_000), [['clock-set', 2]]],
+    ['a clock that runs a little fast', later(4000), []],
+    [
+      'a clock that is years behind',
+      { clock: { startedAt: new Date(0), endedAt: new Date(5000), elapsedMs: 5000 } },
+      [['clock-behind', 2]],
+    ],
+  ])('%s', (_, parts, expected) => {
+    const refusals = refusalsAfter({ ...good, ...parts }, revision);
+    expect(refusals.map(({ code, exit }) => [code, exit])).toEqual(expected);
+    areWorded(refusals);
+  });
+
+  it('names a few of many', () => {
+    const results = Array.from({ length: 20 }, (_, at) => resultWith({ id: `valid/number-${at}`, verdict: 'fail' }));
+    const scored = new Set(results.map(({ id }) => id));
+    const [refusal] = refusalsAfter({ ...good, ...withDocument({ results }) }, { ...revision, scored });
+    expect(refusal?.message).toMatch(/^20 scored checks failed: valid\/number-0, .*valid\/number-7 and 12 more$/);
+  });
+
+  it('exits with what weighs most', () => {
+    const refusal = (exit: 1 | 2 | 3 | 4): Refusal => ({ code: 'x', message: '', fix: '', exit });
+    expect(exitCodeOfRefusals([refusal(3), refusal(2), refusal(1), refusal(4)])).toBe(4);
+    expect(exitCodeOfRefusals([refusal(3), refusal(2), refusal(1)])).toBe(1);
+    expect(exitCodeOfRefusals([refusal(3), refusal(2)])).toBe(2);
+    expect(exitCodeOfRefusals([])).toBe(0);
+  });
+});

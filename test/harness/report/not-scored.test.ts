@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { renderHuman } from '../../../harness/report/index.ts';
+import { exitCodeOf } from '../../../harness/result/tally.ts';
+import { documentWith, resultWith } from './documents.ts';
+
+const scoring = { revision: 3, digest: 'x', notScored: ['valid/newer', 'valid/newest'] };
+const results = [
+  resultWith({ id: 'valid/plain' }),
+  resultWith({ id: 'valid/newer', verdict: 'fail', title: 'Does something new', observed: '500', fix: 'Mend it.' }),
+  resultWith({ id: 'valid/newest', verdict: 'inconclusive', reason: 'no answer' }),
+];
+const document = documentWith({ results, profile: 'staging', verdict: 'conformant', scoring });
+const rendered = (given = document) => renderHuman(given, { columns: 100, color: false, unicode: true });
+
+describe('what is not scored', () => {
+  it('is told by itself, with its fix, and not among the failures', () => {
+    const text = rendered();
+    expect(text).toContain(
+      [
+        'Not scored (2)',
+        '  2 checks newer than revision 3: without weight until the revision is raised; 2 would not pass',
+        '  ✗ valid/newer: Does something new',
+        '    observed  500',
+        '    fix       Mend it.',
+        '  ? valid/newest: Refuses a delivery without a signature',
+      ].join('\n'),
+    );
+    expect(text).not.toMatch(/^(?:Failures|Inconclusive)/m);
+    expect(text).toContain('1 failed (1 not scored), 1 inconclusive, 1 passed');
+    expect(text).toContain('profile staging, revision 3');
+  });
+
+  it('is only counted where it passes', () => {
+    const passing = documentWith({ results: results.map(({ id }) => resultWith({ id })), scoring });
+    expect(rendered(passing)).toContain(
+      'Not scored (2)\n  2 checks newer than revision 3: without weight until the revision is raised\n\n',
+    );
+  });
+
+  it('is not mentioned where everything is scored', () => {
+    const { scoring: _, ...all } = document;
+    expect(rendered(all)).toMatch(/\nFailures \(1\)\n/);
+    expect(rendered(all)).not.toContain('Not scored');
+    expect(rendered({ ...document, scoring: { ...scoring, notScored: [] } })).not.toContain('Not scored');
+  });
+
+  it.each<[string, Parameters<typeof documentWith>[0], number]>([
+    ['a failure that is not scored', {}, 0],
+    ['a failure that is scored', { scoring: { ...scoring, notScored: ['valid/newest'] } }, 1],
+    ['no verdict that is scored', { scoring: { ...scoring, notScored: ['valid/newer'] } }, 3],
+    ['nothing that is scored', { scoring: { ...scoring, notScored: results.map(({ id }) => id) } }, 3],
+    ['everything scored', { scoring: { ...scoring, notScored: [] } }, 1],
+  ])('has no weight for the exit code: %s', (_, parts, code) => {
+    expect(exitCodeOf({ ...document, ...parts })).toBe(code);
+  });
+});

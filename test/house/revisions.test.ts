@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { CURRENT_REVISION, loadRevision } from '../../harness/certify/revision.ts';
+import { CATALOGUE, type Scenario } from '../../scenarios/index.ts';
+import { drift, type RevisionFile, revisionOf } from '../revisions/revision-file.ts';
+
+/**
+ * The SHA-256 of every revision that was made. A line is added when a revision is made, and never changed: certificates name these digests, and
+ * partners were certified by what is in the files.
+ */
+const MADE: Readonly<Record<number, string>> = {
+  1: '205aae8059b78fba51bbe56e3e11978b18dbbfc4b7f7469d886f68905f5ef3e0',
+};
+
+/** Revisions that can no longer be scored, because the catalogue has moved on. They stay as files, so that old certificates can be verified. */
+const RETIRED: readonly number[] = [];
+
+const FOLDER = new URL('../../scenarios/revisions/', import.meta.url);
+const bytesOf = (revision: number) => readFileSync(new URL(`${revision}.json`, FOLDER));
+const fileOf = (revision: number) => JSON.parse(bytesOf(revision).toString()) as RevisionFile;
+const NUMBERS = Object.keys(MADE).map(Number);
+const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
+
+describe('the revisions of the catalogue', () => {
+  it('are what they were when they were made', () => {
+    expect(readdirSync(FOLDER).toSorted()).toEqual(NUMBERS.map((revision) => `${revision}.json`).toSorted());
+    const digests = NUMBERS.map((revision) => [revision, createHash('sha256').update(bytesOf(revision)).digest('hex')]);
+    expect(digests).toEqual(NUMBERS.map((revision) => [revision, MADE[revision]]));
+  });
+
+  it('go from 1 to the current one, and can be loaded', () => {
+    expect(NUMBERS).toEqual(Array.from({ length: CURRENT_REVISION }, (_, at) => at + 1));
+    for (const revision of NUMBERS) {
+      const { number, digest, scored } = loadRevision(revision);
+      expect([number, digest, scored.size]).toEqual([
+        fileOf(revision).revision,
+        MADE[revision],
+        Object.keys(fileOf(revision).scenarios).length,
+      ]);
+    }
+    for (const number of [0, CURRENT_REVISION + 1, 1.5, Number.NaN]) {
+      expect(() => loadRevision(number)).toThrow(expect.objectContaining({ code: 'REVISION_UNKNOWN' }));
+    }
+  });
+
+  it('hold for the catalogue of today: every scored scenario is there, and sends and expects what it did', () => {
+    const scorable = NUMBERS.filter((revision) => !RETIRED.includes(revision));
+    expect(scorable).toContain(CURRENT_REVISION);
+    expect(scorable.flatMap((revision) => drift(fileOf(revision), SCENARIOS))).toEqual([]);
+  });
+});
+
+describe('a revision', () => {
+  const find = (id: string) => SCENARIOS.find((scenario) => scenario.id === id)!;
+  const some = ['signature/missing', 'raw-body/spaces', 'raw-body/gzip', 'valid/steady', 'tls/chain-complete'].map(
+    find,
+  );
+  const file = revisionOf(1, '2026-01-01', some);
+  const seen = (scenario: Scenario) => drift(file, [...some.filter(({ id }) => id !== scenario.id), scenario]);
+
+  it('does not mind new scenarios, the order, and other words', () => {
+    expect(drift(file, [...some.toReversed(), find('valid/plain')])).toEqual([]);
+    const missing = find('signature/missing');
+    expect(seen({ ...missing, title: 'Other words', why: 'Other words.', fix: 'Other words.' })).toEqual([]);
+  });
+
+  it('sees a scenario that is gone', () => {
+    expect(drift(file, some.slice(1))).toEqual([
+      'signature/missing is scored in revision 1 and is no longer in the catalogue',
+    ]);
+  });
+
+  it.each<[string, string, (scenario: Scenario) => Scenario]>([
+    ['another level', 'signature/missing', (one) => ({ ...one, level: 'should' })],
+    ['another need', 'signature/missing', (one) => ({ ...one, needs: ['hmac', 'api-key'] })],
+    [
+      'another right answer',
+      'signature/missing',
+      (one) => ({ ...one, expect: { text: '401', authentic: false, pass: [401, 403] } }) as Scenario,
+    ],
+    [
+      'another body',
+      'raw-body/spaces',
+      (one) => ({ ...one, change: { serialise: () => Buffer.from('{ "a": 1}') } }) as Scenario,
+    ],
+    [
+      'another header',
+      'raw-body/gzip',
+      (one) => ({ ...one, change: { ...('change' in one && one.change), address: undefined } }) as never,
+    ],
+    [
+      'another verdict on a run',
+      'valid/steady',
+      (one) => ({ ...one, observe: () => ({ verdict: 'pass', observed: '', reason: '' }) }) as Scenario,
+    ],
+    [
+      'another fault of a chain',
+      'tls/chain-complete',
+      (one) => ({ ...one, chain: { text: '', faults: ['expired'] } }) as Scenario,
+    ],
+  ])('sees %s', (_, id, change) => {
+    expect(seen(change(find(id)))).toEqual([
+      `${id} sends or expects something else than in revision 1: give what is new an id of its own, and keep this one as it was`,
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+/** The files of scenarios/revisions/: what is in one, and what the catalogue of today makes of it. Pure. */
+import type { Scenario } from '../../scenarios/index.ts';
+import { scenarioDigest } from './scenario-digest.ts';
+
+/** `scenarios` maps the id of each scored scenario to the digest of what it sends and expects. */
+export interface RevisionFile {
+  readonly revision: number;
+  /** The day on which it was made, YYYY-MM-DD. */
+  readonly made: string;
+  readonly scenarios: Readonly<Record<string, string>>;
+}
+
+export function revisionOf(revision: number, made: string, scenarios: readonly Scenario[]): RevisionFile {
+  const entries = scenarios.map((scenario) => [scenario.id, scenarioDigest(scenario)] as const);
+  return { revision, made, scenarios: Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+export function revisionText(file: RevisionFile): string {
+  return `${JSON.stringify(file, null, 2)}\n`;
+}
+
+/** What the catalogue no longer is that the revision says it is, a line each. Scenarios that are only in the catalogue are fine: they are not scored. */
+export function drift({ revision, scenarios }: RevisionFile, catalogue: readonly Scenario[]): string[] {
+  const today = new Map(catalogue.map((scenario) => [scenario.id, scenario]));
+  return Object.entries(scenarios).flatMap(([id, digest]) => {
+    const scenario = today.get(id);
+    if (scenario === undefined) return [`${id} is scored in revision ${revision} and is no longer in the catalogue`];
+    if (scenarioDigest(scenario) === digest) return [];
+    return [
+      `${id} sends or expects something else than in revision ${revision}: give what is new an id of its own, and keep this one as it was`,
+    ];
+  });
+}
