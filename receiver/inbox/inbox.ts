@@ -43,13 +43,12 @@ export interface ClaimedEntry {
   readonly failedSellSeen: boolean | null;
 }
 
-/** What came of a claim. `order` is what is known of the order from now on. */
+/** What a notification says of its order. `failed` is remembered for the REFUND, whatever comes after it. */
+export type OrderStep = OrderProgress & { readonly key: string; readonly failed: boolean };
+
+/** What came of a claim. */
 export type Settlement = { readonly claim: ClaimedEntry } & (
-  | {
-      readonly state: 'done';
-      readonly order: (OrderProgress & { readonly key: string; readonly failed: boolean }) | null;
-    }
-  | { readonly state: 'superseded' }
+  | { readonly state: 'done' | 'superseded'; readonly order: OrderStep | null }
   | { readonly state: 'dead'; readonly error: string }
   /** To be tried again after `delayMs`. `uncounted` takes the attempt back: it was none. */
   | { readonly state: 'pending'; readonly delayMs: number; readonly error: string | null; readonly uncounted?: true }
@@ -81,7 +80,7 @@ export interface Inbox {
    * To be called now and then. Gives how many entries it were.
    */
   recover(maxAttempts: number): Promise<number>;
-  /** In how many milliseconds the next entry that is not due yet will be. Null when there is none. */
+  /** In how many milliseconds the next entry can be claimed: 0 when one can be by now. Null when none waits for a time. */
   nextDueMs(): Promise<number | null>;
   /** How many entries are in each state that is not over: what waits, what runs, what is dead. */
   depths(): Promise<Readonly<Record<'pending' | 'running' | 'dead', number>>>;

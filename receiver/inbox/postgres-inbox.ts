@@ -14,6 +14,11 @@ import { statements } from './statements.ts';
 /** One write fills while the other is on its way. More of them only make each smaller. */
 const PARALLEL_WRITES = 2;
 const MAX_ROWS = 512;
+/**
+ * unique_violation, deadlock_detected: two receivers claimed different entries of one transaction, because one of them came in between. The
+ * index that keeps them apart let the other one have it.
+ */
+const LOST_RACES: ReadonlySet<string> = new Set(['23505', '40P01']);
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`. `owner` tells this receiver from others. */
@@ -33,7 +38,7 @@ export async function postgresInbox(
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
       const settled = await measured(meter, given.length, () => settleMany(pool, given));
-      if (given.some(({ state, ...rest }) => state === 'done' && 'order' in rest && rest.order?.failed)) {
+      if (given.some((each) => 'order' in each && each.order?.failed)) {
         await pool.query(releaseRefunds);
       }
       return settled;
@@ -52,6 +57,7 @@ export async function postgresInbox(
       const { rows, rowCount } = await pool.query(text, [...values]);
       return { rows, changes: rowCount ?? 0 };
     },
+    lostRace: (error) => error instanceof Error && 'code' in error && LOST_RACES.has(String(error.code)),
     async close() {
       await Promise.all([puts.settled(), settlements.settled()]);
       await pool.end();
@@ -80,7 +86,7 @@ async function putMany(pool: Pool, filings: readonly Filing[]): Promise<('stored
 
 async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promise<boolean[]> {
   const steps = settlements.flatMap((each) =>
-    each.state === 'done' && each.order !== null ? [[each.claim.id, ...orderValues(each.order)]] : [],
+    'order' in each && each.order !== null ? [[each.claim.id, ...orderValues(each.order)]] : [],
   );
   const values = [...columns(settlements.map(settlementValues), 7), ...columns(steps, 5)];
   const { rows } = await pool.query({ name: 'settle-many', text: SETTLE_MANY, values });

@@ -1,5 +1,6 @@
 /** Writing many rows at once in PostgreSQL: one array a column. */
 import { POSTGRES } from './dialect.ts';
+import { refundNeedNotWait } from './statements.ts';
 
 const { now } = POSTGRES;
 
@@ -12,7 +13,7 @@ const { now } = POSTGRES;
 export const PUT_MANY = `
   INSERT INTO hookproof_inbox (seq, id, kind, type, transaction_id, status, at, received_at, position, state, due_at, settled_at, body)
   SELECT seq, id, kind, type, transaction_id, status, at, received_at, position, state,
-    CASE state WHEN 'pending' THEN ${now} + wait END, CASE state WHEN 'done' THEN ${now} END, body
+    CASE state WHEN 'pending' THEN ${now} + CASE WHEN ${refundNeedNotWait('wait', 'transaction_id')} THEN 0 ELSE wait END END, CASE state WHEN 'done' THEN ${now} END, body
   FROM (
     SELECT nextval(pg_get_serial_sequence('hookproof_inbox', 'seq')) AS seq, given.*
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[], $11::bytea[])
@@ -27,7 +28,8 @@ export const PUT_MANY = `
 export const SETTLE_MANY = `
   WITH settled AS (
     UPDATE hookproof_inbox AS entry
-    SET state = given.state, due_at = CASE given.state WHEN 'pending' THEN ${now} + given.delay END, last_error = given.error,
+    SET state = given.state, due_at = CASE given.state WHEN 'pending' THEN ${now} + given.delay END, 
+      last_error = CASE WHEN given.uncounted = 1 AND given.error IS NULL THEN entry.last_error ELSE given.error END,
       attempts = entry.attempts - given.uncounted, settled_at = CASE given.state WHEN 'pending' THEN NULL ELSE ${now} END,
       owner = NULL, lease_until = NULL
     FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::text[], $7::int[])

@@ -20,6 +20,8 @@ export interface SqlDatabase {
     sql: string,
     values?: readonly SqlValue[],
   ): Promise<{ readonly rows: readonly SqlRow[]; readonly changes: number }>;
+  /** Whether an error of `write` only says that another receiver did the same at the same moment: both tried, and this one has changed nothing. */
+  readonly lostRace: (error: unknown) => boolean;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,10 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
     durable: true,
     put: async (delivery) => database.put(fileDelivery(delivery)),
     async claim(limit, leaseMs) {
-      const { rows } = await database.write(sql.claim, [limit, owner, leaseMs]);
+      const { rows } = await database.write(sql.claim, [limit, owner, leaseMs]).catch((error: unknown) => {
+        if (database.lostRace(error)) return { rows: [] };
+        throw error;
+      });
       return rows.toSorted((one, other) => Number(one.seq) - Number(other.seq)).map(readClaim);
     },
     settle: (settlement) => database.settle(settlement),

@@ -36,7 +36,7 @@ export async function sqliteInbox(
     settle: (settlement: Settlement) =>
       queue.write(() => {
         if (run(sql.settle, settlementValues(settlement)) === 0) return false;
-        if (settlement.state === 'done' && settlement.order !== null) {
+        if ('order' in settlement && settlement.order !== null) {
           run(sql.advance, orderValues(settlement.order));
           if (settlement.order.failed) run(sql.releaseRefunds, []);
         }
@@ -52,6 +52,8 @@ export async function sqliteInbox(
         const rows = prepare(text).all(...values) as SqlRow[];
         return { rows, changes: rows.length };
       }),
+    // One receiver, and one transaction at a time.
+    lostRace: () => false,
     async close() {
       queue.flush();
       prepared.clear();

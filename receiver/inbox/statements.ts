@@ -23,21 +23,29 @@ export interface Statements {
   readonly depths: string;
 }
 
+function failedSell(transactionId: string): string {
+  return `EXISTS (SELECT 1 FROM hookproof_orders WHERE order_key = 'CAAS_SELL ' || ${transactionId} AND failed = 1)`;
+}
+
+/** The usual case: the failed SELL was handled before the REFUND came. */
+export function refundNeedNotWait(waitMs: string, transactionId: string): string {
+  return `${waitMs} > 0 AND ${failedSell(transactionId)}`;
+}
+
 export function statements({ now, skipLocked, parameter: p }: Dialect): Statements {
   // A transaction has one entry at the head, and none while one of its entries runs.
   const isHead = `NOT EXISTS (
     SELECT 1 FROM hookproof_inbox AS before
     WHERE before.transaction_id = entry.transaction_id AND before.state IN ('pending', 'running')
       AND (before.state = 'running' OR (before.position, before.seq) < (entry.position, entry.seq)))`;
-  const sellFailed = (table: string) =>
-    `EXISTS (SELECT 1 FROM hookproof_orders WHERE order_key = 'CAAS_SELL ' || ${table}.transaction_id AND failed = 1)`;
+  const sellFailed = (table: string) => failedSell(`${table}.transaction_id`);
   return {
     put: `INSERT INTO hookproof_inbox (id, kind, type, transaction_id, status, at, received_at, position, state, due_at, settled_at, body)
       VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)}, ${p(9)},
-        CASE ${p(9)} WHEN 'pending' THEN ${now} + ${p(10)} END, CASE ${p(9)} WHEN 'done' THEN ${now} END, ${p(11)})
+        CASE ${p(9)} WHEN 'pending' THEN ${now} + CASE WHEN ${refundNeedNotWait(p(10), p(4))} THEN 0 ELSE ${p(10)} END END, CASE ${p(9)} WHEN 'done' THEN ${now} END, ${p(11)})
       ON CONFLICT (id) DO NOTHING`,
     settle: `UPDATE hookproof_inbox
-      SET state = ${p(4)}, due_at = CASE ${p(4)} WHEN 'pending' THEN ${now} + ${p(5)} END, last_error = ${p(6)},
+      SET state = ${p(4)}, due_at = CASE ${p(4)} WHEN 'pending' THEN ${now} + ${p(5)} END, last_error = CASE WHEN ${p(7)} = 1 AND ${p(6)} IS NULL THEN last_error ELSE ${p(6)} END,
         attempts = attempts - ${p(7)}, settled_at = CASE ${p(4)} WHEN 'pending' THEN NULL ELSE ${now} END, owner = NULL, lease_until = NULL
       WHERE id = ${p(1)} AND state = 'running' AND owner = ${p(2)} AND attempts = ${p(3)}`,
     advance: `INSERT INTO hookproof_orders AS known (order_key, rank, at, failed) VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)})
@@ -68,7 +76,7 @@ export function statements({ now, skipLocked, parameter: p }: Dialect): Statemen
         settled_at = CASE WHEN attempts >= ${p(1)} THEN ${now} END,
         last_error = ${p(2)}, due_at = ${now}, owner = NULL, lease_until = NULL
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry WHERE state = 'running' AND lease_until < ${now} ${skipLocked})`,
-    nextDue: `SELECT MIN(due_at) - ${now} AS due_in FROM hookproof_inbox WHERE state = 'pending' AND due_at > ${now}`,
+    nextDue: `SELECT due_at - ${now} AS due_in FROM hookproof_inbox AS entry WHERE state = 'pending' AND ${isHead} ORDER BY due_at, seq LIMIT 1`,
     depths: `SELECT state, COUNT(*) AS entries FROM hookproof_inbox WHERE state IN ('pending', 'running') GROUP BY state
       UNION ALL SELECT 'dead', COUNT(*) FROM hookproof_inbox WHERE state = 'dead'`,
   };
