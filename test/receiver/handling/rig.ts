@@ -1,4 +1,5 @@
 /** Handlers on an inbox, without HTTP: what the stages `store` and `reply` do, and everything that is told meanwhile. */
+import pg from 'pg';
 import { afterEach, vi } from 'vitest';
 import { createHandling, type Handling } from '../../../receiver/handling/handling.ts';
 import { type HandlingPolicy, resolveHandlingPolicy } from '../../../receiver/handling/handling-policy.ts';
@@ -46,10 +47,21 @@ export function lacking(name: StoreName): boolean {
   return lacks(name);
 }
 
+/** One database for a whole file, emptied after each test: to make one takes longer than most of the tests. */
+let database: Promise<Store> | undefined;
+
 export async function shop(name: StoreName): Promise<Shop> {
-  const store = await STORES[name]();
-  endings.push(async () => store.remove());
+  if (name === 'postgres') database ??= STORES.postgres();
+  const store = await (name === 'postgres' && database !== undefined ? database : STORES[name]());
+  endings.push(async () => (name === 'postgres' ? emptied(store) : store.remove()));
   return { store, open: (...given) => openRig(store, ...given) };
+}
+
+async function emptied({ url }: Store): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('TRUNCATE hookproof_inbox, hookproof_orders');
+  await client.end();
 }
 
 /** One receiver on a store of its own. */
