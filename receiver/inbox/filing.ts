@@ -81,7 +81,7 @@ function orderKey(kind: 'CAAS_BUY' | 'CAAS_SELL', transactionId: string): string
  * A text as every database can keep it in an index: PostgreSQL takes no NUL and no lone surrogate, and nothing long. Different texts stay different. The body
  * has the original.
  */
-function storableKey(text: string): string {
+export function storableKey(text: string): string {
   const plain = text.length <= MAX_KEY_LENGTH && !/[\0\p{Surrogate}]/u.test(text);
   if (plain && !text.startsWith('"') && !text.startsWith('sha256:')) return text;
   const quoted = JSON.stringify(text);

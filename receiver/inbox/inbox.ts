@@ -91,7 +91,7 @@ export interface Inbox {
 }
 
 /** What an inbox keeps of a notification, and where it stands. */
-export interface InboxEntry {
+export interface EntrySummary {
   /** The order of arrival. */
   readonly seq: number;
   readonly id: string;
@@ -106,6 +106,10 @@ export interface InboxEntry {
   readonly dueAt: Date | null;
   readonly lastError: string | null;
   readonly settledAt: Date | null;
+  readonly bodyBytes: number;
+}
+
+export interface InboxEntry extends EntrySummary {
   /** The body as it came, byte for byte. */
   readonly rawBody: Buffer;
 }
@@ -116,14 +120,27 @@ export interface EntryFilter {
   readonly states?: readonly EntryState[];
   readonly kinds?: readonly string[];
   readonly transactionId?: string;
+  /** Received at this time or later. */
   readonly since?: Date;
+  /** Received before this time. */
   readonly until?: Date;
+  /** How the id begins. */
+  readonly idPrefix?: string;
+  /** Done, superseded or dead before this time. */
+  readonly settledBefore?: Date;
+  readonly upToSeq?: number;
+}
+
+/** In the order of arrival, at most `limit` of those after `afterSeq`. `newestFirst` turns it around: those before `afterSeq`. */
+export interface EntryPage {
+  readonly limit: number;
+  readonly afterSeq?: number;
+  readonly newestFirst?: boolean;
 }
 
 /** An inbox that outlives the process, and can be looked into. */
 export interface DurableInbox extends Inbox {
-  /** In the order of arrival, at most `limit` of those after `afterSeq`. `newestFirst` turns it around: those before `afterSeq`. */
-  list(filter: EntryFilter, page: { limit: number; afterSeq?: number; newestFirst?: boolean }): Promise<InboxEntry[]>;
+  list(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
   /** Makes entries due again, with all their attempts before them. What is running is left alone. Gives how many it were. */
   replay(filter: EntryFilter): Promise<number>;
 }

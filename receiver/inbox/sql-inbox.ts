@@ -1,7 +1,8 @@
 /** An inbox on a database. What is the same for SQLite and PostgreSQL is here; each brings its way to write many rows at once. */
 import type { Dialect } from './dialect.ts';
+import { bytesOf, listEntries, replayEntries } from './entries.ts';
 import { type Filing, fileDelivery } from './filing.ts';
-import type { ClaimedEntry, DurableInbox, EntryFilter, EntryState, InboxEntry, Settlement } from './inbox.ts';
+import type { ClaimedEntry, DurableInbox, EntryState, Settlement } from './inbox.ts';
 import { statements } from './statements.ts';
 
 export type SqlValue = string | number | null | Buffer;
@@ -64,43 +65,10 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
     async ping() {
       await database.read('SELECT 1 AS one');
     },
-    async list(filter, { limit, afterSeq, newestFirst = false }) {
-      const { where, values } = conditions(filter, dialect);
-      const beyond = afterSeq ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
-      const rows = await database.read(
-        `SELECT * FROM hookproof_inbox WHERE ${where} AND seq ${newestFirst ? '<' : '>'} ${dialect.parameter(values.length + 1)}
-         ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ${dialect.parameter(values.length + 2)}`,
-        [...values, beyond, limit],
-      );
-      return rows.map(readEntry);
-    },
-    async replay(filter) {
-      const { where, values } = conditions(filter, dialect);
-      const { changes } = await database.write(
-        `UPDATE hookproof_inbox SET state = 'pending', attempts = 0, due_at = ${dialect.now}, settled_at = NULL
-         WHERE state <> 'running' AND ${where}`,
-        values,
-      );
-      return changes;
-    },
+    list: (filter, page) => listEntries(database, filter, page),
+    replay: (filter) => replayEntries(database, filter),
     close: () => database.close(),
   };
-}
-
-/** A filter as SQL, with its parameters from 1 on. */
-function conditions(filter: EntryFilter, { parameter }: Dialect): { where: string; values: SqlValue[] } {
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue) => parameter(values.push(value));
-  const anyOf = (column: string, wanted: readonly string[]) => `${column} IN (${wanted.map(add).join(', ') || 'NULL'})`;
-  const parts = [
-    filter.ids && anyOf('id', filter.ids),
-    filter.states && anyOf('state', filter.states),
-    filter.kinds && anyOf('kind', filter.kinds),
-    filter.transactionId === undefined ? undefined : `transaction_id = ${add(filter.transactionId)}`,
-    filter.since && `received_at >= ${add(filter.since.getTime())}`,
-    filter.until && `received_at < ${add(filter.until.getTime())}`,
-  ];
-  return { where: ['1 = 1', ...parts.filter((part) => part !== undefined)].join(' AND '), values };
 }
 
 function readClaim(row: SqlRow): ClaimedEntry {
@@ -113,32 +81,4 @@ function readClaim(row: SqlRow): ClaimedEntry {
     progress: row.order_rank == null ? null : { rank: Number(row.order_rank), at: Number(row.order_at) },
     failedSellSeen: row.sell_failed == null ? null : Number(row.sell_failed) === 1,
   };
-}
-
-function readEntry(row: SqlRow): InboxEntry {
-  return {
-    seq: Number(row.seq),
-    id: String(row.id),
-    kind: String(row.kind),
-    type: String(row.type),
-    transactionId: textOf(row.transaction_id),
-    status: textOf(row.status),
-    at: timeOf(row.at),
-    receivedAt: new Date(Number(row.received_at)),
-    state: row.state as EntryState,
-    attempts: Number(row.attempts),
-    dueAt: row.state === 'pending' ? timeOf(row.due_at) : null,
-    lastError: textOf(row.last_error),
-    settledAt: timeOf(row.settled_at),
-    rawBody: bytesOf(row.body),
-  };
-}
-
-const textOf = (value: unknown) => (value == null ? null : String(value));
-const timeOf = (value: unknown) => (value == null ? null : new Date(Number(value)));
-
-/** Without a copy: SQLite gives a Uint8Array. */
-function bytesOf(value: unknown): Buffer {
-  const bytes = value as Uint8Array;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
