@@ -1,6 +1,6 @@
 // Renderings of a result document: pure, and free of zod at run time.
 export { renderHuman } from './human.ts';
-export { renderEvent, renderJson, renderNdjson } from './json.ts';
+export { renderEvent, renderJson, renderNdjson, visibleJson } from './json.ts';
 export { renderJunit } from './junit.ts';
 export { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from './layout.ts';
 // While a run goes on.
@@ -14,4 +14,6 @@ export type { Reporter } from './reporters.ts';
 export { resultSchema } from './result-schema.ts';
 // Hostile text made safe to look at.
 export { describeBytes, visible } from './visible.ts';
+// Text in columns of a terminal.
+export { displayWidth, truncate } from './wrap.ts';
 export { type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';

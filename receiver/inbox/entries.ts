@@ -75,7 +75,7 @@ export async function replayEntries({ dialect, write }: EntryDatabase, filter: E
 }
 
 /** A filter as SQL, with its parameters from 1 on. */
-export function conditions(filter: EntryFilter, { parameter }: Dialect): { where: string; values: SqlValue[] } {
+function conditions(filter: EntryFilter, { parameter }: Dialect): { where: string; values: SqlValue[] } {
   const values: SqlValue[] = [];
   const add = (value: SqlValue) => parameter(values.push(value));
   const anyOf = (column: string, wanted: readonly string[]) => `${column} IN (${wanted.map(add).join(', ') || 'NULL'})`;
