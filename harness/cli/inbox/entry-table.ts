@@ -6,7 +6,9 @@ type Column = 'state' | 'received' | 'kind' | 'status' | 'tries' | 'id' | 'trans
 
 /** What goes first when there is no room, and how narrow what stays may become. */
 const DROPPED_FIRST: readonly Column[] = ['transaction', 'tries', 'status', 'kind'];
-const NARROWEST: Partial<Record<Column, number>> = { id: 14, transaction: 14 };
+const NARROWEST: Partial<Record<Column, number>> = { id: 14, transaction: 14, status: 9 };
+/** In this order. */
+const NARROWED: readonly Column[] = ['transaction', 'status', 'id'];
 /** Wider than this, a column is narrowed before another is left out: ids and statuses can be long. */
 const WIDEST: Partial<Record<Column, number>> = { id: 40, transaction: 40, status: 20 };
 const GAP = 2;
@@ -82,9 +84,9 @@ function fitted(rows: readonly Record<Column, string>[], columns: number): Map<C
   const total = () => [...widths.values()].reduce((sum, width) => sum + width + GAP, -GAP);
   const spare = (column: Column) => Math.max(0, (widths.get(column) ?? 0) - (NARROWEST[column] ?? Number.MAX_VALUE));
   for (const column of DROPPED_FIRST) {
-    if (total() - spare('id') - spare('transaction') > columns) widths.delete(column);
+    if (total() - NARROWED.reduce((sum, each) => sum + spare(each), 0) > columns) widths.delete(column);
   }
-  for (const column of ['transaction', 'id'] as const) {
+  for (const column of NARROWED) {
     const narrower = Math.min(spare(column), Math.max(0, total() - columns));
     if (narrower > 0) widths.set(column, (widths.get(column) ?? 0) - narrower);
   }
