@@ -8,6 +8,8 @@ export {
   type Redactor,
   redactDocument,
   redactEvent,
+  renderBadge,
+  renderHtml,
   renderHuman,
   renderJson,
   renderJunit,

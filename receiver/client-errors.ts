@@ -1,6 +1,8 @@
 /** Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive whole. */
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { ConnectionObserver } from './connection-observer.ts';
+import { answer } from './stages/stage.ts';
 
 /** How long the other side may take to read our last answer before the connection is cut, in milliseconds. */
 const LINGER_MS = 1000;
@@ -17,7 +19,7 @@ interface Exchange {
  * Requests that came whole before the broken one on the same connection get their own answers first: otherwise a sender that
  * pipelines would read our 400 as the answer to a delivery that was accepted.
  */
-export function answerClientErrors(server: Server): void {
+export function answerClientErrors(server: Server, observer: ConnectionObserver): void {
   const exchanges = new WeakMap<Duplex, Exchange[]>();
   const broken = new WeakSet<Duplex>();
 
@@ -39,8 +41,13 @@ export function answerClientErrors(server: Server): void {
     const whole = open.findLast(({ req, res }) => req.complete && !res.writableFinished);
     const finish = () => {
       // An answer to the broken request itself may be under way or done (a 405 does not wait for the body).
-      if (faulty?.res.headersSent) socket.end();
-      else endWith(socket, ...answerTo(error.code));
+      if (faulty?.res.headersSent) {
+        socket.end();
+        return;
+      }
+      const [status, word] = answerTo(error.code);
+      observer.refused(status, word);
+      endWith(socket, status, word);
     };
     if (whole === undefined) finish();
     else whole.res.once('close', finish);
@@ -49,8 +56,24 @@ export function answerClientErrors(server: Server): void {
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
     // The socket is ours now, and so is its error event.
     socket.on('error', () => socket.destroy());
+    observer.refused(405, 'method-not-allowed');
     endWith(socket, 405, 'method-not-allowed', 'Allow: POST\r\n');
   });
+}
+
+/** In front of `listener`: a request with more than `most` header lines is answered 431. */
+export function refuseTooManyHeaders(
+  most: number,
+  listener: RequestListener,
+  observer: ConnectionObserver,
+): RequestListener {
+  return (req, res) => {
+    if (req.rawHeaders.length <= 2 * most) return listener(req, res);
+    observer.refused(431, 'headers-too-many');
+    // What is left of the body is read and thrown away: otherwise the connection would be reset, and the answer lost.
+    req.resume();
+    answer(res, 431, { error: 'headers-too-many' }, { Connection: 'close' });
+  };
 }
 
 function isOpen({ req, res }: Exchange): boolean {

@@ -7,6 +7,7 @@ export {
   checkForwardedCertificate,
 } from './check-client-certificate.ts';
 export type { ClientCertificateOption } from './client-certificate-option.ts';
+export type { ConnectionObserver } from './connection-observer.ts';
 export { createReceiver, type Receiver } from './create-receiver.ts';
 export type { DeliveryObserver, DeliveryReport } from './delivery-report.ts';
 export type { Handler, HandlerContext, Handlers } from './handling/handlers.ts';
@@ -30,9 +31,14 @@ export {
 export { memoryInbox } from './inbox/memory-inbox.ts';
 export type { InboxMeter } from './inbox/meter.ts';
 export { openArchive, openInbox } from './inbox/open-inbox.ts';
+export { type InspectorOptions, type RunningInspector, startInspector } from './inspector/index.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';
+export { type AdminOptions, type AdminServer, startAdminServer } from './observe/admin-server.ts';
+export { createMetrics, type ReceiverMetrics } from './observe/metrics.ts';
+export type { ReadinessCheck } from './observe/readiness.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { RunningServer, ServerOptions } from './serve.ts';
+export type { ServerLimits, ServerTimeouts } from './server-limits.ts';
 export type { ServerTls } from './server-tls.ts';
 export { type RunningReceiver, startReceiver } from './start-receiver.ts';
 export { type SignatureCheck, verifySignature } from './verify-signature.ts';

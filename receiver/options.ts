@@ -21,9 +21,12 @@ import { type InboxMeter, silentMeter } from './inbox/meter.ts';
 import { type ReceiverLogger, silentLogger } from './logger.ts';
 
 export interface ReceiverOptions {
-  /** Requires the HMAC signature. Several secrets during a rotation. `header` defaults to X-Service-Signature. */
+  /**
+   * Requires the HMAC signature. During a rotation several secrets are valid: the first is the current one, and the use of another is
+   * logged as a warning. `header` defaults to X-Service-Signature.
+   */
   readonly signing?: { readonly secrets: readonly string[]; readonly header?: string };
-  /** Requires the API key. Several keys during a rotation. `header` defaults to X-API-Key. */
+  /** Requires the API key. Several keys during a rotation, the current one first, as with secrets. `header` defaults to X-API-Key. */
   readonly apiKey?: { readonly keys: readonly string[]; readonly header?: string };
   /** Requires a client certificate (mutual TLS). `startReceiver` fills it in from `tls`. */
   readonly clientCertificate?: ClientCertificateOption;
@@ -33,6 +36,8 @@ export interface ReceiverOptions {
   readonly path?: string;
   /** The largest body that is taken, in bytes. 1 MiB by default; the specification states no maximum. */
   readonly bodyLimit?: number;
+  /** Levels of nesting that a body may have. 64 by default; notifications have 4. Deeper ones are answered 400. */
+  readonly maxDepth?: number;
   /** Your code, by kind of notification. */
   readonly handlers?: Handlers;
   /** How they are tried: how many at a time, how often, how long. */
@@ -54,6 +59,7 @@ export interface ReceiverConfig {
   readonly clientCertificate: ClientCertificateConfig | undefined;
   readonly path: string | undefined;
   readonly bodyLimit: number;
+  readonly maxDepth: number;
   readonly handlers: Handlers;
   readonly handling: HandlingPolicy;
   readonly meter: InboxMeter;
@@ -65,10 +71,12 @@ export interface ReceiverConfig {
 }
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const DEFAULT_MAX_DEPTH = 64;
 
 /** Checks the options. Throws {@link HookproofError} (`RECEIVER_*`), which never holds a secret's value. */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const { signing, apiKey, clientCertificate, open, path, bodyLimit = DEFAULT_BODY_LIMIT } = options;
+  const { maxDepth = DEFAULT_MAX_DEPTH } = options;
   if (signing === undefined && apiKey === undefined && clientCertificate === undefined && open !== true) {
     throw new HookproofError('RECEIVER_UNPROTECTED', 'Neither a signature secret nor an API key is configured.', {
       hint: 'Set signing.secrets or apiKey.keys, or state open: true to take deliveries from anyone.',
@@ -87,6 +95,11 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1) {
     throw new HookproofError('RECEIVER_BODY_LIMIT', 'bodyLimit is not a whole number of bytes above 0.', {
       hint: `Give a number of bytes, for example ${DEFAULT_BODY_LIMIT}.`,
+    });
+  }
+  if (!Number.isSafeInteger(maxDepth) || maxDepth < 1) {
+    throw new HookproofError('RECEIVER_MAX_DEPTH', 'maxDepth is not a whole number of levels above 0.', {
+      hint: `Give a number of levels, for example ${DEFAULT_MAX_DEPTH}.`,
     });
   }
 
@@ -127,6 +140,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     clientCertificate: clientCertificate && resolveClientCertificate(clientCertificate),
     path,
     bodyLimit,
+    maxDepth,
     handlers: options.handlers ?? {},
     handling: resolveHandlingPolicy(options.handling),
     meter: options.meter ?? silentMeter,

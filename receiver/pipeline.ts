@@ -16,6 +16,7 @@ import { answer, type DeliveryState, type Stage } from './stages/stage.ts';
 import { store } from './stages/store.ts';
 import { validate } from './stages/validate.ts';
 import { verifySignature } from './stages/verify-signature.ts';
+import { warnOfOldCredentials } from './warn-of-old-credentials.ts';
 
 /** Every stage by name. The order of the names is the order in which they run. */
 const RECEIVING_STAGES = [
@@ -46,7 +47,7 @@ export function createPipeline(config: ReceiverConfig, handling: Handling): Pipe
     checkApiKey: config.apiKey === undefined ? pass : checkApiKey(config.apiKey),
     verifySignature: config.signing === undefined ? pass : verifySignature(config.signing),
     checkContentType,
-    parse,
+    parse: parse(config.maxDepth),
     validate,
     store: store(config.inbox, handling, config.meter),
     reply: reply(handling),
@@ -60,7 +61,9 @@ export function createApp(
 ): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(reportDeliveries([logDelivery(logger), ...observers]));
+  // Said and not left to the default, which an application around this one would change: X-Forwarded-* headers are anybody's.
+  app.set('trust proxy', false);
+  app.use(reportDeliveries([logDelivery(logger), warnOfOldCredentials(logger), ...observers]));
   for (const name of RECEIVING_STAGES) app.use(pipeline[name]);
 
   // The last resort, for what is our own fault. Express's own error page would show a stack trace.

@@ -4,11 +4,19 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { HookproofError } from '../contract/index.ts';
-import { answerClientErrors } from './client-errors.ts';
+import { answerClientErrors, refuseTooManyHeaders } from './client-errors.ts';
+import { limitConnections } from './connection-limit.ts';
+import { type ConnectionObserver, silentConnectionObserver } from './connection-observer.ts';
 import type { Receiver } from './create-receiver.ts';
 import { gracefulClose } from './graceful-close.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from './logger.ts';
 import { matchedClasses } from './matched-classes.ts';
+import {
+  type ResolvedServerLimits,
+  resolveServerLimits,
+  type ServerLimits,
+  type ServerTimeouts,
+} from './server-limits.ts';
 import { type ServerTls, secureContextOptions } from './server-tls.ts';
 import { logTlsRefusals } from './tls-refusals.ts';
 
@@ -19,14 +27,10 @@ export interface ServerOptions {
   readonly port?: number;
   /** Serves HTTPS. Without it plain HTTP, which is for local tests and for use behind a TLS terminator. */
   readonly tls?: ServerTls;
-  /** Time limits in milliseconds. Defaults: TLS handshake 10 s, headers 10 s, whole request 30 s, idle connection 65 s, close 10 s. */
-  readonly timeouts?: {
-    readonly handshakeMs?: number;
-    readonly headersMs?: number;
-    readonly requestMs?: number;
-    readonly keepAliveMs?: number;
-    readonly closeMs?: number;
-  };
+  readonly limits?: ServerLimits;
+  readonly timeouts?: ServerTimeouts;
+  /** Told of connections, and of requests that are refused before they become deliveries. */
+  readonly connectionObserver?: ConnectionObserver;
   readonly path?: string;
   readonly logger?: ReceiverLogger;
 }
@@ -52,20 +56,29 @@ export interface ServerChanges {
   readonly server?: (server: Server) => void;
 }
 
-/** Serves a receiver. Throws `HookproofError` (`RECEIVER_TLS`, `RECEIVER_LISTEN`). */
+/** How many connections Node lets wait to be taken in. */
+const NODE_BACKLOG = 511;
+
+/** Serves a receiver. Throws `HookproofError` (`RECEIVER_TLS`, `RECEIVER_LIMIT`, `RECEIVER_LISTEN`). */
 export async function serve(
   receiver: Receiver,
   options: ServerOptions,
   changes: ServerChanges = {},
 ): Promise<RunningServer> {
-  const { host = '127.0.0.1', port = 0, timeouts = {}, logger = silentLogger } = options;
-  const closeMs = timeouts.closeMs ?? 10_000;
-  const server = createHttpServer(receiver, options, changes.options);
-  answerClientErrors(server);
+  const {
+    host = '127.0.0.1',
+    port = 0,
+    logger = silentLogger,
+    connectionObserver: observer = silentConnectionObserver,
+  } = options;
+  const limits = resolveServerLimits(options.limits, options.timeouts);
+  const server = createHttpServer(receiver, options, limits, observer, changes.options);
+  answerClientErrors(server, observer);
+  limitConnections(server, limits.maxConnections, observer);
   changes.server?.(server);
-  const closeServer = gracefulClose(server, closeMs);
+  const closeServer = gracefulClose(server, limits.closeMs);
 
-  await listen(server, host, port);
+  await listen(server, host, port, Math.max(NODE_BACKLOG, limits.maxConnections));
   server.on('error', (error) => logger.error({ event: 'server-error', error: errorFields(error) }, 'server error'));
 
   const address = server.address() as AddressInfo;
@@ -81,35 +94,49 @@ export async function serve(
     },
     async close() {
       await closeServer();
-      await receiver.stop(closeMs);
+      await receiver.stop(limits.closeMs);
     },
   };
 }
 
-function createHttpServer(receiver: Receiver, options: ServerOptions, changed: TlsOptions = {}): Server {
-  const { tls, timeouts = {}, logger = silentLogger } = options;
+function createHttpServer(
+  receiver: Receiver,
+  options: ServerOptions,
+  limits: ResolvedServerLimits,
+  observer: ConnectionObserver,
+  changed: TlsOptions = {},
+): Server {
+  const { tls, logger = silentLogger } = options;
   const http = {
     ...matchedClasses(receiver.app),
-    headersTimeout: timeouts.headersMs ?? 10_000,
-    requestTimeout: timeouts.requestMs ?? 30_000,
-    keepAliveTimeout: timeouts.keepAliveMs ?? 65_000,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
     // How often the first two are looked at. Node's default, 30 s, would let them run over by as much.
     connectionsCheckingInterval: 500,
+    maxHeaderSize: limits.maxHeaderBytes,
   };
-  if (tls === undefined) return createServer(http, receiver.app);
+  const listener = refuseTooManyHeaders(limits.maxHeaders, receiver.app, observer);
+  if (tls === undefined) return countingHeadersOurselves(createServer(http, listener));
 
   const server = createTlsServer(
     {
       ...http,
       ...secureContextOptions(tls, changed.ciphers),
-      handshakeTimeout: timeouts.handshakeMs ?? 10_000,
+      handshakeTimeout: limits.handshakeMs,
       requestCert: tls.clientCertificate !== undefined,
       rejectUnauthorized: tls.clientCertificate !== 'optional',
       ...changed,
     },
-    receiver.app,
+    listener,
   );
   logTlsRefusals(server, logger);
+  return countingHeadersOurselves(server);
+}
+
+/** Node would leave out what is beyond its own limit, 2,000 header lines, and say nothing: a check must not miss a header. */
+function countingHeadersOurselves<S extends Server>(server: S): S {
+  server.maxHeadersCount = 0;
   return server;
 }
 
@@ -125,7 +152,7 @@ function reloadTls(server: Server, current: ServerTls | undefined, next: ServerT
   (server as TlsServer).setSecureContext(secureContextOptions(next));
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+function listen(server: Server, host: string, port: number, backlog: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: NodeJS.ErrnoException) => {
       reject(
@@ -136,7 +163,8 @@ function listen(server: Server, host: string, port: number): Promise<void> {
       );
     };
     server.once('error', onError);
-    server.listen(port, host, () => {
+    // As many as may be open may also wait to be taken in. Beyond that the kernel leaves a client unanswered for a second.
+    server.listen({ port, host, backlog }, () => {
       server.off('error', onError);
       resolve();
     });

@@ -28,7 +28,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'client does not trust our certificate',
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: 'client does not trust our certificate',
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'client says that our certificate has expired',
-  ECONNRESET: 'client closed the connection',
+  ECONNRESET: 'connection closed before the end of the handshake',
 };
 
 /** A code of node:tls in words; the code itself when there are none. Node gives `authorizationError` as a text, not as the error of its type. */

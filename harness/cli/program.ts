@@ -50,8 +50,12 @@ function withRunOptions(command: Command): Command {
     .option('--stack <name>', `tell fixes for this stack: ${STACKS} (default: guessed from the answers)`)
     .option('--bail', 'stop after the first failure')
     .option('--evidence', 'keep the exchanges of passes too')
-    .option('--reporter <name[=file]>', 'human, json, junit, ndjson; "-" is standard output (repeatable)', collect)
-    .option('-o, --output-dir <folder>', 'write run.json and junit.xml there');
+    .option(
+      '--reporter <name[=file]>',
+      'human, html, json, junit, ndjson, badge; "-" is standard output (repeatable)',
+      collect,
+    )
+    .option('-o, --output-dir <folder>', 'write run.json, junit.xml and report.html there');
 }
 
 const RUN_EXAMPLES = `
@@ -170,13 +174,13 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--path <path>', 'take deliveries only at this path')
     .option(
       '--secret-file <file>',
-      'file with the HMAC secret (or HOOKPROOF_SECRET); repeatable during a rotation',
+      'file with the HMAC secret (or HOOKPROOF_SECRET); repeatable during a rotation, the current one first',
       collect,
     )
     .option('--signature-header <name>', 'header of the signature')
     .option(
       '--api-key-file <file>',
-      'file with the API key (or HOOKPROOF_API_KEY); repeatable during a rotation',
+      'file with the API key (or HOOKPROOF_API_KEY); repeatable during a rotation, the current one first',
       collect,
     )
     .option('--api-key-header <name>', 'header of the API key')
@@ -186,6 +190,15 @@ export function createProgram(finish: (code: number) => void): Command {
       'keep what is accepted: file:./inbox.db or postgres://user@host/database (or HOOKPROOF_INBOX; the password in PGPASSWORD)',
     )
     .option('--handlers <file>', 'module that exports your handlers by kind: export const handlers = { CAAS_BUY: ... }')
+    .option(
+      '--max-connections <n>',
+      'connections at the same time; for one more, that which has kept it waiting longest for a request is closed (default: 1000)',
+    )
+    .option('--max-header-bytes <bytes>', 'request line and headers together (default: 16384)')
+    .option('--max-headers <n>', 'header lines of a request (default: 200)')
+    .option('--header-timeout <duration>', 'until all headers are there: 500ms, 10s, 1m (default: 10s)')
+    .option('--request-timeout <duration>', 'until the whole request is there (default: 30s)')
+    .option('--drain-timeout <duration>', 'after a signal, until what is under way is cut (default: 10s)')
     .option('--tls-cert <file>', 'serve HTTPS with this certificate chain, PEM')
     .option('--tls-key <file>', 'its private key, PEM')
     .option('--tls-passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_TLS_KEY_PASSPHRASE)')
@@ -200,9 +213,16 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--proxy <address>', 'a proxy in front verifies client certificates: its IP address (repeatable)', collect)
     .option('--proxy-client-header <line>', "what it then sets, for example 'X-SSL-Client-Verify: SUCCESS'")
     .option('--open', 'run with neither secret nor key')
+    .option('--inspect [port]', 'serve the inspector page at this port of its own (default: 3001; 0 takes a free one)')
+    .option(
+      '--inspect-host <address>',
+      'address of the inspector page; any but a loopback address needs the token in its URL (default: 127.0.0.1)',
+    )
+    .option('--admin-port <n>', 'serve /healthz, /readyz and /metrics (Prometheus) on this port; 0 takes a free one')
+    .option('--admin-host <address>', 'address for these; who reaches it can read them (default: 127.0.0.1)')
     .addHelpText(
       'after',
-      '\nLogs are JSON lines on standard output. Ctrl-C stops it after the deliveries in flight. Certificates are taken into use again\nwhen their files change, and at SIGHUP.',
+      '\nLogs are JSON lines on standard output. Ctrl-C or SIGTERM stops it after the deliveries in flight, a second one at once.\nCertificates are taken into use again when their files change, and at SIGHUP.',
     )
     .action(action(async () => (await import('./commands/receiver.ts')).receiverCommand));
 

@@ -8,7 +8,7 @@ export const PROFILES = ['basic', 'staging', 'production'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 /** The reporters that exist. */
-export const REPORTERS = ['human', 'json', 'junit', 'ndjson'] as const;
+export const REPORTERS = ['human', 'json', 'junit', 'ndjson', 'html', 'badge'] as const;
 export type ReporterName = (typeof REPORTERS)[number];
 
 /** One reporter and where it writes: an absolute path, or null for standard output. */

@@ -107,7 +107,7 @@ export const fileSchema = z
       bail: toggle.describe('Stop at the first failure.'),
       evidence: toggle.describe('Keep the exchanges of passed scenarios too.'),
       reporters: list().describe(`Each name or name=file, "-" is standard output. Names: ${REPORTERS.join(', ')}.`),
-      'output-dir': text.describe('Directory for run.json and junit.xml.'),
+      'output-dir': text.describe('Directory for run.json, junit.xml and report.html.'),
     },
     group,
   )

@@ -12,6 +12,7 @@ export {
 } from './config.ts';
 export { configTemplate } from './config-template.ts';
 export { describeConfig } from './describe-config.ts';
+export { durationOfFlag } from './duration-of-flag.ts';
 export { jsonSchema } from './json-schema.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
 export { nearestName } from './nearest-name.ts';

@@ -6,19 +6,21 @@ import { type Resolution, show } from './resolution.ts';
 import { OUTPUT_FILES } from './settings.ts';
 import { oneOf } from './values.ts';
 
+const OUTPUT_NAMES = ['json', 'junit', 'html'] as const;
+
 interface GivenReporter extends ReporterChoice {
   readonly given: Given<string>;
 }
 
 /**
  * `name=file` writes a file, `name` and `name=-` write standard output. A reporter on standard output stands in for the human
- * one; files never do. An output directory gets `run.json` and `junit.xml` beside whatever else is asked for.
+ * one; files never do. An output directory gets `run.json`, `junit.xml` and `report.html` beside whatever else is asked for.
  */
 export function resolveReporters(resolution: Resolution): ReporterChoice[] {
   const { settings, problems } = resolution;
   const reporters = givenTexts(settings, 'reporters').flatMap((given) => parseReporter(given, resolution));
   const outputDir = givenText(settings, 'output-dir');
-  for (const name of ['json', 'junit'] as const) {
+  for (const name of OUTPUT_NAMES) {
     if (outputDir === undefined) continue;
     const file = resolve(outputDir.base, outputDir.value, OUTPUT_FILES[name]);
     // Asked for by name and by directory alike: it is one file.

@@ -58,7 +58,7 @@ export const BOUNDS = {
 export const DEFAULTS = { concurrency: 8, timeoutMs: 10_000, recoveryMs: 10_000 } as const;
 
 /** The files that an output directory gets. */
-export const OUTPUT_FILES = { json: 'run.json', junit: 'junit.xml' } as const;
+export const OUTPUT_FILES = { json: 'run.json', junit: 'junit.xml', html: 'report.html' } as const;
 
 /** The largest secret, the largest file of certificates (a whole trust store fits) or key, and the largest configuration file, in bytes. */
 export const MAX_SECRET_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
 /** Failures and warnings: each with what was expected, what came, why it matters, how to mend it, and how to see it again. */
 import type { Exchange, ScenarioResult } from '../result/result-document.ts';
+import { causeOf } from './causes.ts';
 import { groupBy } from './group.ts';
 import type { Layout } from './layout.ts';
 import { describeBytes } from './visible.ts';
@@ -77,11 +78,6 @@ function renderFull(result: ScenarioResult, layout: Layout): string[] {
 function renderShort(result: ScenarioResult, layout: Layout): string {
   const text = layout.safe(`${result.id}: expected ${result.expected}, observed ${result.observed}`);
   return `  ${layout.sign(result.verdict)} ${truncate(text, layout.width - 4, layout.safe('…'))}`;
-}
-
-/** Two cases have the same cause when they stand in one suite, asked for the same and got the same. */
-function causeOf(result: ScenarioResult): string {
-  return JSON.stringify([result.suite, result.expected, result.observed]);
 }
 
 function inFull(results: readonly ScenarioResult[]): ReadonlySet<ScenarioResult> {

@@ -1,76 +1,22 @@
 /** The first lines of the terminal report: the verdict, the numbers, and what was tested. */
-import type { ResultDocument, RunVerdict } from '../result/result-document.ts';
-import { counted, type Layout } from './layout.ts';
+import type { ResultDocument } from '../result/result-document.ts';
+import {
+  caveats,
+  connectionOf,
+  featuresOf,
+  fixturesOf,
+  numbers,
+  VERDICT_SIGN,
+  VERDICT_WORDS,
+} from './headline-words.ts';
+import type { Layout } from './layout.ts';
 import { displayWidth } from './wrap.ts';
-
-const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
-  conformant: 'CONFORMANT',
-  nonconformant: 'NOT CONFORMANT',
-  inconclusive: 'NO VERDICT',
-  'harness-error': 'HARNESS ERROR',
-};
-
-const VERDICT_SIGN = {
-  conformant: 'pass',
-  nonconformant: 'fail',
-  inconclusive: 'inconclusive',
-  'harness-error': 'harness-error',
-} as const;
-
-/** What the verdict does not say by itself. */
-function caveats(document: ResultDocument): string[] {
-  const lines: string[] = [];
-  if (document.interrupted) lines.push('interrupted: what follows is a partial report');
-  if (document.verdict === 'harness-error')
-    lines.push('hookproof itself went wrong, so this says nothing about the endpoint');
-  if (document.verdict === 'inconclusive') lines.push('nothing is proved, neither for the endpoint nor against it');
-  if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
-  return [...lines, ...aboutBaseline(document)];
-}
-
-/** What the list of known failures does to the run. */
-function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] {
-  if (baseline === null) return [];
-  const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
-  const stale = counted(baseline.stale.length, 'entry', 'entries');
-  return [
-    ...(known > 0 && known === counts.fail
-      ? [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no failure is new`]
-      : []),
-    ...(baseline.stale.length > 0 ? [`not true any longer: ${stale} of ${baseline.file}, so the run fails`] : []),
-  ];
-}
-
-function numbers({ counts, results }: Pick<ResultDocument, 'counts' | 'results'>): string {
-  const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
-  const parts: [number, string][] = [
-    [counts.fail, known === 0 ? 'failed' : `failed (${known} known)`],
-    [counts.harnessError, counts.harnessError === 1 ? 'harness error' : 'harness errors'],
-    [counts.warn, counts.warn === 1 ? 'warning' : 'warnings'],
-    [counts.inconclusive, 'inconclusive'],
-    [counts.pass, 'passed'],
-    [counts.notApplicable, 'not applicable'],
-  ];
-  const named = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
-  return named.length === 0 ? 'nothing was judged' : named.join(', ');
-}
-
-/** "TLSv1.3 TLS_AES_256_GCM_SHA384, certificate until 2027-01-31". */
-function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocument['target']['tls']>): string {
-  const words = protocol === null ? 'no TLS handshake' : `${protocol} ${cipher ?? ''}`.trim();
-  const [leaf] = chain;
-  return leaf === undefined ? words : `${words}, certificate until ${leaf.notAfter.slice(0, 10)}`;
-}
-
-const FIXTURE = 'fixture-';
-const nameOfFixture = (feature: string) => feature.slice(FIXTURE.length);
 
 function circumstances(document: ResultDocument): string {
   const { target, profile, shard } = document;
-  const features = target.features.filter((feature) => !feature.startsWith(FIXTURE));
-  const fixtures = target.features.filter((feature) => feature.startsWith(FIXTURE));
-  const parts = [features.length === 0 ? 'no security feature on' : `with ${features.join(', ')}`];
-  if (fixtures.length > 0) parts.push(`client certificates to refuse: ${fixtures.map(nameOfFixture).join(', ')}`);
+  const fixtures = fixturesOf(target);
+  const parts = [featuresOf(target)];
+  if (fixtures !== '') parts.push(`client certificates to refuse: ${fixtures}`);
   if (profile !== null) parts.push(`profile ${profile}`);
   if (target.tls !== null) parts.push(connectionOf(target.tls));
   if (shard !== null) parts.push(`shard ${shard.index} of ${shard.of}`);

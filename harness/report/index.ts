@@ -1,4 +1,8 @@
+import type { ResultDocument } from '../result/result-document.ts';
+
 // Renderings of a result document: pure, and free of zod at run time.
+
+export { renderBadge } from './badge.ts';
 export { renderHuman } from './human.ts';
 export { renderEvent, renderJson, renderNdjson, visibleJson } from './json.ts';
 export { renderJunit } from './junit.ts';
@@ -17,3 +21,9 @@ export { describeBytes, visible } from './visible.ts';
 // Text in columns of a terminal.
 export { displayWidth, truncate } from './wrap.ts';
 export { type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';
+
+/** The HTML report. It is loaded when it is asked for: a run on a terminal never needs it. */
+export async function renderHtml(document: ResultDocument): Promise<string> {
+  const { renderHtml: render } = await import('./html/render-html.ts');
+  return render(document);
+}

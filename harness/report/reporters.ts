@@ -1,14 +1,11 @@
-/** The reporters by name. Which of them write, and where, is the configuration's business. */
+/** The reporters by name, each loaded when it is asked for. Which of them write, and where, is the configuration's business. */
 import type { ResultDocument } from '../result/result-document.ts';
 import type { RunEvent } from '../result/run-event.ts';
-import { renderHuman } from './human.ts';
-import { renderEvent, renderJson, renderNdjson } from './json.ts';
-import { renderJunit } from './junit.ts';
 import type { TerminalOptions } from './layout.ts';
 
 /** A reporter and where it writes: a file, or null for standard output. */
 export interface Reporter {
-  readonly name: 'human' | 'json' | 'junit' | 'ndjson';
+  readonly name: 'human' | 'json' | 'junit' | 'ndjson' | 'html' | 'badge';
   readonly file: string | null;
 }
 
@@ -19,15 +16,25 @@ export interface Report {
 }
 
 /** The report as text in the reporter's format. Only `human` looks at the terminal. */
-export function render(name: Reporter['name'], { document, events }: Report, terminal: TerminalOptions): string {
+export async function render(
+  name: Reporter['name'],
+  { document, events }: Report,
+  terminal: TerminalOptions,
+): Promise<string> {
   switch (name) {
     case 'human':
-      return renderHuman(document, terminal);
+      return (await import('./human.ts')).renderHuman(document, terminal);
     case 'json':
-      return renderJson(document);
+      return (await import('./json.ts')).renderJson(document);
     case 'junit':
-      return renderJunit(document);
-    case 'ndjson':
+      return (await import('./junit.ts')).renderJunit(document);
+    case 'ndjson': {
+      const { renderEvent, renderNdjson } = await import('./json.ts');
       return events === undefined ? renderNdjson(document) : events.map(renderEvent).join('');
+    }
+    case 'html':
+      return (await import('./html/render-html.ts')).renderHtml(document);
+    case 'badge':
+      return (await import('./badge.ts')).renderBadge(document);
   }
 }

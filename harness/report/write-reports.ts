@@ -104,7 +104,7 @@ export async function writeReports(
     if (file === null) continue;
     const path = resolve(cwd, file);
     try {
-      await writeTarget(path, render(name, report, PLAIN));
+      await writeTarget(path, await render(name, report, PLAIN));
       written.push({ name, path });
     } catch (error) {
       failures.push(notWritten(name, path, error));
@@ -113,7 +113,7 @@ export async function writeReports(
   for (const { name, file } of reporters) {
     if (file !== null) continue;
     try {
-      await writeStream(stdout, render(name, report, options.terminal ?? PLAIN));
+      await writeStream(stdout, await render(name, report, options.terminal ?? PLAIN));
     } catch (error) {
       failures.push(notWritten(name, 'standard output', error));
     }

@@ -103,7 +103,7 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
       else write();
     });
     socket.on('secureConnect', () => {
-      tlsMs = performance.now() - start - (connectMs ?? 0);
+      tlsMs = performance.now() - start;
       write();
     });
     socket.on('data', (data: Buffer) => {

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
+import { parse } from '../stages/parse.ts';
 import { refuse, required } from '../stages/stage.ts';
-import { containersIn, dyingOf, fault, readingBefore, someText } from './careless-reading.ts';
+import { containersIn, fault, readingBefore, someText } from './careless-reading.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 const base = { area: 'payload', forbidden: true } as const;
@@ -35,10 +36,17 @@ function depthOf(value: unknown): number {
   return deepest;
 }
 
+/** In place of `parse`: one without a limit of depth, and what then looks into the payload. */
+function withoutDepthLimit(look: (payload: unknown, parts: FaultParts) => 'go on' | 'ended'): StageFault['replace'] {
+  const parseAnyDepth = parse(Number.POSITIVE_INFINITY);
+  return (parts) => (req, res, next) =>
+    parseAnyDepth(req, res, (error?: unknown) => {
+      if (error !== undefined || look(required(res, 'payload'), parts) === 'go on') next(error);
+    });
+}
+
 const tooDeep = (limit: number) =>
-  readingBefore((payload) => {
-    if (depthOf(payload) > limit) fault('nesting is too deep');
-  });
+  withoutDepthLimit((payload) => (depthOf(payload) > limit ? fault('nesting is too deep') : 'go on'));
 
 /** In place of `readBody`: what is larger than this comes to an end of its own. */
 function reading(
@@ -72,7 +80,7 @@ export const sizes: readonly StageFault[] = [
     why: 'The error is not the one that the handler expects from the parser.',
     fix: limitDepth,
     severity: 'low',
-    stage: 'validate',
+    stage: 'parse',
     replace: tooDeep(100),
   },
   {
@@ -83,7 +91,7 @@ export const sizes: readonly StageFault[] = [
     why: 'RecursionError is no ValueError, so the guard around the parser does not catch it.',
     fix: limitDepth,
     severity: 'low',
-    stage: 'validate',
+    stage: 'parse',
     replace: tooDeep(900),
   },
   {
@@ -95,7 +103,7 @@ export const sizes: readonly StageFault[] = [
     why: 'The parser took the payload, so nobody expects an error any more.',
     fix: limitDepth,
     severity: 'low',
-    stage: 'validate',
+    stage: 'parse',
     replace: tooDeep(10_000),
   },
   {
@@ -106,8 +114,12 @@ export const sizes: readonly StageFault[] = [
     why: 'One delivery takes the process down, with every request that it was handling.',
     fix: limitDepth,
     severity: 'high',
-    stage: 'validate',
-    replace: dyingOf((payload) => depthOf(payload) > 50_000),
+    stage: 'parse',
+    replace: withoutDepthLimit((payload, { crash }) => {
+      if (depthOf(payload) <= 50_000) return 'go on';
+      crash(100);
+      return 'ended';
+    }),
   },
   {
     ...base,
@@ -133,11 +145,11 @@ export const sizes: readonly StageFault[] = [
     why: 'The test with nested arrays passed, and the guard was never written.',
     fix: limitDepth,
     severity: 'low',
-    stage: 'validate',
-    replace: readingBefore((payload) => {
+    stage: 'parse',
+    replace: withoutDepthLimit((payload) => {
       let objects = 0;
       for (const container of containersIn(payload)) if (!Array.isArray(container)) objects += 1;
-      if (objects > 1000) fault('Maximum call stack size exceeded');
+      return objects > 1000 ? fault('Maximum call stack size exceeded') : 'go on';
     }),
   },
   {

@@ -1,19 +1,10 @@
 import type { Request } from 'express';
 import type { StageFault } from './fault.ts';
-import { alsoAccepting, SIGNATURE } from './lenient-verifier.ts';
+import { lettingPass } from './lenient-verifier.ts';
 
 /** A mutant that lets requests pass unverified by something that every client can write. */
-function trusting(
-  claims: (req: Request) => boolean,
-  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>,
-): StageFault {
-  return {
-    ...SIGNATURE,
-    ...text,
-    severity: 'critical',
-    forbidden: true,
-    replace: alsoAccepting(({ req }) => claims(req)),
-  };
+function trusting(claims: (req: Request) => boolean, text: Parameters<typeof lettingPass>[1]): StageFault {
+  return lettingPass(({ req }) => claims(req), text);
 }
 
 const LOOPBACK = /\b127\.0\.0\.1\b|::1/;

@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { StageFault } from './fault.ts';
-import { alsoAccepting, SIGNATURE, signed } from './lenient-verifier.ts';
+import { alsoAccepting, lettingPass, SIGNATURE, signed } from './lenient-verifier.ts';
 
 /** A mutant that verifies with one more secret than the agreed one. */
 function alsoVerifying(
   secrets: (agreed: readonly string[], apiKeys: readonly string[]) => readonly (string | Uint8Array)[],
-  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>,
+  text: Parameters<typeof lettingPass>[1],
 ): StageFault {
-  return {
-    ...SIGNATURE,
-    ...text,
-    severity: 'critical',
-    forbidden: true,
-    replace: alsoAccepting(({ header, body, secrets: agreed, apiKeys }) =>
+  return lettingPass(
+    ({ header, body, secrets: agreed, apiKeys }) =>
       secrets(agreed, apiKeys).some((secret) => header === signed(secret, body)),
-    ),
-  };
+    text,
+  );
 }
 
 /** Secrets that verify beside the agreed one. */

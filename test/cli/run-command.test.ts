@@ -38,9 +38,9 @@ afterAll(async () => {
 const documentIn = (text: string) => resultDocument.parse(JSON.parse(text));
 
 describe('demo', () => {
-  it('passes, leaves run.json and junit.xml, and prints their paths', async () => {
+  it('passes, leaves run.json, junit.xml and report.html, and prints their paths', async () => {
     const { code, stdout, stderr } = await hookproof(['demo'], { cwd });
-    const paths = ['run.json', 'junit.xml'].map((name) => join(cwd, 'hookproof-run', name));
+    const paths = ['run.json', 'junit.xml', 'report.html'].map((name) => join(cwd, 'hookproof-run', name));
     const document = documentIn(await readFile(paths[0]!, 'utf8'));
     const { verdict, planned, judged, counts, interrupted, target } = document;
     expect(target.features).toEqual(FEATURES.filter((feature) => feature !== 'fixture-revoked'));
@@ -54,6 +54,7 @@ describe('demo', () => {
     });
     for (const path of paths) expect(stderr).toContain(path);
     expect(await readFile(paths[1]!, 'utf8')).toMatch(/^<\?xml [\s\S]*<testsuites [\s\S]*<\/testsuites>\s*$/);
+    expect(await readFile(paths[2]!, 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     expect(stdout).toContain(`${ALL} of ${ALL} planned checks judged`);
   });
 });

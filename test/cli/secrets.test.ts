@@ -103,7 +103,7 @@ async function telling(manner: Manner, { secret, apiKey }: Credentials) {
   return { endpoint, bodies };
 }
 
-const REPORTERS: readonly Reporter[] = (['human', 'json', 'junit', 'ndjson'] as const).map((name) => ({
+const REPORTERS: readonly Reporter[] = (['human', 'json', 'junit', 'ndjson', 'html', 'badge'] as const).map((name) => ({
   name,
   file: null,
 }));
@@ -213,7 +213,9 @@ describe('the program as a process', () => {
     open.push(endpoint);
     const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     const { stdout, stderr } = await hookproof(['run', endpoint.url, '--evidence', '-o', folder], { env, cwd: folder });
-    const files = await Promise.all(['run.json', 'junit.xml'].map((name) => readFile(join(folder, name), 'utf8')));
+    const files = await Promise.all(
+      ['run.json', 'junit.xml', 'report.html'].map((name) => readFile(join(folder, name), 'utf8')),
+    );
     await rm(folder, { recursive: true });
     expect(givenAway([stdout, stderr, ...files].join('\n'), credentials, bodies)).toEqual([]);
   });

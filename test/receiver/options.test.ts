@@ -59,6 +59,7 @@ describe('the configuration of a receiver', () => {
     ['a path without a slash', { open: true, path: 'hooks' }, 'RECEIVER_PATH'],
     ['a body limit of zero', { open: true, bodyLimit: 0 }, 'RECEIVER_BODY_LIMIT'],
     ['a body limit that is no number', { open: true, bodyLimit: Number.NaN }, 'RECEIVER_BODY_LIMIT'],
+    ['a depth of zero', { open: true, maxDepth: 0 }, 'RECEIVER_MAX_DEPTH'],
     ['a secret', { signing: { secrets: [SECRET] } }, 'started'],
     ['a key', { apiKey: { keys: [API_KEY] } }, 'started'],
     ['open: true alone', { open: true }, 'started'],

@@ -87,6 +87,7 @@ describe('loadConfig', () => {
       { name: 'ndjson', file: null },
       { name: 'json', file: join(cwd, 'out/run.json') },
       { name: 'junit', file: join(cwd, 'out/junit.xml') },
+      { name: 'html', file: join(cwd, 'out/report.html') },
     ]);
     expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 's'.repeat(40)]);
   });

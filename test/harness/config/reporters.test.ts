@@ -27,11 +27,12 @@ describe('reporters', () => {
     expect(await reporters([reporter])).toEqual([{ name: 'json', file: null }]);
   });
 
-  it('write run.json and junit.xml into an output directory, once', async () => {
+  it('write run.json, junit.xml and report.html into an output directory, once', async () => {
     expect(await reporters(['ndjson', 'json=out/run.json'], 'out')).toEqual([
       { name: 'ndjson', file: null },
       { name: 'json', file: '/nonexistent/out/run.json' },
       { name: 'junit', file: '/nonexistent/out/junit.xml' },
+      { name: 'html', file: '/nonexistent/out/report.html' },
     ]);
   });
 
@@ -49,9 +50,9 @@ describe('reporters', () => {
     [
       ['juint'],
       '--reporter: "juint" is not a reporter; did you mean "junit"?',
-      'Choose from human, json, junit, ndjson.',
+      'Choose from human, json, junit, ndjson, html, badge.',
     ],
-    [['html=x'], '--reporter: "html" is not a reporter', 'Choose from human, json, junit, ndjson.'],
+    [['pdf=x'], '--reporter: "pdf" is not a reporter', 'Choose from human, json, junit, ndjson, html, badge.'],
     [['json='], '--reporter: the file for json is missing', 'Write json=FILE, or json=- for standard output.'],
   ])('%j is refused', async (reporter, message, hint) => {
     expect(await refusal({ flags: { reporter } })).toMatchObject({ message, hint });

@@ -178,7 +178,7 @@ describe('no output holds a secret, a key or a right signature', () => {
           },
         });
         const to = { stdout: stream, cwd: '.', redactor };
-        for (const name of ['human', 'json', 'junit', 'ndjson'] as const) {
+        for (const name of ['human', 'json', 'junit', 'ndjson', 'html', 'badge'] as const) {
           await writeReports(dirty, [{ name, file: null }], to);
         }
         await writeReports(dirty, [{ name: 'human', file: null }], {

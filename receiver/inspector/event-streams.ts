@@ -1,0 +1,117 @@
+/** Server-sent events for those who watch. The recorder is the queue of every stream, so a slow one costs no memory and holds nobody up. */
+import type { ServerResponse } from 'node:http';
+import type { Recorder } from './recorder.ts';
+import type { Summarise } from './summary.ts';
+
+export interface EventStreams {
+  /**
+   * Sends what came after the delivery with the id `after` (everything that is kept without it, or when it is of a process before this
+   * one), and then all that follows. False when there are too many streams.
+   */
+  open(res: ServerResponse, after: string | undefined): boolean;
+  close(): void;
+}
+
+interface Stream {
+  readonly res: ServerResponse;
+  /** The number of the next delivery to send. */
+  next: number;
+  /** Since when the other side has not been reading, in milliseconds; undefined while it does. */
+  fullSince: number | undefined;
+}
+
+export interface StreamOptions {
+  readonly maxStreams?: number;
+  /** Between two rounds of sending, in milliseconds. */
+  readonly paceMs?: number;
+  /** Between two signs of life, in milliseconds. */
+  readonly pingMs?: number;
+  /** A stream that nobody has read for so long is ended. In milliseconds. */
+  readonly stalledMs?: number;
+  /** For the page: what it should know from the start. */
+  readonly hello?: () => object;
+}
+
+/** To one stream in one round: what is more comes in the next. */
+const MOST_AT_ONCE = 200;
+
+export function createEventStreams(
+  recorder: Recorder,
+  summarise: Summarise,
+  options: StreamOptions = {},
+): EventStreams {
+  const { maxStreams = 20, paceMs = 100, pingMs = 15_000, stalledMs = 60_000, hello = () => ({}) } = options;
+  const streams = new Set<Stream>();
+  let scheduled: NodeJS.Timeout | undefined;
+  let lastRound = 0;
+
+  const round = () => {
+    scheduled = undefined;
+    lastRound = performance.now();
+    for (const stream of streams) send(stream);
+  };
+  const schedule = () => {
+    if (scheduled !== undefined || streams.size === 0) return;
+    scheduled = setTimeout(round, Math.max(0, lastRound + paceMs - performance.now()));
+  };
+  const send = (stream: Stream) => {
+    for (let sent = 0; sent < MOST_AT_ONCE && stream.fullSince === undefined; sent++) {
+      if (stream.next > recorder.newest()) return;
+      if (stream.next < recorder.oldest()) {
+        // They have gone from the buffer before this stream could take them.
+        write(stream, event('gap', { lost: recorder.oldest() - stream.next }));
+        stream.next = recorder.oldest();
+        continue;
+      }
+      const delivery = recorder.get(stream.next);
+      stream.next += 1;
+      if (delivery === undefined) continue;
+      const summary = summarise(delivery);
+      write(stream, event('delivery', { ...summary, oldest: recorder.oldest() }, summary.id));
+    }
+    if (stream.next <= recorder.newest() && stream.fullSince === undefined) schedule();
+  };
+  const write = (stream: Stream, text: string) => {
+    if (!stream.res.write(text)) stream.fullSince ??= performance.now();
+  };
+
+  const pulse = setInterval(() => {
+    for (const stream of streams) {
+      if (stream.fullSince === undefined) write(stream, event('ping', {}));
+      else if (performance.now() - stream.fullSince > stalledMs) stream.res.destroy();
+    }
+  }, pingMs);
+  pulse.unref();
+  recorder.onRecorded(schedule);
+
+  return {
+    open(res, after) {
+      if (streams.size >= maxStreams) return false;
+      const seen = after === undefined ? undefined : recorder.numberOf(after);
+      const known = seen !== undefined && seen <= recorder.newest();
+      const stream: Stream = { res, next: known ? seen + 1 : recorder.oldest(), fullSince: undefined };
+      streams.add(stream);
+      res.on('close', () => streams.delete(stream));
+      res.on('drain', () => {
+        stream.fullSince = undefined;
+        schedule();
+      });
+      const { instance, maxDeliveries } = recorder;
+      write(
+        stream,
+        `retry: 1000\n${event('hello', { ...hello(), instance, maxDeliveries, oldest: recorder.oldest() })}`,
+      );
+      send(stream);
+      return true;
+    },
+    close() {
+      clearInterval(pulse);
+      clearTimeout(scheduled);
+      for (const { res } of streams) res.end();
+    },
+  };
+}
+
+function event(name: string, data: object, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

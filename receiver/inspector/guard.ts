@@ -1,0 +1,69 @@
+/** Who may ask: this page, in a browser of somebody who was given its address. Everybody else is another page, or a guess. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+
+interface Refusal {
+  readonly status: 403 | 404 | 405 | 421;
+  readonly text: string;
+}
+
+export interface Guard {
+  /** What stands between the address and the page: `/`, or with a token `/<token>/`. */
+  readonly base: string;
+  /** The path below `base`, or why there is no answer. */
+  check(req: IncomingMessage): { readonly path: string; readonly query: URLSearchParams } | Refusal;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+export function createGuard(host: string): Guard {
+  const loopback = isLoopback(host);
+  const token = loopback ? undefined : randomBytes(16).toString('hex');
+  const base = token === undefined ? '/' : `/${token}/`;
+  return {
+    base,
+    check(req) {
+      const name = hostOf(req.headers.host ?? '');
+      // A page of another name can be made to lead to this address (DNS rebinding), and would then count as this one.
+      if (
+        !(loopback ? isLoopback(name) : isLoopback(name) || isIP(name) !== 0 || name === host || name === hostname())
+      ) {
+        return {
+          status: 421,
+          text: 'The inspector does not answer to this host name. Use the address that was printed at the start.',
+        };
+      }
+      if (req.method !== 'GET') return { status: 405, text: 'The inspector can only be looked at (GET).' };
+      const [path = '', query = ''] = (req.url ?? '').split('?', 2);
+      if (token !== undefined && !same(path.slice(0, base.length), base)) {
+        return { status: 404, text: 'Not found. Use the whole address that was printed at the start.' };
+      }
+      const inner = path.slice(base.length);
+      // A link from elsewhere may lead to the page. Nothing of another site may read from it.
+      const isVisit = inner === '' && req.headers['sec-fetch-mode'] === 'navigate';
+      if (!isVisit && isForeign(req))
+        return { status: 403, text: 'Only the page of the inspector itself may ask for this.' };
+      return { path: inner, query: new URLSearchParams(query) };
+    },
+  };
+}
+
+function isForeign({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
+  return headers.origin !== undefined && headers.origin !== `http://${headers.host}`;
+}
+
+/** The name in a Host header: without port and without the brackets of IPv6. */
+function hostOf(header: string): string {
+  return (/^\[([0-9a-f:.]+)\](?::\d+)?$/i.exec(header)?.[1] ?? header.replace(/:\d*$/, '')).toLowerCase();
+}
+
+function same(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,130 @@
+// Bytes for reading: as text in which nothing hides, and as hexadecimal with offsets.
+import { element } from './dom.js';
+
+export function fromBase64(base64) {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+/** Length of the UTF-8 character at a place, 0 where there is none. */
+function characterLength(all, at) {
+  const first = all[at];
+  const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  for (let index = 1; index < length; index++) if ((all[at + index] ?? 0) >> 6 !== 2) return 0;
+  const second = all[at + 1];
+  if ((first === 0xe0 && second < 0xa0) || (first === 0xed && second > 0x9f)) return 0;
+  if ((first === 0xf0 && second < 0x90) || (first === 0xf4 && second > 0x8f)) return 0;
+  return length;
+}
+
+/** Parts of text, and of bytes that are no UTF-8. */
+function* parts(all) {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let start = 0;
+  let valid = true;
+  const part = (end) => ({
+    valid,
+    bytes: all.subarray(start, end),
+    text: valid ? decoder.decode(all.subarray(start, end)) : '',
+  });
+  for (let at = 0; at < all.length; ) {
+    const length = characterLength(all, at);
+    if (length > 0 !== valid) {
+      if (at > start) yield part(at);
+      start = at;
+      valid = length > 0;
+    }
+    at += length || 1;
+  }
+  if (start < all.length) yield part(all.length);
+}
+
+/** What shows nothing, or changes how the rest is shown: controls, direction marks, zero-width characters, tags. */
+const SPECIAL =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e00ff}]+/gu;
+
+const hex = (value, length) => value.toString(16).padStart(length, '0');
+
+function nameOf(character) {
+  const code = character.codePointAt(0);
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  return code === 0x7f ? '\u2421' : `<U+${hex(code, 4).toUpperCase()}>`;
+}
+
+/** How many parts are marked. Hostile bytes could ask for so many elements that the page would stand still. */
+const MOST_MARKS = 1000;
+
+/**
+ * The text of bytes, for a `pre`. What is invisible is named. With `spaces`, spaces and line ends are shown too, for a difference that is
+ * made of them.
+ */
+export function textOf(all, { spaces = false } = {}) {
+  const fragment = document.createDocumentFragment();
+  let marks = 0;
+  let pending = '';
+  const plain = (text) => {
+    pending += spaces ? showSpaces(text) : text;
+  };
+  const mark = (text) => {
+    marks += 1;
+    if (marks > MOST_MARKS) {
+      pending += text;
+      return;
+    }
+    fragment.append(pending, element('span', { class: 'special' }, text));
+    pending = '';
+  };
+  for (const { valid, bytes, text } of parts(all)) {
+    if (!valid) {
+      mark(Array.from(bytes, (byte) => `\\x${hex(byte, 2)}`).join(''));
+      continue;
+    }
+    let at = 0;
+    for (const match of text.matchAll(SPECIAL)) {
+      plain(text.slice(at, match.index));
+      mark(Array.from(match[0], nameOf).join(''));
+      at = match.index + match[0].length;
+    }
+    plain(text.slice(at));
+  }
+  fragment.append(pending);
+  return fragment;
+}
+
+function showSpaces(text) {
+  return text.replaceAll(' ', '\u00b7').replaceAll('\t', '\u2192\t').replaceAll('\n', '\u21b5\n');
+}
+
+/** How much of the text cannot be shown as it is. */
+export function oddities(all) {
+  let invalid = 0;
+  let special = 0;
+  for (const { valid, bytes, text } of parts(all)) {
+    if (valid) special += (text.match(SPECIAL) ?? []).join('').length;
+    else invalid += bytes.length;
+  }
+  return { invalid, special };
+}
+
+/** For copying: as decoders give it. */
+export function plainText(all) {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(all);
+}
+
+/** Offset, bytes, characters. */
+export function hexDump(all, width = 16) {
+  const lines = [];
+  for (let at = 0; at < all.length; at += width) {
+    const row = all.subarray(at, at + width);
+    const codes = Array.from(row, (byte, index) => (index === 8 ? ` ${hex(byte, 2)}` : hex(byte, 2))).join(' ');
+    const characters = Array.from(row, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join(
+      '',
+    );
+    lines.push(`${hex(at, 6)}  ${codes.padEnd(width * 3 + (width > 8 ? 0 : -1))}  ${characters}`);
+  }
+  return lines.join('\n');
+}
+
+/** A few bytes as hexadecimal. */
+export function hexOf(all) {
+  return Array.from(all, (byte) => hex(byte, 2)).join(' ');
+}

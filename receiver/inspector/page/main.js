@@ -1,0 +1,297 @@
+// The page put together: the stream fills the list, the list opens the details.
+import { detailView } from './detail-view.js';
+import { element, find, isNarrow } from './dom.js';
+import { emptyView } from './empty-view.js';
+import { createFilters } from './filters.js';
+import { createList } from './list-view.js';
+import { openStream } from './stream.js';
+import { setUpTheme } from './theme-switch.js';
+import { clock } from './words.js';
+
+const detail = find('detail-pane');
+const announce = find('announce');
+/** Details that were opened stay readable after the receiver was restarted. */
+const opened = new Map();
+const MOST_OPENED = 60;
+
+let hello;
+let instance;
+let connection = 'connecting';
+let paused = false;
+let held = [];
+let shownId;
+
+const filters = createFilters(() => {
+  list?.refresh();
+  showWhich();
+});
+const list = createList({
+  matches: (delivery) => filters.matches(delivery),
+  onMove: (id) => {
+    if (!isNarrow()) void open(id);
+  },
+  onOpen: (id) => open(id),
+});
+
+// Deliveries
+
+/** Those that came since the last frame are put in at once. */
+let arrived = [];
+function arrive(delivery) {
+  if (
+    list.has(delivery.id) ||
+    arrived.some(({ id }) => id === delivery.id) ||
+    held.some(({ id }) => id === delivery.id)
+  )
+    return;
+  if (arrived.length === 0) setTimeout(take, 16);
+  arrived.push(delivery);
+}
+
+function take() {
+  const batch = arrived;
+  arrived = [];
+  if (paused) {
+    held = [...held, ...batch].slice(-hello.maxDeliveries);
+    showPause();
+    return;
+  }
+  put(batch);
+}
+
+function put(batch) {
+  if (batch.length === 0) return;
+  list.add(batch);
+  const { oldest } = batch.at(-1);
+  const surplus = new Set(list.entries().slice(hello.maxDeliveries));
+  list.removeWhere((entry) => surplus.has(entry) || (entry.id.startsWith(`${instance}-`) && entry.number < oldest));
+  filters.update(list.entries());
+  showWhich();
+  tell(batch);
+}
+
+function showWhich() {
+  const count = list.entries().length;
+  const visible = list.visibleCount();
+  find('list').hidden = visible === 0;
+  find('nothing').hidden = count === 0 || visible > 0;
+  find('empty').hidden = count > 0 || hello === undefined;
+}
+
+/** To screen readers: not each delivery, but now and then how many there were. */
+let untold = [];
+function tell(batch) {
+  untold.push(...batch);
+  if (untold.length > batch.length) return;
+  setTimeout(() => {
+    const refused = untold.filter(({ outcome }) => outcome === 'refused').length;
+    const many = untold.length === 1 ? '1 new delivery' : `${untold.length} new deliveries`;
+    announce.textContent = refused === 0 ? many : `${many}, ${refused} refused`;
+    untold = [];
+  }, 5000);
+}
+
+// Connection
+
+const STATES = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Disconnected, trying again',
+  full: 'Too many viewers, trying again',
+};
+
+function showConnection() {
+  const isPaused = paused && connection === 'live';
+  find('connection').dataset.state = isPaused ? 'paused' : connection === 'full' ? 'lost' : connection;
+  const text = isPaused ? 'Paused' : STATES[connection];
+  if (find('connection-text').textContent === text) return;
+  find('connection-text').textContent = text;
+  announce.textContent = text;
+}
+
+function notice(text) {
+  find('notice').hidden = text === '';
+  find('notice').firstElementChild.textContent = text;
+}
+find('notice').lastElementChild.addEventListener('click', () => notice(''));
+
+openStream({
+  onState(state) {
+    connection = state;
+    showConnection();
+  },
+  onHello(data) {
+    const isOther = instance !== undefined && instance !== data.instance;
+    hello = data;
+    instance = data.instance;
+    find('empty').replaceChildren(...emptyView(data));
+    if (isOther && list.entries().length > 0) {
+      notice(
+        `The receiver was started again at ${clock(new Date().toISOString()).slice(0, 8)}. Deliveries from before are grey.`,
+      );
+      list.markBefore(({ id }) => !id.startsWith(`${instance}-`));
+    }
+    showWhich();
+  },
+  onDelivery: arrive,
+  onGap({ lost }) {
+    notice(`${lost} more went by too quickly to be shown, and ${lost === 1 ? 'is' : 'are'} no longer kept.`);
+  },
+});
+
+// Details
+
+/** Opens the details of a delivery. On a phone they take the place of the list, and the browser's way back leads to it. */
+async function open(id, { focus = false } = {}) {
+  const hash = `#${id}`;
+  if (location.hash !== hash) {
+    if (isNarrow()) history.pushState({ pushed: true }, '', hash);
+    else history.replaceState(null, '', hash);
+  }
+  list.choose(id);
+  shownId = id;
+  document.body.classList.add('showing');
+  if (!opened.has(id)) {
+    const view = await load(id);
+    if (view !== undefined) {
+      opened.set(id, view);
+      if (opened.size > MOST_OPENED) opened.delete(opened.keys().next().value);
+    }
+  }
+  if (shownId !== id) return;
+  const permalink = new URL(hash, location.href).href;
+  const view = opened.get(id);
+  detail.replaceChildren(view === undefined ? goneView(id) : detailView(view, { back: close, permalink }));
+  detail.scrollTop = 0;
+  if (focus || isNarrow()) find('detail-title').focus();
+}
+
+async function load(id) {
+  try {
+    const answer = await fetch(`deliveries/${encodeURIComponent(id)}`);
+    return answer.ok ? await answer.json() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function goneView(id) {
+  const isBefore = instance !== undefined && !id.startsWith(`${instance}-`);
+  const why =
+    connection !== 'live'
+      ? 'The receiver cannot be reached, so the details cannot be loaded.'
+      : isBefore
+        ? 'It came before the receiver was started again, and the details went with that process.'
+        : 'It is no longer kept: the inspector has room for the last deliveries only.';
+  return element(
+    'article',
+    {},
+    element('button', { type: 'button', class: 'back', onclick: close }, 'Back to the list'),
+    element('h2', { id: 'detail-title', tabindex: '-1' }, 'The details of this delivery are not to be had'),
+    element('p', {}, why),
+  );
+}
+
+/** Back to the list. */
+function close() {
+  if (history.state?.pushed && isNarrow()) {
+    history.back();
+    return;
+  }
+  history.replaceState(null, '', location.pathname + location.search);
+  leave();
+}
+
+function leave() {
+  document.body.classList.remove('showing');
+  shownId = undefined;
+  list.focusChosen();
+}
+
+function followAddress() {
+  const id = location.hash.slice(1);
+  if (/^[\w-]{1,40}$/.test(id)) void open(id);
+  else if (shownId !== undefined && isNarrow()) leave();
+}
+addEventListener('popstate', followAddress);
+addEventListener('hashchange', followAddress);
+followAddress();
+
+// Buttons and keys
+
+function showPause() {
+  const button = find('pause');
+  button.setAttribute('aria-pressed', String(paused));
+  button.textContent = paused ? `Resume${held.length === 0 ? '' : ` (${held.length})`}` : 'Pause';
+  showConnection();
+}
+
+function togglePause() {
+  paused = !paused;
+  const batch = held;
+  held = [];
+  showPause();
+  if (!paused) put(batch);
+}
+
+find('pause').addEventListener('click', togglePause);
+find('clear').addEventListener('click', () => {
+  list.removeWhere(() => true);
+  filters.update([]);
+  notice('The view was cleared. Load the page again to see what is still kept.');
+  showWhich();
+});
+find('reset').addEventListener('click', () => {
+  filters.reset();
+  list.focusChosen();
+});
+find('show-help').addEventListener('click', () => find('help').showModal());
+setUpTheme(find('theme'));
+
+const KEYS = {
+  j: () => list.move(1),
+  k: () => list.move(-1),
+  '/': () => {
+    if (isNarrow() && shownId !== undefined) close();
+    find('search').focus();
+    find('search').select();
+  },
+  p: togglePause,
+  '?': () => find('help').showModal(),
+};
+const LIST_KEYS = {
+  ArrowDown: () => list.move(1),
+  ArrowUp: () => list.move(-1),
+  PageDown: () => list.move(10),
+  PageUp: () => list.move(-10),
+  Home: () => list.move(-Infinity),
+  End: () => list.move(Infinity),
+  Enter: () => open(list.chosen() ?? document.activeElement.dataset.id, { focus: true }),
+};
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || find('help').open) return;
+  const { key, target } = event;
+  const inList = find('list').contains(target);
+  if (key === 'Escape') {
+    if (target === find('search')) {
+      filters.clearSearch();
+      list.focusChosen();
+    } else if (detail.contains(target) || (isNarrow() && shownId !== undefined)) close();
+    else return;
+    event.preventDefault();
+    return;
+  }
+  if (target === find('search')) {
+    if (key !== 'ArrowDown' && key !== 'Enter') return;
+    event.preventDefault();
+    list.focusChosen();
+    return;
+  }
+  if (target.closest('select, textarea, input')) return;
+  const use = KEYS[key] ?? (inList || target === document.body ? LIST_KEYS[key] : undefined);
+  if (use === undefined) return;
+  if (key === 'Enter' && !inList) return;
+  event.preventDefault();
+  use();
+});

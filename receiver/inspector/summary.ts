@@ -1,0 +1,76 @@
+/** A delivery in one line of the list. */
+
+import { type RecordedDelivery, textIn } from './recorded-delivery.ts';
+import type { Recorder } from './recorder.ts';
+import type { Redactor } from './redact.ts';
+
+export interface DeliverySummary {
+  readonly id: string;
+  readonly number: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly outcome: 'accepted' | 'duplicate' | 'refused' | 'aborted';
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly notificationId?: string | undefined;
+  readonly transactionId?: string | undefined;
+  /** The ids are what the body says; the delivery was not verified, or its content not understood. */
+  readonly claimed: boolean;
+  /** Of the body, in bytes. */
+  readonly size?: number | undefined;
+  readonly durationMs: number;
+}
+
+/** Bodies up to this length are looked into for the ids of a refused delivery. In bytes. */
+const CLAIMS_UP_TO = 8 * 1024;
+const MAX_TEXT = 200;
+
+export type Summarise = (delivery: RecordedDelivery) => DeliverySummary;
+
+/** Each summary is made once, when somebody first looks. */
+export function createSummariser(recorder: Recorder, redactor: Redactor): Summarise {
+  const made = new WeakMap<RecordedDelivery, DeliverySummary>();
+  return (delivery) => {
+    const before = made.get(delivery);
+    if (before !== undefined) return before;
+    const summary = summarise(delivery, recorder.idOf(delivery), redactor);
+    made.set(delivery, summary);
+    return summary;
+  };
+}
+
+function summarise(delivery: RecordedDelivery, id: string, redactor: Redactor): DeliverySummary {
+  const { number, outcome, status, reason, kind, duplicate, bodyLength, receivedAt, durationMs } = delivery;
+  const short = (text: string | undefined) => (text === undefined ? undefined : redactor.text(text).slice(0, MAX_TEXT));
+  const verified = delivery.notificationId !== undefined;
+  const ids = verified ? delivery : claimedIds(delivery.rawBody);
+  return {
+    id,
+    number,
+    at: receivedAt.toISOString(),
+    outcome: outcome === 'accepted' && duplicate ? 'duplicate' : outcome,
+    status,
+    reason: short(reason),
+    kind: short(kind),
+    notificationId: short(ids.notificationId),
+    transactionId: short(ids.transactionId),
+    claimed: !verified,
+    size: bodyLength,
+    durationMs: Math.round(durationMs * 1000) / 1000,
+  };
+}
+
+function claimedIds(body: Buffer | undefined): {
+  notificationId?: string | undefined;
+  transactionId?: string | undefined;
+} {
+  if (body === undefined || body.length > CLAIMS_UP_TO) return {};
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    const data = typeof value === 'object' && value !== null ? (value as { data?: unknown }).data : undefined;
+    return { notificationId: textIn(value, 'id'), transactionId: textIn(data, 'transactionId') };
+  } catch {
+    return {};
+  }
+}

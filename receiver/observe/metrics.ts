@@ -1,0 +1,140 @@
+/** Metrics in the format of Prometheus, by prom-client, which is loaded only for those who ask for metrics. */
+import type { ConnectionObserver } from '../connection-observer.ts';
+import type { DeliveryObserver } from '../delivery-report.ts';
+import type { InboxMeter } from '../inbox/meter.ts';
+import { kindLabel, reasonLabel, stateLabel } from './labels.ts';
+import { withinTime } from './time-limit.ts';
+
+/** Upper bounds in seconds: what answers fast is told apart below 10 ms, what is slow around the sender's time limit of 10 s. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** How long counting the queue may take before a scrape goes on without it, in milliseconds. */
+const DEPTHS_MS = 1000;
+
+/** How many notifications are in each state: `{ pending: 3, dead: 1 }`. Asked at every scrape, with a time limit. */
+export type QueueDepths = () => Promise<Readonly<Record<string, number>>>;
+
+export interface ReceiverMetrics {
+  /** For `ReceiverOptions.observers`. */
+  readonly deliveries: DeliveryObserver;
+  /** For `ServerOptions.connectionObserver`. */
+  readonly connections: ConnectionObserver;
+  /** For the inbox and the handling. */
+  readonly inbox: InboxMeter;
+  /** Asks `depths` at every scrape from now on. */
+  watchQueue(depths: QueueDepths): void;
+  /** All metrics as text, and its content type. Never rejects because of the queue. */
+  scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** Metrics of one receiver, in a registry of their own. */
+export async function createMetrics(): Promise<ReceiverMetrics> {
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
+  const registry = new Registry();
+  const registers = [registry];
+  // These have the names that every dashboard knows: process_..., nodejs_...
+  collectDefaultMetrics({ register: registry });
+
+  const described = <Labels extends string>(name: string, help: string, ...labelNames: Labels[]) => ({
+    name: `hookproof_receiver_${name}`,
+    help,
+    labelNames,
+    registers,
+  });
+  const deliveries = new Counter(
+    described('deliveries_total', 'Deliveries that are over, by what came of them and why.', 'outcome', 'reason'),
+  );
+  const duplicates = new Counter(
+    described('duplicates_total', 'Accepted deliveries of a notification that was known already.'),
+  );
+  const deliverySeconds = new Histogram({
+    ...described('delivery_duration_seconds', 'From the head of the request to the end of the answer.', 'outcome'),
+    buckets: SECONDS,
+  });
+  const credentials = new Counter(
+    described(
+      'credentials_used_total',
+      'Right credentials in deliveries, by their position: 0 is the current one, 1 and more are to be rotated out.',
+      'credential',
+      'position',
+    ),
+  );
+  const open = new Gauge(described('connections_open', 'Connections that are open.'));
+  const dropped = new Counter(
+    described(
+      'connections_dropped_total',
+      'Connections that were closed at the limit: waiting for a request, or new with no place to make (full).',
+      'why',
+    ),
+  );
+  // From 0 on, or an alert on their rate would miss the first ones.
+  for (const why of ['waiting', 'full']) dropped.inc({ why }, 0);
+  const refused = new Counter(
+    described(
+      'requests_refused_total',
+      'Requests that were answered before they became deliveries, because they were no right HTTP, too large or too slow.',
+      'status',
+      'reason',
+    ),
+  );
+  const storeSeconds = new Histogram({
+    ...described('store_duration_seconds', 'Until a delivery was durably stored.'),
+    buckets: SECONDS,
+  });
+  const commitSeconds = new Histogram({
+    ...described('commit_duration_seconds', 'Of one transaction of the inbox.'),
+    buckets: SECONDS,
+  });
+  const commitRows = new Histogram({
+    ...described('commit_rows', 'Deliveries in one transaction of the inbox.'),
+    buckets: ROWS,
+  });
+  const handlerSeconds = new Histogram({
+    ...described('handler_duration_seconds', 'Of one attempt of a handler.', 'kind', 'outcome'),
+    buckets: SECONDS,
+  });
+  let depthsOf: QueueDepths | undefined;
+  new Gauge({
+    ...described('queue_depth', 'Notifications in the inbox, by state.', 'state'),
+    async collect() {
+      // What cannot be counted is absent: a number from before would look like one of now.
+      this.reset();
+      if (depthsOf === undefined) return;
+      const depths = await withinTime(depthsOf, DEPTHS_MS).catch(() => ({}));
+      for (const [state, depth] of Object.entries(depths)) this.set({ state: stateLabel(state) }, depth);
+    },
+  });
+
+  return {
+    deliveries({ outcome, reason, duplicate, durationMs, secretIndex, keyIndex }) {
+      deliveries.inc({ outcome, reason: reasonLabel(reason) });
+      deliverySeconds.observe({ outcome }, durationMs / 1000);
+      if (duplicate) duplicates.inc();
+      if (secretIndex !== undefined) credentials.inc({ credential: 'secret', position: secretIndex });
+      if (keyIndex !== undefined) credentials.inc({ credential: 'key', position: keyIndex });
+    },
+    connections: {
+      opened: () => open.inc(),
+      closed: () => open.dec(),
+      dropped: (why) => dropped.inc({ why }),
+      refused: (status, error) => refused.inc({ status, reason: error }),
+    },
+    inbox: {
+      stored: (seconds) => storeSeconds.observe(seconds),
+      committed(rows, seconds) {
+        commitRows.observe(rows);
+        commitSeconds.observe(seconds);
+      },
+      handled: (kind, outcome, seconds) => handlerSeconds.observe({ kind: kindLabel(kind), outcome }, seconds),
+    },
+    watchQueue(depths) {
+      depthsOf = depths;
+    },
+    scrape: async () => ({
+      contentType: registry.contentType,
+      // prom-client writes Nan (an event loop with no samples yet), which only some readers take for NaN.
+      text: (await registry.metrics()).replaceAll(/ Nan$/gm, ' NaN'),
+    }),
+  };
+}

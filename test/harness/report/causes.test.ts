@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { causesOf } from '../../../harness/report/causes.ts';
+import { diagnosisWith, exchangeWith, resultWith } from './documents.ts';
+
+const REFUSED = 'refused with 401 a delivery whose credentials were right';
+
+function failed(id: string, observed: string, reason: string) {
+  return resultWith({ id, verdict: 'fail', observed, reason });
+}
+
+/** Title and members of each cause. */
+const told = (...given: Parameters<typeof causesOf>) =>
+  causesOf(...given).map(({ title, members }) => [title, members.map(({ id }) => id)]);
+
+describe('causes', () => {
+  it('are the faults of the diagnosis first, and then what went wrong alike', () => {
+    const results = [
+      failed('raw-body/tabs', '401', REFUSED),
+      failed('raw-body/float', '401', REFUSED),
+      failed('signature/missing', '200', 'accepted'),
+      failed('valid/buy', '401', REFUSED),
+      failed('raw-body/emoji', '401', REFUSED),
+    ];
+    const diagnosis = [
+      diagnosisWith({ relation: 'or', evidence: ['raw-body/tabs'] }),
+      diagnosisWith({ title: 'Let in', evidence: ['signature/missing', 'signature/blank'] }),
+    ];
+    expect(told(results, diagnosis)).toEqual([
+      ['Let in', ['signature/missing']],
+      [REFUSED, ['raw-body/tabs', 'raw-body/float', 'raw-body/emoji']],
+      ['', ['valid/buy']],
+    ]);
+  });
+
+  it('are one over all suites where no answer came, and leave out which delivery of a flow it was', () => {
+    const closed = 'closed the connection';
+    const inFlow = {
+      ...failed('delivery/copies', 'no answer', `copy 2 of 2: ${closed}`),
+      exchanges: [exchangeWith({ label: 'copy 2 of 2' })],
+    };
+    expect(told([failed('valid/buy', 'no answer', closed), inFlow], [])).toEqual([
+      [closed, ['valid/buy', 'delivery/copies']],
+    ]);
+  });
+
+  it('with failures stand before those with warnings only, however many', () => {
+    const warn = (id: string) => ({ ...failed(id, '403', 'other'), verdict: 'warn' as const });
+    expect(
+      told([warn('http/a'), warn('http/b'), failed('valid/buy', '401', REFUSED)], []).map(([, ids]) => ids),
+    ).toEqual([['valid/buy'], ['http/a', 'http/b']]);
+  });
+});

@@ -1,0 +1,177 @@
+/** The page in a browser: what a reader can do with it, with the script and without. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AxeResults } from 'axe-core';
+import fc from 'fast-check';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderHtml } from '../../../../harness/report/html/render-html.ts';
+import { hostileDocuments } from './hostile-documents.ts';
+import { diagnosedRun, shortRun, wholeRun } from './page-documents.ts';
+import { readPage } from './strict-html.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const HERE = existsSync(CHROMIUM);
+if (!HERE) console.log('skipped: the HTML report in a browser, because there is no chromium here');
+
+const ARGUMENTS =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
+
+const document = diagnosedRun();
+const FAILED = document.counts.fail;
+
+describe.skipIf(!HERE)('the HTML report in Chromium', () => {
+  let folder = '';
+  let browser: Browser;
+  /** What the page complained of, and what it asked for beside itself. */
+  let complaints: string[] = [];
+  const pages: Page[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+    await writeFile(join(folder, 'report.html'), renderHtml(document));
+    await writeFile(join(folder, 'short.html'), renderHtml(shortRun()));
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS.split(' ') });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function open(options: BrowserContextOptions = {}, fragment = '', file = 'report.html'): Promise<Page> {
+    for (const page of pages.splice(0)) await page.context().close();
+    complaints = [];
+    const page = await (await browser.newContext(options)).newPage();
+    const address = pathToFileURL(join(folder, file)).href;
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (request.url().split('#')[0] !== address) complaints.push(request.url());
+    });
+    await page.goto(address + fragment);
+    pages.push(page);
+    return page;
+  }
+
+  const shown = (page: Page, verdict = '') =>
+    page.locator(`details[data-v${verdict && `=${verdict}`}]:visible`).count();
+
+  it('is whole without its script: no filter, links open what they lead to, everything unfolds', async () => {
+    const page = await open({ javaScriptEnabled: false });
+    expect(await page.locator('#filter').isVisible()).toBe(false);
+    expect(await page.locator('button:visible').count()).toBe(0);
+    expect(await shown(page, 'fail')).toBe(FAILED);
+    expect(await shown(page, 'pass')).toBe(0);
+    await page.locator('.causes details summary').first().click();
+    await page.locator('.causes .members a').first().click();
+    expect(await page.locator('details[data-v=fail] > div:visible .exchange').count()).toBe(1);
+    await page.locator('.quiet > summary').first().click();
+    expect(await shown(page, 'pass')).toBeGreaterThan(20);
+    expect(complaints).toEqual([]);
+  });
+
+  it('filters by verdict, suite and words, and says how much is shown', async () => {
+    const page = await open();
+    const total = document.results.length;
+    const found = page.locator('#found');
+    await page.getByRole('button', { name: /^fail/ }).click();
+    expect(await found.textContent()).toBe(`${FAILED} of ${total} checks shown`);
+    expect([await shown(page), await shown(page, 'fail')]).toEqual([FAILED, FAILED]);
+    await page.getByLabel('Suite').selectOption({ label: 'valid' });
+    expect(await found.textContent()).toBe(`0 of ${total} checks shown`);
+    await page.getByRole('button', { name: /^fail/ }).click();
+    await page.getByLabel('Find').fill('BUY completed');
+    const ids = await page.locator('details[data-v]:visible > summary code').allTextContents();
+    expect(ids.length).toBeGreaterThan(0);
+    for (const id of ids) expect(id).toMatch(/^valid\//);
+    // A link to a check that the filter hides takes the filter away.
+    await page.locator('.causes details summary').first().click();
+    await page.locator('.causes .members a').first().click();
+    await expect.poll(() => shown(page, 'fail')).toBe(FAILED);
+    expect(complaints).toEqual([]);
+  });
+
+  it('copies a command, and can be used with the keyboard alone', async () => {
+    const page = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const check = page.locator('details[data-v=fail]').first();
+    await check.locator('summary').first().focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    // The link to the requirement, then the button.
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => check.getByRole('button').first().textContent()).toBe('Copied');
+    const id = await check.locator('summary code').first().textContent();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`hookproof run --scenario ${id}`);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows what must be mended in print, once each cause, without controls', async () => {
+    const page = await open({ javaScriptEnabled: false, colorScheme: 'dark', viewport: { width: 680, height: 900 } });
+    await page.emulateMedia({ media: 'print' });
+    const seen = (selector: string) => page.locator(`${selector}:visible`).count();
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('details[data-v=fail] > div')].map((one) => one.offsetHeight)`,
+    );
+    expect(heights).toHaveLength(FAILED);
+    expect(Math.min(...heights)).toBeGreaterThan(50);
+    expect([await seen('button'), await seen('#filter')]).toEqual([0, 0]);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)');
+    expect(complaints).toEqual([]);
+  });
+
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+  it.each([
+    ['light', 1280],
+    ['light', 390],
+    ['dark', 1280],
+    ['dark', 390],
+  ] as const)(
+    'is clean for axe, in %s at %i pixels, unfolded, and no wider than the window',
+    async (colorScheme, width) => {
+      const page = await open({ colorScheme, viewport: { width, height: 900 } }, '', 'short.html');
+      await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      await page.evaluate(`${await readFile(axe, 'utf8')};0`);
+      const { violations } = await page.evaluate<AxeResults>(`axe.run(document, { resultTypes: ['violations'] })`);
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('is to the parser of a browser what it is to ours, whatever the document says, and runs nothing', async () => {
+    const documents = fc.sample(await hostileDocuments(), { numRuns: 6, seed: 7 });
+    // Its own policy would not let the report parse anything.
+    const page = await open();
+    await page.goto('about:blank');
+    complaints = [];
+    for (const hostile of [...documents, wholeRun(() => 'pass')]) {
+      const source = renderHtml(hostile);
+      const names = await page.evaluate<string[]>(
+        `[...new DOMParser().parseFromString(${JSON.stringify(source)}, 'text/html').querySelectorAll('*')].map((one) => one.localName)`,
+      );
+      expect(names).toEqual(readPage(source).map(({ name }) => name));
+    }
+    await writeFile(join(folder, 'hostile.html'), renderHtml(documents.at(-1)!));
+    await open({}, '', 'hostile.html');
+    expect(complaints).toEqual([]);
+  });
+
+  it('its policy stops what would get in all the same', async () => {
+    const page = renderHtml(document).replace(
+      '<main>',
+      '<main><script>document.title = "in"</script><b style="color:red" onclick="x()"></b><img src="http://127.0.0.1:9/x">',
+    );
+    await writeFile(join(folder, 'injected.html'), page);
+    const opened = await open({}, '', 'injected.html');
+    expect(await opened.title()).toMatch(/^not conformant/);
+    expect(complaints.filter((text) => text.includes('Content Security Policy')).length).toBeGreaterThanOrEqual(3);
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { renderHtml } from '../../../../harness/report/html/render-html.ts';
+import { diagnosisWith, documentWith, exchangeWith, resultWith } from '../documents.ts';
+import { diagnosedRun, wholeRun } from './page-documents.ts';
+import { readPage } from './strict-html.ts';
+
+/** The page as a reader sees it, in one line. */
+function textOf(...given: Parameters<typeof renderHtml>): string {
+  const page = renderHtml(...given);
+  readPage(page);
+  const references = { quot: '"', lt: '<', gt: '>', amp: '&', '#39': "'" };
+  return page
+    .replace(/^[\s\S]*<body>|<script>[\s\S]*$/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&([^;]+);/g, (whole, name: keyof typeof references) => references[name] ?? whole)
+    .replace(/\s+/g, ' ');
+}
+
+describe('the HTML report', () => {
+  it('says the verdict, that nothing is to be mended, and what is not verified', () => {
+    const text = textOf(
+      wholeRun(() => 'pass', {
+        profile: 'staging',
+        notVerified: [{ requirement: 'x', text: 'compared in constant time', reason: 'It cannot be seen.' }],
+      }),
+    );
+    expect(text).toMatch(
+      /^ hookproof report Conformant http:\/\/127\.0\.0\.1:8080\/hooks \d+ passed\. (\d+) of \1 planned checks judged /,
+    );
+    expect(text).toContain('Nothing. Every check that applies was judged, and none failed.');
+    expect(text).toContain('Started 2026-11-21 10:00:00 UTC Took 840 ms');
+    expect(text).toContain('Configured with hmac, api-key Profile staging Connection plain HTTP Seed 7f3a');
+    expect(text).toContain('Compared in constant time It cannot be seen.');
+  });
+
+  it('begins with the diagnosis, groups what it explains, and keeps the rest apart', () => {
+    const text = textOf(diagnosedRun());
+    const order = [
+      'Not conformant',
+      'What the endpoint behaves like The signature is verified over JSON that was written again',
+      '1 other explanation that fit less well Something else',
+      'What must be mended',
+      'The fix stands above.',
+      'What is worth mending 1 check, 1 cause',
+      'Advice',
+      'Not verified',
+      'Suites',
+      'Checks',
+      'Requirements',
+    ].map((words) => text.indexOf(words));
+    expect(order).toEqual(order.toSorted((one, other) => one - other));
+    expect(order).not.toContain(-1);
+    // The register has each text once, and every failure has it with it.
+    expect(text).toContain('hmac-raw-body : The signature is over the exact bytes of the body as received.');
+  });
+
+  it('marks what was changed against the control, and leaves out what is fresh in each delivery', () => {
+    const page = renderHtml(diagnosedRun());
+    // A failure here would print the whole page.
+    const text = page.replaceAll('&quot;', '"');
+    expect(text.includes('{"id":<mark> </mark>"7e57ca5e-2222","type":<mark> </mark>"CAAS"')).toBe(true);
+    expect(/<i>0000<\/i> {2}7b 22 69 64 22 3a <mark>20<\/mark> 22 {2}\{"id":<mark> <\/mark>"\n/.test(text)).toBe(true);
+    expect(textOf(diagnosedRun())).toContain('connected 0.4 ms, TLS 3.1 ms, first byte 8.0 ms, whole answer 8.5 ms');
+  });
+
+  it('says of an endpoint that cannot be reached what was tried and what to do', () => {
+    const error = { kind: 'connect', phase: 'connect', code: 'ECONNREFUSED', message: 'Nothing listens there.' };
+    const exchange = exchangeWith({ label: 'the first delivery', response: null, error });
+    const results = [
+      resultWith({ verdict: 'inconclusive', observed: '', reason: 'not delivered', exchanges: [exchange] }),
+      ...['a', 'b', 'c', 'd'].map((slug) =>
+        resultWith({ id: `http/${slug}`, verdict: 'inconclusive', reason: 'down' }),
+      ),
+    ];
+    const diagnosis = [diagnosisWith({ title: 'Nothing listens at the endpoint', evidence: [], seen: '' })];
+    const text = textOf(documentWith({ results, diagnosis }));
+    expect(text).toContain('No verdict');
+    expect(text).toContain('Nothing is proved, neither for the endpoint nor against it.');
+    expect(text).toContain('Not delivered 1 check: signature/missing');
+    expect(text).toContain('Down 4 checks: http 4');
+    expect(text).toContain('Tried the first delivery: POST http://127.0.0.1:8080/hooks');
+    expect(text).toContain('Came back Nothing listens there. Error ECONNREFUSED, while: connect');
+    expect(text).toContain("hookproof doctor 'http://127.0.0.1:8080/hooks'");
+  });
+
+  it('tells known failures, stale entries, an interruption, a shard, strictness and faults of our own', () => {
+    const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
+    const baseline = {
+      file: 'known.yaml',
+      entries: 3,
+      known: ['signature/missing'],
+      stale: [{ scenario: 'raw-body/tabs', problem: 'passes' as const, message: 'raw-body/tabs passes now.' }],
+      unfilled: ['signature/missing'],
+      notJudged: ['http/x'],
+    };
+    const results = [
+      resultWith({ verdict: 'fail', observed: '200', known }),
+      resultWith({ id: 'http/case', verdict: 'warn', level: 'should' }),
+      resultWith({ id: 'http/ours', verdict: 'harness-error', reason: 'the probe was wrong' }),
+    ];
+    const text = textOf(
+      documentWith({
+        results,
+        baseline,
+        strict: true,
+        interrupted: true,
+        planned: 9,
+        judged: 3,
+        shard: { index: 2, of: 4 },
+      }),
+    );
+    expect(text).toContain('3 of 9 planned checks judged incomplete');
+    expect(text).toContain('Interrupted: what follows is a partial report.');
+    expect(text).toContain('Strict: warnings fail the run.');
+    expect(text).toContain('Shard 2 of 4: a part of the catalogue');
+    expect(text).toContain('Not true any longer in known.yaml 1 entry');
+    expect(text).toContain('Known failures 1, from known.yaml');
+    expect(text).toContain('The gateway. Owner: payments, until 2099-12-31.');
+    expect(text).toContain('Faults of hookproof 1 check');
+    // In a strict run a warning must be mended.
+    expect(text).toMatch(/What must be mended 1 check, 1 cause 1 Refuses|What must be mended 1 check, 1 cause Refuses/);
+  });
+
+  it('stays small: a green run below 350 kB, one with 300 failures and large answers below 3 MB', () => {
+    expect(renderHtml(wholeRun(() => 'pass')).length).toBeLessThan(350_000);
+    const failing = wholeRun((_, at) => (at < 300 ? 'fail' : 'pass'), {}, '<b>"&'.repeat(800));
+    const page = renderHtml(failing);
+    expect(page.length).toBeLessThan(3_000_000);
+    expect(page.includes('the exchanges of this check are in the JSON report only')).toBe(true);
+  });
+});

@@ -1,0 +1,107 @@
+/** A receiver with its inspector, on real sockets, for as long as a test needs them. */
+import type { IncomingMessage } from 'node:http';
+import {
+  type DeliveryReport,
+  type InspectorOptions,
+  type RunningInspector,
+  type RunningReceiver,
+  startInspector,
+  startReceiver,
+} from '../../../receiver/index.ts';
+import { API_KEY, headersFor, SECRET } from '../deliveries.ts';
+
+export interface Inspected {
+  readonly inspector: RunningInspector;
+  readonly receiver: RunningReceiver;
+  /** Delivers these bytes and gives the status. */
+  deliver(body: string | Uint8Array, changes?: Record<string, string | undefined>, path?: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const signing = { secrets: [SECRET] };
+export const apiKey = { keys: [API_KEY] };
+
+export async function inspected(options: InspectorOptions = {}): Promise<Inspected> {
+  let url: string | undefined;
+  const inspector = await startInspector({ signing, apiKey, receiverUrl: () => url, ...options });
+  const receiver = await startReceiver({ signing, apiKey, observers: [inspector.observe] });
+  url = receiver.url;
+  return {
+    inspector,
+    receiver,
+    async deliver(body, changes = {}, path = '/') {
+      const headers = headersFor(body, changes);
+      const answer = await fetch(new URL(path, receiver.url), { method: 'POST', headers, body: Buffer.from(body) });
+      await answer.arrayBuffer();
+      return answer.status;
+    },
+    async close() {
+      await receiver.close();
+      await inspector.close();
+    },
+  };
+}
+
+/** A report as the receiver makes it. */
+export function reportOf(changes: Partial<DeliveryReport> & { headers?: string[]; url?: string } = {}): DeliveryReport {
+  const { headers = ['Content-Type', 'application/json'], url = '/', ...rest } = changes;
+  const request = { rawHeaders: headers, method: 'POST', url, httpVersion: '1.1', socket: { remoteAddress: '::1' } };
+  return {
+    outcome: 'refused',
+    status: 401,
+    reason: 'signature-mismatch',
+    duplicate: false,
+    notification: undefined,
+    secretIndex: undefined,
+    keyIndex: undefined,
+    receivedAt: new Date(0),
+    durationMs: 1.5,
+    request: request as unknown as IncomingMessage,
+    rawBody: Buffer.from('{}'),
+    ...rest,
+  };
+}
+
+export interface StreamEvent {
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly data: { readonly id: string; readonly number: number; readonly lost: number; readonly instance: string };
+}
+
+/** Reads server-sent events from a response, as text and parsed. */
+export function eventsIn(text: string): StreamEvent[] {
+  return text
+    .split('\n\n')
+    .map(
+      (frame) => new Map(frame.split('\n').map((line) => [line.split(': ', 1)[0], line.slice(line.indexOf(': ') + 2)])),
+    )
+    .filter((fields) => fields.has('data'))
+    .map((fields) => ({
+      id: fields.get('id'),
+      event: fields.get('event') ?? '',
+      data: JSON.parse(fields.get('data') ?? '') as StreamEvent['data'],
+    }));
+}
+
+/** An open stream of events. `until` resolves with all that came once it holds. */
+export async function openEvents(inspector: RunningInspector, headers: Record<string, string> = {}) {
+  const controller = new AbortController();
+  const answer = await fetch(new URL('events', inspector.url), { headers, signal: controller.signal });
+  const reader = answer.body?.getReader();
+  let text = '';
+  return {
+    answer,
+    text: () => text,
+    async until(holds: (events: StreamEvent[]) => boolean): Promise<StreamEvent[]> {
+      while (!holds(eventsIn(text))) {
+        const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+        if (done) break;
+        text += Buffer.from(value ?? '').toString('utf8');
+      }
+      return eventsIn(text);
+    },
+    close: () => controller.abort(),
+  };
+}
+
+export const deliveriesIn = (events: StreamEvent[]) => events.filter(({ event }) => event === 'delivery');

@@ -1,0 +1,440 @@
+import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningInspector, startInspector } from '../../../receiver/index.ts';
+import { API_KEY, buy, SECRET, sign } from '../deliveries.ts';
+import { apiKey, type Inspected, inspected, reportOf, signing } from './inspected.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const hasChromium = existsSync(CHROMIUM);
+if (!hasChromium)
+  process.stderr.write(`skipped: the inspector page needs a browser at ${CHROMIUM} (apt install chromium)\n`);
+
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+let browser: Browser;
+let page: Page;
+const troubles: string[] = [];
+const endings: (() => Promise<unknown>)[] = [];
+
+function watch(made: Page): Page {
+  made.setDefaultTimeout(10_000);
+  made.on('pageerror', (error) => troubles.push(String(error)));
+  made.on('dialog', (dialog) => troubles.push(`dialog ${dialog.message()}`));
+  // A connection that is refused is told in the console too; that one is meant.
+  made.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('ERR_')) troubles.push(message.text());
+  });
+  return made;
+}
+
+/** One page serves all tests: opening another takes longer than most of them. */
+async function visit(url: string, viewport = WIDE): Promise<void> {
+  await page.setViewportSize(viewport);
+  await page.goto(url);
+}
+
+async function started(options: Parameters<typeof inspected>[0] = {}): Promise<Inspected> {
+  const site = await inspected(options);
+  endings.push(() => site.close());
+  return site;
+}
+
+const rows = () => page.locator('#list').getByRole('option');
+const row = (name: string) => page.locator('#list').getByRole('option', { name });
+const title = () => page.locator('#detail-title');
+const live = () => page.locator('#connection[data-state=live]').waitFor();
+
+/** One delivery of each outcome that a sender can bring about. */
+async function mixed({ deliver }: Inspected): Promise<void> {
+  const twice = JSON.stringify(buy('id-twice', { transactionId: 'tx-twice' }));
+  await deliver(twice);
+  await deliver(twice);
+  await deliver(JSON.stringify(buy('id-unsigned', { note: 'only in this body' })), {
+    'X-Service-Signature': undefined,
+  });
+  await deliver(
+    JSON.stringify({
+      id: 'id-refund',
+      type: 'REFUND',
+      at: 1,
+      data: { transactionId: 't', status: 'FAILED', refundStatus: 'COMPLETED' },
+    }),
+  );
+  await deliver('{"id":"id-broken",');
+  const pretty = JSON.stringify(buy('id-pretty'), null, 2);
+  await deliver(pretty, { 'X-Service-Signature': sign(JSON.stringify(JSON.parse(pretty))) });
+}
+
+describe.skipIf(!hasChromium)('the inspector page', () => {
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [
+        '--headless',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
+    const context = await browser.newContext();
+    page = watch(await context.newPage());
+  });
+  afterEach(async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+    expect(troubles.splice(0)).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+
+  it('says how to send a first delivery, and shows each as it comes, the newest on top', async () => {
+    const site = await started();
+    await visit(site.inspector.url);
+    await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
+    expect(await page.locator('#empty pre').first().textContent()).toBe(`hookproof trigger buy ${site.receiver.url}`);
+    await site.deliver(JSON.stringify(buy('id-1')));
+    await rows().first().waitFor();
+    expect(await page.locator('#empty').isVisible()).toBe(false);
+    await site.deliver(JSON.stringify(buy('id-2')), { 'X-API-Key': 'x' });
+    await row('id-2').waitFor();
+    const labels = await rows().evaluateAll((all) => all.map((row) => row.getAttribute('aria-label')));
+    expect(labels).toEqual([
+      expect.stringMatching(/^401 refused, api-key-mismatch, .*notification id-2, \d+ bytes, took [\d.]+ ms$/),
+      expect.stringMatching(/^accepted, CAAS_BUY, .*notification id-1,/),
+    ]);
+  });
+
+  it('does not move what is read when more comes, and holds it back while paused', async () => {
+    const site = await started();
+    for (let count = 0; count < 60; count++)
+      site.inspector.observe(reportOf({ rawBody: Buffer.from(`{"id":"r-${count}"}`) }));
+    await visit(site.inspector.url);
+    await expect.poll(() => rows().count()).toBe(60);
+    await page.locator('#list').evaluate((list) => list.scrollTo(0, 600));
+    const place = () => row('r-30').evaluate((row) => row.getBoundingClientRect().top);
+    const before = await place();
+    for (let count = 60; count < 65; count++) site.inspector.observe(reportOf());
+    await page.getByRole('button', { name: '5 new, show' }).waitFor();
+    expect(await place()).toBe(before);
+    await page.getByRole('button', { name: '5 new, show' }).click();
+    expect(await page.locator('#list').evaluate((list) => list.scrollTop)).toBe(0);
+
+    await page.keyboard.press('p');
+    site.inspector.observe(reportOf());
+    await page.getByRole('button', { name: 'Resume (1)' }).waitFor();
+    expect([await rows().count(), await page.locator('#connection-text').textContent()]).toEqual([65, 'Paused']);
+    await page.getByRole('button', { name: 'Resume (1)' }).click();
+    await expect.poll(() => rows().count()).toBe(66);
+    await page.getByRole('button', { name: 'Clear view' }).click();
+    expect(await rows().count()).toBe(0);
+  });
+
+  it('filters by outcome, kind and reason, and searches ids and bodies', async () => {
+    const site = await started();
+    await mixed(site);
+    await visit(site.inspector.url);
+    await expect.poll(() => rows().count()).toBe(6);
+    const visible = () =>
+      page.locator('.row:not([hidden])').evaluateAll((all) => all.map((row) => row.querySelector('.id')?.textContent));
+    await page.getByRole('button', { name: 'Refused 3' }).click();
+    expect(await visible()).toEqual(['id-pretty', '', 'id-unsigned']);
+    await page.getByLabel('Reason').selectOption('body-not-json');
+    expect(await visible()).toEqual(['']);
+    await page.getByRole('button', { name: 'Duplicate 1' }).click();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    expect(await visible()).toHaveLength(6);
+    await page.getByLabel('Kind').selectOption('REFUND');
+    expect(await visible()).toEqual(['id-refund']);
+    await page.getByLabel('Kind').selectOption('');
+    await page.keyboard.press('Escape');
+    const search = page.getByRole('searchbox');
+    await search.fill('TX-TWICE');
+    await expect.poll(visible).toEqual(['id-twice', 'id-twice']);
+    await search.fill('only in this');
+    await expect.poll(visible).toEqual(['id-unsigned']);
+    // What comes while a search is on is searched too.
+    await site.deliver(JSON.stringify(buy('id-late', { note: 'only in this as well' })));
+    await expect.poll(visible).toEqual(['id-late', 'id-unsigned']);
+  });
+
+  it('works by keyboard alone', async () => {
+    const site = await started();
+    await mixed(site);
+    await visit(site.inspector.url);
+    await expect.poll(() => rows().count()).toBe(6);
+    const focused = () =>
+      page.evaluate<string>("document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id ?? ''");
+    await page.keyboard.press('j');
+    await title().waitFor();
+    expect(await title().textContent()).toContain('does not belong to these bytes');
+    expect(await focused()).toContain('id-pretty');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => title().textContent()).toBe('The body is not JSON.');
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('detail-title');
+    await page.keyboard.press('Escape');
+    expect(await focused()).toContain('id-pretty');
+    await page.keyboard.press('End');
+    expect(await focused()).toMatch(/^accepted, CAAS_BUY/);
+    await page.keyboard.press('/');
+    expect(await focused()).toBe('Search ids and the text of bodies');
+    await page.keyboard.type('jk?p');
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    expect(await focused()).toMatch(/^accepted, CAAS_BUY/);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    // From the list to the tabs of the body, with the Tab key.
+    await page.keyboard.press('Home');
+    for (let count = 0; count < 30 && (await focused()) !== 'tab-Text'; count++) await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight');
+    expect([await focused(), await page.getByRole('tabpanel', { name: 'JSON' }).isVisible()]).toEqual([
+      'tab-JSON',
+      true,
+    ]);
+  });
+
+  it('says what a sender signed, and shows the difference', async () => {
+    const site = await started();
+    await mixed(site);
+    await visit(site.inspector.url);
+    await rows().first().click();
+    await page.getByText('The sender signed JSON.stringify of the value').waitFor();
+    expect(await page.locator('.diff del').count()).toBeGreaterThan(20);
+    expect(
+      new Set(
+        await page
+          .locator('.diff del')
+          .evaluateAll((all) => all.map((one) => one.textContent?.replace(/[\u00b7\u21b5\n]/g, ''))),
+      ),
+    ).toEqual(new Set(['']));
+    expect(await page.locator('.diff ins').count()).toBe(0);
+    expect(await page.locator('.first-difference').textContent()).toContain('byte 1 (0x1)');
+
+    const line = `${JSON.stringify(buy('id-line'))}\n`;
+    await site.deliver(line, { 'X-Service-Signature': sign(line.trimEnd()) });
+    await row('id-line').click();
+    await page.getByText('The sender signed the body without its trailing newline.').waitFor();
+    expect(await page.locator('.diff del').allTextContents()).toEqual(['\u21b5\n']);
+    // The link leads a new visitor to the same delivery.
+    const link = page.url();
+    expect(link).toMatch(/#[0-9a-f]{6}-7$/);
+    const other = watch(await page.context().newPage());
+    await other.goto(link);
+    await other.getByText('without its trailing newline').waitFor();
+    await other.close();
+  });
+
+  it('is not harmed by hostile bodies, headers and ids', async () => {
+    const site = await started();
+    const evil = '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>';
+    const bodies = [
+      JSON.stringify(buy(evil, { transactionId: evil, [evil]: evil })),
+      `{"a":"\u001b[31m\u0000\u0007 \u202e\u2066right\u200b\u00ad\ufeff\u2028 \u{e0041}"}`,
+      Buffer.concat([
+        Buffer.from('{"x":"'),
+        Buffer.from([0xff, 0xc0, 0xaf, 0xed, 0xa0, 0x80, 0xf4, 0x90]),
+        Buffer.from('"}'),
+      ]),
+      `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
+      `{"long":"${'\u0001a'.repeat(3000)}"}`,
+      `{"zalgo":"${'a\u0301\u0302\u0303'.repeat(2000)}${'w'.repeat(500_000)}"}${' '.repeat(500_000)}`,
+      '',
+    ];
+    for (const body of bodies) {
+      const headers = { 'X-Evil': evil, 'Content-Type': `${evil}; x`, 'X-Service-Signature': `${evil}=` };
+      await site.deliver(body, headers, `/${encodeURIComponent(evil)}?${evil}`);
+    }
+    await visit(site.inspector.url);
+    await expect.poll(() => rows().count()).toBe(bodies.length);
+    let text = '';
+    for (const { id } of await rows().evaluateAll((all) => all.map((one) => ({ id: one.getAttribute('data-id') })))) {
+      await page.locator(`.row[data-id="${id}"]`).click();
+      await page
+        .locator('.facts', { hasText: `#${id}` })
+        .first()
+        .waitFor();
+      text += await page.evaluate<string>(`['JSON', 'Hex', 'Text'].map((tab) => {
+        document.getElementById('tab-' + tab).click();
+        return document.getElementById('body-panel').textContent;
+      }).join('') + document.getElementById('detail-pane').textContent`);
+    }
+    for (const named of [
+      '\u241b[31m',
+      '\u2400',
+      '\u2407',
+      '<U+202E>',
+      '<U+2066>',
+      '<U+200B>',
+      '<U+00AD>',
+      '<U+FEFF>',
+      '<U+2028>',
+      '<U+E0041>',
+    ]) {
+      expect(text).toContain(named);
+    }
+    expect(text).toContain('\\xff\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90');
+    expect(text).toContain('8 bytes that are no UTF-8');
+    expect(text).toMatch(/The first 65,536 of 1,0\d\d,\d\d\d bytes are shown/);
+    expect(text).toContain('nested too deep');
+    expect(text).toContain('The body is empty.');
+    const harm = await page.evaluate(`({
+      ran: 'harmed' in window,
+      images: document.querySelectorAll('img, iframe, object').length,
+      scripts: Array.from(document.scripts, ({ src }) => new URL(src).pathname),
+      wide: document.documentElement.scrollWidth > innerWidth,
+      hidden: /[\\u202a-\\u202e\\u2066-\\u2069\\u200b\\0\\u001b]/.test(document.body.textContent),
+    })`);
+    expect(harm).toEqual({ ran: false, images: 0, scripts: ['/theme.js', '/main.js'], wide: false, hidden: false });
+  });
+
+  it('holds no secret, no key and no right signature, wherever one looks', async () => {
+    const site = await started();
+    const bodies = [JSON.stringify(buy('id-a')), JSON.stringify(buy('id-b', { leak: `${SECRET} ${API_KEY}` }))];
+    const mac = (body: string, encoding: 'hex' | 'base64' | 'base64url') =>
+      createHmac('sha256', SECRET).update(body).digest(encoding);
+    for (const body of bodies) {
+      await site.deliver(body);
+      await site.deliver(body, { 'X-Service-Signature': mac(body, 'hex') });
+      await site.deliver(body, { 'X-API-Key': undefined, Authorization: `Bearer ${API_KEY}` }, `/?key=${API_KEY}`);
+      await site.deliver(`${body}\n`, { 'X-Service-Signature': sign(body) });
+    }
+    await visit(site.inspector.url);
+    let received = '';
+    page.on('response', async (answer) => (received += await answer.text().catch(() => '')));
+    await expect.poll(() => rows().count()).toBe(8);
+    const seen = await page.evaluate<string>(`(async () => {
+      let seen = '';
+      for (const row of document.querySelectorAll('.row')) {
+        row.click();
+        while (document.querySelector('.facts')?.textContent.includes('#' + row.dataset.id) !== true) {
+          await new Promise(requestAnimationFrame);
+        }
+        for (const tab of ['JSON', 'Hex', 'Text']) {
+          document.getElementById('tab-' + tab).click();
+          seen += document.documentElement.outerHTML;
+        }
+      }
+      return seen;
+    })()`);
+    const hexDump = seen.replace(/\s+/g, '');
+    const hidden = [
+      SECRET,
+      API_KEY,
+      ...bodies.flatMap((body) => [mac(body, 'hex'), mac(body, 'base64'), mac(body, 'base64url'), sign(`${body}\n`)]),
+    ];
+    expect(seen).toContain('masked: the API key is never shown');
+    expect(
+      hidden.filter((value) => seen.includes(value) || received.includes(value) || hexDump.includes(value)),
+    ).toEqual([]);
+  });
+
+  it('connects again by itself after a restart, loses nothing, and doubles nothing', async () => {
+    const first = await startInspector({ signing, apiKey });
+    await visit(first.url);
+    await live();
+    first.observe(reportOf({ rawBody: Buffer.from('{"id":"before"}') }));
+    await row('before').click();
+    await title().waitFor();
+    await first.close();
+    await page.locator('#connection-text', { hasText: 'Disconnected, trying again' }).waitFor();
+    const second: RunningInspector = await startInspector({ signing, apiKey, port: first.port });
+    endings.push(() => second.close());
+    second.observe(reportOf({ rawBody: Buffer.from('{"id":"after-1"}') }));
+    await live();
+    second.observe(reportOf({ rawBody: Buffer.from('{"id":"after-2"}') }));
+    await row('after-2').waitFor();
+    expect(await page.locator('.row .id').allTextContents()).toEqual(['after-2', 'after-1', 'before']);
+    expect(await page.locator('.row.before .id').allTextContents()).toEqual(['before']);
+    expect(await page.locator('#notice').textContent()).toContain('The receiver was started again');
+    // What was open stays, and its details are still there when one comes back to it.
+    await row('after-1').click();
+    await row('before').click();
+    await page.locator('.facts', { hasText: 'before' }).first().waitFor();
+  });
+
+  it('goes from the list to the details and back on a phone', async () => {
+    const site = await started();
+    await mixed(site);
+    await visit(site.inspector.url, PHONE);
+    await rows().first().click();
+    await title().waitFor();
+    expect(await page.locator('#list').isVisible()).toBe(false);
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(width).toBeLessThanOrEqual(PHONE.width);
+    await page.goBack();
+    await page.locator('#list').waitFor();
+    await rows().nth(1).click();
+    await page.getByRole('button', { name: 'Back to the list' }).click();
+    await page.locator('#list').waitFor();
+    expect([await title().isVisible(), new URL(page.url()).hash]).toEqual([false, '']);
+  });
+
+  it('has nothing that axe finds: dark and light, wide and on a phone', async () => {
+    const site = await started();
+    // axe looks into the page with means that its policy forbids.
+    const context = await browser.newContext({ bypassCSP: true });
+    const looked = watch(await context.newPage());
+    const faults = async () => {
+      const { violations } = await looked.evaluate<{ violations: Violation[] }>(
+        `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+      );
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+      );
+    };
+    await looked.setViewportSize(WIDE);
+    await looked.goto(site.inspector.url);
+    await looked.evaluate(axe.source);
+    await looked.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
+    expect(await faults()).toEqual([]);
+    await mixed(site);
+    await expect.poll(() => looked.locator('.row').count()).toBe(6);
+    await looked.locator('.row').first().click();
+    await looked.locator('.diff').waitFor();
+    await looked.getByRole('tab', { name: 'JSON' }).click();
+    for (const viewport of [WIDE, PHONE]) {
+      await looked.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await looked.emulateMedia({ colorScheme });
+        expect(await faults()).toEqual([]);
+      }
+    }
+    // On a phone the list is another view.
+    await looked.getByRole('button', { name: 'Back to the list' }).click();
+    expect(await faults()).toEqual([]);
+    await looked.emulateMedia({ colorScheme: 'light' });
+    expect(await faults()).toEqual([]);
+    await looked.keyboard.press('?');
+    expect(await faults()).toEqual([]);
+    await context.close();
+  });
+
+  it('has a switch for the theme that is remembered', async () => {
+    const site = await started();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await visit(site.inspector.url);
+    const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const light = await background();
+    await page.getByRole('button', { name: 'Theme: system' }).click();
+    await page.getByRole('button', { name: 'Theme: light' }).click();
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    expect([await background(), await page.locator('#theme').textContent()]).toEqual([dark, 'Theme: dark']);
+  });
+});

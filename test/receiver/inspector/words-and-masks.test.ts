@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diffBytes } from '../../../receiver/inspector/byte-diff.ts';
+import { explainOutcome, wordOf } from '../../../receiver/inspector/explain-outcome.ts';
+import { maskedHeaders, maskedTarget } from '../../../receiver/inspector/masked-headers.ts';
+import { jsonFault } from '../../../receiver/inspector/mismatch/json-text.ts';
+import { recordDelivery } from '../../../receiver/inspector/recorded-delivery.ts';
+import { createRedactor } from '../../../receiver/inspector/redact.ts';
+import { whyKeyMismatch } from '../../../receiver/inspector/why-key-mismatch.ts';
+import { reportOf } from './inspected.ts';
+
+const NAMES = { signature: 'X-Service-Signature', apiKey: 'X-API-Key' };
+type Report = Parameters<typeof reportOf>[0];
+const explain = (changes: Report) => explainOutcome(recordDelivery(reportOf(changes), 1, 1e6), NAMES);
+
+describe('what came of a delivery, in words', () => {
+  it.each([
+    ['signature-missing', {}, 'carries no signature'],
+    ['signature-malformed', { headers: ['x-service-signature', 'a'.repeat(64)] }, '64 characters that look like hex'],
+    ['signature-malformed', { headers: ['X-Service-Signature', 'a', 'X-Service-Signature', 'b'] }, 'came 2 times'],
+    ['signature-missing', { headers: ['X-Hub-Signature', 'a'] }, 'There is one called X-Hub-Signature'],
+    ['api-key-missing', { headers: ['X-API-Key', ''] }, 'X-API-Key is empty'],
+    ['api-key-mismatch', {}, 'It is not shown'],
+    ['client-certificate-untrusted (certificate has expired)', {}, 'certificate has expired'],
+    ['content-type-not-json', { headers: ['Content-Type', 'text/plain'] }, 'text/plain'],
+    ['content-encoding-not-supported', { headers: ['Content-Encoding', 'gzip'] }, 'Content-Encoding: gzip'],
+    ['method-not-allowed', {}, 'POST requests'],
+    ['not-found', { url: '/other?key=1' }, '/other'],
+    ['body-too-large', { headers: ['Content-Length', '99'] }, 'Content-Length 99'],
+    ['body-not-json', { rawBody: Buffer.from('{"a":1,}') }, 'Something else at byte 7 (0x7)'],
+    ['body-not-json', { rawBody: Buffer.from('{"\u00e9":') }, 'The body ends at byte 6'],
+    ['body-not-json', { rawBody: Buffer.alloc(0) }, 'An empty body'],
+    ['body-not-utf8', { rawBody: Buffer.from([0x22, 0xef, 0xbf, 0xbd, 0xff]) }, 'Byte 0xff at 4'],
+    ['not-a-notification', { rawBody: Buffer.from('{"id":"a"}') }, 'type'],
+    ['inbox failed: database is down', {}, 'database is down'],
+    ['connection closed', { outcome: 'aborted', status: undefined }, 'closed the connection'],
+    ['a-new-reason', {}, 'a-new-reason'],
+    ['toString', {}, 'toString'],
+  ])('%s', (reason, changes, words) => {
+    const explanation = explain({ reason, ...(changes as Report) });
+    expect(JSON.stringify(explanation)).toContain(words);
+    expect(explanation.title).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('of what was accepted, and the word of a reason', () => {
+    expect(explain({ outcome: 'accepted', reason: undefined }).title).toContain('every check passed');
+    expect(explain({ outcome: 'accepted', reason: undefined, duplicate: true }).title).toContain('duplicate');
+    expect(['a', 'a (b (c))', 'a b: c'].map(wordOf)).toEqual(['a', 'a', 'a b']);
+  });
+});
+
+describe('where a text stops being JSON', () => {
+  it('is nowhere in JSON, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(3), (text, indent) => {
+        expect(jsonFault(text)).toBeUndefined();
+        expect(jsonFault(JSON.stringify(JSON.parse(text), null, indent))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('is somewhere in everything that JSON.parse refuses', () => {
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '1',
+      '01',
+      'true',
+      'tru',
+      ' ',
+      '"\n"',
+      '-',
+      "'",
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
+        const text = parts.join('');
+        let isJson = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          isJson = false;
+        }
+        expect(jsonFault(text) === undefined).toBe(isJson);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['[1,]', 3, 'a value'],
+    ['{"a" 1}', 5, ':'],
+    ['{"a":1 "b"}', 7, ', or the end'],
+    ['{} x', 3, 'nothing more'],
+    ['{a:1}', 1, 'a key in quotes or }'],
+  ])('%s', (text, at, expected) => {
+    expect(jsonFault(text)).toEqual({ at, expected });
+  });
+});
+
+describe('the difference of two bodies', () => {
+  const apply = (received: Buffer, signed: Buffer) => {
+    let [x, y] = [0, 0];
+    const parts: [string, string][] = [];
+    for (const [side, length] of diffBytes(received, signed)) {
+      if (side === 'both') expect(received.subarray(x, x + length)).toEqual(signed.subarray(y, y + length));
+      parts.push([
+        side,
+        side === 'signed' ? signed.toString('utf8', y, y + length) : received.toString('utf8', x, x + length),
+      ]);
+      if (side !== 'signed') x += length;
+      if (side !== 'received') y += length;
+    }
+    expect([x, y]).toEqual([received.length, signed.length]);
+    return parts;
+  };
+
+  it('leads from any bytes to any other', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '{', ',', '"', '\u00e9'), maxLength: 60 });
+    fc.assert(fc.property(text, text, (a, b) => void apply(Buffer.from(a), Buffer.from(b))));
+  });
+
+  it('is the white space alone, where nothing else differs', () => {
+    const value = { id: 'a', at: 1.5, data: [1, { b: null, c: 'd e' }, []] };
+    const parts = apply(Buffer.from(JSON.stringify(value, null, 2)), Buffer.from(JSON.stringify(value)));
+    expect(parts.filter(([side]) => side !== 'both').map(([side, text]) => [side, text.trim()])).toEqual(
+      parts.filter(([side]) => side !== 'both').map(() => ['received', '']),
+    );
+  });
+
+  it('is near to the shortest', () => {
+    expect(apply(Buffer.from('{"a":"x/y"}\n'), Buffer.from('{"a":"x\\/y"}'))).toEqual([
+      ['both', '{"a":"x'],
+      ['signed', '\\'],
+      ['both', '/y"}'],
+      ['received', '\n'],
+    ]);
+    expect(apply(Buffer.from('{"a":1.0}'), Buffer.from('{"a":1}'))).toEqual([
+      ['both', '{"a":1'],
+      ['received', '.0'],
+      ['both', '}'],
+    ]);
+  });
+
+  it('ends also where two large bodies have nothing in common', () => {
+    const [a, b] = [Buffer.alloc(64 * 1024, 'a,'), Buffer.alloc(64 * 1024, 'b;')];
+    expect(apply(a, b).length).toBeGreaterThan(0);
+  });
+});
+
+describe('headers', () => {
+  it('stay in their order and letter case, with credentials masked', () => {
+    const lines = [
+      ['x-ONE', '1'],
+      ['X-Api-Key', 'k'],
+      ['authorization', 'k'],
+      ['Cookie', 'k'],
+      ['X-Auth-Token', 'k'],
+      ['client-secret', 'k'],
+      ['X-Service-Signature', 'wrong'],
+      ['x-ONE', '2'],
+    ] as const;
+    const shown = maskedHeaders(lines, NAMES, undefined);
+    expect(shown.map(({ name, value }) => [name, value])).toEqual(
+      lines.map(([name, value]) => [name, value === 'k' ? null : value]),
+    );
+    const [withheld] = maskedHeaders([['x-service-signature', 'right']], NAMES, 'because');
+    expect(withheld).toEqual({ name: 'x-service-signature', value: null, note: 'because' });
+  });
+
+  it('and the values of the query are masked', () => {
+    expect(maskedTarget('/a?key=1&b&c=')).toBe('/a?key=[***]&[***]&c=[***]');
+    expect(maskedTarget('/a')).toBe('/a');
+  });
+
+  it.each([
+    [['X-API-Key', '"the-key"'], '/', 'quotes'],
+    [['X-API-Key', 'Bearer the-key'], '/', 'a word in front'],
+    [['X-API-Key', Buffer.from('the-key').toString('base64')], '/', 'base64'],
+    [['X-API-Key', 'THE-KEY'], '/', 'letter case'],
+    [['Authorization', 'Bearer the-key'], '/', 'in the header Authorization'],
+    [['X-API-Key', 'a', 'X-API-Key', 'the-key'], '/', 'several values'],
+    [[], '/?key=the-key', 'query'],
+    [['X-API-Key', 'the-kex'], '/', null],
+    [['X-API-Key', 'the-key-and-more'], '/', null],
+    [['X-API-Key', 'the'], '/', null],
+  ])('tell where the key was put: %j %s', (headers, url, words) => {
+    const { headers: lines, target } = recordDelivery(reportOf({ headers, url }), 1, 10);
+    const told = whyKeyMismatch({ headers: lines, target, keys: ['the-key'], header: 'X-API-Key' });
+    if (words === null) expect(told).toBeNull();
+    else expect(told).toContain(words);
+    expect(told ?? '').not.toContain('the-key');
+  });
+});
+
+describe('credentials are masked by value', () => {
+  const secret = 'p/ss"w\u00f6rd-1';
+  const { text, bytes, value } = createRedactor([secret, 'abc', '']);
+
+  it('in every spelling', () => {
+    const raw = Buffer.from(secret);
+    const spellings = [
+      secret,
+      JSON.stringify(secret),
+      secret.replaceAll('/', '\\/'),
+      encodeURIComponent(secret),
+      raw.toString('base64'),
+      raw.toString('hex'),
+      raw.toString('hex').toUpperCase(),
+    ];
+    for (const spelling of spellings) {
+      expect(text(`a ${spelling} b`)).toMatch(/^a "?\[\*{3}\]"? b$/);
+      expect(bytes(Buffer.from(`a ${spelling} b`)).toString()).toMatch(/^a "?\[\*{3}\]"? b$/);
+    }
+    expect(value({ a: [secret, 1, null], b: { c: `x${secret}` } })).toEqual({
+      a: ['[***]', 1, null],
+      b: { c: 'x[***]' },
+    });
+  });
+
+  it('short ones only where they stand alone, and nothing else changes', () => {
+    expect([text('abc'), text('abcd')]).toEqual(['[***]', 'abcd']);
+    const clean = Buffer.from([0xff, 0, 0x61]);
+    expect(bytes(clean)).toBe(clean);
+    const mixed = Buffer.concat([clean, Buffer.from(secret), clean]);
+    expect(bytes(mixed)).toEqual(Buffer.concat([clean, Buffer.from('[***]'), clean]));
+  });
+});
