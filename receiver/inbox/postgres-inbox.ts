@@ -6,10 +6,9 @@ import { groupCommit } from './group-commit.ts';
 import type { DurableInbox, Settlement } from './inbox.ts';
 import { type InboxMeter, silentMeter } from './meter.ts';
 import { openPool, type PostgresWarning } from './postgres-pool.ts';
-import { PUT_MANY, SETTLE_MANY } from './postgres-statements.ts';
+import { PUT_MANY, RELEASE_MANY, SETTLE_MANY } from './postgres-statements.ts';
 import { filingValues, orderValues, settlementValues } from './row-values.ts';
-import { type SqlDatabase, type SqlValue, sqlInbox } from './sql-inbox.ts';
-import { statements } from './statements.ts';
+import { type SqlDatabase, type SqlRow, type SqlValue, sqlInbox, transactionsOf } from './sql-inbox.ts';
 
 /** One write fills while the other is on its way. More of them only make each smaller. */
 const PARALLEL_WRITES = 2;
@@ -22,7 +21,14 @@ export async function postgresInbox(
   { owner, meter = silentMeter, onWarning }: { owner: string; meter?: InboxMeter; onWarning: PostgresWarning },
 ): Promise<DurableInbox> {
   const pool = await openPool(url, onWarning);
-  const { releaseRefunds } = statements(POSTGRES);
+  const unreleased = new Set<string>();
+  const release = async (transactions: readonly string[]) => {
+    for (const each of transactions) unreleased.add(each);
+    if (unreleased.size === 0) return;
+    const all = [...unreleased];
+    await pool.query({ name: 'release-many', text: RELEASE_MANY, values: [all] });
+    for (const each of all) unreleased.delete(each);
+  };
   const puts = groupCommit<Filing, 'stored' | 'duplicate'>({
     write: (filings) => measured(meter, filings.length, () => putMany(pool, filings)),
     parallel: PARALLEL_WRITES,
@@ -32,11 +38,11 @@ export async function postgresInbox(
   });
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
-      const settled = await measured(meter, given.length, () => settleMany(pool, given));
-      if (given.some(({ state, ...rest }) => state === 'done' && 'order' in rest && rest.order?.failed)) {
-        await pool.query(releaseRefunds);
-      }
-      return settled;
+      const rows = await measured(meter, given.length, () => settleMany(pool, given));
+      // After the commit, and not with it: what another receiver has inserted or looked at meanwhile is seen only now. When it fails, the next one does it.
+      await release(transactionsOf(rows)).catch(() => {});
+      const settled = new Set(rows.map((row) => claimKey(String(row.id), Number(row.attempt))));
+      return given.map(({ claim }) => settled.has(claimKey(claim.id, claim.attempt)));
     },
     parallel: 1,
     maxItems: MAX_ROWS,
@@ -47,6 +53,7 @@ export async function postgresInbox(
     dialect: POSTGRES,
     put: (filing) => puts.write(filing),
     settle: (settlement) => settlements.write(settlement),
+    release,
     read: async (text, values = []) => (await pool.query(text, [...values])).rows,
     write: async (text, values = []) => {
       const { rows, rowCount } = await pool.query(text, [...values]);
@@ -78,15 +85,19 @@ async function putMany(pool: Pool, filings: readonly Filing[]): Promise<('stored
   return filings.map(({ id }) => (fresh.delete(id) ? 'stored' : 'duplicate'));
 }
 
-async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promise<boolean[]> {
+/** Gives those that were ours. */
+async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promise<readonly SqlRow[]> {
   const steps = settlements.flatMap((each) =>
-    each.state === 'done' && each.order !== null ? [[each.claim.id, ...orderValues(each.order)]] : [],
+    each.state === 'done' && each.order !== null
+      ? [[each.claim.id, each.claim.attempt, ...orderValues(each.order)]]
+      : [],
   );
-  const values = [...columns(settlements.map(settlementValues), 7), ...columns(steps, 5)];
-  const { rows } = await pool.query({ name: 'settle-many', text: SETTLE_MANY, values });
-  const settled = new Set(rows.map(({ id }) => String(id)));
-  return settlements.map(({ claim }) => settled.has(claim.id));
+  const values = [...columns(settlements.map(settlementValues), 7), ...columns(steps, 6)];
+  return (await pool.query({ name: 'settle-many', text: SETTLE_MANY, values })).rows;
 }
+
+/** One entry can be here twice: as it was claimed before its lease ran out, and as it is claimed now. */
+const claimKey = (id: string, attempt: number) => `${attempt} ${id}`;
 
 /** Rows as columns. */
 function columns(rows: readonly (readonly SqlValue[])[], width: number): SqlValue[][] {

@@ -35,13 +35,13 @@ export async function sqliteInbox(
     put: (filing: Filing) => queue.write(() => (run(sql.put, filingValues(filing)) === 1 ? 'stored' : 'duplicate')),
     settle: (settlement: Settlement) =>
       queue.write(() => {
-        if (run(sql.settle, settlementValues(settlement)) === 0) return false;
-        if (settlement.state === 'done' && settlement.order !== null) {
-          run(sql.advance, orderValues(settlement.order));
-          if (settlement.order.failed) run(sql.releaseRefunds, []);
-        }
+        const [settled] = prepare(sql.settle).all(...settlementValues(settlement)) as SqlRow[];
+        if (settled === undefined) return false;
+        if (settlement.state === 'done' && settlement.order !== null) run(sql.advance, orderValues(settlement.order));
+        if (settled.transaction_id !== null) run(sql.release, [String(settled.transaction_id)]);
         return true;
       }),
+    release: (transactions) => queue.write(() => transactions.forEach((each) => run(sql.release, [each]))),
     async read(text, values = []) {
       return prepare(text).all(...values) as SqlRow[];
     },
