@@ -34,9 +34,11 @@ export function createHandling(config: {
   let onSettled: (() => void)[] = [];
   let scheduled = false;
   let claiming = false;
+  let keeping = false;
   let woken = false;
   let stopped = Object.keys(handlers).length === 0;
-  let unreachable = false;
+  const failing = new Set<string>();
+  let claimUnderWay: Promise<void> = Promise.resolve();
   let next: NodeJS.Timeout | undefined;
 
   /** Once for everything that happens in one turn of the event loop. */
@@ -46,20 +48,27 @@ export function createHandling(config: {
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      void pump();
+      pump();
     });
   }
 
-  async function pump(): Promise<void> {
+  function pump(): void {
     const free = policy.concurrency - running.size;
     if (claiming || stopped || free <= 0) return;
     claiming = true;
     woken = false;
     clearTimeout(next);
+    claimUnderWay = claim(free);
+  }
+
+  async function claim(free: number): Promise<void> {
     try {
       const claims = await inbox.claim(free, policy.leaseMs);
-      if (unreachable) logger.info({ event: 'inbox-back' }, 'the inbox can be reached again');
-      unreachable = false;
+      succeeded('inbox-failed');
+      if (stopped) {
+        await Promise.all(claims.map(giveBack));
+        return;
+      }
       for (const claim of claims) running.set(claim, run(claim));
       claiming = false;
       if (woken || claims.length === free) return wake();
@@ -67,12 +76,25 @@ export function createHandling(config: {
       await sleepUntilDue();
     } catch (error) {
       claiming = false;
-      // Once for an outage, and not once a second.
-      if (!unreachable)
-        logger.error({ event: 'inbox-failed', error: errorFields(error) }, 'the inbox cannot be reached');
-      unreachable = true;
+      failed('inbox-failed', error);
       sleep(policy.pollMs);
     }
+  }
+
+  /** One line for an outage, and not one for every attempt. */
+  function failed(event: 'inbox-failed' | 'settle-failed', error: unknown): void {
+    if (!failing.has(event)) logger.error({ event, error: errorFields(error) }, 'the inbox cannot be reached');
+    failing.add(event);
+  }
+
+  function succeeded(event: 'inbox-failed' | 'settle-failed'): void {
+    if (!failing.delete(event) || failing.size > 0) return;
+    logger.info({ event: 'inbox-back' }, 'the inbox can be reached again');
+  }
+
+  /** For another receiver, or the next start. */
+  function giveBack(claim: ClaimedEntry): Promise<boolean> {
+    return inbox.settle({ claim, state: 'pending', delayMs: 0, error: null, uncounted: true });
   }
 
   async function run(claim: ClaimedEntry): Promise<void> {
@@ -88,11 +110,13 @@ export function createHandling(config: {
   async function writeDown(settlement: Settlement): Promise<void> {
     while (true) {
       try {
-        if (await inbox.settle(settlement)) return;
+        const ours = await inbox.settle(settlement);
+        succeeded('settle-failed');
+        if (ours) return;
         logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
         return;
       } catch (error) {
-        logger.error({ event: 'settle-failed', id: settlement.claim.id, error: errorFields(error) }, 'inbox failed');
+        failed('settle-failed', error);
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, policy.pollMs));
       }
@@ -120,6 +144,8 @@ export function createHandling(config: {
 
   /** Keeps what is ours, and takes what has lost its receiver. */
   async function keepLeases(): Promise<void> {
+    if (keeping) return;
+    keeping = true;
     try {
       await inbox.extend([...running.keys()], policy.leaseMs);
       const recovered = await inbox.recover(policy.attempts);
@@ -129,6 +155,8 @@ export function createHandling(config: {
       }
     } catch {
       // The next claim fails too, and says so.
+    } finally {
+      keeping = false;
     }
   }
 
@@ -155,7 +183,7 @@ export function createHandling(config: {
       if (!inbox.durable && !stopped) await Promise.race([this.settled(), deadline]);
       stopped = true;
       clearTimeout(next);
-      await Promise.race([Promise.all(running.values()), deadline]);
+      await Promise.race([claimUnderWay.then(() => Promise.all(running.values())), deadline]);
       clearInterval(leases);
       ending.abort(new Error('the receiver ends'));
       settle();

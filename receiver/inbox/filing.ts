@@ -32,6 +32,8 @@ const RANKS: ReadonlyMap<string, number> = new Map([
 /** Beyond every time: a REFUND comes after everything else of its transaction, whatever its time says. */
 const AFTER_ALL = 8e15;
 const RANKS_A_MILLISECOND = 8;
+/** In the year 33658. A position has to stay a number that is exact in JavaScript, also when somebody gives the time in other units. */
+const LATEST_TIME = AFTER_ALL / RANKS_A_MILLISECOND - 1;
 const MAX_KEY_LENGTH = 200;
 
 export function fileDelivery({ notification, rawBody, receivedAt, handle, waitMs = 0 }: AcceptedDelivery): Filing {
@@ -48,7 +50,7 @@ export function fileDelivery({ notification, rawBody, receivedAt, handle, waitMs
     status: status === null ? null : storableKey(status),
     at: at?.getTime() ?? null,
     receivedAt: receivedAt.getTime(),
-    position: kind === 'REFUND' ? AFTER_ALL : time * RANKS_A_MILLISECOND + rank,
+    position: kind === 'REFUND' ? AFTER_ALL : Math.min(time, LATEST_TIME) * RANKS_A_MILLISECOND + rank,
     state: handle ? 'pending' : 'done',
     waitMs,
     rawBody,

@@ -1,5 +1,5 @@
 /** The inbox for several receivers: one PostgreSQL database that they share, and whose work they share. */
-import type { Pool } from 'pg';
+import type { DatabaseError, Pool } from 'pg';
 import { POSTGRES } from './dialect.ts';
 import type { Filing } from './filing.ts';
 import { groupCommit } from './group-commit.ts';
@@ -14,6 +14,8 @@ import { type SqlDatabase, type SqlRow, type SqlValue, sqlInbox, transactionsOf 
 const PARALLEL_WRITES = 2;
 const MAX_ROWS = 512;
 const MAX_BYTES = 8 * 1024 * 1024;
+/** How long a delivery waits to be stored, in milliseconds, before it is answered 503: well under the time limit of a sender, 10 s. */
+const PATIENCE_MS = 5000;
 
 /** Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`. `owner` tells this receiver from others. */
 export async function postgresInbox(
@@ -32,6 +34,7 @@ export async function postgresInbox(
   const puts = groupCommit<Filing, 'stored' | 'duplicate'>({
     write: (filings) => measured(meter, filings.length, () => putMany(pool, filings)),
     parallel: PARALLEL_WRITES,
+    patienceMs: PATIENCE_MS,
     maxItems: MAX_ROWS,
     maxSize: MAX_BYTES,
     sizeOf: ({ rawBody }) => rawBody.length,
@@ -56,8 +59,14 @@ export async function postgresInbox(
     release,
     read: async (text, values = []) => (await pool.query(text, [...values])).rows,
     write: async (text, values = []) => {
-      const { rows, rowCount } = await pool.query(text, [...values]);
-      return { rows, changes: rowCount ?? 0 };
+      try {
+        const { rows, rowCount } = await pool.query(text, [...values]);
+        return { rows, changes: rowCount ?? 0 };
+      } catch (error) {
+        // Another receiver has just claimed an entry of the same transaction that came later and belongs before it. This claim has changed nothing.
+        if ((error as DatabaseError).constraint === 'hookproof_inbox_one_at_a_time') return { rows: [], changes: 0 };
+        throw error;
+      }
     },
     async close() {
       await Promise.all([puts.settled(), settlements.settled()]);
