@@ -43,7 +43,8 @@ export function createHandling(config: {
   let woken = false;
   let claiming: Promise<void> | undefined;
   let stopped = Object.keys(handlers).length === 0;
-  let unreachable = false;
+  let keeping = false;
+  const failing = new Set<string>();
   let next: NodeJS.Timeout | undefined;
 
   /** Once for everything that happens in one turn of the event loop. */
@@ -56,7 +57,7 @@ export function createHandling(config: {
       claiming = claim().then((again) => {
         claiming = undefined;
         // Whoever called meanwhile may have meant what this claim did not see yet. Without a place, the end of a handler calls.
-        if (again || (woken && !unreachable && running.size < policy.concurrency)) wake();
+        if (again || (woken && !failing.has('inbox-failed') && running.size < policy.concurrency)) wake();
       });
     });
   }
@@ -69,8 +70,7 @@ export function createHandling(config: {
     clearTimeout(next);
     try {
       const claims = await inbox.claim(free, policy.leaseMs);
-      if (unreachable) logger.info({ event: 'inbox-back' }, 'the inbox can be reached again');
-      unreachable = false;
+      succeeded('inbox-failed');
       for (const claimed of claims) running.set(claimed, stopped ? giveBack(claimed) : run(claimed));
       if (claims.length === free) return running.size < policy.concurrency;
       if (running.size === 0 && !woken) settle();
@@ -78,10 +78,7 @@ export function createHandling(config: {
       if (inbox.durable) sleep(Math.min(dueMs ?? policy.pollMs, policy.pollMs));
       else if (dueMs !== null) sleep(dueMs);
     } catch (error) {
-      // Once for an outage, and not once a second.
-      if (!unreachable)
-        logger.error({ event: 'inbox-failed', error: errorFields(error) }, 'the inbox cannot be reached');
-      unreachable = true;
+      failed('inbox-failed', error);
       sleep(policy.pollMs);
     }
     return false;
@@ -113,18 +110,33 @@ export function createHandling(config: {
 
   /** Until it is written, or nobody waits for it any more: otherwise the handler would have to run again. */
   async function writeDown(settlement: Settlement): Promise<void> {
-    const { id } = settlement.claim;
-    for (let tries = 1; ; tries += 1) {
+    let unsure = false;
+    while (true) {
       try {
-        if (await inbox.settle(settlement)) return;
-        logger.warn({ event: 'lease-lost', id }, 'another receiver has taken this entry over');
+        const ours = await inbox.settle(settlement);
+        succeeded('settle-failed');
+        // It may have been written before, and only the answer was lost.
+        if (ours || unsure) return;
+        logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
         return;
       } catch (error) {
-        if (tries === 1) logger.error({ event: 'settle-failed', id, error: errorFields(error) }, 'inbox failed');
+        unsure = true;
+        failed('settle-failed', error);
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, policy.pollMs));
       }
     }
+  }
+
+  /** One line for an outage, and not one for every attempt. */
+  function failed(event: 'inbox-failed' | 'settle-failed', error: unknown): void {
+    if (!failing.has(event)) logger.error({ event, error: errorFields(error) }, 'the inbox cannot be reached');
+    failing.add(event);
+  }
+
+  function succeeded(event: 'inbox-failed' | 'settle-failed'): void {
+    if (!failing.delete(event) || failing.size > 0) return;
+    logger.info({ event: 'inbox-back' }, 'the inbox can be reached again');
   }
 
   function sleep(ms: number): void {
@@ -142,6 +154,8 @@ export function createHandling(config: {
 
   /** Keeps what is ours, and takes what has lost its receiver. */
   async function keepLeases(): Promise<void> {
+    if (keeping) return;
+    keeping = true;
     try {
       await inbox.extend([...running.keys()], policy.leaseMs);
       const recovered = await inbox.recover(policy.attempts);
@@ -151,6 +165,8 @@ export function createHandling(config: {
       }
     } catch {
       // The next claim fails too, and says so.
+    } finally {
+      keeping = false;
     }
   }
 

@@ -15,33 +15,45 @@ export interface SqlDatabase {
   put(filing: Filing): Promise<'stored' | 'duplicate'>;
   /** Ends a claim, together with others. False when the claim is not ours any more. */
   settle(settlement: Settlement): Promise<boolean>;
+  /** Lets the heads of transactions be claimed. */
+  release(transactions: readonly string[]): Promise<void>;
   read(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   /** Runs one statement that changes rows, and gives those that it returns. Resolves when it is durable. */
   write(
     sql: string,
     values?: readonly SqlValue[],
   ): Promise<{ readonly rows: readonly SqlRow[]; readonly changes: number }>;
-  /** Whether an error of `write` only says that another receiver did the same at the same moment: both tried, and this one has changed nothing. */
-  readonly lostRace: (error: unknown) => boolean;
   close(): Promise<void>;
 }
 
 /** The error of an entry whose receiver went away in the middle. */
 const GONE = 'the receiver that handled it ended, or lost its lease';
 
+/** How many entries a claim looks at in one step when those that are due first cannot run yet, and how many steps it takes when it has found something. */
+const LOOK_AT = 256;
+const STEPS = 8;
+/** How often it is looked whether a release was lost, in milliseconds. That takes a crash at the wrong moment. */
+const SWEEP_MS = 60_000;
+
 /** `owner` tells this receiver from every other on the same database. */
 export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   const { dialect } = database;
   const sql = statements(dialect);
+  let sweepAt = 0;
   return {
     durable: true,
     put: async (delivery) => database.put(fileDelivery(delivery)),
     async claim(limit, leaseMs) {
-      const { rows } = await database.write(sql.claim, [limit, owner, leaseMs]).catch((error: unknown) => {
-        if (database.lostRace(error)) return { rows: [] };
-        throw error;
-      });
-      return rows.toSorted((one, other) => Number(one.seq) - Number(other.seq)).map(readClaim);
+      const claimed: SqlRow[] = [];
+      let lookAt = limit;
+      for (let step = 1; claimed.length === 0 || step <= STEPS; step += 1) {
+        const { rows } = await database.write(sql.claim, [limit - claimed.length, owner, leaseMs, lookAt]);
+        claimed.push(...rows.filter(({ state }) => state === 'running'));
+        // All that is due was looked at, or there are enough.
+        if (rows.length < lookAt || claimed.length >= limit) break;
+        lookAt = LOOK_AT;
+      }
+      return claimed.toSorted((one, other) => Number(one.seq) - Number(other.seq)).map(readClaim);
     },
     settle: (settlement) => database.settle(settlement),
     async extend(claims, leaseMs) {
@@ -50,8 +62,14 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       await database.write(sql.extend(ids.length), [owner, leaseMs, ...ids]);
     },
     async recover(maxAttempts) {
-      await database.write(sql.releaseRefunds);
-      return (await database.write(sql.reclaim, [maxAttempts, GONE])).changes;
+      const { rows } = await database.write(sql.reclaim, [maxAttempts, GONE]);
+      await database.release(transactionsOf(rows));
+      if (dialect.shared && performance.now() >= sweepAt) {
+        sweepAt = performance.now() + SWEEP_MS;
+        await database.write(sql.releaseMissed);
+        await database.write(sql.releaseRefunds);
+      }
+      return rows.length;
     },
     async nextDueMs() {
       const [row] = await database.read(sql.nextDue);
@@ -71,6 +89,11 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   };
 }
 
+/** Each transaction of some rows, once. */
+export function transactionsOf(rows: readonly SqlRow[]): string[] {
+  return [...new Set(rows.map((row) => textOf(row.transaction_id)))].filter((each) => each !== null);
+}
+
 function readClaim(row: SqlRow): ClaimedEntry {
   return {
     id: String(row.id),
@@ -82,3 +105,5 @@ function readClaim(row: SqlRow): ClaimedEntry {
     failedSellSeen: row.sell_failed == null ? null : Number(row.sell_failed) === 1,
   };
 }
+
+const textOf = (value: unknown) => (value == null ? null : String(value));

@@ -197,7 +197,7 @@ describe('the inbox', () => {
     });
   });
 
-  it('that cannot write down what came of a handler is asked again until it can', async () => {
+  it('that cannot write down what came of a handler is asked again until it can, and that is one line in the log', async () => {
     const { logger, lines } = collectingLogger();
     const memory = memoryInbox();
     let asked = 0;
