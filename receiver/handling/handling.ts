@@ -6,11 +6,13 @@ import { setMaxListeners } from 'node:events';
 import type { ReceivedNotification } from '../../contract/index.ts';
 import type { ClaimedEntry, Inbox, Settlement } from '../inbox/inbox.ts';
 import { type InboxMeter, silentMeter } from '../inbox/meter.ts';
-import { errorFields, type ReceiverLogger } from '../logger.ts';
+import type { ReceiverLogger } from '../logger.ts';
 import { attempt } from './attempt.ts';
 import type { Handlers } from './handlers.ts';
 import type { HandlingPolicy } from './handling-policy.ts';
+import { outageLog } from './outage-log.ts';
 import { describeThrown } from './thrown.ts';
+import { within } from './time-limit.ts';
 
 export interface Handling {
   /** How a notification is to be stored: whether a handler is waiting for it, and what it has to wait for. */
@@ -44,7 +46,7 @@ export function createHandling(config: {
   let claiming: Promise<void> | undefined;
   let stopped = Object.keys(handlers).length === 0;
   let keeping = false;
-  const failing = new Set<string>();
+  const outages = outageLog(logger);
   let next: NodeJS.Timeout | undefined;
 
   /** Once for everything that happens in one turn of the event loop. */
@@ -57,7 +59,7 @@ export function createHandling(config: {
       claiming = claim().then((again) => {
         claiming = undefined;
         // Whoever called meanwhile may have meant what this claim did not see yet. Without a place, the end of a handler calls.
-        if (again || (woken && !failing.has('inbox-failed') && running.size < policy.concurrency)) wake();
+        if (again || (woken && !outages.has('inbox-failed') && running.size < policy.concurrency)) wake();
       });
     });
   }
@@ -70,7 +72,7 @@ export function createHandling(config: {
     clearTimeout(next);
     try {
       const claims = await inbox.claim(free, policy.leaseMs);
-      succeeded('inbox-failed');
+      outages.over('inbox-failed');
       for (const claimed of claims) running.set(claimed, stopped ? giveBack(claimed) : run(claimed));
       if (claims.length === free) return running.size < policy.concurrency;
       if (running.size === 0 && !woken) settle();
@@ -78,7 +80,7 @@ export function createHandling(config: {
       if (inbox.durable) sleep(Math.min(dueMs ?? policy.pollMs, policy.pollMs));
       else if (dueMs !== null) sleep(dueMs);
     } catch (error) {
-      failed('inbox-failed', error);
+      outages.began('inbox-failed', error);
       sleep(policy.pollMs);
     }
     return false;
@@ -114,29 +116,18 @@ export function createHandling(config: {
     while (true) {
       try {
         const ours = await inbox.settle(settlement);
-        succeeded('settle-failed');
+        outages.over('settle-failed');
         // It may have been written before, and only the answer was lost.
         if (ours || unsure) return;
         logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
         return;
       } catch (error) {
         unsure = true;
-        failed('settle-failed', error);
+        outages.began('settle-failed', error);
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, policy.pollMs));
       }
     }
-  }
-
-  /** One line for an outage, and not one for every attempt. */
-  function failed(event: 'inbox-failed' | 'settle-failed', error: unknown): void {
-    if (!failing.has(event)) logger.error({ event, error: errorFields(error) }, 'the inbox cannot be reached');
-    failing.add(event);
-  }
-
-  function succeeded(event: 'inbox-failed' | 'settle-failed'): void {
-    if (!failing.delete(event) || failing.size > 0) return;
-    logger.info({ event: 'inbox-back' }, 'the inbox can be reached again');
   }
 
   function sleep(ms: number): void {
@@ -214,14 +205,4 @@ export function createHandling(config: {
     const entries = pending + unfinished;
     if (entries > 0) logger.warn({ event: 'inbox-lost', entries }, 'notifications that waited in memory are lost');
   }
-}
-
-/** Resolves when the promise does, or when the time is over. */
-async function within(ms: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, ms));
-  });
-  await Promise.race([promise, over]);
-  clearTimeout(timer);
 }

@@ -1,3 +1,5 @@
+/** Waiting no longer than a time. */
+
 /**
  * Runs something with a signal that is aborted when its time is over or when the signal that is given is. Rejects when it does, or when its
  * time is over: it cannot be stopped, only told. `timeLimitMs` in milliseconds.
@@ -29,4 +31,14 @@ export async function withTimeLimit(
     clearTimeout(timer);
     ending.removeEventListener('abort', end);
   }
+}
+
+/** Resolves when the promise does, or when the time is over. */
+export async function within(ms: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
+  });
+  await Promise.race([promise, over]);
+  clearTimeout(timer);
 }

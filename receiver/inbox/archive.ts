@@ -24,7 +24,7 @@ export interface InboxArchive {
 /** Entries in one page with their bodies, each of which may be as large as the limit of the receiver. */
 const PAGE_WITH_BODIES = 50;
 /** Rows that are changed in one transaction. */
-const PAGE_OF_CHANGES = 500;
+const PAGE_OF_CHANGES = 200;
 
 export function inboxArchive(database: EntryDatabase & { close(): Promise<void> }): InboxArchive {
   const { dialect, read, write } = database;
