@@ -99,6 +99,56 @@ Examples:
   hookproof baseline update known.yaml https://partner.example/hooks
   hookproof baseline update known.yaml --run hookproof-run/run.json`;
 
+const INBOX_LIST_HELP = `
+Times are in UTC. --json gives one object a line, without bodies.
+
+Examples:
+  hookproof inbox list --inbox file:./inbox.db
+  hookproof inbox list --state dead --since 2h
+  hookproof inbox list --transaction order-7 --json`;
+
+const INBOX_REPLAY_HELP = `
+An entry that is replayed is due at once and has all its attempts before it; a receiver with handlers that runs on the inbox takes it within a
+second. Its handler gets the same idempotency key as before. What is running is left alone. An order status that its order has left behind is
+superseded again: no order moves backwards.
+
+Examples:
+  hookproof inbox replay 7e57ca5e-0000-4000-8000-000000000001
+  hookproof inbox replay --state dead --kind REFUND --yes`;
+
+const INBOX_EXPORT_HELP = `
+One JSON object a line, in the order of arrival: "body" is the bytes as they came, in base64, and "json" what they say. It holds everything that
+was in the inbox when it began, each entry as it was when it was read; receivers go on meanwhile.
+
+Examples:
+  hookproof inbox export --output inbox.ndjson
+  hookproof inbox export --state done --since 2026-01-01 | jq .json
+  hookproof inbox export | head -1 | jq -r .body | base64 -d`;
+
+const INBOX_PRUNE_HELP = `
+What is pending, running or dead stays. A copy of a notification that was removed counts as new: keep entries for longer than the sender repeats
+itself. The file does not become smaller, its room is used again.
+
+Example:
+  hookproof inbox prune --before 90d`;
+
+/** Which inbox, in every command that looks into one. */
+function withInboxOption(command: Command): Command {
+  return command.option(
+    '--inbox <url>',
+    'file:./inbox.db or postgres://user@host/database (or HOOKPROOF_INBOX; the password in PGPASSWORD)',
+  );
+}
+
+function withInboxFilters(command: Command): Command {
+  return withInboxOption(command)
+    .option('--state <name>', 'only pending, running, done, superseded or dead (repeatable)', collect)
+    .option('--kind <name>', 'only this kind of notification: CAAS_BUY, REFUND, ... (repeatable)', collect)
+    .option('--transaction <id>', 'only of this transaction')
+    .option('--since <time>', 'only received since: a time (2026-01-31T12:00:00Z) or so long ago (2h, 7d)')
+    .option('--until <time>', 'only received before: a time or so long ago');
+}
+
 /** Builds the program. `finish` takes the exit code of the command that ran. */
 export function createProgram(finish: (code: number) => void): Command {
   const action =
@@ -344,6 +394,36 @@ export function createProgram(finish: (code: number) => void): Command {
     .description('write the failures of a run as known; reasons, owners and days that are there are kept')
     .addHelpText('after', BASELINE_HELP)
     .action(action(async () => (await import('./commands/baseline.ts')).baselineUpdateCommand));
+
+  const inbox = program.command('inbox').description('what is in the inbox of a receiver');
+  withInboxFilters(inbox.command('list'))
+    .description('entries with their states, newest first')
+    .option('--limit <n>', 'how many (default: 50)')
+    .option('--json', 'one JSON object a line')
+    .addHelpText('after', INBOX_LIST_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxListCommand));
+  withInboxOption(inbox.command('show').argument('<id>', 'id of the notification, or its beginning'))
+    .description('everything of one entry, with its body')
+    .option('--raw', 'the bytes of the body alone, as they came')
+    .option('--json', 'one JSON object, as in an export')
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxShowCommand));
+  withInboxFilters(inbox.command('replay').argument('[id...]', 'ids of notifications'))
+    .description('have entries handled again')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', INBOX_REPLAY_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxReplayCommand));
+  withInboxFilters(inbox.command('export'))
+    .description('entries with their bodies, as NDJSON')
+    .option('--output <file>', 'file to write (default: standard output)')
+    .option('--force', 'replace the file when it is already there')
+    .addHelpText('after', INBOX_EXPORT_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxExportCommand));
+  withInboxOption(inbox.command('prune'))
+    .description('remove what was done or superseded long ago')
+    .requiredOption('--before <time>', 'settled before: a time or so long ago (90d)')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', INBOX_PRUNE_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxPruneCommand));
 
   program
     .command('init')
