@@ -9,6 +9,7 @@ import {
   notificationsFor,
   type Partner,
   type Prepared,
+  pinEndpoint,
   prepare,
   sign,
 } from '../../sender/index.ts';
@@ -76,7 +77,8 @@ async function send(
   flags: TriggerFlags,
   redactor: Redactor,
 ): Promise<number> {
-  const sender = createSender({ timeoutMs, ...(partner.tls === undefined ? {} : { tls: partner.tls }) });
+  const { lookup } = await pinEndpoint(partner.url, { timeoutMs });
+  const sender = createSender({ timeoutMs, lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) });
   const records: unknown[] = [];
   let accepted = true;
   let reached = true;
