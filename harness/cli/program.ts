@@ -43,6 +43,7 @@ function withRunOptions(command: Command): Command {
     .option('--grep <pattern>', 'only what matches in id or title (repeatable)', collect)
     .option('--concurrency <n>', 'deliveries in flight, 1 to 64 (default: 8)')
     .option('--recovery <duration>', 'how long to wait for a receiver that went down (default: 10s)')
+    .option('--max-time <duration>', 'end the run after this (default: by the number of checks and --timeout)')
     .option('--seed <text>', 'repeat the values of an earlier run')
     .option('--shard <i/n>', 'run the i-th of n parts')
     .option('--strict', 'warnings fail')

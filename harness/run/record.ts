@@ -96,6 +96,12 @@ function describeResponse({ answer }: Attempt, credentials: readonly string[]): 
   return { status: answer.status, headers: keptHeaders(answer.headers), body: describeBytes(answer.body, answer.truncated, credentials) };
 }
 
+function describeError({ error }: Attempt): Exchange['error'] {
+  if (error === null) return null;
+  const { kind, phase, code, message } = error;
+  return { kind, phase, code, message };
+}
+
 export function describeExchange(shipment: Shipment, partner: Partner): Exchange {
   const { assembled, attempt } = shipment;
   const { method, target, body } = assembled.prepared;
@@ -111,7 +117,7 @@ export function describeExchange(shipment: Shipment, partner: Partner): Exchange
       body: describeBytes(body, false, credentials),
     },
     response: describeResponse(attempt, credentials),
-    error: attempt.error === null ? null : { ...attempt.error },
+    error: describeError(attempt),
     timings: { ...attempt.timings },
   };
 }

@@ -38,6 +38,10 @@ const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
 const ONE_PIECE_BYTES = 16 * 1024;
 /** Interim answers (1xx) before the real one. Honest servers send one or two. */
 const MOST_INTERIM = 16;
+/** Pieces of a body; one that comes in more is cut there. */
+const MOST_PIECES = 10_000;
+/** Each piece keeps the whole of what was read with it, so many of them are put together. */
+const PIECES_KEPT = 64;
 
 /**
  * Sends one prepared request and reads its answer. Exactly the given header lines go out, in their order; Node adds one line of its own
@@ -71,6 +75,7 @@ class Exchange {
   #early = false;
   #chunks: Uint8Array[] = [];
   #size = 0;
+  #pieces = 0;
   #settled = false;
 
   constructor(prepared: Prepared, options: ExchangeOptions, resolve: (attempt: Attempt) => void) {
@@ -160,7 +165,9 @@ class Exchange {
     response.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk);
       this.#size += chunk.length;
-      if (this.#size > bodyCapBytes) this.#settle(this.#answer(response, true), null);
+      this.#pieces += 1;
+      if (this.#chunks.length === PIECES_KEPT) this.#chunks = [Buffer.concat(this.#chunks, this.#size)];
+      if (this.#size > bodyCapBytes || this.#pieces > MOST_PIECES) this.#settle(this.#answer(response, true), null);
     });
     response.on('end', () => this.#settle(this.#answer(response, false), null));
     response.on('error', (error) => this.#fail(error));
