@@ -26,7 +26,12 @@ async function perform(config: ResolvedConfig, interruption: Interruption) {
     partner: config.partner,
     clientFixtures: config.clientFixtures,
     selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
-    limits: { concurrency: options.concurrency, timeoutMs: options.timeoutMs, recoveryMs: options.recoveryMs, maxMs: options.maxMs },
+    limits: {
+      concurrency: options.concurrency,
+      timeoutMs: options.timeoutMs,
+      recoveryMs: options.recoveryMs,
+      maxMs: options.maxMs,
+    },
     profile: options.profile,
     ...(options.seed === null ? {} : { seed: options.seed }),
     strict: options.strict,

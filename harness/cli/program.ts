@@ -99,6 +99,8 @@ export function createProgram(finish: (code: number) => void): Command {
     .configureHelp({ showGlobalOptions: false });
 
   withRunOptions(withPartnerOptions(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
+    .option('--dry-run', 'print the plan and one delivery to the byte, and send nothing')
+    .option('--json', 'with --dry-run: as JSON')
     .description('run the suites against an endpoint')
     .addHelpText('after', RUN_EXAMPLES)
     .action(action(async () => (await import('./commands/run.ts')).runCommand));

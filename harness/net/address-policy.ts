@@ -39,7 +39,8 @@ export function addressInWords(address: string): string {
 /** What can be done about a refusal. */
 export function adviceFor(addresses: readonly string[]): string {
   const local = addresses.some((address) => ['private', 'loopback'].includes(scopeOf(address)));
-  if (local) return 'If this endpoint is meant, allow its host by name: --allow-private HOST, or allow-private in the configuration.';
+  if (local)
+    return 'If this endpoint is meant, allow its host by name: --allow-private HOST, or allow-private in the configuration.';
   return addresses.some((address) => /^(?:0\.0\.0\.0|::)$/.test(address))
     ? 'A server that listens on every address of this machine is reached at 127.0.0.1.'
     : 'Deliveries are never sent there. Give the URL of the endpoint itself.';

@@ -21,6 +21,8 @@ export interface PinOptions {
   /** Milliseconds for the resolver, and again for the choice between several addresses. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** False connects to nothing, and pins the first of several addresses; true by default. */
+  readonly chooses?: boolean;
 }
 
 export interface Pin {
@@ -28,6 +30,8 @@ export interface Pin {
   readonly host: string;
   /** The one address that is connected to; null when the name does not resolve. */
   readonly address: string | null;
+  /** Every address that is allowed. */
+  readonly allowed: readonly string[];
   /** Addresses of the name that are not allowed, and are never connected to. */
   readonly refused: readonly string[];
   /** Why there is no address, as the resolver said it. */
@@ -49,7 +53,7 @@ const systemResolver: Resolve = (host) => lookup(host, { all: true, verbatim: tr
  * @throws HookproofError ENDPOINT_ADDRESS_REFUSED, of kind `usage`, when no address of the host is allowed
  */
 export async function pinEndpoint(url: string, options: PinOptions): Promise<Pin> {
-  const { policy = LOCAL_TOO, signal } = options;
+  const { policy = LOCAL_TOO, signal, chooses = true } = options;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   const { found, error } = await addressesOf(host, options);
   const allowed = found.filter(({ address }) => isAllowed(address, host, policy));
@@ -57,8 +61,17 @@ export async function pinEndpoint(url: string, options: PinOptions): Promise<Pin
   if (refused.length > 0 && allowed.length === 0) throw refusal(host, refused);
   const [first, ...more] = allowed;
   const chosen =
-    more.length === 0 || signal?.aborted === true ? first : await firstThatAnswers(url, host, allowed, options);
-  return { host, address: chosen?.address ?? null, refused, error, lookup: pinned(host, chosen, error) };
+    more.length === 0 || !chooses || signal?.aborted === true
+      ? first
+      : await firstThatAnswers(url, host, allowed, options);
+  return {
+    host,
+    address: chosen?.address ?? null,
+    allowed: allowed.map(({ address }) => address),
+    refused,
+    error,
+    lookup: pinned(host, chosen, error),
+  };
 }
 
 async function addressesOf(
@@ -70,7 +83,9 @@ async function addressesOf(
   const settled = new AbortController();
   try {
     // The system's resolver cannot be told to stop; nobody waits for it any more then.
-    const late = after(timeoutMs, null, { signal: signal ? AbortSignal.any([settled.signal, signal]) : settled.signal });
+    const late = after(timeoutMs, null, {
+      signal: signal ? AbortSignal.any([settled.signal, signal]) : settled.signal,
+    });
     const found = await Promise.race([resolve(host), late]);
     if (found === null) return { found: [], error: failure('ETIMEDOUT', host) };
     return found.length === 0 ? { found, error: failure('ENOTFOUND', host) } : { found, error: null };

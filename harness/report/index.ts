@@ -1,6 +1,6 @@
 // Renderings of a result document: pure, and free of zod at run time.
 export { renderHuman } from './human.ts';
-export { renderEvent, renderJson, renderNdjson } from './json.ts';
+export { renderEvent, renderJson, renderNdjson, stringifySafely } from './json.ts';
 export { renderJunit } from './junit.ts';
 export { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from './layout.ts';
 // While a run goes on.

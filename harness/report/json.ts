@@ -11,18 +11,19 @@ function escapeOf(character: string): string {
   }).join('');
 }
 
-function stringify(value: unknown, indent?: number): string {
+/** JSON without control and invisible characters; parsing gives them back. */
+export function stringifySafely(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf);
 }
 
 /** The document itself, indented, ending with a newline. Control and invisible characters are escaped; parsing gives them back. */
 export function renderJson(document: ResultDocument): string {
-  return `${stringify(document, 2)}\n`;
+  return `${stringifySafely(document, 2)}\n`;
 }
 
 /** One event as one line of NDJSON, with its newline. */
 export function renderEvent(event: RunEvent): string {
-  return `${stringify(event)}\n`;
+  return `${stringifySafely(event)}\n`;
 }
 
 /** The events that a run with this document would have told, without the notices: they are in no document. */

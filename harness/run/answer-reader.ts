@@ -64,10 +64,10 @@ export class AnswerReader {
       return [line.slice(0, colon), line.slice(colon + 1).trim()];
     });
     this.#found = { status: Number(status), reasonPhrase, headers };
-    const valueOf = (name: string) => headers.find(([other]) => other.toLowerCase() === name)?.[1];
-    const length = valueOf('content-length');
+    const header = (name: string) => headers.find(([other]) => other.toLowerCase() === name)?.[1];
+    const length = header('content-length');
     this.#length = ['101', '204', '304'].includes(status) ? 0 : length === undefined ? undefined : Number(length);
-    this.#chunked = /\bchunked$/i.test(valueOf('transfer-encoding') ?? '');
+    this.#chunked = /\bchunked$/i.test(header('transfer-encoding') ?? '');
     this.#head = Buffer.alloc(0);
     return this.#readBody(rest);
   }

@@ -93,7 +93,11 @@ function keptHeaders(headers: readonly HeaderLine[]): [string, string][] {
 
 function describeResponse({ answer }: Attempt, credentials: readonly string[]): Exchange['response'] {
   if (answer === null) return null;
-  return { status: answer.status, headers: keptHeaders(answer.headers), body: describeBytes(answer.body, answer.truncated, credentials) };
+  return {
+    status: answer.status,
+    headers: keptHeaders(answer.headers),
+    body: describeBytes(answer.body, answer.truncated, credentials),
+  };
 }
 
 function describeError({ error }: Attempt): Exchange['error'] {

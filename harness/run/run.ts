@@ -187,5 +187,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
 
 function aboutAddresses({ host, address, refused }: Pin): string[] {
   if (refused.length === 0) return [];
-  return [`${host} also has addresses that are not delivered to (${refused.slice(0, 3).join(', ')}); the run went to ${address}.`];
+  return [
+    `${host} also has addresses that are not delivered to (${refused.slice(0, 3).join(', ')}); the run went to ${address}.`,
+  ];
 }

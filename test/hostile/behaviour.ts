@@ -1,6 +1,6 @@
 /** What a hostile endpoint is, and the servers that they are made of. */
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { listen } from '../endpoints/listen.ts';
 import type { Material } from './material.ts';
 
@@ -84,7 +84,11 @@ export function onRequests(socket: Socket, reply: (nth: number, piece: Buffer) =
 }
 
 /** An endpoint that answers each request with these bytes. `nth` counts the requests on all connections. */
-export function onRequest(name: string, what: string, answer: Buffer | string | ((nth: number) => Buffer | string)): Behaviour {
+export function onRequest(
+  name: string,
+  what: string,
+  answer: Buffer | string | ((nth: number) => Buffer | string),
+): Behaviour {
   return {
     ...onConnection(name, what, () => {}),
     start: () => {
@@ -101,9 +105,17 @@ export function onRequest(name: string, what: string, answer: Buffer | string | 
 }
 
 /** A whole answer. Texts are UTF-8; header lines stand as they are. */
-export function answer(status: number | string, body: string | Buffer = '{"ok":true}', lines: readonly string[] = []): Buffer {
+export function answer(
+  status: number | string,
+  body: string | Buffer = '{"ok":true}',
+  lines: readonly string[] = [],
+): Buffer {
   const bytes = Buffer.from(body as string);
-  const head = [`HTTP/1.1 ${status}${/ /.test(String(status)) ? '' : ' OK'}`, ...lines, `Content-Length: ${bytes.length}`];
+  const head = [
+    `HTTP/1.1 ${status}${/ /.test(String(status)) ? '' : ' OK'}`,
+    ...lines,
+    `Content-Length: ${bytes.length}`,
+  ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes]);
 }
 

@@ -1,4 +1,6 @@
 /** docs/hostile-endpoints.md, made from what was measured. */
+
+import type { Behaviour } from './behaviour.ts';
 import { BODIES } from './behaviours/bodies.ts';
 import { CONNECTIONS } from './behaviours/connections.ts';
 import { FORGERIES } from './behaviours/forgeries.ts';
@@ -6,7 +8,6 @@ import { HEADS } from './behaviours/heads.ts';
 import { PACE } from './behaviours/pace.ts';
 import { TEXTS } from './behaviours/texts.ts';
 import { TLS } from './behaviours/tls.ts';
-import type { Behaviour } from './behaviour.ts';
 import { LIMITS, MOST_MEMORY_KB, type Outcome } from './play.ts';
 
 const GROUPS: readonly (readonly [title: string, behaviours: readonly Behaviour[]])[] = [
@@ -28,7 +29,11 @@ const kilo = (bytes = 0) => String(Math.round(bytes / 1024));
 function said({ document }: Outcome): string {
   if (document === null) return 'nothing';
   const [first] = document.diagnosis;
-  return first?.title ?? document.results.find(({ verdict }) => verdict === 'inconclusive')?.reason ?? 'failures of their own';
+  return (
+    first?.title ??
+    document.results.find(({ verdict }) => verdict === 'inconclusive')?.reason ??
+    'failures of their own'
+  );
 }
 
 function row(outcome: Outcome): string {

@@ -65,7 +65,11 @@ function boundOf(document: ResultDocument | null, flags: readonly string[]): num
   return runBoundMs({ ...LIMITS, maxMs }, checks);
 }
 
-export async function play(behaviour: Behaviour, material: Material, selection: readonly string[] = []): Promise<Outcome> {
+export async function play(
+  behaviour: Behaviour,
+  material: Material,
+  selection: readonly string[] = [],
+): Promise<Outcome> {
   const up = await behaviour.start(material);
   const { folder, secret, apiKey } = material;
   const fileOf = (name: string) => join(folder, `${behaviour.name}.${name}`);
@@ -92,7 +96,9 @@ export async function play(behaviour: Behaviour, material: Material, selection: 
       sizes.set(reporter, (await stat(file)).size);
       if (reporter === 'json') document = documentOf(text);
       complaints.push(...(await check(text, file)).map((what) => `${reporter} ${what}`));
-      complaints.push(...[secret, apiKey].filter((word) => text.includes(word)).map(() => `${reporter} holds a credential`));
+      complaints.push(
+        ...[secret, apiKey].filter((word) => text.includes(word)).map(() => `${reporter} holds a credential`),
+      );
     } catch (error) {
       complaints.push(`${reporter} cannot be read: ${String(error).slice(0, 200)}`);
     }
@@ -113,12 +119,24 @@ function complaintsAbout(
   const rule = (holds: boolean, otherwise: string) => {
     if (!holds) complaints.push(otherwise);
   };
-  rule(code === 1 || code === 3, `the exit code is ${code}; standard error ends with ${JSON.stringify(stderr.slice(-300))}`);
+  rule(
+    code === 1 || code === 3,
+    `the exit code is ${code}; standard error ends with ${JSON.stringify(stderr.slice(-300))}`,
+  );
   rule(!/unhandled|internal error|Warning:/i.test(stderr), `standard error: ${JSON.stringify(stderr.slice(0, 500))}`);
-  rule(document?.verdict === 'nonconformant' || document?.verdict === 'inconclusive', `the verdict is ${document?.verdict}`);
+  rule(
+    document?.verdict === 'nonconformant' || document?.verdict === 'inconclusive',
+    `the verdict is ${document?.verdict}`,
+  );
   rule(document?.judged === document?.planned, `${document?.judged} of ${document?.planned} checks are judged`);
-  rule((document?.durationMs ?? 0) <= boundMs + 2_000, `the run took ${document?.durationMs} ms, and its bound is ${boundMs}`);
-  rule(wallMs <= boundMs + BESIDE_THE_RUN_MS, `it took ${Math.round(wallMs)} ms in all, and the bound of the run is ${boundMs}`);
+  rule(
+    (document?.durationMs ?? 0) <= boundMs + 2_000,
+    `the run took ${document?.durationMs} ms, and its bound is ${boundMs}`,
+  );
+  rule(
+    wallMs <= boundMs + BESIDE_THE_RUN_MS,
+    `it took ${Math.round(wallMs)} ms in all, and the bound of the run is ${boundMs}`,
+  );
   rule(peakKb <= MOST_MEMORY_KB, `it took ${Math.round(peakKb / 1024)} MB of memory`);
   return complaints;
 }

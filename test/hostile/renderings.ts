@@ -28,7 +28,10 @@ function rawCharacters(text: string): string[] {
 /** What is printed on a terminal, in a log or in CI. */
 export function checkPrinted(text: string): string[] {
   const command = WORKFLOW_COMMAND.exec(text);
-  return [...rawCharacters(text), ...(command === null ? [] : [`has a line that CI takes for a command at ${command.index}`])];
+  return [
+    ...rawCharacters(text),
+    ...(command === null ? [] : [`has a line that CI takes for a command at ${command.index}`]),
+  ];
 }
 
 function checkXml(text: string, file: string): string[] {
@@ -42,11 +45,17 @@ function checkXml(text: string, file: string): string[] {
 
 function checkJson(text: string): string[] {
   const valid = validate(JSON.parse(text));
-  return [...(valid ? [] : [`is against its schema: ${JSON.stringify(validate.errors).slice(0, 300)}`]), ...rawCharacters(text)];
+  return [
+    ...(valid ? [] : [`is against its schema: ${JSON.stringify(validate.errors).slice(0, 300)}`]),
+    ...rawCharacters(text),
+  ];
 }
 
 function checkLines(text: string): string[] {
-  const events = text.trimEnd().split('\n').map((line) => JSON.parse(line) as { type: string });
+  const events = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string });
   const ends = events[0]?.type === 'run-started' && events.at(-1)?.type === 'run-finished';
   return [...(ends ? [] : ['does not begin with run-started and end with run-finished']), ...rawCharacters(text)];
 }

@@ -25,6 +25,7 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/result/result-document.ts',
   'harness/result/run-event.ts',
   'harness/result/tally.ts',
+  'harness/run/outline.ts',
   'harness/run/run.ts',
   'harness/version.ts',
   'scenarios/fault-dictionary.json',

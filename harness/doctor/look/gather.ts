@@ -1,9 +1,16 @@
 /** Gathers everything about the endpoint. What does not depend on each other goes side by side, so a silent host costs one time limit. */
 import type { Notification } from '../../../contract/index.ts';
-import { type Attempt, deliver, endpointOf, type Partner, prepare, tlsOptionsFor } from '../../sender/index.ts';
-import { controlOffer, helloEndpoint, inspectTls, matchHello, probeHello, type TlsInspection } from '../../tls/index.ts';
-import type { FactsOf } from '../doctor-document.ts';
 import { isAllowed, LOCAL_TOO, type Pin, pinTo } from '../../net/index.ts';
+import { type Attempt, deliver, endpointOf, type Partner, prepare, tlsOptionsFor } from '../../sender/index.ts';
+import {
+  controlOffer,
+  helloEndpoint,
+  inspectTls,
+  matchHello,
+  probeHello,
+  type TlsInspection,
+} from '../../tls/index.ts';
+import type { FactsOf } from '../doctor-document.ts';
 import { connectAddresses } from './connect-addresses.ts';
 import type { Limits } from './limits.ts';
 import { type LookedAt, lookHttp } from './look-http.ts';

@@ -80,20 +80,32 @@ export const CONNECTIONS: readonly Behaviour[] = [
     socket.write(OK);
     accepting(socket);
   }),
-  onConnection('differs-per-connection', 'each connection is another: 200, reset, silence, no HTTP, 500', (socket, nth) => {
-    const manner = nth % 5;
-    if (manner === 1) socket.resetAndDestroy();
-    else if (manner === 2) socket.resume();
-    else if (manner === 3) onRequests(socket, () => socket.end('SSH-2.0-nonsense\r\n\r\n'));
-    else onRequests(socket, () => socket.write(manner === 0 ? OK : answer(500)));
-  }),
-  onConnection('silent-after-a-while', 'answers on eight connections, then takes more and says nothing', (socket, nth) => {
-    let left = nth < 9 ? 6 : 0;
-    onRequests(socket, () => {
-      left -= 1;
-      if (left >= 0) socket.write(OK);
-    });
-  }),
-  { name: 'falls-and-comes-back', what: 'falls over at the 60th request and is back after 150 ms', start: () => fallsAfter(60, 150) },
+  onConnection(
+    'differs-per-connection',
+    'each connection is another: 200, reset, silence, no HTTP, 500',
+    (socket, nth) => {
+      const manner = nth % 5;
+      if (manner === 1) socket.resetAndDestroy();
+      else if (manner === 2) socket.resume();
+      else if (manner === 3) onRequests(socket, () => socket.end('SSH-2.0-nonsense\r\n\r\n'));
+      else onRequests(socket, () => socket.write(manner === 0 ? OK : answer(500)));
+    },
+  ),
+  onConnection(
+    'silent-after-a-while',
+    'answers on eight connections, then takes more and says nothing',
+    (socket, nth) => {
+      let left = nth < 9 ? 6 : 0;
+      onRequests(socket, () => {
+        left -= 1;
+        if (left >= 0) socket.write(OK);
+      });
+    },
+  ),
+  {
+    name: 'falls-and-comes-back',
+    what: 'falls over at the 60th request and is back after 150 ms',
+    start: () => fallsAfter(60, 150),
+  },
   { name: 'falls-for-good', what: 'falls over at the 60th request and stays down', start: () => fallsAfter(60, null) },
 ];

@@ -75,12 +75,20 @@ export const HEADS: readonly Behaviour[] = [
   onRequest(
     'two-thousand-headers',
     'accepts with 2,000 short headers',
-    answer(200, 'ok', Array.from({ length: 2_000 }, (_, at) => `A${at % 10}: 1`)),
+    answer(
+      200,
+      'ok',
+      Array.from({ length: 2_000 }, (_, at) => `A${at % 10}: 1`),
+    ),
   ),
   onRequest(
     'header-of-15-kb',
     'accepts with a header of 15 kB, which is read, of characters that JSON escapes',
-    Buffer.concat([Buffer.from(`${STATUS_LINE}Content-Length: 0\r\nX-Long: `), Buffer.alloc(15_000, 0x85), Buffer.from('\r\n\r\n')]),
+    Buffer.concat([
+      Buffer.from(`${STATUS_LINE}Content-Length: 0\r\nX-Long: `),
+      Buffer.alloc(15_000, 0x85),
+      Buffer.from('\r\n\r\n'),
+    ]),
   ),
   onConnection('interim-flood', 'sends 100 Continue without end', (socket) =>
     onRequests(socket, () => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(500))),
@@ -106,30 +114,75 @@ export const HEADS: readonly Behaviour[] = [
   onRequest('204-with-body', 'answers 204 with a body', answer('204 No Content', 'but a body')),
   onRequest('http-0.9', 'answers with a body alone, as HTTP 0.9 did', '<html>200 OK</html>\r\n'),
   onRequest('http-9.9', 'answers in HTTP/9.9', answer(200).toString('latin1').replace('HTTP/1.1', 'HTTP/9.9')),
-  onRequest('http-2-preface', 'answers with frames of HTTP/2', Buffer.from('00000c04000000000000030000006400040000ffff', 'hex')),
+  onRequest(
+    'http-2-preface',
+    'answers with frames of HTTP/2',
+    Buffer.from('00000c04000000000000030000006400040000ffff', 'hex'),
+  ),
   onRequest('bare-line-feeds', 'ends its lines with a line feed alone', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'),
-  onRequest('folded-headers', 'folds a header over lines, and has blanks before a colon', `${STATUS_LINE}X-A: b\r\n  c\r\nX-B : d\r\nContent-Length: 0\r\n\r\n`),
-  onRequest('nul-in-head', 'has NUL and other control characters in a header', `${STATUS_LINE}X-A: a\0b\x01\x1b[31m\r\nContent-Length: 0\r\n\r\n`),
+  onRequest(
+    'folded-headers',
+    'folds a header over lines, and has blanks before a colon',
+    `${STATUS_LINE}X-A: b\r\n  c\r\nX-B : d\r\nContent-Length: 0\r\n\r\n`,
+  ),
+  onRequest(
+    'nul-in-head',
+    'has NUL and other control characters in a header',
+    `${STATUS_LINE}X-A: a\0b\x01\x1b[31m\r\nContent-Length: 0\r\n\r\n`,
+  ),
   onConnection('blank-lines-forever', 'sends blank lines in place of an answer', (socket) =>
     onRequests(socket, () => flood(socket, '\r\n'.repeat(8_192))),
   ),
-  onRequest('two-answers', 'answers each request twice: 401 and then 200', Buffer.concat([answer('401 No'), answer(200)])),
-  onConnection('poisons-kept-connections', 'sends another 200, 20 ms after each 401, for the next request to find', (socket) =>
-    onRequests(socket, () => {
-      socket.write(answer('401 No', ''));
-      setTimeout(() => socket.writable && socket.write(answer(200, '')), 20);
-    }),
+  onRequest(
+    'two-answers',
+    'answers each request twice: 401 and then 200',
+    Buffer.concat([answer('401 No'), answer(200)]),
   ),
-  onRequest('poisons-after-acceptance', 'sends an unasked 401 behind each 200', Buffer.concat([answer(200), answer('401 No')])),
-  onRequest('redirects-to-metadata', 'redirects to the metadata of the cloud', answer(302, '', ['Location: http://169.254.169.254/latest/meta-data/'])),
-  onRequest('redirects-to-a-file', 'redirects to file:///etc/passwd', answer(301, '', ['Location: file:///etc/passwd'])),
-  onRequest('redirects-to-script', 'redirects to a javascript: URL with markup in it', answer(303, '', ['Location: javascript:alert(1)"><script>alert(2)</script>'])),
+  onConnection(
+    'poisons-kept-connections',
+    'sends another 200, 20 ms after each 401, for the next request to find',
+    (socket) =>
+      onRequests(socket, () => {
+        socket.write(answer('401 No', ''));
+        setTimeout(() => socket.writable && socket.write(answer(200, '')), 20);
+      }),
+  ),
+  onRequest(
+    'poisons-after-acceptance',
+    'sends an unasked 401 behind each 200',
+    Buffer.concat([answer(200), answer('401 No')]),
+  ),
+  onRequest(
+    'redirects-to-metadata',
+    'redirects to the metadata of the cloud',
+    answer(302, '', ['Location: http://169.254.169.254/latest/meta-data/']),
+  ),
+  onRequest(
+    'redirects-to-a-file',
+    'redirects to file:///etc/passwd',
+    answer(301, '', ['Location: file:///etc/passwd']),
+  ),
+  onRequest(
+    'redirects-to-script',
+    'redirects to a javascript: URL with markup in it',
+    answer(303, '', ['Location: javascript:alert(1)"><script>alert(2)</script>']),
+  ),
   redirectToTrap,
   setsCookies,
-  onRequest('asks-to-wait', 'answers 429 to everything, with a Retry-After of a century', answer(429, '', ['Retry-After: 3155760000'])),
+  onRequest(
+    'asks-to-wait',
+    'answers 429 to everything, with a Retry-After of a century',
+    answer(429, '', ['Retry-After: 3155760000']),
+  ),
   onRequest(
     'nonsense-clock',
     'accepts with a Date, an Age, an Expires and a Retry-After that mean nothing',
-    answer(200, 'ok', ['Date: Mon, 99 Foo 99999 99:99:99 XYZ', 'Age: -1e999', 'Expires: 0', 'Retry-After: NaN', 'Date: again']),
+    answer(200, 'ok', [
+      'Date: Mon, 99 Foo 99999 99:99:99 XYZ',
+      'Age: -1e999',
+      'Expires: 0',
+      'Retry-After: NaN',
+      'Date: again',
+    ]),
   ),
 ];

@@ -8,7 +8,15 @@ import { PACE } from './pace.ts';
 import { TEXTS } from './texts.ts';
 import { TLS } from './tls.ts';
 
-export const BEHAVIOURS: readonly Behaviour[] = [...CONNECTIONS, ...PACE, ...FORGERIES, ...HEADS, ...BODIES, ...TEXTS, ...TLS];
+export const BEHAVIOURS: readonly Behaviour[] = [
+  ...CONNECTIONS,
+  ...PACE,
+  ...FORGERIES,
+  ...HEADS,
+  ...BODIES,
+  ...TEXTS,
+  ...TLS,
+];
 
 export function behaviourNamed(name: string): Behaviour {
   const found = BEHAVIOURS.find((behaviour) => behaviour.name === name);

@@ -43,19 +43,33 @@ const garbageAfterHandshake: Behaviour = {
 };
 
 export const TLS: readonly Behaviour[] = [
-  secure('tls-junk', 'answers a hello with 16 kB of noise', (socket) => after(socket, () => socket.write(Buffer.alloc(16_384, 0x77)))),
+  secure('tls-junk', 'answers a hello with 16 kB of noise', (socket) =>
+    after(socket, () => socket.write(Buffer.alloc(16_384, 0x77))),
+  ),
   secure('tls-silence', 'takes a hello and says nothing', (socket) => socket.resume()),
-  secure('tls-drip', 'answers a hello a byte every 50 ms', (socket) => after(socket, () => flood(socket, Buffer.from([0x16]), 50))),
-  secure('tls-plain-http', 'speaks plain HTTP where TLS is due', (socket) => after(socket, () => socket.end(answer('400 Bad Request')))),
+  secure('tls-drip', 'answers a hello a byte every 50 ms', (socket) =>
+    after(socket, () => flood(socket, Buffer.from([0x16]), 50)),
+  ),
+  secure('tls-plain-http', 'speaks plain HTTP where TLS is due', (socket) =>
+    after(socket, () => socket.end(answer('400 Bad Request'))),
+  ),
   secure('tls-closes', 'closes when it sees a hello', (socket) => after(socket, () => socket.end())),
   secure('tls-resets', 'resets when it sees a hello', (socket) => after(socket, () => socket.resetAndDestroy())),
   secure('tls-fatal-alert', 'answers a hello with a fatal alert', (socket) => after(socket, () => socket.write(FATAL))),
-  secure('tls-warnings', 'answers a hello with warnings without end', (socket) => after(socket, () => flood(socket, Buffer.concat(Array<Buffer>(500).fill(WARNING))))),
-  secure('tls-empty-records', 'answers a hello with empty records without end', (socket) => after(socket, () => flood(socket, Buffer.concat(Array<Buffer>(500).fill(EMPTY_RECORD))))),
-  secure('tls-endless-message', 'answers a hello with a message of 16 MB that never ends', (socket) => after(socket, () => flood(socket, HALF_CERTIFICATE))),
+  secure('tls-warnings', 'answers a hello with warnings without end', (socket) =>
+    after(socket, () => flood(socket, Buffer.concat(Array<Buffer>(500).fill(WARNING)))),
+  ),
+  secure('tls-empty-records', 'answers a hello with empty records without end', (socket) =>
+    after(socket, () => flood(socket, Buffer.concat(Array<Buffer>(500).fill(EMPTY_RECORD)))),
+  ),
+  secure('tls-endless-message', 'answers a hello with a message of 16 MB that never ends', (socket) =>
+    after(socket, () => flood(socket, HALF_CERTIFICATE)),
+  ),
   hugeChain,
   garbageAfterHandshake,
-  onSecureConnection('tls-never-answers', 'finishes the handshake, reads, and says nothing', (socket) => socket.resume()),
+  onSecureConnection('tls-never-answers', 'finishes the handshake, reads, and says nothing', (socket) =>
+    socket.resume(),
+  ),
   onSecureConnection('tls-closes-after-handshake', 'finishes the handshake and closes', (socket) => socket.end()),
   onSecureConnection('tls-endless-body', 'accepts over TLS with a body that does not end', (socket) =>
     onRequests(socket, () => {
@@ -75,5 +89,7 @@ export const TLS: readonly Behaviour[] = [
     },
     { maxVersion: 'TLSv1.2' },
   ),
-  onSecureConnection('tls-accepts-all', 'accepts everything over TLS', (socket) => onRequests(socket, () => socket.write(answer(200)))),
+  onSecureConnection('tls-accepts-all', 'accepts everything over TLS', (socket) =>
+    onRequests(socket, () => socket.write(answer(200))),
+  ),
 ];
