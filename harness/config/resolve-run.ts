@@ -54,7 +54,7 @@ function showRun(resolution: Resolution, options: RunOptions): void {
     ['concurrency', String(options.concurrency)],
     ['timeout', durationText(options.timeoutMs)],
     ['recovery', durationText(options.recoveryMs)],
-    ['max-time', options.maxMs === null ? 'by the number of checks' : durationText(options.maxMs)],
+    ['max-time', options.maxMs === null ? 'derived' : durationText(options.maxMs)],
     ['allow-private', options.allowPrivate.length === 0 ? 'none' : options.allowPrivate.join(', ')],
     ['seed', options.seed ?? 'chosen by the run'],
     ['strict', String(options.strict)],

@@ -15,7 +15,7 @@ export const LIMITS = { timeoutMs: 400, recoveryMs: 400, concurrency: 8 };
 /** The program has to start, to diagnose, and to write its reports; the machine may be busy. */
 const BESIDE_THE_RUN_MS = 15_000;
 /** Kilobytes that a run may take at its peak. */
-export const MOST_MEMORY_KB = 300 * 1024;
+export const MOST_MEMORY_KB = 384 * 1024;
 
 export interface Outcome {
   readonly behaviour: Behaviour;
