@@ -22,6 +22,7 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/diagnose/stack.ts',
   'harness/sender/partner.ts',
   'harness/plan/plan.ts',
+  'harness/report/visible.ts',
   'harness/result/result-document.ts',
   'harness/result/run-event.ts',
   'harness/result/tally.ts',
