@@ -13,6 +13,9 @@ const EXIT_CODES = `
 Exit codes:
   0 conformant, 1 failures, 2 usage or configuration error, 3 no verdict, 4 internal error, 130/143 interrupted`;
 
+const ALLOW_PRIVATE =
+  'a host that may have a loopback or private address (repeatable); without it only public ones are delivered to';
+
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
@@ -44,6 +47,7 @@ function withRunOptions(command: Command): Command {
     .option('--grep <pattern>', 'only what matches in id or title (repeatable)', collect)
     .option('--concurrency <n>', 'deliveries in flight, 1 to 64 (default: 8)')
     .option('--recovery <duration>', 'how long to wait for a receiver that went down (default: 10s)')
+    .option('--max-time <duration>', 'end the run after this (default: by the number of checks and --timeout)')
     .option('--seed <text>', 'repeat the values of an earlier run')
     .option('--shard <i/n>', 'run the i-th of n parts')
     .option('--strict', 'warnings fail')
@@ -167,6 +171,8 @@ export function createProgram(finish: (code: number) => void): Command {
     .configureHelp({ showGlobalOptions: false });
 
   withRunOptions(withPartnerOptions(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
+    .option('--dry-run', 'print the plan and one delivery to the byte, and send nothing')
+    .option('--json', 'with --dry-run: as JSON')
     .description('run the suites against an endpoint')
     .addHelpText('after', RUN_EXAMPLES)
     .action(action(async () => (await import('./commands/run.ts')).runCommand));
@@ -316,6 +322,7 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--key <file>', 'private key that signs it (or HOOKPROOF_CERTIFY_KEY); `certify keygen` makes one')
     .option('--passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
     .option('--valid-for <days>', 'how long it is good, 1d to 398d', '90d')
+    .option('--allow-private <host>', ALLOW_PRIVATE, collect)
     .addHelpText('after', CERTIFY_HELP)
     .enablePositionalOptions()
     .action(action(async () => (await import('./commands/certify.ts')).certifyCommand));
@@ -349,6 +356,7 @@ export function createProgram(finish: (code: number) => void): Command {
   )
     .description('send a short canary to a certified endpoint, and report what has drifted')
     .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
+    .option('--allow-private <host>', ALLOW_PRIVATE, collect)
     .option('--strict', 'a superseded revision counts as drift')
     .option('--json', 'as JSON')
     .addHelpText(

@@ -82,6 +82,18 @@ function notWritten(name: Reporter['name'], path: string, error: unknown): Hookp
   });
 }
 
+/** Results and the document are not redacted, nor kept, a second time. */
+function redactEvents(events: readonly RunEvent[], document: ResultDocument, redactor: Redactor): RunEvent[] {
+  const results = new Map(document.results.map((result) => [result.id, result]));
+  return events.map((event) => {
+    if (event.type === 'run-finished') return { ...event, document };
+    const result = event.type === 'scenario-finished' ? results.get(event.result.id) : undefined;
+    return event.type === 'scenario-finished' && result !== undefined
+      ? { ...event, result }
+      : redactEvent(event, redactor);
+  });
+}
+
 /**
  * Writes the document with each reporter, files first, and returns the files in the order of the reporters. Missing folders
  * are made. A report that cannot be written does not keep the others from being written.
@@ -94,10 +106,8 @@ export async function writeReports(
   options: WriteOptions,
 ): Promise<WrittenReport[]> {
   const { cwd, events, redactor, stdout } = options;
-  const report = {
-    document: redactDocument(document, redactor),
-    events: events?.map((event) => redactEvent(event, redactor)),
-  };
+  const redacted = redactDocument(document, redactor);
+  const report = { document: redacted, events: events && redactEvents(events, redacted, redactor) };
   const written: WrittenReport[] = [];
   const failures: HookproofError[] = [];
   for (const { name, file } of reporters) {

@@ -101,4 +101,12 @@ describe('explain', () => {
     expect(ids.filter((id) => gap.test(explain(id) ?? ''))).toEqual([]);
     expect('Why        \n').toMatch(gap);
   });
+
+  it('shows a name that holds control characters without them', async () => {
+    const { code, stderr } = await hookproof(['explain', '\x1b[31mx\u202e']);
+    expect({ code, first: stderr.split('\n')[0] }).toEqual({
+      code: 2,
+      first: 'hookproof: nothing is called "\\x1b[31mx\\u202e"',
+    });
+  });
 });
