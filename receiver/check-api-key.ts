@@ -1,5 +1,5 @@
 /** The API key check as a pure function. Specification: API key header. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 /** Which of the keys matched, or why the delivery is refused. The reason is for the log, never for the answer. */
 export type ApiKeyCheck =
@@ -28,5 +28,5 @@ export function checkApiKey(input: {
 }
 
 function sha256(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -33,7 +33,7 @@ export function reportDeliveries(observers: readonly DeliveryObserver[]): Stage 
   return (req, res, next) => {
     const startedAt = performance.now();
     const receivedAt = new Date();
-    res.once('close', () => {
+    res.on('close', () => {
       const { notification, stored, secretIndex, keyIndex, rawBody, reason } = res.locals;
       const answered = res.headersSent;
       const outcome = !answered ? 'aborted' : res.statusCode !== 200 ? 'refused' : 'accepted';

@@ -20,7 +20,7 @@ export function gracefulClose(server: Server, timeoutMs: number): () => Promise<
   server.prependListener('request', (_req, res) => {
     responses.add(res);
     if (closed !== undefined) res.setHeader('Connection', 'close');
-    res.once('close', () => responses.delete(res));
+    res.on('close', () => responses.delete(res));
   });
 
   return () => {

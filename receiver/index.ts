@@ -34,7 +34,7 @@ export { openArchive, openInbox } from './inbox/open-inbox.ts';
 export { type InspectorOptions, type RunningInspector, startInspector } from './inspector/index.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';
 export { type AdminOptions, type AdminServer, startAdminServer } from './observe/admin-server.ts';
-export { createMetrics, type ReceiverMetrics } from './observe/metrics.ts';
+export { createMetrics, type QueueDepths, type ReceiverMetrics } from './observe/metrics.ts';
 export type { ReadinessCheck } from './observe/readiness.ts';
 export type { ReceiverOptions } from './options.ts';
 export type { RunningServer, ServerOptions } from './serve.ts';

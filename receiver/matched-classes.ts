@@ -13,13 +13,17 @@ export function matchedClasses(
 ): Pick<NonNullable<Parameters<typeof import('node:http').createServer>[0]>, 'IncomingMessage' | 'ServerResponse'> {
   // Functions and not classes: the prototype of a class cannot be replaced, and Node's own constructors can be called.
   function MatchedRequest(this: IncomingMessage, socket: Socket) {
-    Reflect.apply(IncomingMessage as unknown as CallableFunction, this, [socket]);
+    callable(IncomingMessage).call(this, socket);
+  }
+  function MatchedResponse(this: ServerResponse, request: IncomingMessage, options: unknown) {
+    callable(ServerResponse).call(this, request, options);
   }
   MatchedRequest.prototype = app.request;
-  function MatchedResponse(this: ServerResponse, request: IncomingMessage, options: unknown) {
-    Reflect.apply(ServerResponse as unknown as CallableFunction, this, [request, options]);
-  }
   MatchedResponse.prototype = app.response;
+  // As `extends` does it. From this V8 learns how many fields the objects will have; without it they outgrow the room that they are born
+  // with, become hash tables, and a delivery takes half as much time again.
+  Object.setPrototypeOf(MatchedRequest, IncomingMessage);
+  Object.setPrototypeOf(MatchedResponse, ServerResponse);
   const classes = {
     IncomingMessage: MatchedRequest as unknown as typeof IncomingMessage,
     ServerResponse: MatchedResponse as unknown as typeof ServerResponse,
@@ -30,4 +34,9 @@ export function matchedClasses(
   } catch {
     return {};
   }
+}
+
+/** Node's constructors are functions, which their types do not say. */
+function callable(nodes: object): (this: object, ...args: unknown[]) => void {
+  return nodes as (this: object, ...args: unknown[]) => void;
 }

@@ -31,14 +31,14 @@ export function verifySignature(input: {
   if (header === undefined || header === '') return { ok: false, reason: 'missing' };
   if (typeof header !== 'string' || !SIGNATURE.test(header)) return { ok: false, reason: 'malformed' };
 
-  // The pattern has made sure of 44 ASCII characters on this side; Base64 of a SHA-256 digest has as many on the other.
+  // The pattern has made sure of 32 bytes on this side, and a SHA-256 digest has as many on the other.
   // timingSafeEqual throws on different lengths, so do not call it before such a check.
-  const presented = Buffer.from(header, 'ascii');
+  const presented = Buffer.from(header, 'base64');
   let secretIndex = -1;
   for (const [index, secret] of secrets.entries()) {
     // Anyone can compute the HMAC under an empty key: an unset variable must not become a secret.
     if (secret === '') continue;
-    const expected = Buffer.from(createHmac('sha256', secret).update(rawBody).digest('base64'), 'ascii');
+    const expected = createHmac('sha256', secret).update(rawBody).digest();
     // No early exit: the time taken does not tell which secret matched.
     if (timingSafeEqual(presented, expected) && secretIndex === -1) secretIndex = index;
   }

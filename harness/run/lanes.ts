@@ -32,6 +32,19 @@ function metNobody({ evidence: { before, probes } }: Trial): boolean {
   return isAccepted(before) && probes.some(({ attempt }) => attempt.error?.kind === 'refused');
 }
 
+/**
+ * Whether all the trouble is that connections were closed, which is what is expected there, and each of them was made twice (a probe that changes the
+ * connect stage is). A neighbour that broke the receiver would have trouble of another sort itself, so without such a one there is no doubt.
+ */
+function wasRefusedByClosing({ shipments, evidence }: Trial): boolean {
+  const probes = shipments.filter(({ role }) => role === 'probe');
+  if (probes.some(({ assembled }) => assembled.change.connect === undefined)) return false;
+  return evidence.probes.every(
+    ({ attempt, expect }) =>
+      attempt.answer !== null || (attempt.error?.kind === 'reset' && expect.pass.includes('closed')),
+  );
+}
+
 /** When a trial took place. */
 type Span = Pick<Trial, 'startMs' | 'endMs'>;
 
@@ -80,8 +93,10 @@ export async function runLanes(
 
   // Other trouble with nobody else about is the scenario's own. A timeout is shared only when another lane had trouble at the time.
   const all: Span[] = [...finished, ...trouble, ...suspects];
+  const unexplained: Span[] = [...trouble.filter((trial) => !wasRefusedByClosing(trial)), ...suspects];
   const doubtful = waiting.filter((trial) => {
     if (metNobody(trial)) return true;
+    if (wasRefusedByClosing(trial)) return unexplained.some((other) => overlaps(trial, other));
     const timedOut = trial.evidence.probes.some(({ attempt }) => attempt.error?.kind === 'timeout');
     return (timedOut ? [...trouble, ...suspects] : all).some((other) => overlaps(trial, other));
   });

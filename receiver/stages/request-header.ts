@@ -7,7 +7,9 @@ import type { IncomingMessage } from 'node:http';
 export function requestHeader(req: IncomingMessage, name: string): string | string[] | undefined {
   const values: string[] = [];
   for (let index = 0; index + 1 < req.rawHeaders.length; index += 2) {
-    if (req.rawHeaders[index]?.toLowerCase() === name) values.push(req.rawHeaders[index + 1] ?? '');
+    const line = req.rawHeaders[index] ?? '';
+    // The lengths first: a text in lower case is made for few lines only.
+    if (line.length === name.length && line.toLowerCase() === name) values.push(req.rawHeaders[index + 1] ?? '');
   }
   return values.length > 1 ? values : values[0];
 }

@@ -26,8 +26,9 @@ export type Stage = (req: Request, res: Response<unknown, DeliveryState>, next: 
 
 /** Answers with JSON. `body` holds words of ours only: nothing that the request brought, and no secret. */
 export function answer(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  const text = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': text.length, ...headers });
+  // A text and not a Buffer: Node then sends head and body in one piece.
+  const text = JSON.stringify(body);
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), ...headers });
   res.end(text);
 }
 

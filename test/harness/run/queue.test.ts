@@ -5,51 +5,76 @@ import type { Lane, SendOptions } from '../../../harness/run/lane.ts';
 import { runQueue } from '../../../harness/run/queue.ts';
 import { isSending, type Trial } from '../../../harness/run/trial.ts';
 import type { Attempt, TransportErrorKind } from '../../../harness/sender/index.ts';
+import type { Change } from '../../../scenarios/index.ts';
 import { answered, NOW, partnerAt } from './parts.ts';
 
 function unanswered(kind: TransportErrorKind): Attempt {
   return { ...answered(200), answer: null, error: { kind, phase: 'connect', code: kind, message: kind } };
 }
 
-/** Plays one probe with one delivery in flight, and gives what was sent and how it was settled. */
-async function play(answer: (options: SendOptions) => Attempt) {
-  const partner = partnerAt();
-  const selection = { suites: [], scenarios: ['signature/missing'], greps: [], shard: null };
-  const planned = planScenarios({ features: ['hmac', 'api-key'], readableOnTheWay: false }, selection).filter(
-    isSending,
-  );
+/** Plays scenarios, each on a lane of its own, and gives which probes were sent, how, and how the scenarios were settled. */
+async function play(ids: readonly string[], answer: (change: Change, options: SendOptions) => Attempt) {
+  const partner = partnerAt('https://127.0.0.1:9/hooks');
+  const selection = { suites: [], scenarios: ids, greps: [], shard: null };
+  const features = ['hmac', 'api-key', 'https', 'mtls'] as const;
+  const planned = planScenarios({ features, readableOnTheWay: false }, selection).filter(isSending);
   const context = createContext({
     partner,
     seed: 'seed',
     now: NOW,
-    limits: { ...DEFAULT_LIMITS, concurrency: 1 },
+    limits: { ...DEFAULT_LIMITS, concurrency: ids.length },
     emit: () => {},
     signal: new AbortController().signal,
     onSignature: () => {},
   });
-  const probes: SendOptions[] = [];
+  const probes: (SendOptions & { readonly of: string })[] = [];
   const lane: Lane = {
     send: async ({ change }, options = {}) => {
-      if (change.sign === undefined) return answered(200);
-      probes.push(options);
-      return answer(options);
+      // A turn of the event loop, so that scenarios on several lanes are under way at the same time.
+      await new Promise(setImmediate);
+      const of = change.sign !== undefined ? 'signature' : change.connect?.clientCertificate;
+      if (of === undefined) return answered(200);
+      probes.push({ ...options, of: String(of) });
+      return answer(change, options);
     },
     close: () => {},
   };
   const settled: Trial[] = [];
-  await runQueue(context, [lane], lane, planned, (trial) => settled.push(trial));
+  const lanes = ids.map(() => lane);
+  await runQueue(context, lanes, lane, planned, (trial) => settled.push(trial));
   return { probes, errors: settled.map(({ evidence }) => evidence.probes.map(({ attempt }) => attempt.error?.kind)) };
 }
 
+const MISSING = 'signature/missing';
+const SELF_SIGNED = 'mtls/tls-1-3-self-signed';
+
 it('tries a probe that met nobody once more, alone and on a connection of its own', async () => {
   // On the kept connection the probe stopped the receiver, and what was sent again by itself found nobody there.
-  const { probes, errors } = await play(({ fresh }) => unanswered(fresh === true ? 'reset' : 'refused'));
+  const { probes, errors } = await play([MISSING], (_change, { fresh }) =>
+    unanswered(fresh === true ? 'reset' : 'refused'),
+  );
   expect(probes.map(({ fresh }) => fresh)).toEqual([false, true]);
   expect(errors).toEqual([['reset']]);
 });
 
 it('believes a connection that was closed when nothing else was in flight', async () => {
-  const { probes, errors } = await play(() => unanswered('reset'));
+  const { probes, errors } = await play([MISSING], () => unanswered('reset'));
   expect(probes).toHaveLength(1);
   expect(errors).toEqual([['reset']]);
+});
+
+it('believes connections that were closed where that is right, and twice, though others were in flight', async () => {
+  const { probes } = await play([SELF_SIGNED, 'mtls/tls-1-3-issued-by-client'], () => unanswered('reset'));
+  expect(probes.map(({ of }) => of).toSorted()).toEqual([
+    'issued-by-client',
+    'issued-by-client',
+    'self-signed',
+    'self-signed',
+  ]);
+});
+
+it('does not believe them when one of the others had trouble that nothing explains', async () => {
+  const { probes } = await play([SELF_SIGNED, MISSING], () => unanswered('reset'));
+  const ofClient = probes.filter(({ of }) => of === 'self-signed');
+  expect(ofClient.map(({ fresh }) => fresh)).toEqual([false, false, true, true]);
 });

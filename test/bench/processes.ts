@@ -1,10 +1,10 @@
-/** What the benchmarks share: cold processes of the compiled program, receivers for them, and how a measurement is told. */
-import { spawn, spawnSync } from 'node:child_process';
+/** The compiled program in processes of its own: commands that run to their end, receivers that serve them, and a long way in between. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpus } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
+import { message, start } from './programs.ts';
 
 export const CLI = 'dist/bin/hookproof.js';
 
@@ -15,37 +15,16 @@ export const CREDENTIALS: NodeJS.ProcessEnv = {
   HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),
 };
 
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
 /** Milliseconds of a whole process of Node, which has to end well. */
 export function time(args: readonly string[], env: NodeJS.ProcessEnv = process.env): number {
-  const start = performance.now();
+  const startedAt = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { env });
-  const took = performance.now() - start;
+  const took = performance.now() - startedAt;
   if (status !== 0) throw new Error(`${args.join(' ')} exited with ${status}: ${stderr}`);
   return took;
 }
 
-export function row(what: string, measured: string, target: string): void {
-  process.stdout.write(`${what.padEnd(46)}${measured.padEnd(38)}${target}\n`);
-}
-
-/** Seconds: the median, and from the least to the most. */
-export function wall(milliseconds: readonly number[]): string {
-  const [middle, least, most] = [median(milliseconds), Math.min(...milliseconds), Math.max(...milliseconds)].map(
-    (each) => (each / 1000).toFixed(2),
-  );
-  return `${middle} s (${least} to ${most})`;
-}
-
-export function headline(): void {
-  process.stdout.write(`Node ${process.version}, ${cpus().length} cores\n\n`);
-}
-
-/** The reference receiver in a process of its own. */
+/** The reference receiver. */
 export async function startReceiver(
   options: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -57,4 +36,15 @@ export async function startReceiver(
   const [line] = (await once(createInterface(receiver.stderr), 'line')) as [string];
   const url = new URL('/hooks', line.replace('listening at ', '')).href;
   return { url, close: () => void receiver.kill('SIGTERM') };
+}
+
+/** A proxy to a port of loopback that takes its time. */
+export async function startProxy(
+  targetPort: number,
+  oneWayMs: number,
+): Promise<{ readonly port: number; readonly process: ChildProcess }> {
+  const env = { BENCH_TARGET_PORT: String(targetPort), BENCH_DELAY_MS: String(oneWayMs) };
+  const proxy = start('distance/delaying-proxy.ts', null, env);
+  const { port } = await message<{ port: number }>(proxy);
+  return { port, process: proxy };
 }

@@ -1,0 +1,74 @@
+/** docs/performance.md: each section of the benchmark writes its part between two marks and leaves the rest alone. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { PINNED } from './programs.ts';
+
+const PAGE = 'docs/performance.md';
+
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly notes?: readonly string[];
+}
+
+/** A line of the table of targets. */
+export interface Target {
+  readonly what: string;
+  readonly target: string;
+  readonly measured: string;
+  readonly met: boolean;
+}
+
+export function targetTable(targets: readonly Target[]): Table {
+  return {
+    title: 'Targets',
+    columns: ['what', 'target', 'measured', ''],
+    rows: targets.map(({ what, target, measured, met }) => [what, target, measured, met ? 'met' : '**missed**']),
+  };
+}
+
+/** Prints the tables of a section, and puts them into the page. */
+export function report(section: string, libraries: readonly string[], tables: readonly Table[]): void {
+  const conditions = [`Node ${process.version}`, ...libraries.map(versionOf), machine()].join(', ');
+  for (const table of tables) process.stdout.write(`${asText(table)}\n`);
+  const part = [`Measured on ${new Date().toISOString().slice(0, 10)}: ${conditions}.`, ...tables.map(asMarkdown)];
+  writePart(section, part.join('\n\n'));
+}
+
+function machine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const pinned = PINNED ? 'each process on a core of its own' : 'processes not pinned to cores';
+  return `${availableParallelism()} cores of ${model}, ${process.platform}, ${pinned}`;
+}
+
+function versionOf(library: string): string {
+  const { version } = JSON.parse(readFileSync(`node_modules/${library}/package.json`, 'utf8')) as { version: string };
+  return `${library} ${version}`;
+}
+
+function asText({ title, columns, rows, notes = [] }: Table): string {
+  const lines = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('**', '')));
+  const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const aligned = lines.map((line) =>
+    line
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [`\n${title}`, ...aligned, ...notes].join('\n');
+}
+
+function asMarkdown({ title, columns, rows, notes = [] }: Table): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const table = [line(columns), line(columns.map(() => '---')), ...rows.map(line)].join('\n');
+  return [`### ${title}`, table, ...notes].join('\n\n');
+}
+
+function writePart(section: string, part: string): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const [begin, end] = [`<!-- ${section}: written by npm run bench -->`, `<!-- end of ${section} -->`];
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`${PAGE} has no part ${section}`);
+  writeFileSync(PAGE, `${page.slice(0, from + begin.length)}\n\n${part}\n\n${page.slice(to)}`);
+}
