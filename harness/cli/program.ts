@@ -53,7 +53,7 @@ function withRunOptions(command: Command): Command {
     .option('--evidence', 'keep the exchanges of passes too')
     .option(
       '--reporter <name[=file]>',
-      'human, html, json, junit, ndjson, badge; "-" is standard output (repeatable)',
+      'human, html, json, junit, ctrf, github, ndjson, badge; "-" is standard output (repeatable)',
       collect,
     )
     .option('-o, --output-dir <folder>', 'write run.json, junit.xml and report.html there');
@@ -201,7 +201,7 @@ export function createProgram(finish: (code: number) => void): Command {
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
     .option('--json', 'as JSON')
-    .option('--schemas', 'the JSON Schemas of notifications and of the result document')
+    .option('--schemas', 'the JSON Schemas of notifications, of the result document and of events (ndjson)')
     .action(action(async () => (await import('./commands/list.ts')).listCommand));
 
   program
