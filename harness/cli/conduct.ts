@@ -18,6 +18,7 @@ import { exitCodeOf } from '../result/tally.ts';
 import { type RunOptions, run } from '../run/run.ts';
 import { interruptible } from './interruptible.ts';
 import { namedSecrets } from './named-secrets.ts';
+import { outputsHere } from './outputs-here.ts';
 import { displayOf } from './terminal.ts';
 
 type Interruption = ReturnType<typeof interruptible>;
@@ -93,18 +94,6 @@ export async function report(
   // What could not be written while the run went on is an error after everything else is written.
   told?.close();
   for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
-}
-
-/** Where reports go from a command: standard output, and the job summary in GitHub Actions. */
-export function outputsHere() {
-  const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
-  return {
-    stdout: process.stdout,
-    cwd: process.cwd(),
-    terminal: displayOf(process.stdout),
-    summaryFile: summary === '' ? undefined : summary,
-    actions: inActions(process.env),
-  };
 }
 
 /** A profile is scored by a revision of the catalogue; without one everything counts. */
