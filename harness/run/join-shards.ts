@@ -35,13 +35,20 @@ function troubleOf({ interrupted, shard, shardRecord: { gate } }: Shard): string
   return gate?.open === false ? [`${name} could not deliver anything`] : [];
 }
 
+const PLACES = new Map([...PLANNED.keys()].map((id, at) => [id, at]));
+
+/** In the order of the catalogue, which is nearly that of a run. */
+function byPlace(one: { readonly scenario: string }, other: { readonly scenario: string }): number {
+  return (PLACES.get(one.scenario) ?? 0) - (PLACES.get(other.scenario) ?? 0);
+}
+
 function allSeen(shards: readonly Shard[]): RunObservations {
   const seen = shards.map(({ shardRecord }) => shardRecord.seen);
   return {
     answerTimesMs: seen.flatMap(({ answerTimesMs }) => answerTimesMs),
-    leaks: seen.flatMap(({ leaks }) => leaks),
+    leaks: seen.flatMap(({ leaks }) => leaks).toSorted(byPlace),
     outages: seen.flatMap(({ outages }) => outages),
-    failedControls: seen.flatMap(({ failedControls }) => failedControls),
+    failedControls: seen.flatMap(({ failedControls }) => failedControls).toSorted(byPlace),
   };
 }
 

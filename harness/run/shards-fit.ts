@@ -1,6 +1,7 @@
 /** Whether result documents are the shards of one run. Pure. */
 import { HookproofError } from '../../contract/index.ts';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
+import { visible } from '../report/index.ts';
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import { version } from '../version.ts';
 
@@ -14,7 +15,9 @@ type Record = NonNullable<ResultDocument['shardRecord']>;
 export type Shard = ResultDocument & { readonly shard: { index: number; of: number }; readonly shardRecord: Record };
 
 function refusal(reason: string, hint: string): HookproofError {
-  return new HookproofError('SHARDS_DO_NOT_FIT', `these are not the shards of one run: ${reason}`, { hint });
+  // What the documents say is anybody's.
+  const message = `these are not the shards of one run: ${visible(reason)}`;
+  return new HookproofError('SHARDS_DO_NOT_FIT', message, { hint: visible(hint) });
 }
 
 /** What all shards of a run have in common, with what to do about it. */

@@ -65,7 +65,11 @@ describe('reporters', () => {
       '--reporter: "juint" is not a reporter; did you mean "junit"?',
       'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
     ],
-    [['pdf=x'], '--reporter: "pdf" is not a reporter', 'Choose from human, json, junit, ndjson, html, badge, ctrf, github.'],
+    [
+      ['pdf=x'],
+      '--reporter: "pdf" is not a reporter',
+      'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
+    ],
     [['json='], '--reporter: the file for json is missing', 'Write json=FILE, or json=- for standard output.'],
   ])('%j is refused', async (reporter, message, hint) => {
     expect(await refusal({ flags: { reporter } })).toMatchObject({ message, hint });
