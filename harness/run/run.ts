@@ -22,7 +22,6 @@ import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } fr
 import { isObservation, isSending, type Trial } from './trial.ts';
 
 export { joinShards } from './join-shards.ts';
-export type { NamedDocument } from './shards-fit.ts';
 export { featuresOf };
 
 /** What a run has to know of a revision of the catalogue. */

@@ -168,7 +168,7 @@ describe('shards on the command line', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const common = ['run', url, '--suite', 'combination', '--suite', 'leaks', '--seed', 's'];
+    const common = ['run', url, '--suite', 'api-key', '--suite', 'leaks', '--seed', 's'];
     const env = { HOOKPROOF_API_KEY: 'a-key-that-is-long-enough' };
     const part = (name: string, ...args: string[]) =>
       hookproof([...common, '--reporter', `json=${name}`, ...args], { cwd, env });

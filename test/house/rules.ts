@@ -25,6 +25,7 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/plan/plan.ts',
   'harness/result/result-document.ts',
   'harness/result/run-event.ts',
+  'harness/result/run-event-schema.ts',
   'harness/result/tally.ts',
   'harness/run/run.ts',
   'harness/version.ts',
