@@ -12,21 +12,25 @@ export { createReceiver, type Receiver } from './create-receiver.ts';
 export type { DeliveryObserver, DeliveryReport } from './delivery-report.ts';
 export type { Handler, HandlerContext, Handlers } from './handling/handlers.ts';
 export type { HandlingPolicy } from './handling/handling-policy.ts';
+export type { InboxArchive } from './inbox/archive.ts';
 export {
   type AcceptedDelivery,
   type ClaimedEntry,
   type DurableInbox,
   ENTRY_STATES,
   type EntryFilter,
+  type EntryPage,
   type EntryState,
+  type EntrySummary,
   type Inbox,
   type InboxEntry,
   type OrderProgress,
+  type OrderStep,
   type Settlement,
 } from './inbox/inbox.ts';
 export { memoryInbox } from './inbox/memory-inbox.ts';
 export type { InboxMeter } from './inbox/meter.ts';
-export { openInbox } from './inbox/open-inbox.ts';
+export { openArchive, openInbox } from './inbox/open-inbox.ts';
 export { type InspectorOptions, type RunningInspector, startInspector } from './inspector/index.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';
 export { type AdminOptions, type AdminServer, startAdminServer } from './observe/admin-server.ts';

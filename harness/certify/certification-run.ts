@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { ResultDocument } from '../result/result-document.ts';
 import { type RunOptions, run } from '../run/run.ts';
 import { createLook, type EndpointLook, trusting } from './look-at-endpoint.ts';
+import { atOneAddress } from './one-address.ts';
 
 export interface CertificationRun {
   /** As the run gives it: not redacted yet. */
@@ -28,9 +29,10 @@ const PARTS = 10;
  * endpoint. The command line has no way to it.
  */
 export async function certificationRun(
-  options: RunOptions,
+  given: RunOptions,
   { publicRoots }: { readonly publicRoots?: readonly string[] } = {},
 ): Promise<CertificationRun> {
+  const options = await atOneAddress(given);
   const partner = publicRoots === undefined ? options.partner : trusting(options.partner, publicRoots);
   const look = partner.url.startsWith('https:')
     ? createLook(partner, LOOK_TIMEOUT_MS, publicRoots)

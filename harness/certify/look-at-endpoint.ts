@@ -18,12 +18,12 @@ export interface EndpointLook {
  * tests, which have no certificate of a public authority.
  */
 export function createLook(
-  { url, tls = {} }: Partner,
+  partner: Pick<Partner, 'url' | 'tls' | 'lookup'>,
   timeoutMs: number,
   publicRoots: readonly string[] = rootCertificates,
 ): (signal?: AbortSignal) => Promise<EndpointLook | null> {
-  const { host, port } = helloEndpoint(url);
-  const { clientCert, clientKey, passphrase } = tls;
+  const { host, port, lookup } = helloEndpoint(partner);
+  const { clientCert, clientKey, passphrase } = partner.tls ?? {};
   const secureContext = createSecureContext({
     ca: [...publicRoots],
     minVersion: LIMITS.minimumTlsVersion,
@@ -35,7 +35,7 @@ export function createLook(
     // Whoever it is is wanted, trusted or not: nothing is sent to it here.
     const options = { secureContext, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
     const limits = { timeoutMs, ...(signal && { signal }) };
-    const { seen } = await visit({ host, port, hostname: host }, options, limits, (socket) => {
+    const { seen } = await visit({ host, port, hostname: host, lookup }, options, limits, (socket) => {
       const certificate = socket.getPeerX509Certificate();
       return { der: certificate?.raw, publiclyTrusted: socket.authorized };
     });

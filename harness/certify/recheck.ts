@@ -3,6 +3,7 @@ import type { Feature } from '../../scenarios/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
 import { type RunOptions, run } from '../run/run.ts';
 import { createLook, type EndpointLook, trusting } from './look-at-endpoint.ts';
+import { atOneAddress } from './one-address.ts';
 import { listed } from './refusal.ts';
 import type { Statement } from './statement.ts';
 
@@ -37,7 +38,7 @@ export interface Recheck {
 
 export type RecheckOptions = Pick<
   RunOptions,
-  'partner' | 'limits' | 'listener' | 'signal' | 'onSignature' | 'advice'
+  'partner' | 'addresses' | 'resolve' | 'limits' | 'listener' | 'signal' | 'onSignature' | 'advice'
 > & {
   readonly statement: Statement;
   /** For tests, as in `certificationRun`. */
@@ -57,8 +58,9 @@ function canaryOf({ predicate: { passedTests } }: Statement): string[] {
   return CANARY.filter((id) => passedTests.includes(id));
 }
 
-/** Sends the canary. Nothing about the endpoint makes it reject. The certificate has been verified, and is for this endpoint. */
-export async function recheck({ statement, publicRoots, ...given }: RecheckOptions): Promise<Recheck> {
+/** Sends the canary. Nothing about the endpoint makes it reject but an address that is not allowed. The certificate has been verified, and is for this endpoint. */
+export async function recheck({ statement, publicRoots, ...options }: RecheckOptions): Promise<Recheck> {
+  const given = await atOneAddress(options);
   const partner = publicRoots === undefined ? given.partner : trusting(given.partner, publicRoots);
   const look = await createLook(partner, LOOK_TIMEOUT_MS, publicRoots)(given.signal);
   const document = await run({ ...given, partner, selection: { scenarios: canaryOf(statement) } });

@@ -39,7 +39,12 @@ export async function perform(
     partner: config.partner,
     clientFixtures: config.clientFixtures,
     selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
-    limits: { concurrency: options.concurrency, timeoutMs: options.timeoutMs, recoveryMs: options.recoveryMs },
+    limits: {
+      concurrency: options.concurrency,
+      timeoutMs: options.timeoutMs,
+      recoveryMs: options.recoveryMs,
+      maxMs: options.maxMs,
+    },
     profile: options.profile,
     revision: await revisionFor(options),
     ...(options.seed === null ? {} : { seed: options.seed }),

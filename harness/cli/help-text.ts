@@ -27,6 +27,11 @@ Commands:
   certify recheck FILE  send a short canary to a certified endpoint
   config show          every setting with its source; secrets are never shown
   config schema        the JSON Schema of hookproof.yaml
+  inbox list           what is in the inbox of a receiver, newest first
+  inbox show ID        everything of one entry, with its body
+  inbox replay [ID]    have entries handled again: --state dead
+  inbox export         entries with their bodies, as NDJSON
+  inbox prune          remove what was done long ago
   baseline update FILE  write the failures of a run as known, for run --baseline
   init [FILE]          write a commented hookproof.yaml
 

@@ -20,4 +20,14 @@ async function main(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
+/** Whoever reads may have seen enough (`hookproof list | head`). What is under way goes on: a run still writes its files. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
+outliveReaders();
 process.exitCode = await main(process.argv.slice(2));

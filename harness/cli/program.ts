@@ -15,6 +15,9 @@ const EXIT_CODES = `
 Exit codes:
   0 conformant, 1 failures, 2 usage or configuration error, 3 no verdict, 4 internal error, 130/143 interrupted`;
 
+const ALLOW_PRIVATE =
+  'a host that may have a loopback or private address (repeatable); without it only public ones are delivered to';
+
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
@@ -46,6 +49,7 @@ function withRunOptions(command: Command): Command {
     .option('--grep <pattern>', 'only what matches in id or title (repeatable)', collect)
     .option('--concurrency <n>', 'deliveries in flight, 1 to 64 (default: 8)')
     .option('--recovery <duration>', 'how long to wait for a receiver that went down (default: 10s)')
+    .option('--max-time <duration>', 'end the run after this (default: by the number of checks and --timeout)')
     .option('--seed <text>', 'repeat the values of an earlier run')
     .option('--shard <i/n>', 'run the i-th of n parts')
     .option('--strict', 'warnings fail')
@@ -107,6 +111,56 @@ Examples:
   hookproof baseline update known.yaml https://partner.example/hooks
   hookproof baseline update known.yaml --run hookproof-run/run.json`;
 
+const INBOX_LIST_HELP = `
+Times are in UTC. --json gives one object a line, without bodies.
+
+Examples:
+  hookproof inbox list --inbox file:./inbox.db
+  hookproof inbox list --state dead --since 2h
+  hookproof inbox list --transaction order-7 --json`;
+
+const INBOX_REPLAY_HELP = `
+An entry that is replayed is due at once and has all its attempts before it; a receiver with handlers that runs on the inbox takes it within a
+second. Its handler gets the same idempotency key as before. What is running is left alone. An order status that its order has left behind is
+superseded again: no order moves backwards.
+
+Examples:
+  hookproof inbox replay 7e57ca5e-0000-4000-8000-000000000001
+  hookproof inbox replay --state dead --kind REFUND --yes`;
+
+const INBOX_EXPORT_HELP = `
+One JSON object a line, in the order of arrival: "body" is the bytes as they came, in base64, and "json" what they say. It holds everything that
+was in the inbox when it began, each entry as it was when it was read; receivers go on meanwhile.
+
+Examples:
+  hookproof inbox export --output inbox.ndjson
+  hookproof inbox export --state done --since 2026-01-01 | jq .json
+  hookproof inbox export | head -1 | jq -r .body | base64 -d`;
+
+const INBOX_PRUNE_HELP = `
+What is pending, running or dead stays. A copy of a notification that was removed counts as new: keep entries for longer than the sender repeats
+itself. The file does not become smaller, its room is used again.
+
+Example:
+  hookproof inbox prune --before 90d`;
+
+/** Which inbox, in every command that looks into one. */
+function withInboxOption(command: Command): Command {
+  return command.option(
+    '--inbox <url>',
+    'file:./inbox.db or postgres://user@host/database (or HOOKPROOF_INBOX; the password in PGPASSWORD)',
+  );
+}
+
+function withInboxFilters(command: Command): Command {
+  return withInboxOption(command)
+    .option('--state <name>', 'only pending, running, done, superseded or dead (repeatable)', collect)
+    .option('--kind <name>', 'only this kind of notification: CAAS_BUY, REFUND, ... (repeatable)', collect)
+    .option('--transaction <id>', 'only of this transaction')
+    .option('--since <time>', 'only received since: a time (2026-01-31T12:00:00Z) or so long ago (2h, 7d)')
+    .option('--until <time>', 'only received before: a time or so long ago');
+}
+
 /** Builds the program. `finish` takes the exit code of the command that ran. */
 export function createProgram(finish: (code: number) => void): Command {
   const action =
@@ -125,6 +179,8 @@ export function createProgram(finish: (code: number) => void): Command {
     .configureHelp({ showGlobalOptions: false });
 
   withRunOptions(withPartnerOptions(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
+    .option('--dry-run', 'print the plan and one delivery to the byte, and send nothing')
+    .option('--json', 'with --dry-run: as JSON')
     .description('run the suites against an endpoint')
     .addHelpText('after', RUN_EXAMPLES)
     .action(action(async () => (await import('./commands/run.ts')).runCommand));
@@ -274,6 +330,7 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--key <file>', 'private key that signs it (or HOOKPROOF_CERTIFY_KEY); `certify keygen` makes one')
     .option('--passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
     .option('--valid-for <days>', 'how long it is good, 1d to 398d', '90d')
+    .option('--allow-private <host>', ALLOW_PRIVATE, collect)
     .addHelpText('after', CERTIFY_HELP)
     .enablePositionalOptions()
     .action(action(async () => (await import('./commands/certify.ts')).certifyCommand));
@@ -307,6 +364,7 @@ export function createProgram(finish: (code: number) => void): Command {
   )
     .description('send a short canary to a certified endpoint, and report what has drifted')
     .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
+    .option('--allow-private <host>', ALLOW_PRIVATE, collect)
     .option('--strict', 'a superseded revision counts as drift')
     .option('--json', 'as JSON')
     .addHelpText(
@@ -363,6 +421,36 @@ export function createProgram(finish: (code: number) => void): Command {
     .description('write the failures of a run as known; reasons, owners and days that are there are kept')
     .addHelpText('after', BASELINE_HELP)
     .action(action(async () => (await import('./commands/baseline.ts')).baselineUpdateCommand));
+
+  const inbox = program.command('inbox').description('what is in the inbox of a receiver');
+  withInboxFilters(inbox.command('list'))
+    .description('entries with their states, newest first')
+    .option('--limit <n>', 'how many (default: 50)')
+    .option('--json', 'one JSON object a line')
+    .addHelpText('after', INBOX_LIST_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxListCommand));
+  withInboxOption(inbox.command('show').argument('<id>', 'id of the notification, or its beginning'))
+    .description('everything of one entry, with its body')
+    .option('--raw', 'the bytes of the body alone, as they came')
+    .option('--json', 'one JSON object, as in an export')
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxShowCommand));
+  withInboxFilters(inbox.command('replay').argument('[id...]', 'ids of notifications'))
+    .description('have entries handled again')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', INBOX_REPLAY_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxReplayCommand));
+  withInboxFilters(inbox.command('export'))
+    .description('entries with their bodies, as NDJSON')
+    .option('--output <file>', 'file to write (default: standard output)')
+    .option('--force', 'replace the file when it is already there')
+    .addHelpText('after', INBOX_EXPORT_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxExportCommand));
+  withInboxOption(inbox.command('prune'))
+    .description('remove what was done or superseded long ago')
+    .requiredOption('--before <time>', 'settled before: a time or so long ago (90d)')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', INBOX_PRUNE_HELP)
+    .action(action(async () => (await import('./commands/inbox.ts')).inboxPruneCommand));
 
   program
     .command('init')

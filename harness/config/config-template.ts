@@ -56,6 +56,8 @@ hmac:
 # concurrency: 8    # deliveries at the same time, 1 to 64
 # timeout: 10s      # for one delivery, 100ms to 10m
 # recovery: 10s     # how long to wait for an endpoint that went down
+# max-time: 30m    # the run ends after this; by the number of checks when it is not set
+# allow-private: [staging.example]   # hosts with private addresses, where only public ones are allowed otherwise
 # seed: "1"         # makes the same run again; chosen by the run when it is not set
 # strict: false     # warnings fail the run
 # baseline: ./known-failures.yaml   # failures that do not fail the run, each with reason, owner and day of expiry

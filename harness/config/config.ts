@@ -37,6 +37,9 @@ export interface ConfigFlags {
   /** With a unit: `10s`, `500ms`, `2m`. */
   readonly timeout?: string | undefined;
   readonly recovery?: string | undefined;
+  readonly maxTime?: string | undefined;
+  /** Hosts, each as it stands in a URL. */
+  readonly allowPrivate?: readonly string[] | undefined;
   readonly seed?: string | undefined;
   readonly strict?: boolean | undefined;
   readonly baseline?: string | undefined;
@@ -67,6 +70,10 @@ export interface RunOptions {
   readonly timeoutMs: number;
   /** Milliseconds to wait for an endpoint that went down, 0 to 600,000. */
   readonly recoveryMs: number;
+  /** Milliseconds after which the run ends, 1,000 to 86,400,000; null: what follows from the other limits and the number of checks. */
+  readonly maxMs: number | null;
+  /** Hosts that may have private addresses where only public ones are allowed otherwise. */
+  readonly allowPrivate: readonly string[];
   /** null: the run chooses one and reports it. */
   readonly seed: string | null;
   readonly strict: boolean;

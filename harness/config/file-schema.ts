@@ -105,6 +105,10 @@ export const fileSchema = z
       }),
       timeout: duration.describe('Time limit of one delivery, with its unit: 10s.'),
       recovery: duration.describe('How long to wait for an endpoint that went down.'),
+      'max-time': duration.describe('The run ends after this at the latest.'),
+      'allow-private': list().describe(
+        'Hosts that may have private addresses where only public ones are allowed otherwise.',
+      ),
       seed: z.union([z.string(), z.int()], { error: 'seed' satisfies Expected }).describe('Makes the same run again.'),
       strict: toggle.describe('Warnings fail the run.'),
       baseline: text.describe('File with the known failures, which do not fail the run.'),

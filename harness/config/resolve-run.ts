@@ -16,6 +16,7 @@ export function resolveRun(resolution: Resolution): RunOptions {
   const concurrency = given('concurrency');
   const timeout = given('timeout');
   const recovery = given('recovery');
+  const maxTime = given('max-time');
   const givenSeed = given('seed');
   const givenShard = given('shard');
   const outputDir = given('output-dir');
@@ -30,6 +31,8 @@ export function resolveRun(resolution: Resolution): RunOptions {
     concurrency: (concurrency && wholeNumber(concurrency, BOUNDS.concurrency, problems)) ?? DEFAULTS.concurrency,
     timeoutMs: (timeout && duration(timeout, BOUNDS.timeout, problems)) ?? DEFAULTS.timeoutMs,
     recoveryMs: (recovery && duration(recovery, BOUNDS.recovery, problems)) ?? DEFAULTS.recoveryMs,
+    maxMs: (maxTime && duration(maxTime, BOUNDS.maxTime, problems)) ?? null,
+    allowPrivate: givenTexts(settings, 'allow-private').map(({ value }) => value),
     seed: (givenSeed && seed(givenSeed, problems)) ?? null,
     strict: givenSwitch(settings, 'strict'),
     baseline: baseline === undefined ? null : resolve(baseline.base, baseline.value),
@@ -54,6 +57,8 @@ function showRun(resolution: Resolution, options: RunOptions): void {
     ['concurrency', String(options.concurrency)],
     ['timeout', durationText(options.timeoutMs)],
     ['recovery', durationText(options.recoveryMs)],
+    ['max-time', options.maxMs === null ? 'derived' : durationText(options.maxMs)],
+    ['allow-private', options.allowPrivate.length === 0 ? 'none' : options.allowPrivate.join(', ')],
     ['seed', options.seed ?? 'chosen by the run'],
     ['strict', String(options.strict)],
     ['baseline', options.baseline ?? 'none'],

@@ -36,6 +36,8 @@ export const SETTINGS = [
   { path: 'concurrency', flag: 'concurrency', label: '--concurrency' },
   { path: 'timeout', flag: 'timeout', label: '--timeout' },
   { path: 'recovery', flag: 'recovery', label: '--recovery' },
+  { path: 'max-time', flag: 'maxTime', label: '--max-time' },
+  { path: 'allow-private', flag: 'allowPrivate', label: '--allow-private' },
   { path: 'seed', flag: 'seed', label: '--seed' },
   { path: 'strict', flag: 'strict', label: '--strict' },
   { path: 'baseline', flag: 'baseline', label: '--baseline' },
@@ -55,6 +57,7 @@ export const BOUNDS = {
   timeout: [100, 600_000],
   recovery: [0, 600_000],
   revision: [1, 9999],
+  maxTime: [1_000, 86_400_000],
 } as const;
 
 export const DEFAULTS = { concurrency: 8, timeoutMs: 10_000, recoveryMs: 10_000 } as const;

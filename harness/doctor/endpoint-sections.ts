@@ -49,7 +49,14 @@ export function endpointSections(view: EndpointView): DoctorSection[] {
   const first = [
     dns === null ? skipped('dns', 'interrupted') : looked('dns', dns, dnsFindings(dns, secure)),
     connection === null
-      ? skipped('connection', interrupted ? 'interrupted' : 'there is no address')
+      ? skipped(
+          'connection',
+          interrupted
+            ? 'interrupted'
+            : (dns?.addresses.length ?? 0) > 0
+              ? 'no address may be connected to'
+              : 'there is no address',
+        )
       : looked('connection', connection, connectionFindings(connection, proxied)),
   ];
   return [...first, ...(answers === null ? unreached(view) : answered(view, answers))];

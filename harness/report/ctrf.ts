@@ -10,7 +10,7 @@
  */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import { exitCodeOf } from '../result/tally.ts';
-import { stringify } from './json.ts';
+import { visibleJson } from './json.ts';
 import { details, incompleteness, message, outcomeOf, whySkipped } from './outcome.ts';
 import { visible } from './visible.ts';
 
@@ -120,5 +120,5 @@ export function renderCtrf(document: ResultDocument): string {
       },
     },
   };
-  return `${stringify(report, 2)}\n`;
+  return `${visibleJson(report, 2)}\n`;
 }

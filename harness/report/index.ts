@@ -9,7 +9,7 @@ export { eventSchema } from './event-schema.ts';
 export { type EventStream, openEventStream } from './event-stream.ts';
 export { defuse, inActions } from './github/defuse.ts';
 export { renderHuman } from './human.ts';
-export { renderEvent, renderJson, renderNdjson } from './json.ts';
+export { renderEvent, renderJson, renderNdjson, visibleJson } from './json.ts';
 export { renderJunit } from './junit.ts';
 export { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from './layout.ts';
 // While a run goes on.
@@ -22,6 +22,8 @@ export type { Reporter } from './reporters.ts';
 export { resultSchema } from './result-schema.ts';
 // Hostile text made safe to look at.
 export { describeBytes, visible } from './visible.ts';
+// Text in columns of a terminal.
+export { displayWidth, truncate } from './wrap.ts';
 export { type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';
 
 /** The HTML report. It is loaded when it is asked for: a run on a terminal never needs it. */

@@ -15,21 +15,21 @@ function escapeOf(character: string): string {
 }
 
 /**
- * JSON in which nothing acts on a display. Nor on a runner of GitHub Actions, which takes `##[` anywhere in a line of a log for a command:
- * that stands only inside strings too.
+ * JSON in which control and invisible characters are escaped; parsing gives them back. So is `##[`, which a runner of GitHub Actions takes for a
+ * command anywhere in a line of a log: it stands only inside strings too.
  */
-export function stringify(value: unknown, indent?: number): string {
+export function visibleJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf).replaceAll('##[', '##\\u005b');
 }
 
 /** The document itself, indented, ending with a newline. Control and invisible characters are escaped; parsing gives them back. */
 export function renderJson(document: ResultDocument): string {
-  return `${stringify(document, 2)}\n`;
+  return `${visibleJson(document, 2)}\n`;
 }
 
 /** One event as one line of NDJSON, with its newline: the version of the schema, and then the event. */
 export function renderEvent(event: RunEvent): string {
-  return `${stringify({ schemaVersion: EVENT_VERSION, ...event })}\n`;
+  return `${visibleJson({ schemaVersion: EVENT_VERSION, ...event })}\n`;
 }
 
 /** The events that a run with this document would have told, without the notices: they are in no document. */

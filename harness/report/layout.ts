@@ -26,6 +26,16 @@ const SIGNS: Readonly<Record<Verdict, readonly [unicode: string, ascii: string, 
   'harness-error': ['#', '#', 'red'],
 };
 
+/** How a line begins that GitHub Actions takes for a command, wherever it stands in a log; spaces before it do not matter. */
+const WORKFLOW_COMMAND = /^(\s*)(?=::|##\[)(.)/;
+
+/** The first character of a command as an escape. Lines of our own never begin like that. */
+function withoutCommand(line: string): string {
+  return line.replace(WORKFLOW_COMMAND, (_all, spaces: string, first: string) => {
+    return `${spaces}\\x${first.charCodeAt(0).toString(16)}`;
+  });
+}
+
 export interface Layout {
   /** Columns that may be used. */
   readonly width: number;
@@ -63,7 +73,10 @@ export function createLayout(options: TerminalOptions): Layout {
     paragraph(lead, text, ...styles) {
       const indent = leadWidth(lead);
       const lines = text.split('\n').flatMap((line) => wrap(safe(line), Math.max(10, width - indent)));
-      return lines.map((line, index) => (index === 0 ? lead : ' '.repeat(indent)) + paint(line, ...styles));
+      return lines.map((line, index) => {
+        const own = index === 0 ? lead : ' '.repeat(indent);
+        return own + paint(own.trim() === '' ? withoutCommand(line) : line, ...styles);
+      });
     },
   };
 }

@@ -46,13 +46,19 @@ function withoutName(url: URL): ConnectionOptions {
  * the next connection says nothing of sessions.
  */
 function takeSession(
-  url: string,
+  { url, lookup }: Pick<Partner, 'url' | 'lookup'>,
   tls: ConnectionOptions,
   { timeoutMs, signal }: Pick<RawOptions, 'timeoutMs' | 'signal'>,
 ): Promise<Buffer | undefined | null> {
   const { host, port, serverName } = addressOf(new URL(url));
   return new Promise((resolve) => {
-    const socket: TLSSocket = connect({ host, port, servername: serverName, ...tls });
+    const socket: TLSSocket = connect({
+      host,
+      port,
+      servername: serverName,
+      ...(lookup !== undefined && { lookup }),
+      ...tls,
+    });
     const settle = (session?: Buffer | null) => {
       clearTimeout(limit);
       clearInterval(waiting);
@@ -95,7 +101,7 @@ export async function connectedExchange(
     const session =
       resumeFrom === undefined
         ? undefined
-        : await takeSession(prepared.url, optionsFor(prepared.url, change, resumeFrom, identities), options);
+        : await takeSession(partner, optionsFor(prepared.url, change, resumeFrom, identities), options);
     if (session === null) return notSent(classifyTransportError({ code: TIMEOUT_CODE }, 'tls'));
     return await rawExchange(prepared.url, partner, bytes, {
       ...options,

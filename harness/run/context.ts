@@ -15,9 +15,17 @@ export interface RunLimits {
   readonly concurrency: number;
   /** The first pause after a 429 without Retry-After; it doubles. */
   readonly backoffMs: number;
+  /** For the whole run; null: what {@link runBoundMs} makes of the other limits. */
+  readonly maxMs: number | null;
 }
 
-export const DEFAULT_LIMITS: RunLimits = { timeoutMs: 10_000, recoveryMs: 10_000, concurrency: 8, backoffMs: 250 };
+export const DEFAULT_LIMITS: RunLimits = {
+  timeoutMs: 10_000,
+  recoveryMs: 10_000,
+  concurrency: 8,
+  backoffMs: 250,
+  maxMs: null,
+};
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
 
@@ -32,6 +40,8 @@ export interface RunContext {
   readonly onSignature: (signature: string) => void;
   /** Requests sent so far. */
   requests: number;
+  /** Milliseconds that deliveries have waited for answers that did not come, all lanes together. */
+  waitedMs: number;
   /** The kit of the controls: their values go on from one to the next. */
   readonly controlKit: Kit;
   /** One delivery at a time: after an outage, so that the next one has one suspect, and after a 429, to be gentle. */
@@ -51,6 +61,7 @@ export function createContext(
   return {
     ...given,
     requests: 0,
+    waitedMs: 0,
     controlKit: createKit(given.partner, given.seed, 'controls', given.now, given.onSignature),
     serial: given.limits.concurrency === 1,
     identities: createIdentities(given.partner, {}, false),

@@ -29,9 +29,9 @@ export function createLane(
   limits: { readonly timeoutMs: number },
   identities: () => Identities = () => createIdentities(partner, {}, false),
 ): Lane {
-  const tls = partner.tls === undefined ? {} : { tls: partner.tls };
-  const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...tls });
-  const fresh = createConnections({ keepAlive: false, ...tls });
+  const connected = { lookup: partner.lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) };
+  const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...connected });
+  const fresh = createConnections({ keepAlive: false, ...connected });
   const closing = new AbortController();
   const { signal } = closing;
   // A group of deliveries listens to it all at once.

@@ -1,12 +1,12 @@
 /** Runs trials on lanes: several at a time, each lane with its own connection and its own chain of controls. */
 import { isAccepted } from '../judge/index.ts';
+import { passIsOver } from './bound.ts';
 import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
 import { lastControl, type SendingPlan, type Trial, tryScenario } from './trial.ts';
 
 /** What one pass over the queue brought. `suspects` were in flight when the receiver stopped answering. */
 export interface Pass {
-  readonly settled: readonly Trial[];
   /** Failed on the transport, or through a gateway, while others were in flight: to be tried alone before anybody is blamed. */
   readonly doubtful: readonly Trial[];
   readonly suspects: readonly Trial[];
@@ -32,7 +32,10 @@ function metNobody({ evidence: { before, probes } }: Trial): boolean {
   return isAccepted(before) && probes.some(({ attempt }) => attempt.error?.kind === 'refused');
 }
 
-function overlaps(a: Trial, b: Trial): boolean {
+/** When a trial took place. */
+type Span = Pick<Trial, 'startMs' | 'endMs'>;
+
+function overlaps(a: Span, b: Span): boolean {
   return a !== b && a.startMs < b.endMs && b.startMs < a.endMs;
 }
 
@@ -43,15 +46,18 @@ export async function runLanes(
   queue: SendingPlan[],
   onSettled: (trial: Trial) => void,
 ): Promise<Pass> {
-  const finished: Trial[] = [];
+  // Without their answers, which would add up to the memory of the whole run.
+  const finished: Span[] = [];
   const suspects: Trial[] = [];
   const trouble: Trial[] = [];
   const waiting: Trial[] = [];
+  const waitedBeforeMs = context.waitedMs;
   let halt = false;
 
   async function work(lane: Lane, index: number): Promise<void> {
     let before: Parameters<typeof tryScenario>[3] = null;
     while (!halt && !context.signal.aborted && context.stopped === null && (index === 0 || !context.serial)) {
+      if (passIsOver(context, waitedBeforeMs)) return;
       const planned = queue.shift();
       if (planned === undefined) return;
       const trial = await tryScenario(context, lane, planned, before);
@@ -65,7 +71,7 @@ export async function runLanes(
         trouble.push(trial);
         waiting.push(trial);
       } else {
-        finished.push(trial);
+        finished.push({ startMs: trial.startMs, endMs: trial.endMs });
         onSettled(trial);
       }
     }
@@ -73,16 +79,14 @@ export async function runLanes(
   await Promise.all(lanes.map(work));
 
   // Other trouble with nobody else about is the scenario's own. A timeout is shared only when another lane had trouble at the time.
-  const all = [...finished, ...trouble, ...suspects];
+  const all: Span[] = [...finished, ...trouble, ...suspects];
   const doubtful = waiting.filter((trial) => {
     if (metNobody(trial)) return true;
     const timedOut = trial.evidence.probes.some(({ attempt }) => attempt.error?.kind === 'timeout');
     return (timedOut ? [...trouble, ...suspects] : all).some((other) => overlaps(trial, other));
   });
   for (const trial of waiting) {
-    if (doubtful.includes(trial)) continue;
-    finished.push(trial);
-    onSettled(trial);
+    if (!doubtful.includes(trial)) onSettled(trial);
   }
-  return { settled: finished, doubtful, suspects };
+  return { doubtful, suspects };
 }

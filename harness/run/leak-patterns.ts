@@ -2,7 +2,8 @@
 import type { Leak } from '../../scenarios/index.ts';
 
 const STACK_TRACES = [
-  /\n\s+at .{1,200}:\d+:\d+\)?/, // JavaScript
+  // Blank lines are left to the newline before them: tens of thousands of them would be gone through from each.
+  /\n[^\S\n]{1,100}at .{1,200}:\d+:\d+\)?/, // JavaScript
   /&nbsp; &nbsp;at .{1,200}:\d+:\d+/, // JavaScript, by Express's default error page
   /Traceback \(most recent call last\)/, // Python
   /\bat [\w.$]{3,200}\([\w]+\.(?:java|kt|scala):\d+\)/, // Java

@@ -1,5 +1,6 @@
 /** Works through everything that is delivered: the crowd on lanes, what needs to be alone, outages, second tries. */
 import type { PlannedScenario } from '../plan/plan.ts';
+import { outOfPatience } from './bound.ts';
 import type { RunContext } from './context.ts';
 import type { Lane } from './lane.ts';
 import { runLanes } from './lanes.ts';
@@ -40,6 +41,7 @@ export async function runQueue(
         for (const trial of await settleOutage(context, firstLane, pass.suspects)) settle(trial);
       }
       for (const trial of retry) {
+        context.stopped ??= outOfPatience(context);
         if (context.stopped !== null || context.signal.aborted) return;
         noteRetry(context, trial);
         const again: Trial = await tryScenario(context, firstLane, trial.planned, null, true);
@@ -47,6 +49,7 @@ export async function runQueue(
         if (again.outage === null) settleAndCount(again);
         else for (const settled of await settleOutage(context, firstLane, [again])) settle(settled);
       }
+      context.stopped ??= outOfPatience(context);
     }
   }
 }

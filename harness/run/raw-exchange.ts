@@ -2,7 +2,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { HeaderLine } from '../../contract/index.ts';
 import {
   type Answer,
   type Attempt,
@@ -13,6 +12,7 @@ import {
   type TransportPhase,
   tlsOptionsFor,
 } from '../sender/index.ts';
+import { AnswerReader, type Reading } from './answer-reader.ts';
 
 export interface RawOptions {
   readonly timeoutMs: number;
@@ -21,25 +21,6 @@ export interface RawOptions {
   readonly tls?: ConnectionOptions | 'plain';
   /** Ends the exchange without an answer. */
   readonly signal?: AbortSignal;
-}
-
-/** Parses what came so far. Null while the head is not whole; an answer without a length ends with the connection. */
-function parseAnswer(received: Buffer, ended: boolean, cap: number): Answer | 'invalid' | null {
-  const end = received.indexOf('\r\n\r\n');
-  if (end === -1) return ended && received.length > 0 ? 'invalid' : null;
-  const [statusLine = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n');
-  const [, status, reasonPhrase = ''] = /^HTTP\/1\.[01] (\d{3})(?: ([\s\S]*)|$)/.exec(statusLine) ?? [];
-  if (status === undefined) return 'invalid';
-  if (status.startsWith('1')) return parseAnswer(received.subarray(end + 4), ended, cap);
-  const headers = lines.map((line): HeaderLine => {
-    const colon = line.indexOf(':');
-    return [line.slice(0, colon), line.slice(colon + 1).trim()];
-  });
-  const body = received.subarray(end + 4);
-  const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1];
-  const whole = ended || body.length >= cap || (length !== undefined && body.length >= Number(length));
-  if (!whole) return null;
-  return { status: Number(status), reasonPhrase, headers, body: body.subarray(0, cap), truncated: body.length > cap };
 }
 
 /** Where to connect, and the name for SNI, which addresses do not have. */
@@ -54,20 +35,22 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
   const target = new URL(url);
   const secure = target.protocol === 'https:' && options.tls !== 'plain';
   const { host, port, serverName } = addressOf(target);
+  const lookup = partner.lookup === undefined ? {} : { lookup: partner.lookup };
   const givenTls = typeof options.tls === 'object' ? options.tls : undefined;
   const startedAt = new Date().toISOString();
   const start = performance.now();
 
   return new Promise((resolve) => {
-    let received = Buffer.alloc(0);
+    const reader = new AnswerReader(options.bodyCapBytes);
+    let received = false;
     let phase: TransportPhase = 'connect';
     let connectMs: number | null = null;
     let tlsMs: number | null = null;
     let firstByteMs: number | null = null;
     let settled = false;
     const socket: Socket = secure
-      ? connectTls({ host, port, servername: serverName, ...(givenTls ?? tlsOptionsFor(partner)) })
-      : connectTcp({ host, port });
+      ? connectTls({ host, port, servername: serverName, ...lookup, ...(givenTls ?? tlsOptionsFor(partner)) })
+      : connectTcp({ host, port, ...lookup });
 
     const settle = (answer: Answer | null, error: TransportError | null) => {
       if (settled) return;
@@ -80,11 +63,14 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
     };
     const fail = (cause: unknown) => settle(null, classifyTransportError(cause, phase));
     const onAbort = () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }));
-    const read = (ended: boolean) => {
-      const answer = parseAnswer(received, ended, options.bodyCapBytes);
-      if (answer === 'invalid') fail(Object.assign(new Error('no HTTP answer'), { code: 'HPE_INVALID_CONSTANT' }));
-      else if (answer !== null) settle(answer, null);
+    const take = (reading: Reading, ended: boolean) => {
+      if (reading === 'invalid') fail(Object.assign(new Error('no HTTP answer'), { code: 'HPE_INVALID_CONSTANT' }));
+      else if (reading === 'too-large') fail(Object.assign(new Error('too large'), { code: 'HPE_HEADER_OVERFLOW' }));
+      else if (reading !== null) settle(reading, null);
       else if (ended) fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }));
+    };
+    const end = () => {
+      if (!settled) take(reader.end(), true);
     };
     const timer = setTimeout(
       () => fail(Object.assign(new Error('timed out'), { code: TIMEOUT_CODE })),
@@ -108,11 +94,11 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
     });
     socket.on('data', (data: Buffer) => {
       firstByteMs ??= performance.now() - start;
-      received = Buffer.concat([received, data]);
-      read(false);
+      received = true;
+      if (!settled) take(reader.read(data), false);
     });
-    socket.on('end', () => read(true));
-    socket.on('close', () => read(true));
-    socket.on('error', (error) => (received.length > 0 ? read(true) : fail(error)));
+    socket.on('end', end);
+    socket.on('close', end);
+    socket.on('error', (error) => (received ? end() : fail(error)));
   });
 }

@@ -9,6 +9,11 @@ import type { Shipment } from './shipment.ts';
 /** What is kept of a body. Longer ones are cut, and say so. */
 const BODY_CAP = 4096;
 
+/** What is kept of the headers of an answer: much more than a server has to say. */
+const MOST_HEADERS = 50;
+const LONGEST_HEADER = 1024;
+const MOST_HEADER_CHARACTERS = 8192;
+
 /** So many characters of a credential at the end of what is kept are taken for its beginning. */
 const TELLING_LENGTH = 4;
 
@@ -67,10 +72,38 @@ function maskHeaders(assembled: Assembled, partner: Partner): [string, string][]
   });
 }
 
+/** The ellipsis tells the redaction that a credential may be cut here. */
+function shortened(text: string): string {
+  return text.length > LONGEST_HEADER ? `${text.slice(0, LONGEST_HEADER)}…` : text;
+}
+
+/** The lines, the first ones at least; a last one says how many more there were. */
+function keptHeaders(headers: readonly HeaderLine[]): [string, string][] {
+  const kept: [string, string][] = [];
+  let characters = 0;
+  for (const [name, value] of headers) {
+    const line: [string, string] = [shortened(name), shortened(value)];
+    characters += line[0].length + line[1].length;
+    if (kept.length === MOST_HEADERS || characters > MOST_HEADER_CHARACTERS) break;
+    kept.push(line);
+  }
+  const left = headers.length - kept.length;
+  return left === 0 ? kept : [...kept, ['…', `${left} more`]];
+}
+
 function describeResponse({ answer }: Attempt, credentials: readonly string[]): Exchange['response'] {
   if (answer === null) return null;
-  const headers = answer.headers.map(([name, value]): [string, string] => [name, value]);
-  return { status: answer.status, headers, body: describeBytes(answer.body, answer.truncated, credentials) };
+  return {
+    status: answer.status,
+    headers: keptHeaders(answer.headers),
+    body: describeBytes(answer.body, answer.truncated, credentials),
+  };
+}
+
+function describeError({ error }: Attempt): Exchange['error'] {
+  if (error === null) return null;
+  const { kind, phase, code, message } = error;
+  return { kind, phase, code, message };
 }
 
 export function describeExchange(shipment: Shipment, partner: Partner): Exchange {
@@ -88,7 +121,7 @@ export function describeExchange(shipment: Shipment, partner: Partner): Exchange
       body: describeBytes(body, false, credentials),
     },
     response: describeResponse(attempt, credentials),
-    error: attempt.error === null ? null : { ...attempt.error },
+    error: describeError(attempt),
     timings: { ...attempt.timings },
   };
 }

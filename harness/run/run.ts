@@ -1,15 +1,18 @@
 /** A run: plan, TLS, gate, deliveries, observations, result document. */
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
 import { type Baseline, baselineOutcome, knownIn } from '../baseline/index.ts';
 import { diagnose, type Finding, type Stack } from '../diagnose/index.ts';
+import { type AddressPolicy, LOCAL_TOO, type Pin, pinEndpoint, type Resolve } from '../net/index.ts';
 import { planScenarios, type Selection } from '../plan/plan.ts';
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import type { RunListener } from '../result/run-event.ts';
 import { runVerdict, tally } from '../result/tally.ts';
 import type { Partner } from '../sender/index.ts';
 import { version } from '../version.ts';
+import { runBoundMs } from './bound.ts';
 import { createContext, DEFAULT_LIMITS, type RunLimits } from './context.ts';
 import { featuresOf, isReadableOnTheWay } from './features.ts';
 import { diagnoseGate, GATE_SCENARIO, gateReason, gateTrial, openGate } from './gate.ts';
@@ -34,6 +37,10 @@ export interface ScoringRevision {
 
 export interface RunOptions {
   readonly partner: Partner;
+  /** Which addresses the endpoint may have: by default any that can be one, also of this machine and of private networks. */
+  readonly addresses?: AddressPolicy;
+  /** Finds them in place of the system's resolver. */
+  readonly resolve?: Resolve;
   /** Client certificates that are wrong in a way that only the partner's authority can make. */
   readonly clientFixtures?: ClientFixtures;
   readonly selection?: Partial<Selection>;
@@ -65,29 +72,45 @@ const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }
 
 /**
  * Runs the selected scenarios against an endpoint and gives the result document. Every planned scenario is judged. Nothing about
- * the endpoint makes it reject; {@link HookproofError} is thrown for a selection that names or matches nothing.
+ * the endpoint makes it reject; {@link HookproofError} is thrown for a selection that names or matches nothing, and with the code
+ * ENDPOINT_ADDRESS_REFUSED for an endpoint whose address is not allowed. The address is looked up once, and is the same for the whole run.
+ * The run ends within {@link runBoundMs}.
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
-  const { partner, listener = () => {}, signal = new AbortController().signal, strict = false } = options;
+  const { listener = () => {}, signal = new AbortController().signal, strict = false } = options;
   const { clientFixtures = {}, baseline = null, revision = null } = options;
   const counts = ({ id }: Pick<ScenarioResult, 'id'>) => revision?.scored.has(id) !== false;
-  const features = featuresOf(partner, clientFixtures);
+  const features = featuresOf(options.partner, clientFixtures);
   const selection: Selection = { suites: [], scenarios: [], greps: [], shard: null, ...options.selection };
-  const plan = planScenarios({ features, readableOnTheWay: isReadableOnTheWay(partner) }, selection);
+  const plan = planScenarios({ features, readableOnTheWay: isReadableOnTheWay(options.partner) }, selection);
   const seed = options.seed ?? randomBytes(6).toString('hex');
   const started = performance.now();
   const now = new Date();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const applicable = plan.filter(({ obstacle }) => obstacle === null);
+  const late = new AbortController();
+  const boundMs = runBoundMs(limits, applicable.length);
+  const limit = setTimeout(() => late.abort(), boundMs);
+  limit.unref();
+  const ends = AbortSignal.any([signal, late.signal]);
+  setMaxListeners(0, ends);
+  listener({ type: 'run-started', url: options.partner.url, seed, planned: plan.length, startedAt: now.toISOString() });
+  const { addresses: policy = LOCAL_TOO, resolve } = options;
+  const pinning = { policy, resolve, timeoutMs: limits.timeoutMs, signal: ends };
+  const pin = await pinEndpoint(options.partner.url, pinning).catch((error: unknown) => {
+    clearTimeout(limit);
+    throw error;
+  });
+  const partner = { ...options.partner, lookup: pin.lookup };
   const context = createContext({
     partner,
     seed,
     now,
     limits,
     emit: listener,
-    signal,
+    signal: ends,
     onSignature: options.onSignature ?? (() => {}),
   });
-  listener({ type: 'run-started', url: partner.url, seed, planned: plan.length, startedAt: now.toISOString() });
 
   const results = new Map<string, ScenarioResult>();
   const report = (given: ScenarioResult) => {
@@ -100,14 +123,13 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   const settle = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
 
   for (const planned of plan) if (planned.obstacle !== null) report(notApplicable(planned));
-  const applicable = plan.filter(({ obstacle }) => obstacle === null);
   const observing = applicable.filter(({ scenario }) => isObservation(scenario));
   let sending = applicable.filter(isSending);
   const lanes = Array.from({ length: limits.concurrency }, () => createLane(partner, limits, () => context.identities));
   const onAbort = () => {
     for (const lane of lanes) lane.close();
   };
-  signal.addEventListener('abort', onAbort, { once: true });
+  ends.addEventListener('abort', onAbort, { once: true });
   let gateFinding: Finding | null = null;
   let gateOpen: boolean | null = null;
   const inspection = await inspectWhenNeeded(context, applicable, clientFixtures);
@@ -124,13 +146,13 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     }
     const [firstLane] = lanes;
     const delivers = sending.length + observing.length > 0;
-    if (firstLane !== undefined && delivers && context.stopped === null && !signal.aborted) {
+    if (firstLane !== undefined && delivers && context.stopped === null && !ends.aborted) {
       const gate = await openGate(context, firstLane);
       gateOpen = gate.open;
       if (gate.open) {
         await runQueue(context, lanes, firstLane, sending, settle);
-        if (!signal.aborted) for (const planned of observing) report(resultOfObservation(context, planned));
-      } else if (!signal.aborted) {
+        if (!ends.aborted) for (const planned of observing) report(resultOfObservation(context, planned));
+      } else if (!ends.aborted) {
         gateFinding = await diagnoseGate(context, firstLane, gate, inspection);
         context.stopped = gateReason(gate, gateFinding);
         const own = sending.find(({ scenario }) => scenario.id === GATE_SCENARIO);
@@ -138,11 +160,15 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
       }
     }
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    clearTimeout(limit);
+    ends.removeEventListener('abort', onAbort);
     for (const lane of lanes) lane.close();
   }
 
-  const reason = signal.aborted ? 'the run was interrupted' : (context.stopped ?? 'not run');
+  const tooLate = `the run reached its time limit of ${Math.round(boundMs / 1000)} s`;
+  const reason = signal.aborted
+    ? 'the run was interrupted'
+    : (context.stopped ?? (late.signal.aborted ? tooLate : 'not run'));
   for (const planned of plan) if (!results.has(planned.scenario.id)) report(withoutVerdict(planned, reason));
   const ordered = plan.flatMap(({ scenario }) => results.get(scenario.id) ?? []);
   const { failedControls, outages } = context.seen;
@@ -176,7 +202,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     judged: ordered.length,
     requests: context.requests,
     counts: tally(ordered),
-    advice: [...(options.advice ?? [])],
+    advice: [...(options.advice ?? []), ...aboutAddresses(pin)],
     diagnosis,
     baseline: baseline === null ? null : baselineOutcome(baseline, ordered, CATALOGUE_IDS, now),
     notVerified: notVerifiedIn(plan),
@@ -203,4 +229,11 @@ function seenIn({ seen }: ReturnType<typeof createContext>) {
 
 function scoringOf({ number, digest, scored }: ScoringRevision, results: readonly ScenarioResult[]) {
   return { revision: number, digest, notScored: results.map(({ id }) => id).filter((id) => !scored.has(id)) };
+}
+
+function aboutAddresses({ host, address, refused }: Pin): string[] {
+  if (refused.length === 0) return [];
+  return [
+    `${host} also has addresses that are not delivered to (${refused.slice(0, 3).join(', ')}); the run went to ${address}.`,
+  ];
 }

@@ -42,6 +42,7 @@ async function sendPatiently(
     if (context.signal.aborted) return notSent(context.now, 'the run was interrupted');
     context.requests++;
     const attempt = await lane.send(assembled, options);
+    if (attempt.error?.kind === 'timeout') context.waitedMs += attempt.timings.totalMs;
     if (attempt.answer?.status !== 429) return attempt;
     if (!context.serial)
       context.emit({ type: 'notice', message: 'the endpoint answered 429: going on one delivery at a time' });

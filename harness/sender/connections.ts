@@ -1,6 +1,8 @@
 /** The connections of a sender. Proxies in the environment have no say: only the global agents would listen to them. */
 import http from 'node:http';
 import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { endpointOf } from './endpoint.ts';
 import type { Partner } from './partner.ts';
 import { tlsOptionsFor } from './tls-options.ts';
@@ -18,6 +20,8 @@ export interface ConnectionOptions {
   readonly maxSockets?: number;
   /** The TLS material of the partner. */
   readonly tls?: Partner['tls'];
+  /** Where hosts are, in place of the system's resolver. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 export interface Connections {
@@ -35,8 +39,13 @@ export interface Connections {
  * @throws HookproofError PARTNER_TLS when the TLS material cannot be used
  */
 export function createConnections(options: ConnectionOptions = {}): Connections {
-  const { keepAlive = true, maxSockets = Number.POSITIVE_INFINITY, tls } = options;
-  const common = { keepAlive, maxSockets, autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS };
+  const { keepAlive = true, maxSockets = Number.POSITIVE_INFINITY, tls, lookup } = options;
+  const common = {
+    keepAlive,
+    maxSockets,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+    ...(lookup !== undefined && { lookup }),
+  };
   // Material that is given is tried at once; without any, there is nothing that could fail later.
   const given = tls === undefined ? undefined : tlsOptionsFor({ tls });
   let plain: http.Agent | undefined;
@@ -44,14 +53,16 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
 
   function agentFor(url: string): http.Agent {
     if (!url.startsWith('https:')) {
-      plain ??= new http.Agent(common);
+      plain ??= withoutUnaskedBytes(new http.Agent(common));
       return plain;
     }
-    secure ??= new https.Agent({
-      ...common,
-      ...(given ?? tlsOptionsFor({})),
-      ...(!keepAlive && { maxCachedSessions: 0 }),
-    });
+    secure ??= withoutUnaskedBytes(
+      new https.Agent({
+        ...common,
+        ...(given ?? tlsOptionsFor({})),
+        ...(!keepAlive && { maxCachedSessions: 0 }),
+      }),
+    );
     return secure;
   }
 
@@ -70,4 +81,25 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
       secure?.destroy();
     },
   };
+}
+
+/**
+ * What comes on a kept connection while nothing is asked is no answer to the next request, which Node would take it for: the connection
+ * is closed.
+ */
+function withoutUnaskedBytes<Agent extends http.Agent>(agent: Agent): Agent {
+  const keep = agent.keepSocketAlive.bind(agent);
+  const reuse = agent.reuseSocket.bind(agent);
+  function refuse(this: Duplex): void {
+    this.destroy();
+  }
+  agent.keepSocketAlive = (socket) => {
+    socket.on('data', refuse);
+    return keep(socket);
+  };
+  agent.reuseSocket = (socket, request) => {
+    socket.off('data', refuse);
+    reuse(socket, request);
+  };
+  return agent;
 }

@@ -1,6 +1,7 @@
 /** The last stages of the pipeline: connect and transmit, and the answer read. One request, one answer, no repetition. */
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { type HeaderLine, LIMITS } from '../../contract/index.ts';
 import type { Answer, Attempt, Prepared, TransportError } from './attempt.ts';
 import { type Endpoint, endpointOf } from './endpoint.ts';
@@ -19,7 +20,7 @@ export interface ExchangeLimits {
   readonly timeoutMs?: number;
   /** Bytes of the answer's body that are kept; a longer answer is cut there and its connection closed. 65,536 by default. */
   readonly bodyCapBytes?: number;
-  /** Bytes of the answer's headers that are accepted; 16,384 by default. */
+  /** Bytes of the answer's headers that are accepted, and of its trailers; 16,384 by default. */
   readonly maxHeaderBytes?: number;
 }
 
@@ -35,11 +36,18 @@ const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
 const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
 /** Up to this size a body goes out together with the head. */
 const ONE_PIECE_BYTES = 16 * 1024;
+/** Interim answers (1xx) before the real one. Honest servers send one or two. */
+const MOST_INTERIM = 16;
+/** Pieces of a body; one that comes in more is cut there. */
+const MOST_PIECES = 10_000;
+/** Each piece keeps the whole of what was read with it, so many of them are put together. */
+const PIECES_KEPT = 64;
 
 /**
  * Sends one prepared request and reads its answer. Exactly the given header lines go out, in their order; Node adds one line of its own
  * behind them, `Connection`. Redirects are not followed, 1xx answers are passed over, and an answer that comes before the request is
- * wholly sent (a 401 or 413) counts, whatever the endpoint does to the connection afterwards.
+ * wholly sent (a 401 or 413) counts, whatever the endpoint does to the connection afterwards. Nothing is ever decompressed. What comes is bounded in
+ * bytes on the wire too: interim answers, the frames of chunks and blank lines count.
  *
  * @returns an attempt, always: it never rejects
  */
@@ -59,10 +67,15 @@ class Exchange {
   #writing: AbortController | undefined;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
+  #socket: Socket | undefined;
+  /** Bytes that came, of whatever kind. */
+  #received = 0;
+  #interim = 0;
   /** The head of the answer came before the request was wholly sent. */
   #early = false;
   #chunks: Uint8Array[] = [];
   #size = 0;
+  #pieces = 0;
   #settled = false;
 
   constructor(prepared: Prepared, options: ExchangeOptions, resolve: (attempt: Attempt) => void) {
@@ -82,7 +95,13 @@ class Exchange {
       signal?.addEventListener('abort', this.#abort);
       this.#progress.follow(request, endpoint);
       request.on('response', (response) => this.#read(response));
-      request.on('upgrade', (response) => this.#settle(this.#answer(response, false), null));
+      request.once('socket', this.#watch);
+      request.on('information', this.#countInterim);
+      request.on('upgrade', (response, socket) => {
+        this.#settle(this.#answer(response, false), null);
+        // Nobody speaks the other protocol here.
+        socket.destroy();
+      });
       request.on('error', (error) => this.#fail(error));
       if (write === undefined) this.#end(request, this.#prepared.body);
       else this.#write(request, write);
@@ -111,6 +130,28 @@ class Exchange {
     else request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
+  #watch = (socket: Socket): void => {
+    this.#socket = socket;
+    socket.on('data', this.#count);
+  };
+
+  /** A byte of a body takes six in a chunk of its own; what takes more has no end. */
+  #count = (piece: Uint8Array): void => {
+    this.#received += piece.length;
+    const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } = this.#options;
+    if (this.#received > 4 * maxHeaderBytes + 8 * bodyCapBytes) this.#tooMuch();
+  };
+
+  #countInterim = (): void => {
+    this.#interim += 1;
+    if (this.#interim > MOST_INTERIM) this.#tooMuch();
+  };
+
+  #tooMuch(): void {
+    if (this.#response === undefined) this.#fail({ code: 'HPE_HEADER_OVERFLOW' });
+    else this.#settle(this.#answer(this.#response, true), null);
+  }
+
   #write(request: ClientRequest, write: BodyWriter): void {
     this.#writing = new AbortController();
     write(request, this.#prepared.body, this.#writing.signal).catch((error: unknown) => this.#fail(error));
@@ -124,7 +165,9 @@ class Exchange {
     response.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk);
       this.#size += chunk.length;
-      if (this.#size > bodyCapBytes) this.#settle(this.#answer(response, true), null);
+      this.#pieces += 1;
+      if (this.#chunks.length === PIECES_KEPT) this.#chunks = [Buffer.concat(this.#chunks, this.#size)];
+      if (this.#size > bodyCapBytes || this.#pieces > MOST_PIECES) this.#settle(this.#answer(response, true), null);
     });
     response.on('end', () => this.#settle(this.#answer(response, false), null));
     response.on('error', (error) => this.#fail(error));
@@ -159,6 +202,7 @@ class Exchange {
     this.#settled = true;
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener('abort', this.#abort);
+    this.#socket?.off('data', this.#count);
     this.#writing?.abort();
     const request = this.#request;
     // A connection with an unread rest of an answer, or an unsent rest of a request, is of no further use.

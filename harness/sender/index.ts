@@ -2,6 +2,7 @@
 
 // To make notifications and deliver them.
 
+export { type AddressPolicy, type Pin, type PinOptions, pinEndpoint } from '../net/index.ts';
 export type {
   Answer,
   Attempt,

@@ -1,4 +1,5 @@
 /** What the operator has configured for one partner. Specification: What the service does; Authentication. */
+import type { LookupFunction } from 'node:net';
 import type { HeaderLine } from '../../contract/index.ts';
 
 /** A partner, as the sender core knows it. Whatever is absent is off. */
@@ -18,4 +19,6 @@ export interface Partner {
     readonly passphrase?: string;
     readonly ca?: string;
   };
+  /** Where the host of the URL is, from {@link pinEndpoint}. Without it, the system's resolver is asked for each connection. */
+  readonly lookup?: LookupFunction;
 }

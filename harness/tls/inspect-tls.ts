@@ -30,7 +30,7 @@ export interface InspectOptions {
 
 /** Opens a few connections to the endpoint of the partner and sends no delivery. Never rejects because of the endpoint. */
 export async function inspectTls(partner: Partner, { timeoutMs, now, signal }: InspectOptions): Promise<TlsInspection> {
-  const endpoint = helloEndpoint(partner.url);
+  const endpoint = helloEndpoint(partner);
   const limits = { timeoutMs, ...(signal && { signal }) };
   const [tls12, tls13, served] = await Promise.all([
     probeHello(endpoint, controlOffer('TLSv1.2'), limits),

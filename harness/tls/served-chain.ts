@@ -52,11 +52,11 @@ const MOST_LINKS = 20;
  * @throws HookproofError PARTNER_TLS when the TLS material of the partner cannot be used
  */
 export async function fetchServedChain(partner: Partner, options: ServedChainOptions): Promise<ServedChain> {
-  const { host: hostname, port, serverName } = helloEndpoint(partner.url);
-  const target: VisitTarget = { host: options.address ?? hostname, port, hostname };
+  const { host: hostname, port, serverName, lookup } = helloEndpoint(partner);
+  const target: VisitTarget = { host: options.address ?? hostname, port, hostname, lookup };
   const trust = { ...tlsOptionsFor(partner), rejectUnauthorized: false };
   const [hello, own] = await Promise.all([
-    probeHello({ host: target.host, port, serverName }, OFFER, options),
+    probeHello({ host: target.host, port, serverName, lookup }, OFFER, options),
     visit(target, trust, options, (socket) => look(socket, hostname)),
   ]);
   const plain = hello.kind === 'server-hello' ? hello : null;

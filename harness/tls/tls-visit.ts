@@ -1,5 +1,5 @@
 /** One TLS handshake with Node's own client, which never sends a request: what was negotiated, and what the server showed. */
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
 import { classifyTransportError, type TransportError } from '../sender/index.ts';
 import { firstPhase, type LookLimits, type Supervision, superviseSocket } from './supervise-socket.ts';
@@ -10,11 +10,13 @@ export interface VisitTarget {
   readonly port: number;
   /** The name in the URL, which the certificate has to be for. */
   readonly hostname: string;
+  /** Where the name is, in place of the system's resolver. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** @returns what `look` sees once the handshake is done, or why it was not; it never rejects */
 export function visit<T>(
-  { host, port, hostname }: VisitTarget,
+  { host, port, hostname, lookup }: VisitTarget,
   options: ConnectionOptions,
   limits: LookLimits,
   look: (socket: TLSSocket) => T,
@@ -30,6 +32,7 @@ export function visit<T>(
       const socket = connect({
         host,
         port,
+        ...(lookup !== undefined && { lookup }),
         // As https has it: names are said, addresses are not (RFC 6066, 3).
         servername: isIP(hostname) === 0 ? hostname : '',
         // The address that is connected to may be another than the name that is asked for.

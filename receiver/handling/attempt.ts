@@ -1,14 +1,14 @@
 /** One attempt to handle what was claimed, up to what is to be written about it. */
+import { parse as parseSafely } from 'secure-json-parse';
 import { type ReceivedNotification, readNotification } from '../../contract/index.ts';
 import { orderStep } from '../inbox/filing.ts';
 import type { ClaimedEntry, Settlement } from '../inbox/inbox.ts';
-import { errorFields, type ReceiverLogger } from '../logger.ts';
+import type { ReceiverLogger } from '../logger.ts';
 import type { Handler, Handlers } from './handlers.ts';
 import { type HandlingPolicy, retryDelayMs } from './handling-policy.ts';
 import { isBehind } from './order-rules.ts';
-
-/** Characters of an error that are kept with the entry. */
-const MAX_ERROR_LENGTH = 500;
+import { describeThrown, thrownFields } from './thrown.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 interface AttemptParts {
   readonly handlers: Handlers;
@@ -20,43 +20,51 @@ interface AttemptParts {
 
 export interface AttemptResult {
   readonly kind: string;
-  readonly outcome: 'done' | 'failed' | 'dead' | 'superseded';
+  /** `interrupted`: the receiver ends, and the handler gave up because of it. It is no failure and does not count. */
+  readonly outcome: 'done' | 'failed' | 'dead' | 'superseded' | 'interrupted';
   readonly settlement: Settlement;
 }
 
-/** Never rejects: whatever a handler does, there is something to write. */
+/** Whatever a handler does, there is something to write. */
 export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise<AttemptResult> {
+  const { handlers, policy, logger, signal } = parts;
   const notification = read(claim.rawBody);
   if (notification === null) {
     const error = 'the stored body cannot be read as a notification any more';
+    logger.error({ event: 'handler-dead', id: claim.id, error: { message: error } }, 'stored body cannot be read');
     return { kind: 'UNKNOWN', outcome: 'dead', settlement: { claim, state: 'dead', error } };
   }
-  const { id, kind } = notification;
+  const { kind } = notification;
+  const { id } = claim;
   const order = orderStep(notification);
-  const { handlers, policy, logger } = parts;
   const handler = handlers[kind] as Handler<ReceivedNotification['kind']> | undefined;
-  if (handler === undefined) return { kind, outcome: 'done', settlement: { claim, state: 'done', order } };
+  if (handler === undefined && kind === 'CAAS_SELL' && handlers.REFUND !== undefined) {
+    return { kind, outcome: 'done', settlement: { claim, state: 'done', order } };
+  }
   if (isBehind(order, claim.progress)) {
     logger.info({ event: 'superseded', id, kind }, 'order status came too late');
-    return { kind, outcome: 'superseded', settlement: { claim, state: 'superseded' } };
+    return { kind, outcome: 'superseded', settlement: { claim, state: 'superseded', order } };
   }
-  if (claim.failedSellSeen === false) {
-    logger.warn({ event: 'refund-without-sell', id, kind }, 'the failed SELL of this REFUND did not come');
+  const sellMissing = claim.failedSellSeen === false;
+  if (sellMissing) {
+    logger.warn({ event: 'refund-without-sell', id, kind }, 'the failed SELL of this REFUND was not handled');
   }
   try {
-    await withTimeLimit(parts, (signal) =>
-      handler(notification, {
-        logger,
-        idempotencyKey: id,
-        attempt: claim.attempt,
-        signal,
-        sellMissing: claim.failedSellSeen === false,
-      }),
+    // Another receiver wanted it handled: one of another version, or this one before its configuration changed.
+    if (handler === undefined) throw new Error(`this receiver has no handler for ${kind}`);
+    const context = { logger, idempotencyKey: id, attempt: claim.attempt, sellMissing };
+    await withTimeLimit(policy.timeLimitMs, signal, (limited) =>
+      handler(notification, { ...context, signal: limited }),
     );
     return { kind, outcome: 'done', settlement: { claim, state: 'done', order } };
   } catch (thrown) {
-    const fields = { id, kind, attempt: claim.attempt, error: errorFields(thrown) };
-    const error = describe(thrown);
+    const fields = { id, kind, attempt: claim.attempt, error: thrownFields(thrown) };
+    const error = describeThrown(thrown);
+    if (signal.aborted) {
+      logger.info({ event: 'handler-interrupted', ...fields }, 'handler gave up because the receiver ends');
+      const settlement = { claim, state: 'pending', delayMs: 0, error, uncounted: true } as const;
+      return { kind, outcome: 'interrupted', settlement };
+    }
     if (claim.attempt >= policy.attempts) {
       logger.error({ event: 'handler-dead', ...fields }, 'handler failed for the last time');
       return { kind, outcome: 'dead', settlement: { claim, state: 'dead', error } };
@@ -67,38 +75,13 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
   }
 }
 
+/** As the stages `parse` and `validate` read it when it came. */
 function read(rawBody: Buffer): ReceivedNotification | null {
   try {
-    const reading = readNotification(JSON.parse(rawBody.toString('utf8')));
+    const text = rawBody.toString('utf8');
+    const reading = readNotification(parseSafely(text, { protoAction: 'remove', constructorAction: 'remove' }));
     return reading.ok ? reading.notification : null;
   } catch {
     return null;
   }
-}
-
-/** Rejects when the handler does, or when its time is over. It cannot be stopped, only told. */
-async function withTimeLimit(
-  { policy, signal }: AttemptParts,
-  handle: (signal: AbortSignal) => Promise<void> | void,
-): Promise<void> {
-  const limit = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = new Error(`the handler took longer than ${policy.timeLimitMs} ms`);
-      limit.abort(error);
-      reject(error);
-    }, policy.timeLimitMs);
-  });
-  try {
-    await Promise.race([handle(AbortSignal.any([signal, limit.signal])), overdue]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function describe(thrown: unknown): string {
-  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `threw ${typeof thrown}`;
-  // NUL has no place in a text of PostgreSQL.
-  return text.replaceAll('\0', '').slice(0, MAX_ERROR_LENGTH);
 }

@@ -4,7 +4,7 @@ import type { ReceiverLogger } from '../logger.ts';
 export interface HandlerContext {
   readonly logger: ReceiverLogger;
   /**
-   * The same in every attempt, and never that of another notification. Hand it to whatever you call (a payment, a ledger), so that a second
+   * The id of the notification: the same in every attempt, and never that of another one. At most 200 characters. Hand it to whatever you call (a payment, a ledger), so that a second
    * attempt does nothing twice: a handler may run again after a crash, even when it had come to its end.
    */
   readonly idempotencyKey: string;
@@ -12,7 +12,7 @@ export interface HandlerContext {
   readonly attempt: number;
   /** Aborted when the time limit of the handler is over, or the receiver ends. What a handler does after that, it does beside another attempt. */
   readonly signal: AbortSignal;
-  /** For a REFUND: the failed SELL that belongs to it did not come within the limit. Specification: Refund status. */
+  /** For a REFUND: the failed SELL that belongs to it did not come within the limit, or its handler has failed for good. Specification: Refund status. */
   readonly sellMissing: boolean;
 }
 

@@ -38,14 +38,17 @@ const LONGEST_MS = 2 ** 31 - 1;
 export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): HandlingPolicy {
   const policy = { ...DEFAULTS, ...given };
   for (const [name, value] of Object.entries(policy)) {
+    if (!Object.hasOwn(DEFAULTS, name)) {
+      throw new HookproofError('RECEIVER_HANDLING', `handling.${name} is not a setting.`, {
+        hint: `There are ${Object.keys(DEFAULTS).join(', ')}.`,
+      });
+    }
     const least = name === 'firstDelayMs' || name === 'maxDelayMs' || name === 'refundWaitMs' ? 0 : 1;
     if (Number.isSafeInteger(value) && value >= least && value <= LONGEST_MS) continue;
     throw new HookproofError(
       'RECEIVER_HANDLING',
       `handling.${name} is not a whole number from ${least} to ${LONGEST_MS}.`,
-      {
-        hint: `Leave it out for ${DEFAULTS[name as keyof HandlingPolicy] ?? 'the default'}.`,
-      },
+      { hint: `Leave it out for ${DEFAULTS[name as keyof HandlingPolicy]}.` },
     );
   }
   return policy;

@@ -2,13 +2,17 @@
  * Runs the handlers: claims from the inbox what is due, a few at a time, and writes down what came of it. What a handler throws never takes the
  * process down, and what is under way when the process dies is claimed again.
  */
+import { setMaxListeners } from 'node:events';
 import type { ReceivedNotification } from '../../contract/index.ts';
 import type { ClaimedEntry, Inbox, Settlement } from '../inbox/inbox.ts';
 import { type InboxMeter, silentMeter } from '../inbox/meter.ts';
-import { errorFields, type ReceiverLogger } from '../logger.ts';
+import type { ReceiverLogger } from '../logger.ts';
 import { attempt } from './attempt.ts';
 import type { Handlers } from './handlers.ts';
 import type { HandlingPolicy } from './handling-policy.ts';
+import { outageLog } from './outage-log.ts';
+import { describeThrown } from './thrown.ts';
+import { within } from './time-limit.ts';
 
 export interface Handling {
   /** How a notification is to be stored: whether a handler is waiting for it, and what it has to wait for. */
@@ -17,7 +21,10 @@ export interface Handling {
   wake(): void;
   /** Resolves when nothing is due and nothing runs. */
   settled(): Promise<void>;
-  /** Claims no more, and resolves when what runs has ended, after `timeoutMs` at the latest. */
+  /**
+   * Claims no more, and resolves when what runs has ended, after `timeoutMs` at the latest. What still runs shortly before is told by its signal. A
+   * durable inbox keeps what waits; what waits in memory is lost, so that what is due there is still handled.
+   */
   stop(timeoutMs: number): Promise<void>;
 }
 
@@ -31,78 +38,96 @@ export function createHandling(config: {
   const { handlers, inbox, logger, handling: policy, meter = silentMeter } = config;
   const running = new Map<ClaimedEntry, Promise<void>>();
   const ending = new AbortController();
+  // One listener for each handler that runs.
+  setMaxListeners(0, ending.signal);
   let onSettled: (() => void)[] = [];
   let scheduled = false;
-  let claiming = false;
   let woken = false;
+  let claiming: Promise<void> | undefined;
   let stopped = Object.keys(handlers).length === 0;
-  let unreachable = false;
+  let keeping = false;
+  const outages = outageLog(logger);
   let next: NodeJS.Timeout | undefined;
 
   /** Once for everything that happens in one turn of the event loop. */
   function wake(): void {
     woken = true;
-    if (scheduled || stopped) return;
+    if (scheduled || stopped || claiming !== undefined) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      void pump();
+      claiming = claim().then((again) => {
+        claiming = undefined;
+        // Whoever called meanwhile may have meant what this claim did not see yet. Without a place, the end of a handler calls.
+        if (again || (woken && !outages.has('inbox-failed') && running.size < policy.concurrency)) wake();
+      });
     });
   }
 
-  async function pump(): Promise<void> {
+  /** Resolves with whether there is more to claim at once. Never rejects. */
+  async function claim(): Promise<boolean> {
     const free = policy.concurrency - running.size;
-    if (claiming || stopped || free <= 0) return;
-    claiming = true;
+    if (stopped || free <= 0) return false;
     woken = false;
     clearTimeout(next);
     try {
       const claims = await inbox.claim(free, policy.leaseMs);
-      if (unreachable) logger.info({ event: 'inbox-back' }, 'the inbox can be reached again');
-      unreachable = false;
-      for (const claim of claims) running.set(claim, run(claim));
-      claiming = false;
-      if (woken || claims.length === free) return wake();
-      if (running.size === 0) settle();
-      await sleepUntilDue();
+      outages.over('inbox-failed');
+      for (const claimed of claims) running.set(claimed, stopped ? giveBack(claimed) : run(claimed));
+      if (claims.length === free) return running.size < policy.concurrency;
+      if (running.size === 0 && !woken) settle();
+      const dueMs = await inbox.nextDueMs();
+      if (inbox.durable) sleep(Math.min(dueMs ?? policy.pollMs, policy.pollMs));
+      else if (dueMs !== null) sleep(dueMs);
     } catch (error) {
-      claiming = false;
-      // Once for an outage, and not once a second.
-      if (!unreachable)
-        logger.error({ event: 'inbox-failed', error: errorFields(error) }, 'the inbox cannot be reached');
-      unreachable = true;
+      outages.began('inbox-failed', error);
       sleep(policy.pollMs);
     }
+    return false;
   }
 
-  async function run(claim: ClaimedEntry): Promise<void> {
+  /** Never rejects. */
+  async function run(claimed: ClaimedEntry): Promise<void> {
     const startedAt = performance.now();
-    const { kind, outcome, settlement } = await attempt(claim, { handlers, policy, logger, signal: ending.signal });
-    meter.handled(kind, outcome, (performance.now() - startedAt) / 1000);
+    let settlement: Settlement = { claim: claimed, state: 'pending', delayMs: policy.pollMs, error: null };
+    try {
+      const result = await attempt(claimed, { handlers, policy, logger, signal: ending.signal });
+      settlement = result.settlement;
+      if (result.outcome !== 'interrupted')
+        meter.handled(result.kind, result.outcome, (performance.now() - startedAt) / 1000);
+    } catch (error) {
+      // Of the logger or the meter: a reason to lose neither the entry nor the process.
+      process.emitWarning(`The receiver's own code failed: ${describeThrown(error)}`);
+    }
     await writeDown(settlement);
-    running.delete(claim);
+    running.delete(claimed);
     wake();
+  }
+
+  /** What was claimed while the receiver began to end. */
+  async function giveBack(claimed: ClaimedEntry): Promise<void> {
+    await writeDown({ claim: claimed, state: 'pending', delayMs: 0, error: null, uncounted: true });
+    running.delete(claimed);
   }
 
   /** Until it is written, or nobody waits for it any more: otherwise the handler would have to run again. */
   async function writeDown(settlement: Settlement): Promise<void> {
+    let unsure = false;
     while (true) {
       try {
-        if (await inbox.settle(settlement)) return;
+        const ours = await inbox.settle(settlement);
+        outages.over('settle-failed');
+        // It may have been written before, and only the answer was lost.
+        if (ours || unsure) return;
         logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
         return;
       } catch (error) {
-        logger.error({ event: 'settle-failed', id: settlement.claim.id, error: errorFields(error) }, 'inbox failed');
+        unsure = true;
+        outages.began('settle-failed', error);
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, policy.pollMs));
       }
     }
-  }
-
-  async function sleepUntilDue(): Promise<void> {
-    const dueMs = await inbox.nextDueMs();
-    if (inbox.durable) sleep(Math.min(dueMs ?? policy.pollMs, policy.pollMs));
-    else if (dueMs !== null) sleep(dueMs);
   }
 
   function sleep(ms: number): void {
@@ -120,6 +145,8 @@ export function createHandling(config: {
 
   /** Keeps what is ours, and takes what has lost its receiver. */
   async function keepLeases(): Promise<void> {
+    if (keeping) return;
+    keeping = true;
     try {
       await inbox.extend([...running.keys()], policy.leaseMs);
       const recovered = await inbox.recover(policy.attempts);
@@ -129,7 +156,14 @@ export function createHandling(config: {
       }
     } catch {
       // The next claim fails too, and says so.
+    } finally {
+      keeping = false;
     }
+  }
+
+  async function allEnded(): Promise<void> {
+    await claiming;
+    await Promise.all(running.values());
   }
 
   const leases = stopped || !inbox.durable ? undefined : setInterval(keepLeases, Math.ceil(policy.leaseMs / 3)).unref();
@@ -143,22 +177,32 @@ export function createHandling(config: {
     },
     wake,
     settled() {
-      if (stopped) return Promise.all(running.values()).then(() => {});
+      if (stopped) return allEnded();
       return new Promise((resolve) => {
         onSettled.push(resolve);
         wake();
       });
     },
     async stop(timeoutMs) {
+      const graceMs = Math.min(1000, timeoutMs / 10);
+      const deadline = performance.now() + timeoutMs - graceMs;
       // What is only in memory would be lost.
-      const deadline = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
-      if (!inbox.durable && !stopped) await Promise.race([this.settled(), deadline]);
+      if (!inbox.durable && !stopped) await within(timeoutMs - graceMs, this.settled());
       stopped = true;
       clearTimeout(next);
-      await Promise.race([Promise.all(running.values()), deadline]);
-      clearInterval(leases);
+      await within(deadline - performance.now(), allEnded());
+      // The rest is told, and gets a moment to give up in an orderly way. What goes on nevertheless comes back when its lease has run out.
       ending.abort(new Error('the receiver ends'));
+      await within(graceMs, allEnded());
+      clearInterval(leases);
       settle();
+      if (!inbox.durable) await tellOfLoss();
     },
   };
+
+  async function tellOfLoss(): Promise<void> {
+    const { pending, running: unfinished } = await inbox.depths();
+    const entries = pending + unfinished;
+    if (entries > 0) logger.warn({ event: 'inbox-lost', entries }, 'notifications that waited in memory are lost');
+  }
 }

@@ -9,6 +9,13 @@ export interface Dialect {
   readonly now: string;
   /** Skips rows that another receiver is claiming at this moment. */
   readonly skipLocked: string;
+  /**
+   * Joined to `entry` where it is locked: skips rows that another receiver has changed since this statement began. What the statement found out about
+   * them is not true any more.
+   */
+  readonly unchanged: string;
+  /** Whether statements of several receivers overlap. */
+  readonly shared: boolean;
   /** The text of the n-th parameter, from 1 on. */
   readonly parameter: (n: number) => string;
 }
@@ -19,6 +26,8 @@ export const SQLITE: Dialect = {
   integer: 'INTEGER',
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   skipLocked: '',
+  unchanged: '',
+  shared: false,
   parameter: (n) => `?${n}`,
 };
 
@@ -29,5 +38,8 @@ export const POSTGRES: Dialect = {
   // Of the statement, and not clock_timestamp(): an index cannot be searched for a value that changes while it is searched.
   now: 'CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)',
   skipLocked: 'FOR UPDATE OF entry SKIP LOCKED',
+  // When it gets the lock of a changed row, PostgreSQL looks at the row as it is now, and at all that is not locked as it was: `seen` is still the old one.
+  unchanged: 'JOIN hookproof_inbox AS seen ON seen.seq = entry.seq AND seen.xmin = entry.xmin',
+  shared: true,
   parameter: (n) => `$${n}`,
 };

@@ -1,7 +1,7 @@
 /** How a notification is filed: the keys by which it is found, and its place among those of the same transaction. */
 import { createHash } from 'node:crypto';
 import type { ReceivedNotification } from '../../contract/index.ts';
-import type { AcceptedDelivery } from './inbox.ts';
+import type { AcceptedDelivery, OrderStep } from './inbox.ts';
 
 /** The columns of a new entry. Times in milliseconds since 1970. */
 export interface Filing {
@@ -29,9 +29,11 @@ const RANKS: ReadonlyMap<string, number> = new Map([
   ['FAILED', 4],
 ]);
 
-/** Beyond every time: a REFUND comes after everything else of its transaction, whatever its time says. */
+/** A REFUND comes after everything else of its transaction, whatever its time says. */
 const AFTER_ALL = 8e15;
 const RANKS_A_MILLISECOND = 8;
+/** Later times, from the year 5138 on, share one place: with more, the place of a REFUND would be no whole number that JavaScript can hold. */
+const LATEST_PLACE = 8e14;
 const MAX_KEY_LENGTH = 200;
 
 export function fileDelivery({ notification, rawBody, receivedAt, handle, waitMs = 0 }: AcceptedDelivery): Filing {
@@ -48,7 +50,7 @@ export function fileDelivery({ notification, rawBody, receivedAt, handle, waitMs
     status: status === null ? null : storableKey(status),
     at: at?.getTime() ?? null,
     receivedAt: receivedAt.getTime(),
-    position: kind === 'REFUND' ? AFTER_ALL : time * RANKS_A_MILLISECOND + rank,
+    position: (kind === 'REFUND' ? AFTER_ALL : 0) + Math.min(time * RANKS_A_MILLISECOND + rank, LATEST_PLACE),
     state: handle ? 'pending' : 'done',
     waitMs,
     rawBody,
@@ -56,9 +58,7 @@ export function fileDelivery({ notification, rawBody, receivedAt, handle, waitMs
 }
 
 /** Where an order stands after this notification, by the key of the order. Null when it says nothing about that. */
-export function orderStep(
-  notification: ReceivedNotification,
-): { readonly key: string; readonly rank: number; readonly at: number; readonly failed: boolean } | null {
+export function orderStep(notification: ReceivedNotification): OrderStep | null {
   if (notification.kind !== 'CAAS_BUY' && notification.kind !== 'CAAS_SELL') return null;
   const { transactionId, metadata, errorData } = notification.data;
   const rank = RANKS.get(metadata.orderStatus ?? '');
@@ -81,7 +81,7 @@ function orderKey(kind: 'CAAS_BUY' | 'CAAS_SELL', transactionId: string): string
  * A text as every database can keep it in an index: PostgreSQL takes no NUL and no lone surrogate, and nothing long. Different texts stay different. The body
  * has the original.
  */
-function storableKey(text: string): string {
+export function storableKey(text: string): string {
   const plain = text.length <= MAX_KEY_LENGTH && !/[\0\p{Surrogate}]/u.test(text);
   if (plain && !text.startsWith('"') && !text.startsWith('sha256:')) return text;
   const quoted = JSON.stringify(text);

@@ -43,13 +43,12 @@ export interface ClaimedEntry {
   readonly failedSellSeen: boolean | null;
 }
 
-/** What came of a claim. `order` is what is known of the order from now on. */
+/** What a notification says of its order. `failed` is remembered for the REFUND, whatever comes after it. */
+export type OrderStep = OrderProgress & { readonly key: string; readonly failed: boolean };
+
+/** What came of a claim. */
 export type Settlement = { readonly claim: ClaimedEntry } & (
-  | {
-      readonly state: 'done';
-      readonly order: (OrderProgress & { readonly key: string; readonly failed: boolean }) | null;
-    }
-  | { readonly state: 'superseded' }
+  | { readonly state: 'done' | 'superseded'; readonly order: OrderStep | null }
   | { readonly state: 'dead'; readonly error: string }
   /** To be tried again after `delayMs`. `uncounted` takes the attempt back: it was none. */
   | { readonly state: 'pending'; readonly delayMs: number; readonly error: string | null; readonly uncounted?: true }
@@ -81,7 +80,7 @@ export interface Inbox {
    * To be called now and then. Gives how many entries it were.
    */
   recover(maxAttempts: number): Promise<number>;
-  /** In how many milliseconds the next entry that is not due yet will be. Null when there is none. */
+  /** In how many milliseconds the next entry can be claimed: 0 when one can be by now. Null when none waits for a time. */
   nextDueMs(): Promise<number | null>;
   /** How many entries are in each state that is not over: what waits, what runs, what is dead. */
   depths(): Promise<Readonly<Record<'pending' | 'running' | 'dead', number>>>;
@@ -92,7 +91,7 @@ export interface Inbox {
 }
 
 /** What an inbox keeps of a notification, and where it stands. */
-export interface InboxEntry {
+export interface EntrySummary {
   /** The order of arrival. */
   readonly seq: number;
   readonly id: string;
@@ -107,6 +106,10 @@ export interface InboxEntry {
   readonly dueAt: Date | null;
   readonly lastError: string | null;
   readonly settledAt: Date | null;
+  readonly bodyBytes: number;
+}
+
+export interface InboxEntry extends EntrySummary {
   /** The body as it came, byte for byte. */
   readonly rawBody: Buffer;
 }
@@ -117,14 +120,27 @@ export interface EntryFilter {
   readonly states?: readonly EntryState[];
   readonly kinds?: readonly string[];
   readonly transactionId?: string;
+  /** Received at this time or later. */
   readonly since?: Date;
+  /** Received before this time. */
   readonly until?: Date;
+  /** How the id begins. */
+  readonly idPrefix?: string;
+  /** Done, superseded or dead before this time. */
+  readonly settledBefore?: Date;
+  readonly upToSeq?: number;
+}
+
+/** In the order of arrival, at most `limit` of those after `afterSeq`. `newestFirst` turns it around: those before `afterSeq`. */
+export interface EntryPage {
+  readonly limit: number;
+  readonly afterSeq?: number;
+  readonly newestFirst?: boolean;
 }
 
 /** An inbox that outlives the process, and can be looked into. */
 export interface DurableInbox extends Inbox {
-  /** In the order of arrival, at most `limit` of those after `afterSeq`. `newestFirst` turns it around: those before `afterSeq`. */
-  list(filter: EntryFilter, page: { limit: number; afterSeq?: number; newestFirst?: boolean }): Promise<InboxEntry[]>;
+  list(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
   /** Makes entries due again, with all their attempts before them. What is running is left alone. Gives how many it were. */
   replay(filter: EntryFilter): Promise<number>;
 }

@@ -92,7 +92,7 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
       }
       forget(entry);
       if (settlement.state === 'dead') dead += 1;
-      if (settlement.state === 'done' && settlement.order !== null) {
+      if ('order' in settlement && settlement.order !== null) {
         const { key, ...step } = settlement.order;
         const before = orders.get(key);
         orders.delete(key);
@@ -109,7 +109,10 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
     async nextDueMs() {
       const now = Date.now();
       let next = Number.POSITIVE_INFINITY;
-      for (const { dueAt, claimed } of waiting.values()) if (!claimed && dueAt > now && dueAt < next) next = dueAt;
+      for (const entry of waiting.values()) {
+        if (entry.claimed || !isHead(entry)) continue;
+        next = Math.min(next, isDue(entry, now) ? now : entry.dueAt);
+      }
       return Number.isFinite(next) ? next - now : null;
     },
     async depths() {

@@ -15,6 +15,7 @@ export function migrations({ bytes, counter, integer }: Dialect): readonly (read
         received_at ${integer} NOT NULL,
         position ${integer} NOT NULL,
         state TEXT NOT NULL,
+        behind INTEGER NOT NULL DEFAULT 0,
         attempts INTEGER NOT NULL DEFAULT 0,
         due_at ${integer},
         owner TEXT,
@@ -24,8 +25,9 @@ export function migrations({ bytes, counter, integer }: Dialect): readonly (read
         body ${bytes} NOT NULL
       )`,
       // One index for each question that is asked, over no more rows than it is about: what is done is in none of them.
-      `CREATE INDEX hookproof_inbox_due ON hookproof_inbox (due_at, seq) WHERE state = 'pending'`,
-      `CREATE INDEX hookproof_inbox_unsettled ON hookproof_inbox (transaction_id, position, seq) WHERE state IN ('pending', 'running')`,
+      `CREATE INDEX hookproof_inbox_due ON hookproof_inbox (due_at, seq) WHERE state = 'pending' AND behind = 0`,
+      `CREATE INDEX hookproof_inbox_behind ON hookproof_inbox (transaction_id) WHERE state = 'pending' AND behind = 1`,
+      `CREATE INDEX hookproof_inbox_in_order ON hookproof_inbox (transaction_id, position, seq) WHERE state = 'pending'`,
       `CREATE INDEX hookproof_inbox_leases ON hookproof_inbox (lease_until) WHERE state = 'running'`,
       `CREATE INDEX hookproof_inbox_waiting ON hookproof_inbox (transaction_id) WHERE state = 'pending' AND kind = 'REFUND'`,
       `CREATE INDEX hookproof_inbox_dead ON hookproof_inbox (seq) WHERE state = 'dead'`,

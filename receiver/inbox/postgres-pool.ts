@@ -8,9 +8,10 @@ import { migrations } from './migrations.ts';
 export type PostgresWarning = (event: string, message: string, cause?: unknown) => void;
 
 const CONNECTIONS = 6;
-/** A sender waits for its answer: a 503 after so many milliseconds is better than none. */
-const CONNECT_TIMEOUT_MS = 3000;
-const STATEMENT_TIMEOUT_MS = 5000;
+/** In milliseconds. The server ends a statement that takes longer; when it says nothing at all, the client ends the connection a little later. */
+const CONNECT_TIMEOUT_MS = 2500;
+const STATEMENT_TIMEOUT_MS = 4000;
+const QUERY_TIMEOUT_MS = 4500;
 /** Any number, as long as it is the same everywhere: receivers that start together change the schema one after the other. */
 const MIGRATION_LOCK = 7_355_608;
 
@@ -22,19 +23,30 @@ export async function openPool(url: string, onWarning: PostgresWarning): Promise
     max: CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    // Of the client: for a server that does not answer at all.
-    query_timeout: STATEMENT_TIMEOUT_MS + 1000,
+    query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'hookproof-receiver',
   });
   // Without a listener, a connection that breaks while it is idle would end the process. The pool makes a new one when it is needed.
-  pool.on('error', (error) => onWarning('inbox-connection', 'a connection to the inbox was lost', error));
+  // All of them break at once: that is one line in the log.
+  let lost = false;
+  pool.on('error', (error) => {
+    if (!lost) onWarning('inbox-connection', 'connections to the inbox were lost', error);
+    lost = true;
+  });
+  pool.on('connect', () => {
+    lost = false;
+  });
   try {
     const client = await pool.connect();
+    // It says so twice when it breaks: the statement rejects too.
+    const onError = () => {};
+    client.on('error', onError);
     try {
       await checkDurability(client, onWarning);
       await migrate(client);
     } finally {
+      client.off('error', onError);
       client.release();
     }
     return pool;

@@ -1,6 +1,6 @@
 /** The values of one row, in the order in which the statements take them. */
 import type { Filing } from './filing.ts';
-import type { Settlement } from './inbox.ts';
+import type { OrderStep, Settlement } from './inbox.ts';
 import type { SqlValue } from './sql-inbox.ts';
 
 export function filingValues(filing: Filing): SqlValue[] {
@@ -23,6 +23,6 @@ export function settlementValues(settlement: Settlement): SqlValue[] {
   ];
 }
 
-export function orderValues(order: { key: string; rank: number; at: number; failed: boolean }): SqlValue[] {
+export function orderValues(order: OrderStep): SqlValue[] {
   return [order.key, order.rank, order.at, order.failed ? 1 : 0];
 }

@@ -1,7 +1,8 @@
 /** An inbox on a database. What is the same for SQLite and PostgreSQL is here; each brings its way to write many rows at once. */
 import type { Dialect } from './dialect.ts';
+import { bytesOf, listEntries, replayEntries } from './entries.ts';
 import { type Filing, fileDelivery } from './filing.ts';
-import type { ClaimedEntry, DurableInbox, EntryFilter, EntryState, InboxEntry, Settlement } from './inbox.ts';
+import type { ClaimedEntry, DurableInbox, EntryState, Settlement } from './inbox.ts';
 import { statements } from './statements.ts';
 
 export type SqlValue = string | number | null | Buffer;
@@ -14,6 +15,8 @@ export interface SqlDatabase {
   put(filing: Filing): Promise<'stored' | 'duplicate'>;
   /** Ends a claim, together with others. False when the claim is not ours any more. */
   settle(settlement: Settlement): Promise<boolean>;
+  /** Lets the heads of transactions be claimed. */
+  release(transactions: readonly string[]): Promise<void>;
   read(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   /** Runs one statement that changes rows, and gives those that it returns. Resolves when it is durable. */
   write(
@@ -26,16 +29,31 @@ export interface SqlDatabase {
 /** The error of an entry whose receiver went away in the middle. */
 const GONE = 'the receiver that handled it ended, or lost its lease';
 
+/** How many entries a claim looks at in one step when those that are due first cannot run yet, and how many steps it takes when it has found something. */
+const LOOK_AT = 256;
+const STEPS = 8;
+/** How often it is looked whether a release was lost, in milliseconds. That takes a crash at the wrong moment. */
+const SWEEP_MS = 60_000;
+
 /** `owner` tells this receiver from every other on the same database. */
 export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   const { dialect } = database;
   const sql = statements(dialect);
+  let sweepAt = 0;
   return {
     durable: true,
     put: async (delivery) => database.put(fileDelivery(delivery)),
     async claim(limit, leaseMs) {
-      const { rows } = await database.write(sql.claim, [limit, owner, leaseMs]);
-      return rows.toSorted((one, other) => Number(one.seq) - Number(other.seq)).map(readClaim);
+      const claimed: SqlRow[] = [];
+      let lookAt = limit;
+      for (let step = 1; claimed.length === 0 || step <= STEPS; step += 1) {
+        const { rows } = await database.write(sql.claim, [limit - claimed.length, owner, leaseMs, lookAt]);
+        claimed.push(...rows.filter(({ state }) => state === 'running'));
+        // All that is due was looked at, or there are enough.
+        if (rows.length < lookAt || claimed.length >= limit) break;
+        lookAt = LOOK_AT;
+      }
+      return claimed.toSorted((one, other) => Number(one.seq) - Number(other.seq)).map(readClaim);
     },
     settle: (settlement) => database.settle(settlement),
     async extend(claims, leaseMs) {
@@ -44,8 +62,14 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       await database.write(sql.extend(ids.length), [owner, leaseMs, ...ids]);
     },
     async recover(maxAttempts) {
-      await database.write(sql.releaseRefunds);
-      return (await database.write(sql.reclaim, [maxAttempts, GONE])).changes;
+      const { rows } = await database.write(sql.reclaim, [maxAttempts, GONE]);
+      await database.release(transactionsOf(rows));
+      if (dialect.shared && performance.now() >= sweepAt) {
+        sweepAt = performance.now() + SWEEP_MS;
+        await database.write(sql.releaseMissed);
+        await database.write(sql.releaseRefunds);
+      }
+      return rows.length;
     },
     async nextDueMs() {
       const [row] = await database.read(sql.nextDue);
@@ -59,43 +83,15 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
     async ping() {
       await database.read('SELECT 1 AS one');
     },
-    async list(filter, { limit, afterSeq, newestFirst = false }) {
-      const { where, values } = conditions(filter, dialect);
-      const beyond = afterSeq ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
-      const rows = await database.read(
-        `SELECT * FROM hookproof_inbox WHERE ${where} AND seq ${newestFirst ? '<' : '>'} ${dialect.parameter(values.length + 1)}
-         ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ${dialect.parameter(values.length + 2)}`,
-        [...values, beyond, limit],
-      );
-      return rows.map(readEntry);
-    },
-    async replay(filter) {
-      const { where, values } = conditions(filter, dialect);
-      const { changes } = await database.write(
-        `UPDATE hookproof_inbox SET state = 'pending', attempts = 0, due_at = ${dialect.now}, settled_at = NULL
-         WHERE state <> 'running' AND ${where}`,
-        values,
-      );
-      return changes;
-    },
+    list: (filter, page) => listEntries(database, filter, page),
+    replay: (filter) => replayEntries(database, filter),
     close: () => database.close(),
   };
 }
 
-/** A filter as SQL, with its parameters from 1 on. */
-function conditions(filter: EntryFilter, { parameter }: Dialect): { where: string; values: SqlValue[] } {
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue) => parameter(values.push(value));
-  const anyOf = (column: string, wanted: readonly string[]) => `${column} IN (${wanted.map(add).join(', ') || 'NULL'})`;
-  const parts = [
-    filter.ids && anyOf('id', filter.ids),
-    filter.states && anyOf('state', filter.states),
-    filter.kinds && anyOf('kind', filter.kinds),
-    filter.transactionId === undefined ? undefined : `transaction_id = ${add(filter.transactionId)}`,
-    filter.since && `received_at >= ${add(filter.since.getTime())}`,
-    filter.until && `received_at < ${add(filter.until.getTime())}`,
-  ];
-  return { where: ['1 = 1', ...parts.filter((part) => part !== undefined)].join(' AND '), values };
+/** Each transaction of some rows, once. */
+export function transactionsOf(rows: readonly SqlRow[]): string[] {
+  return [...new Set(rows.map((row) => textOf(row.transaction_id)))].filter((each) => each !== null);
 }
 
 function readClaim(row: SqlRow): ClaimedEntry {
@@ -110,30 +106,4 @@ function readClaim(row: SqlRow): ClaimedEntry {
   };
 }
 
-function readEntry(row: SqlRow): InboxEntry {
-  return {
-    seq: Number(row.seq),
-    id: String(row.id),
-    kind: String(row.kind),
-    type: String(row.type),
-    transactionId: textOf(row.transaction_id),
-    status: textOf(row.status),
-    at: timeOf(row.at),
-    receivedAt: new Date(Number(row.received_at)),
-    state: row.state as EntryState,
-    attempts: Number(row.attempts),
-    dueAt: row.state === 'pending' ? timeOf(row.due_at) : null,
-    lastError: textOf(row.last_error),
-    settledAt: timeOf(row.settled_at),
-    rawBody: bytesOf(row.body),
-  };
-}
-
 const textOf = (value: unknown) => (value == null ? null : String(value));
-const timeOf = (value: unknown) => (value == null ? null : new Date(Number(value)));
-
-/** Without a copy: SQLite gives a Uint8Array. */
-function bytesOf(value: unknown): Buffer {
-  const bytes = value as Uint8Array;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}

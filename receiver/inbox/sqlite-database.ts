@@ -16,24 +16,28 @@ export interface SqliteStatement {
   all(...values: readonly SqlValue[]): unknown[];
 }
 
-/** How long another process (`hookproof inbox replay`) may hold the write lock, in milliseconds. The event loop stands still meanwhile. */
-const BUSY_TIMEOUT_MS = 1000;
+/** How long a statement waits for the lock of another process, in milliseconds: at the start, and later, when the event loop stands still meanwhile. */
+const OPENING_BUSY_MS = 3000;
+const BUSY_MS = 20;
 
 /** Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
   const { DatabaseSync } = await loadSqlite();
+  let database: SqliteDatabase | undefined;
   try {
     // The notifications are personal data: SQLite itself would let everyone on the machine read them.
     closeSync(openSync(file, 'a', 0o600));
-    const database = new DatabaseSync(file);
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    database = new DatabaseSync(file);
+    database.exec(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
     database.exec('PRAGMA journal_mode = WAL');
     // With NORMAL, what was acknowledged is lost when the power fails.
     database.exec('PRAGMA synchronous = FULL');
     database.exec('PRAGMA fullfsync = ON');
     migrate(database, file);
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return database;
   } catch (cause) {
+    database?.close();
     if (cause instanceof HookproofError) throw cause;
     throw new HookproofError('INBOX_OPEN', `The inbox ${file} cannot be opened (${(cause as Error).message}).`, {
       hint: 'Does its folder exist, may this user write there, and is it a file of SQLite?',
@@ -59,7 +63,9 @@ function migrate(database: SqliteDatabase, file: string): void {
 }
 
 /** Node's own SQLite where Node has it, else the package with the same interface. */
-async function loadSqlite(): Promise<{ DatabaseSync: new (file: string) => SqliteDatabase }> {
+export async function loadSqlite(): Promise<{
+  DatabaseSync: new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
+}> {
   try {
     // In a variable, so that no compiler looks for a module that Node 20 lacks.
     const builtIn = 'node:sqlite';

@@ -13,6 +13,9 @@ import { statements } from './statements.ts';
 
 /** Rows in one transaction: it holds up the event loop while it lasts. */
 const MAX_BATCH = 512;
+/** How long a write waits for another process (`hookproof inbox replay`, a backup) that writes, and how often it is tried. In milliseconds. */
+const BUSY_MS = 3000;
+const TRY_AGAIN_MS = 30;
 
 /** Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. `owner` tells this receiver from others. */
 export async function sqliteInbox(
@@ -35,12 +38,15 @@ export async function sqliteInbox(
     put: (filing: Filing) => queue.write(() => (run(sql.put, filingValues(filing)) === 1 ? 'stored' : 'duplicate')),
     settle: (settlement: Settlement) =>
       queue.write(() => {
-        if (run(sql.settle, settlementValues(settlement)) === 0) return false;
-        if (settlement.state === 'done' && settlement.order !== null) {
-          run(sql.advance, orderValues(settlement.order));
-          if (settlement.order.failed) run(sql.releaseRefunds, []);
-        }
+        const [settled] = prepare(sql.settle).all(...settlementValues(settlement)) as SqlRow[];
+        if (settled === undefined) return false;
+        if ('order' in settlement && settlement.order !== null) run(sql.advance, orderValues(settlement.order));
+        if (settled.transaction_id !== null) run(sql.release, [String(settled.transaction_id)]);
         return true;
+      }),
+    release: (transactions) =>
+      queue.write(() => {
+        for (const each of transactions) run(sql.release, [each]);
       }),
     async read(text, values = []) {
       return prepare(text).all(...values) as SqlRow[];
@@ -62,6 +68,7 @@ export async function sqliteInbox(
 }
 
 interface Write {
+  readonly since: number;
   readonly run: () => void;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -79,11 +86,20 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
   };
   const commit = () => {
     scheduled = false;
-    const batch = waiting.splice(0, MAX_BATCH);
-    if (batch.length === 0) return;
+    if (waiting.length === 0) return;
     const startedAt = performance.now();
     try {
       database.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      // Nothing is written yet, so it can be tried again, and what else there is to do need not wait for it.
+      const isLate = ({ since }: Write) => !isBusy(error) || startedAt - since >= BUSY_MS;
+      for (const { reject } of waiting.splice(0, waiting.filter(isLate).length)) reject(error);
+      scheduled = waiting.length > 0;
+      if (scheduled) setTimeout(commit, TRY_AGAIN_MS);
+      return;
+    }
+    const batch = waiting.splice(0, MAX_BATCH);
+    try {
       for (const { run } of batch) run();
       database.exec('COMMIT');
     } catch (error) {
@@ -101,6 +117,7 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
       return new Promise((resolve, reject) => {
         let result: T;
         waiting.push({
+          since: performance.now(),
           run: () => {
             result = run();
           },
@@ -114,6 +131,12 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
       while (waiting.length > 0) commit();
     },
   };
+}
+
+/** Another process holds the lock. The upper bits say more about it. */
+function isBusy(error: unknown): boolean {
+  const SQLITE_BUSY = 5;
+  return (Number((error as { errcode?: unknown }).errcode) & 0xff) === SQLITE_BUSY;
 }
 
 function rollBack(database: SqliteDatabase): void {

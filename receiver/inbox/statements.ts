@@ -1,65 +1,90 @@
 /**
  * The statements of an inbox. Each is one step, so that several receivers can do them at the same time; what changes several rows leaves alone those that
  * another receiver is changing, so that no two wait for each other.
+ *
+ * The first pending entry of a transaction is its head, and the only one that may run. A claim looks at what is due, and puts behind (`behind = 1`) what it
+ * finds to be no head, so that the next one need not look at it again: otherwise a transaction of thousands, or thousands of transactions that wait for
+ * another attempt, would make every claim slow. Whatever ends a claim releases the head of its transaction: no head stays behind.
  */
 import type { Dialect } from './dialect.ts';
 
 export interface Statements {
   /** The columns of a Filing in the order of `filingValues`. One row; SQLite only. */
   readonly put: string;
-  /** The values of `settlementValues`. One row; SQLite only. */
+  /** The values of `settlementValues`; gives the transaction. One row; SQLite only. */
   readonly settle: string;
   /** order key, rank, at, failed. */
   readonly advance: string;
-  /** limit, owner, lease in milliseconds. */
+  /** limit, owner, lease in milliseconds, how many entries to look at. Gives what it has looked at; `running` is what it has claimed. */
   readonly claim: string;
+  /** a transaction. */
+  readonly release: string;
+  /** Releases every head that stayed behind, because its release failed. */
+  readonly releaseMissed: string;
   /** Lets every REFUND go whose failed SELL has been handled since. */
   readonly releaseRefunds: string;
   /** owner, lease in milliseconds, then the ids. */
   readonly extend: (ids: number) => string;
-  /** the most attempts, the error of those that are given up. */
+  /** the most attempts, the error of those that are given up. Gives their transactions. */
   readonly reclaim: string;
   readonly nextDue: string;
   readonly depths: string;
 }
 
-export function statements({ now, skipLocked, parameter: p }: Dialect): Statements {
-  // A transaction has one entry at the head, and none while one of its entries runs.
-  const isHead = `NOT EXISTS (
-    SELECT 1 FROM hookproof_inbox AS before
-    WHERE before.transaction_id = entry.transaction_id AND before.state IN ('pending', 'running')
-      AND (before.state = 'running' OR (before.position, before.seq) < (entry.position, entry.seq)))`;
-  const sellFailed = (table: string) =>
-    `EXISTS (SELECT 1 FROM hookproof_orders WHERE order_key = 'CAAS_SELL ' || ${table}.transaction_id AND failed = 1)`;
+export function statements({ now, skipLocked, unchanged, parameter: p }: Dialect): Statements {
+  const isHead = `NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
+      WHERE other.transaction_id = entry.transaction_id AND other.state = 'running')
+    AND NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
+      WHERE other.transaction_id = entry.transaction_id AND other.state = 'pending' AND (other.position, other.seq) < (entry.position, entry.seq))`;
+  const progress = (column: string) =>
+    `(SELECT ${column} FROM hookproof_orders WHERE order_key = hookproof_inbox.kind || ' ' || hookproof_inbox.transaction_id)`;
   return {
     put: `INSERT INTO hookproof_inbox (id, kind, type, transaction_id, status, at, received_at, position, state, due_at, settled_at, body)
       VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)}, ${p(9)},
-        CASE ${p(9)} WHEN 'pending' THEN ${now} + ${p(10)} END, CASE ${p(9)} WHEN 'done' THEN ${now} END, ${p(11)})
+        CASE ${p(9)} WHEN 'pending' THEN ${now} + CASE WHEN ${p(2)} = 'REFUND' AND ${sellFailed(p(4))} THEN 0 ELSE ${p(10)} END END,
+        CASE ${p(9)} WHEN 'done' THEN ${now} END, ${p(11)})
       ON CONFLICT (id) DO NOTHING`,
     settle: `UPDATE hookproof_inbox
-      SET state = ${p(4)}, due_at = CASE ${p(4)} WHEN 'pending' THEN ${now} + ${p(5)} END, last_error = ${p(6)},
+      SET state = ${p(4)}, due_at = CASE ${p(4)} WHEN 'pending' THEN ${now} + ${p(5)} END, 
+        last_error = CASE WHEN ${p(7)} = 1 AND ${p(6)} IS NULL THEN last_error ELSE ${p(6)} END,
         attempts = attempts - ${p(7)}, settled_at = CASE ${p(4)} WHEN 'pending' THEN NULL ELSE ${now} END, owner = NULL, lease_until = NULL
-      WHERE id = ${p(1)} AND state = 'running' AND owner = ${p(2)} AND attempts = ${p(3)}`,
+      WHERE id = ${p(1)} AND state = 'running' AND owner = ${p(2)} AND attempts = ${p(3)}
+      RETURNING transaction_id`,
     advance: `INSERT INTO hookproof_orders AS known (order_key, rank, at, failed) VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)})
       ON CONFLICT (order_key) DO UPDATE SET
         rank = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.rank ELSE known.rank END,
         at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
         failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END`,
-    claim: `WITH head AS (
-        SELECT seq FROM hookproof_inbox AS entry
-        WHERE state = 'pending' AND due_at <= ${now} AND ${isHead}
-        ORDER BY due_at, seq LIMIT ${p(1)} ${skipLocked}
+    claim: `WITH looked AS (
+        SELECT entry.seq, entry.due_at, CASE WHEN ${isHead} THEN 1 ELSE 0 END AS head
+        FROM hookproof_inbox AS entry ${unchanged}
+        WHERE entry.state = 'pending' AND entry.behind = 0 AND entry.due_at <= ${now}
+        ORDER BY entry.due_at, entry.seq LIMIT ${p(4)} ${skipLocked}
+      ), chosen AS (
+        SELECT seq, head, ROW_NUMBER() OVER (PARTITION BY head ORDER BY due_at, seq) AS place FROM looked
       )
       UPDATE hookproof_inbox
-      SET state = 'running', owner = ${p(2)}, lease_until = ${now} + ${p(3)}, attempts = attempts + 1
-      WHERE seq IN (SELECT seq FROM head)
-      RETURNING seq, id, body, received_at, attempts, owner,
-        (SELECT rank FROM hookproof_orders WHERE order_key = hookproof_inbox.kind || ' ' || hookproof_inbox.transaction_id) AS order_rank,
-        (SELECT at FROM hookproof_orders WHERE order_key = hookproof_inbox.kind || ' ' || hookproof_inbox.transaction_id) AS order_at,
-        CASE WHEN kind = 'REFUND' THEN CASE WHEN ${sellFailed('hookproof_inbox')} THEN 1 ELSE 0 END END AS sell_failed`,
+      SET state = CASE head WHEN 1 THEN 'running' ELSE 'pending' END, behind = 1 - head, attempts = attempts + head,
+        owner = CASE head WHEN 1 THEN ${p(2)} END, lease_until = CASE head WHEN 1 THEN ${now} + ${p(3)} END
+      FROM chosen WHERE hookproof_inbox.seq = chosen.seq AND (head = 0 OR place <= ${p(1)})
+      RETURNING hookproof_inbox.seq, id, state, CASE state WHEN 'running' THEN body END AS body, received_at, attempts, owner,
+        ${progress('rank')} AS order_rank, ${progress('at')} AS order_at,
+        CASE WHEN kind = 'REFUND' THEN CASE WHEN ${sellFailed('hookproof_inbox.transaction_id')} THEN 1 ELSE 0 END END AS sell_failed`,
+    release: releaseHeads(
+      now,
+      `= (SELECT seq FROM hookproof_inbox WHERE transaction_id = ${p(1)} AND state = 'pending' ORDER BY position, seq LIMIT 1)`,
+    ),
+    releaseMissed: releaseHeads(
+      now,
+      `IN (SELECT entry.seq
+        FROM (SELECT DISTINCT transaction_id FROM hookproof_inbox WHERE state = 'pending' AND behind = 1) AS held
+        JOIN hookproof_inbox AS entry ON entry.seq = (SELECT seq FROM hookproof_inbox
+          WHERE transaction_id = held.transaction_id AND state = 'pending' ORDER BY position, seq LIMIT 1)
+        WHERE entry.behind = 1 AND ${isHead} ${skipLocked})`,
+    ),
     releaseRefunds: `UPDATE hookproof_inbox SET due_at = ${now}
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
-        WHERE state = 'pending' AND kind = 'REFUND' AND attempts = 0 AND due_at > ${now} AND ${sellFailed('entry')} ${skipLocked})`,
+        WHERE state = 'pending' AND kind = 'REFUND' AND attempts = 0 AND due_at > ${now} AND ${sellFailed('entry.transaction_id')} ${skipLocked})`,
     extend: (ids) => `UPDATE hookproof_inbox SET lease_until = ${now} + ${p(2)}
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
         WHERE state = 'running' AND owner = ${p(1)} AND id IN (${Array.from({ length: ids }, (_, index) => p(index + 3))}) ${skipLocked})`,
@@ -67,9 +92,26 @@ export function statements({ now, skipLocked, parameter: p }: Dialect): Statemen
       SET state = CASE WHEN attempts >= ${p(1)} THEN 'dead' ELSE 'pending' END,
         settled_at = CASE WHEN attempts >= ${p(1)} THEN ${now} END,
         last_error = ${p(2)}, due_at = ${now}, owner = NULL, lease_until = NULL
-      WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry WHERE state = 'running' AND lease_until < ${now} ${skipLocked})`,
-    nextDue: `SELECT MIN(due_at) - ${now} AS due_in FROM hookproof_inbox WHERE state = 'pending' AND due_at > ${now}`,
-    depths: `SELECT state, COUNT(*) AS entries FROM hookproof_inbox WHERE state IN ('pending', 'running') GROUP BY state
+      WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry WHERE state = 'running' AND lease_until < ${now} ${skipLocked})
+      RETURNING transaction_id`,
+    nextDue: `SELECT MIN(due_at) - ${now} AS due_in FROM hookproof_inbox WHERE state = 'pending' AND behind = 0`,
+    depths: `SELECT 'pending' AS state, COUNT(*) AS entries FROM hookproof_inbox WHERE state = 'pending'
+      UNION ALL SELECT 'running', COUNT(*) FROM hookproof_inbox WHERE state = 'running'
       UNION ALL SELECT 'dead', COUNT(*) FROM hookproof_inbox WHERE state = 'dead'`,
   };
+}
+
+/** Whether a SELL of the transaction has failed, and was handled. */
+export function sellFailed(transactionId: string): string {
+  return `EXISTS (SELECT 1 FROM hookproof_orders WHERE order_key = 'CAAS_SELL ' || ${transactionId} AND failed = 1)`;
+}
+
+/**
+ * Lets heads be claimed; a REFUND at once, when its SELL has failed. They are written whether they were behind or not: a claim that began before, and finds
+ * them behind, sees by that that it is wrong.
+ */
+export function releaseHeads(now: string, which: string): string {
+  return `UPDATE hookproof_inbox AS head SET behind = 0,
+      due_at = CASE WHEN kind = 'REFUND' AND attempts = 0 AND due_at > ${now} AND ${sellFailed('head.transaction_id')} THEN ${now} ELSE due_at END
+    WHERE state = 'pending' AND seq ${which}`;
 }

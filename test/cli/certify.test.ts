@@ -22,6 +22,8 @@ const certify = (args: readonly string[], given: NodeJS.ProcessEnv = env) =>
   hookproof(['certify', ...args], { cwd, env: given });
 const text = (name: string) => readFile(join(cwd, name), 'utf8');
 const CERTIFICATE = 'out/certificate.dsse.json';
+/** Without it, addresses of this machine are not certified. */
+const LOCAL = ['--allow-private', 'localhost'];
 const PUBLIC = ['--key', 'operator.pub.pem'];
 const verify = (file = CERTIFICATE, ...args: string[]) => certify(['verify', file, ...PUBLIC, ...args], {});
 
@@ -40,7 +42,7 @@ beforeAll(async () => {
   await certify(['keygen', 'operator.pem'], {});
   // The text of the key in the variable, as CI has it.
   const signingKey = await text('operator.pem');
-  certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '-o', 'out'], {
+  certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '-o', 'out', ...LOCAL], {
     ...env,
     HOOKPROOF_CERTIFY_KEY: signingKey,
   });
@@ -98,6 +100,7 @@ describe('a certification', () => {
       'certificate.dsse.json',
       'configuration.json',
       'junit.xml',
+      'report.html',
       'run.json',
     ]);
     const document = JSON.parse(await text('out/run.json'));
@@ -166,7 +169,7 @@ describe('a certification', () => {
 
   it('is rechecked', async () => {
     const recheck = (args: string[], given: NodeJS.ProcessEnv = env) =>
-      certify(['recheck', CERTIFICATE, ...PUBLIC, '--ca', 'ca.pem', ...args], given);
+      certify(['recheck', CERTIFICATE, ...PUBLIC, '--ca', 'ca.pem', ...LOCAL, ...args], given);
     const [steady, other, without, elsewhere] = await Promise.all([
       recheck(['--json']),
       recheck([], { HOOKPROOF_SECRET: 'another secret that is not the right one' }),
@@ -280,6 +283,13 @@ describe('a certification is refused before anything is sent', () => {
       ['--profile', 'staging', ...key, '--revision', '99'],
       env,
       ['there is no revision 99'],
+    ],
+    [
+      'at an address of this machine, which nobody has allowed by name',
+      'https',
+      ['--profile', 'staging', ...key],
+      env,
+      ['127.0.0.1', '--allow-private'],
     ],
     [
       'where a certificate lies',

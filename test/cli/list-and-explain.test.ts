@@ -1,13 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../contract/index.ts';
 import { explain } from '../../harness/cli/commands/explain.ts';
 import { CATALOGUE, catalogueDigest, REQUIREMENTS } from '../../scenarios/index.ts';
-import { hookproof } from './hookproof.ts';
+import { hookproof, MAIN } from './hookproof.ts';
 
 const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 
 describe('list', () => {
+  it('outlives a reader that has seen enough', async () => {
+    const child = spawn(process.execPath, [MAIN, 'list'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`${SCENARIOS.length} scenarios`) });
+    expect(stderr).not.toContain('EPIPE');
+  });
+
   const kinds: [string, string[]][] = [
     ['scenarios', SCENARIOS.map(({ id }) => id)],
     ['suites', CATALOGUE.map(({ name }) => name)],
@@ -89,5 +100,13 @@ describe('explain', () => {
     const gap = /^(?:Level|Needs|Sends|Expects|Why|Fix|Binds|Source|Requirement \S+:|Scenario)\s*$/m;
     expect(ids.filter((id) => gap.test(explain(id) ?? ''))).toEqual([]);
     expect('Why        \n').toMatch(gap);
+  });
+
+  it('shows a name that holds control characters without them', async () => {
+    const { code, stderr } = await hookproof(['explain', '\x1b[31mx\u202e']);
+    expect({ code, first: stderr.split('\n')[0] }).toEqual({
+      code: 2,
+      first: 'hookproof: nothing is called "\\x1b[31mx\\u202e"',
+    });
   });
 });

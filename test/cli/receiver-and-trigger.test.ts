@@ -59,6 +59,7 @@ describe('trigger', () => {
         'Content-Type: application/json',
         'X-Service-Signature: [signature]',
         'X-API-Key: [API key]',
+        'Connection: keep-alive',
       ],
     });
     expect(JSON.parse(body).data).toMatchObject({ metadata: { orderStatus: 'PENDING' }, extra: { deep: 7 } });

@@ -11,6 +11,7 @@ import {
 import type { ConfigFlags } from '../../config/index.ts';
 import { createRedactor } from '../../report/index.ts';
 import { featuresOf } from '../../run/run.ts';
+import { certifiable } from '../certifiable-addresses.ts';
 import { certificateJson, certificateLines, outputLayout, reasonLines } from '../certificate-words.ts';
 import { commandConfig } from '../command-config.ts';
 import { interruptible } from '../interruptible.ts';
@@ -61,6 +62,7 @@ export async function certifyRecheckCommand(
     const { drift, document } = await recheck({
       statement,
       partner: config.partner,
+      addresses: certifiable(config),
       limits: { concurrency, timeoutMs, recoveryMs },
       signal: interruption.signal,
       onSignature: (signature) => redactor.addSignature(signature),

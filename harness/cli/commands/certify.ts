@@ -17,6 +17,7 @@ import {
 import { type ConfigFlags, OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
 import { redactDocument, renderJson } from '../../report/index.ts';
 import { featuresOf } from '../../run/run.ts';
+import { certifiable } from '../certifiable-addresses.ts';
 import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, inTheWay, writeNew } from '../certify-files.ts';
 import { type KeyFlags, signingKey } from '../certify-key.ts';
 import { notCertified, say, shown } from '../certify-outcome.ts';
@@ -86,7 +87,7 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
   try {
     let watched: Omit<CertificationRun, 'document'> | undefined;
     const performed = await perform(config, interruption, async (options) => {
-      const { document, ...rest } = await certificationRun(options);
+      const { document, ...rest } = await certificationRun({ ...options, addresses: certifiable(config) });
       watched = rest;
       return document;
     });

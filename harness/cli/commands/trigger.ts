@@ -2,13 +2,14 @@
 import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
 import { newTestId } from '../../../scenarios/index.ts';
 import { type ConfigFlags, nearestName } from '../../config/index.ts';
-import { createRedactor, type Redactor, visible } from '../../report/index.ts';
+import { createRedactor, type Redactor, visible, visibleJson } from '../../report/index.ts';
+import { sampleOnTheWire } from '../../run/outline.ts';
 import {
   type Attempt,
   createSender,
   notificationsFor,
   type Partner,
-  type Prepared,
+  pinEndpoint,
   prepare,
   sign,
 } from '../../sender/index.ts';
@@ -46,25 +47,10 @@ function makeNotifications(name: string, assignments: readonly string[]): Notifi
   });
 }
 
-/** The request as it goes out, with the credentials named and not shown. */
-function describeRequest(prepared: Prepared, partner: Partner): string {
-  const hidden = new Map<string, string>();
-  if (partner.signing !== undefined)
-    hidden.set((partner.signing.header ?? 'X-Service-Signature').toLowerCase(), '[signature]');
-  if (partner.apiKey !== undefined) hidden.set((partner.apiKey.header ?? 'X-API-Key').toLowerCase(), '[API key]');
-  const lines = prepared.headers.map(([name, value]) => `${name}: ${hidden.get(name.toLowerCase()) ?? value}`);
-  return [
-    `${prepared.method} ${prepared.target} HTTP/1.1`,
-    ...lines,
-    '',
-    Buffer.from(prepared.body).toString('utf8'),
-  ].join('\n');
-}
-
 /** Redacted before it is cut: a credential that the cut falls into would no longer be recognised. */
 function describeAnswer({ answer, error, timings }: Attempt, redactor: Redactor): string {
   const took = `${timings.totalMs.toFixed(0)} ms`;
-  if (answer === null) return `✗ no answer after ${took}: ${error?.message ?? 'unknown'}`;
+  if (answer === null) return `✗ no answer after ${took}: ${visible(error?.message ?? 'unknown')}`;
   const body = redactor.text(Buffer.from(answer.body).toString('utf8')).slice(0, 300);
   return `${answer.status === 200 ? '✓' : '✗'} ${answer.status} in ${took}${body === '' ? '' : `: ${visible(body)}`}`;
 }
@@ -76,7 +62,8 @@ async function send(
   flags: TriggerFlags,
   redactor: Redactor,
 ): Promise<number> {
-  const sender = createSender({ timeoutMs, ...(partner.tls === undefined ? {} : { tls: partner.tls }) });
+  const { lookup } = await pinEndpoint(partner.url, { timeoutMs });
+  const sender = createSender({ timeoutMs, lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) });
   const records: unknown[] = [];
   let accepted = true;
   let reached = true;
@@ -98,7 +85,7 @@ async function send(
   } finally {
     sender.close();
   }
-  if (flags.json === true) process.stdout.write(`${redactor.text(JSON.stringify(records, null, 2))}\n`);
+  if (flags.json === true) process.stdout.write(`${redactor.text(visibleJson(records, 2))}\n`);
   if (accepted) return 0;
   return reached ? 1 : 3;
 }
@@ -113,7 +100,7 @@ export async function triggerCommand(name: string, url: string | undefined, flag
   if (flags.dryRun === true) {
     for (const notification of notifications) {
       process.stdout.write(
-        `${redactor.text(describeRequest(prepare(notification, config.partner), config.partner))}\n\n`,
+        `${redactor.text(sampleOnTheWire(prepare(notification, config.partner), config.partner)).replaceAll('\r\n', '\n')}\n\n`,
       );
     }
     return 0;

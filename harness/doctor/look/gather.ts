@@ -1,11 +1,19 @@
 /** Gathers everything about the endpoint. What does not depend on each other goes side by side, so a silent host costs one time limit. */
 import type { Notification } from '../../../contract/index.ts';
+import { isAllowed, LOCAL_TOO, type Pin, pinTo } from '../../net/index.ts';
 import { type Attempt, deliver, endpointOf, type Partner, prepare, tlsOptionsFor } from '../../sender/index.ts';
-import { controlOffer, inspectTls, matchHello, probeHello, type TlsInspection } from '../../tls/index.ts';
+import {
+  controlOffer,
+  helloEndpoint,
+  inspectTls,
+  matchHello,
+  probeHello,
+  type TlsInspection,
+} from '../../tls/index.ts';
 import type { FactsOf } from '../doctor-document.ts';
 import { connectAddresses } from './connect-addresses.ts';
 import type { Limits } from './limits.ts';
-import { lookHttp } from './look-http.ts';
+import { type LookedAt, lookHttp } from './look-http.ts';
 import { resolveHost } from './resolve-host.ts';
 
 export interface Visit {
@@ -46,30 +54,39 @@ export async function gather(visit: Visit, limits: Limits, onStage: (stage: stri
   const dns = await resolveHost(hostname, limits);
   if (signal.aborted) return { dns: null, connection: null, answers: null };
   if (dns.addresses.length === 0) return { dns, connection: null, answers: null };
+  // Where no endpoint can be, nothing is connected to; the findings on DNS say why.
+  const allowed = dns.addresses.filter(({ address }) => isAllowed(address, hostname, LOCAL_TOO));
+  if (allowed.length === 0) return { dns, connection: null, answers: null };
   onStage(`connecting to port ${port}`);
-  const connection = await connectAddresses(port, dns, limits);
+  const connection = await connectAddresses(port, { ...dns, addresses: allowed }, limits);
   if (signal.aborted) return { dns, connection: null, answers: null };
-  const reached = connection.addresses.some(({ outcome }) => outcome === 'connected');
-  if (!reached) return { dns, connection, answers: null };
+  const reached = connection.addresses.find(({ outcome }) => outcome === 'connected');
+  if (reached === undefined) return { dns, connection, answers: null };
   onStage(visit.delivery === null ? 'asking for TLS and HTTP' : 'asking for TLS and HTTP, and delivering');
-  const answers = await gatherAnswers(visit, limits);
+  const answers = await gatherAnswers(visit, pinTo(hostname, reached), limits);
   return { dns, connection, answers: signal.aborted ? null : answers };
 }
 
-async function gatherAnswers({ url, tls, identity, delivery }: Visit, limits: Limits): Promise<Answers> {
+async function gatherAnswers(
+  { url, tls, identity, delivery }: Visit,
+  lookup: Pin['lookup'],
+  limits: Limits,
+): Promise<Answers> {
   const { secure } = endpointOf(url);
   // Made once for each object, and slow to make: not while time limits run.
   if (secure) for (const made of [{ tls }, identity === null ? {} : { tls: identity }, {}]) tlsOptionsFor(made);
-  const plain = lookHttp(url, undefined, limits);
+  const at = { url, lookup };
+  const plain = lookHttp(at, undefined, limits);
   const [inspection, speaksTls, withCertificate, withoutCertificate, delivered] = await Promise.all([
-    secure ? inspectTls({ url, tls }, { ...limits, now: new Date() }) : null,
-    secure ? false : answersTls(url, plain, limits),
-    secure && identity !== null ? lookHttp(url, identity, limits) : null,
+    secure ? inspectTls({ ...at, tls }, { ...limits, now: new Date() }) : null,
+    secure ? false : answersTls(at, plain, limits),
+    secure && identity !== null ? lookHttp(at, identity, limits) : null,
     plain,
     delivery === null
       ? null
       : deliver(prepare(delivery.notification, delivery.partner), {
           ...limits,
+          lookup,
           ...(delivery.partner.tls === undefined ? {} : { tls: delivery.partner.tls }),
         }),
   ]);
@@ -77,12 +94,11 @@ async function gatherAnswers({ url, tls, identity, delivery }: Visit, limits: Li
 }
 
 /** Nobody has to answer a hello where HTTP is spoken: it is not waited for once HTTP has answered. */
-async function answersTls(url: string, plain: Promise<Attempt>, { timeoutMs, signal }: Limits): Promise<boolean> {
-  const { hostname, port } = endpointOf(url);
+async function answersTls(at: LookedAt, plain: Promise<Attempt>, { timeoutMs, signal }: Limits): Promise<boolean> {
   const offer = controlOffer('TLSv1.2');
   const enough = new AbortController();
   const limits = { timeoutMs, signal: AbortSignal.any([signal, enough.signal]) };
-  const hello = probeHello({ host: hostname, port, serverName: null }, offer, limits);
+  const hello = probeHello({ ...helloEndpoint(at), serverName: null }, offer, limits);
   const { answer } = await plain;
   // Some TLS servers answer plain HTTP with a plain 400.
   if (answer !== null && answer.status !== 400) enough.abort();

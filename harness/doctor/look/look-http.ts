@@ -9,6 +9,9 @@ import type { Limits } from './limits.ts';
 export const LOOK_METHOD = 'OPTIONS';
 const BODY_BYTES = 4096;
 
+/** The URL, and where its host is. */
+export type LookedAt = Pick<Partner, 'url' | 'lookup'>;
+
 /**
  * Sends it to the URL, on a connection of its own. Neither secret nor key nor custom headers go along, so that an endpoint whose
  * certificate is not trusted can be looked at too.
@@ -16,15 +19,21 @@ const BODY_BYTES = 4096;
  * @returns an attempt, always
  * @throws HookproofError PARTNER_TLS when OpenSSL does not take the material
  */
-export async function lookHttp(url: string, tls: Partner['tls'], { timeoutMs, signal }: Limits): Promise<Attempt> {
+export async function lookHttp(
+  { url, lookup }: LookedAt,
+  tls: Partner['tls'],
+  { timeoutMs, signal }: Limits,
+): Promise<Attempt> {
+  const found = lookup === undefined ? {} : { lookup };
   const { secure, host, target } = endpointOf(url);
   const agent = secure
     ? new https.Agent({
         secureContext: tlsOptionsFor(tls === undefined ? {} : { tls }).secureContext,
         rejectUnauthorized: false,
         maxCachedSessions: 0,
+        ...found,
       })
-    : new http.Agent();
+    : new http.Agent(found);
   const prepared: Prepared = {
     url,
     method: LOOK_METHOD,

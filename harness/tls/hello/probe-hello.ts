@@ -36,7 +36,7 @@ const RESET_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'ECONN
 /** @returns an outcome, always: it never rejects */
 export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: ProbeLimits): Promise<HelloOutcome> {
   const { promise, resolve } = withResolvers<HelloOutcome>();
-  const { host, port } = endpoint;
+  const { host, port, lookup } = endpoint;
   const suites = suitesOf(offer.suites);
   const flight = new ServerFlight();
   const start = performance.now();
@@ -63,7 +63,13 @@ export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: P
       suites,
       serverName: offer.serverName === false ? null : endpoint.serverName,
     });
-    const socket = connect({ host, port, noDelay: true, autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS });
+    const socket = connect({
+      host,
+      port,
+      noDelay: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+      ...(lookup !== undefined && { lookup }),
+    });
     supervision = superviseSocket(socket, host, limits, {
       onTimeout: (error) => finishOr('timeout', error),
       onAbort: fail,

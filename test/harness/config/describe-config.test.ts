@@ -30,6 +30,8 @@ grep              all                    default
 concurrency       8                      default
 timeout           5s                     hookproof.yaml:6:10
 recovery          10s                    default
+max-time          derived                default
+allow-private     none                   default
 seed              chosen by the run      default
 strict            true                   flag --strict
 baseline          none                   default

@@ -1,0 +1,64 @@
+/** Writing much: as fast as the reader takes it, to standard output or to a file that is there only when it is whole. */
+import { once } from 'node:events';
+import { open, rename, rm } from 'node:fs/promises';
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+
+/** Writes to standard output. False when the reader has gone (`| head`): then nothing more need be written. */
+export function standardOutput(): (chunk: string | Uint8Array) => Promise<boolean> {
+  // The callback of each write is told as well, and is where it is seen to.
+  process.stdout.on('error', () => {});
+  return (chunk) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(chunk, (error) => {
+        if (!error) resolve(true);
+        else if ('code' in error && error.code === 'EPIPE') resolve(false);
+        else reject(notWritten('standard output', error));
+      });
+    });
+}
+
+/**
+ * Writes a file of lines, open to its owner only: notifications are personal data. Until it is whole it has another name. Gives how many lines it were.
+ * Throws {@link HookproofError} `INBOX_EXPORT_THERE`, `INBOX_EXPORT_NOT_WRITTEN`.
+ */
+export async function writeLines(path: string, lines: AsyncIterable<string>, force: boolean): Promise<number> {
+  const partial = `${path}.partial`;
+  let count = 0;
+  if (!force) await refuseExisting(path);
+  const file = await open(partial, 'w', 0o600).catch((cause: NodeJS.ErrnoException) => {
+    throw notWritten(`the file ${path}`, cause);
+  });
+  try {
+    const stream = file.createWriteStream();
+    const failed = once(stream, 'error').then(([error]) => Promise.reject(error));
+    failed.catch(() => {});
+    for await (const line of lines) {
+      count += 1;
+      if (!stream.write(line)) await Promise.race([once(stream, 'drain'), failed]);
+    }
+    stream.end();
+    await Promise.race([once(stream, 'close'), failed]);
+    await rename(partial, path);
+    return count;
+  } catch (cause) {
+    await rm(partial, { force: true });
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    throw /^E[A-Z]+$/.test(code) ? notWritten(`the file ${path}`, cause as NodeJS.ErrnoException) : cause;
+  }
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  const found = await open(path, 'r').catch(() => null);
+  if (found === null) return;
+  await found.close();
+  throw new HookproofError('INBOX_EXPORT_THERE', `the file ${path} is already there`, {
+    hint: 'Name another one, or say --force to replace it.',
+  });
+}
+
+function notWritten(what: string, cause: NodeJS.ErrnoException): HookproofError {
+  return new HookproofError('INBOX_EXPORT_NOT_WRITTEN', `${what} cannot be written (${cause.code})`, {
+    hint: 'Is there room, does its folder exist, and may this user write there? Nothing was kept.',
+    cause,
+  });
+}

@@ -1,0 +1,155 @@
+/** Finds the address of an endpoint once, checks it, and keeps to it: a name that means something else later changes nothing. */
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, type LookupFunction } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { type AddressPolicy, addressInWords, adviceFor, isAllowed, LOCAL_TOO } from './address-policy.ts';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** Every address of a name; it rejects as `dns.lookup` does. */
+export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
+
+export interface PinOptions {
+  /** What is allowed; {@link LOCAL_TOO} by default. */
+  readonly policy?: AddressPolicy;
+  /** Asks in place of the system's resolver. */
+  readonly resolve?: Resolve | undefined;
+  /** Milliseconds for the resolver, and again for the choice between several addresses. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** False connects to nothing, and pins the first of several addresses; true by default. */
+  readonly chooses?: boolean;
+}
+
+export interface Pin {
+  /** The host of the URL, without brackets. */
+  readonly host: string;
+  /** The one address that is connected to; null when the name does not resolve. */
+  readonly address: string | null;
+  /** Every address that is allowed. */
+  readonly allowed: readonly string[];
+  /** Addresses of the name that are not allowed, and are never connected to. */
+  readonly refused: readonly string[];
+  /** Why there is no address, as the resolver said it. */
+  readonly error: Error | null;
+  /** For `net.connect`, `tls.connect` and agents: gives the pinned address, asks nobody, and knows no other host. */
+  readonly lookup: LookupFunction;
+}
+
+/** Milliseconds for each of several addresses but the last, as the sender has it. */
+const ADDRESS_TIMEOUT_MS = 1_000;
+
+const systemResolver: Resolve = (host) => lookup(host, { all: true, verbatim: true });
+
+/**
+ * Resolves the host of a URL and pins one allowed address. Of several allowed ones, the first that takes a connection now; nothing is
+ * said on that connection. Whatever connects with the `lookup` of the pin goes there, with the name of the URL for SNI, certificate and
+ * `Host`. A name that does not resolve now is pinned too: to its failure.
+ *
+ * @throws HookproofError ENDPOINT_ADDRESS_REFUSED, of kind `usage`, when no address of the host is allowed
+ */
+export async function pinEndpoint(url: string, options: PinOptions): Promise<Pin> {
+  const { policy = LOCAL_TOO, signal, chooses = true } = options;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  const { found, error } = await addressesOf(host, options);
+  const allowed = found.filter(({ address }) => isAllowed(address, host, policy));
+  const refused = found.filter((one) => !allowed.includes(one)).map(({ address }) => address);
+  if (refused.length > 0 && allowed.length === 0) throw refusal(host, refused);
+  const [first, ...more] = allowed;
+  const chosen =
+    more.length === 0 || !chooses || signal?.aborted === true
+      ? first
+      : await firstThatAnswers(url, host, allowed, options);
+  return {
+    host,
+    address: chosen?.address ?? null,
+    allowed: allowed.map(({ address }) => address),
+    refused,
+    error,
+    lookup: pinned(host, chosen, error),
+  };
+}
+
+async function addressesOf(
+  host: string,
+  { resolve = systemResolver, timeoutMs, signal }: PinOptions,
+): Promise<{ readonly found: readonly ResolvedAddress[]; readonly error: Error | null }> {
+  const family = isIP(host);
+  if (family !== 0) return { found: [{ address: host, family }], error: null };
+  const settled = new AbortController();
+  try {
+    // The system's resolver cannot be told to stop; nobody waits for it any more then.
+    const late = after(timeoutMs, null, {
+      signal: signal ? AbortSignal.any([settled.signal, signal]) : settled.signal,
+    });
+    const found = await Promise.race([resolve(host), late]);
+    if (found === null) return { found: [], error: failure('ETIMEDOUT', host) };
+    return found.length === 0 ? { found, error: failure('ENOTFOUND', host) } : { found, error: null };
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    return { found: [], error: failure(typeof code === 'string' ? code : 'ENOTFOUND', host) };
+  } finally {
+    settled.abort();
+  }
+}
+
+/** With the fields by which the sender tells what went wrong. */
+function failure(code: string, hostname: string): Error {
+  return Object.assign(new Error(`${hostname} does not resolve (${code})`), { code, hostname });
+}
+
+function refusal(host: string, refused: readonly string[]): HookproofError {
+  const shown = refused.slice(0, 3).map(addressInWords).join('; ');
+  const message =
+    isIP(host) === 0 ? `${host} is not delivered to: it resolves to ${shown}` : `${shown}, is not delivered to`;
+  return new HookproofError('ENDPOINT_ADDRESS_REFUSED', message, { hint: adviceFor(refused) });
+}
+
+/** Node tries them one after the other by itself, and says where it got to. */
+function firstThatAnswers(
+  url: string,
+  host: string,
+  allowed: readonly ResolvedAddress[],
+  { timeoutMs, signal }: PinOptions,
+): Promise<ResolvedAddress | undefined> {
+  const { protocol, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({
+      host,
+      port: Number(port || (protocol === 'https:' ? 443 : 80)),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+      lookup: (_host, _options, callback) => process.nextTick(callback, null, [...allowed]),
+    });
+    const settle = (address?: string) => {
+      clearTimeout(limit);
+      signal?.removeEventListener('abort', onAbort);
+      socket.destroy();
+      resolve(allowed.find((one) => one.address === address) ?? allowed[0]);
+    };
+    const onAbort = () => settle();
+    const limit = setTimeout(settle, timeoutMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    socket.on('connect', () => settle(socket.remoteAddress));
+    socket.on('error', () => settle());
+  });
+}
+
+/** Keeps to an address that was found and checked before. */
+export function pinTo(host: string, { address, family }: ResolvedAddress): LookupFunction {
+  return pinned(host, { address, family }, null);
+}
+
+function pinned(host: string, chosen: ResolvedAddress | undefined, error: Error | null): LookupFunction {
+  return (asked, options, callback) => {
+    const refused = asked === host ? error : failure('ENOTFOUND', asked);
+    if (refused !== null || chosen === undefined) {
+      process.nextTick(callback, refused ?? failure('ENOTFOUND', host), [], undefined);
+    } else if (options.all === true) process.nextTick(callback, null, [chosen], undefined);
+    else process.nextTick(callback, null, chosen.address, chosen.family);
+  };
+}

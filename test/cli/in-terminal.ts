@@ -1,0 +1,46 @@
+/** The compiled program in a terminal of a given width, with somebody who types. */
+import { execFile } from 'node:child_process';
+import { MAIN } from './hookproof.ts';
+
+/** Opens a terminal, gives it its width, and hands on what is typed. Python has what Node lacks. */
+const TERMINAL = `
+import fcntl, os, pty, struct, sys, termios
+child, end = pty.fork()
+if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 40, int(sys.argv[1]), 0, 0))
+    os.execv(sys.argv[2], sys.argv[2:])
+typed = sys.stdin.buffer.read()
+seen = b''
+while True:
+    try:
+        data = os.read(end, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    seen += data
+    if typed and b'[y/N]' in seen:
+        os.write(end, typed)
+        typed = b''
+sys.stdout.buffer.write(seen)
+sys.stdout.flush()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+`;
+
+/** `typed` is typed when the program asks. Lines end as the terminal gets them, CR LF. */
+export function inTerminal(
+  args: readonly string[],
+  { columns, typed = '', env = {} }: { columns: number; typed?: string; env?: NodeJS.ProcessEnv },
+): Promise<{ code: number; screen: string }> {
+  const { PATH, HOME } = process.env;
+  return new Promise((resolve) => {
+    const child = execFile(
+      'python3',
+      ['-c', TERMINAL, String(columns), process.execPath, MAIN, ...args],
+      { env: { PATH, HOME, TERM: 'xterm', LANG: 'C.UTF-8', ...env } },
+      (error, screen) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : (child.exitCode ?? -1), screen }),
+    );
+    child.stdin?.end(typed);
+  });
+}

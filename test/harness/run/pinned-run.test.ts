@@ -1,0 +1,127 @@
+/** A run goes to one address, whatever the name means later. */
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeWorkingSet } from '../../../certs/index.ts';
+import type { Resolve } from '../../../harness/net/index.ts';
+import { run } from '../../../harness/run/run.ts';
+import { startReceiver } from '../../../receiver/index.ts';
+import { type Endpoint, listen } from '../../endpoints/listen.ts';
+import { hmacOf, verifying } from '../../endpoints/verifying.ts';
+
+const secret = randomBytes(32).toString('base64');
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+/** The first time this machine; from then on what nobody may reach. */
+function rebinding(): Resolve & { calls(): number } {
+  let calls = 0;
+  const resolve: Resolve = async () => {
+    calls += 1;
+    return [{ address: calls === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 }];
+  };
+  return Object.assign(resolve, { calls: () => calls });
+}
+
+describe('a run against a name', () => {
+  it('asks for its address once, and sends the name as Host', async () => {
+    const hosts = new Set<string | undefined>();
+    const verify = verifying((body) => hmacOf(secret, body).toString('base64'));
+    const endpoint: Endpoint = await listen(
+      createServer((request, response) => {
+        hosts.add(request.headers.host);
+        verify(request, response);
+      }),
+    );
+    open.push(endpoint);
+    const resolve = rebinding();
+    const url = `http://partner.example:${endpoint.port}/hooks`;
+    const { results, counts } = await run({
+      partner: { url, signing: { secret } },
+      selection: { suites: ['signature', 'http'] },
+      resolve,
+      limits: { timeoutMs: 2_000, recoveryMs: 500 },
+    });
+    expect(resolve.calls()).toBe(1);
+    expect(results.filter(({ reason }) => /resolve|route|169\.254/.test(reason))).toEqual([]);
+    expect(counts.pass).toBeGreaterThan(100);
+    expect([...hosts]).toContain(`partner.example:${endpoint.port}`);
+  });
+
+  it('keeps to it in every kind of connection over TLS, with the name for SNI and certificate', async () => {
+    const set = {
+      directory: '.',
+      hosts: ['partner.example'],
+      days: 60,
+      key: 'p256',
+      clientName: 'pinned',
+      keepCaKeys: false,
+    } as const;
+    const { files } = await makeWorkingSet(set);
+    const pem = (name: string) => files.find((file) => file.name === name)?.text ?? '';
+    const receiver = await startReceiver({
+      signing: { secrets: [secret] },
+      tls: {
+        cert: pem('server.pem'),
+        key: pem('server-key.pem'),
+        ca: pem('client-ca.pem'),
+        clientCertificate: 'required',
+      },
+      clientCertificate: { from: 'connection', allowed: ['pinned'] },
+      host: '127.0.0.1',
+      port: 0,
+    });
+    open.push(receiver);
+    const resolve = rebinding();
+    const document = await run({
+      partner: {
+        url: `https://partner.example:${new URL(receiver.url).port}/hooks`,
+        signing: { secret },
+        tls: { ca: pem('ca.pem'), clientCert: pem('client.pem'), clientKey: pem('client-key.pem') },
+      },
+      selection: { suites: ['tls', 'mtls', 'http'] },
+      resolve,
+      limits: { timeoutMs: 5_000 },
+    });
+    const bad = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
+    expect(bad.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([]);
+    expect({ verdict: document.verdict, calls: resolve.calls() }).toEqual({ verdict: 'conformant', calls: 1 });
+  });
+
+  it('whose address is refused sends nothing', async () => {
+    const partner = { url: 'http://partner.example/hooks', signing: { secret } };
+    const resolve: Resolve = async () => [{ address: '10.0.0.1', family: 4 }];
+    const begun = run({ partner, resolve, addresses: { reach: 'public-only' } });
+    await expect(begun).rejects.toMatchObject({ code: 'ENDPOINT_ADDRESS_REFUSED', kind: 'usage' });
+  });
+
+  it('that does not resolve comes to no verdict', async () => {
+    const resolve: Resolve = async () => {
+      throw Object.assign(new Error(), { code: 'ENOTFOUND' });
+    };
+    const { verdict, results } = await run({
+      partner: { url: 'http://partner.example/hooks', signing: { secret } },
+      resolve,
+    });
+    expect(verdict).toBe('inconclusive');
+    expect(results.find(({ id }) => id === 'valid/plain')?.reason).toContain(
+      'The host name partner.example does not resolve.',
+    );
+  });
+
+  it('says when the name has addresses that are not delivered to', async () => {
+    const endpoint = await listen(createServer((_request, response) => response.end()));
+    open.push(endpoint);
+    const resolve: Resolve = async () => ['127.0.0.1', '169.254.169.254'].map((address) => ({ address, family: 4 }));
+    const { advice } = await run({
+      partner: { url: `http://partner.example:${endpoint.port}/`, signing: { secret } },
+      selection: { scenarios: ['valid/plain'] },
+      resolve,
+    });
+    expect(advice).toEqual([
+      'partner.example also has addresses that are not delivered to (169.254.169.254); the run went to 127.0.0.1.',
+    ]);
+  });
+});

@@ -1,0 +1,89 @@
+/** What is read of an answer is bounded in every direction, and ends long before the time limit. */
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { createSender } from '../../../harness/sender/index.ts';
+import { rawServer, request } from './servers.ts';
+
+/** Writes as fast as the other side takes it. */
+function flood(socket: Socket, piece: string): void {
+  const next = (): void => {
+    if (socket.destroyed) return;
+    if (socket.write(piece)) setImmediate(next);
+    else socket.once('drain', next);
+  };
+  next();
+}
+
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+const TIMEOUT_MS = 15_000;
+
+async function outcomeOf(answer: (socket: Socket) => void) {
+  const url = await rawServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => answer(socket));
+  });
+  const sender = createSender({ timeoutMs: TIMEOUT_MS });
+  const { answer: got, error, timings } = await sender.deliver(request(url));
+  sender.close();
+  expect(timings.totalMs).toBeLessThan(TIMEOUT_MS / 2);
+  return { status: got?.status, truncated: got?.truncated, error: error?.kind };
+}
+
+describe('an answer without end', () => {
+  const cut = { status: 200, truncated: true, error: undefined };
+  const none = (error: string) => ({ status: undefined, truncated: undefined, error });
+  it.each<[string, string, string, object]>([
+    ['of interim answers', '', 'HTTP/1.1 100 Continue\r\n\r\n', none('headers-too-large')],
+    ['of blank lines', '', '\r\n'.repeat(1_000), none('headers-too-large')],
+    ['of headers', 'HTTP/1.1 200 OK\r\n', 'X-A: b\r\n', none('headers-too-large')],
+    ['of trailers', `${CHUNKED}0\r\n`, 'X-A: b\r\n', none('headers-too-large')],
+    ['of one chunk extension', `${CHUNKED}1;`, 'e'.repeat(1_000), none('invalid-http')],
+    ['of chunk extensions', CHUNKED, `1;${'e'.repeat(1_000)}\r\nx\r\n`, cut],
+    ['of zeros for a chunk size', CHUNKED, '0'.repeat(1_000), cut],
+    ['of chunks of one byte', CHUNKED, '1\r\nx\r\n'.repeat(500), cut],
+    ['of a body', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(1_000), cut],
+  ])('%s', async (_, head, piece, expected) => {
+    expect(
+      await outcomeOf((socket) => {
+        socket.write(head);
+        flood(socket, piece);
+      }),
+    ).toEqual(expected);
+  });
+
+  it('in another protocol: the connection is closed', async () => {
+    let closed: Promise<unknown> | undefined;
+    const outcome = await outcomeOf((socket) => {
+      closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+      flood(socket, 'x'.repeat(1_000));
+    });
+    await closed;
+    expect(outcome.status).toBe(101);
+  });
+});
+
+describe('what nobody asked for on a kept connection', () => {
+  it('is not the answer to the next request', async () => {
+    let connections = 0;
+    let poisoned: () => void = () => {};
+    const sent = new Promise<void>((resolve) => {
+      poisoned = resolve;
+    });
+    const url = await rawServer((socket) => {
+      connections += 1;
+      socket.on('error', () => {});
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n');
+        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 5);
+        socket.on('close', poisoned);
+      });
+    });
+    const sender = createSender({ timeoutMs: TIMEOUT_MS });
+    const first = await sender.deliver(request(url));
+    await sent;
+    const second = await sender.deliver(request(url));
+    sender.close();
+    expect([first.answer?.status, second.answer?.status, connections]).toEqual([401, 401, 2]);
+  });
+});

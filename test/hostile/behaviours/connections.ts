@@ -1,0 +1,111 @@
+/** Endpoints that are odd in how they take, keep and end connections. */
+import { createServer, type Server, type Socket } from 'node:net';
+import { answer, type Behaviour, onConnection, onRequests, type Up } from '../behaviour.ts';
+
+const OK = answer(200);
+const ignore = () => {};
+
+/** Answers everything with 200, which is wrong, until `isUp` says otherwise. */
+function accepting(socket: Socket): void {
+  onRequests(socket, () => socket.write(OK));
+}
+
+/** Falls over after so many requests, and listens again on the same port after a while, or never. */
+async function fallsAfter(requests: number, backAfterMs: number | null): Promise<Up> {
+  let seen = 0;
+  const sockets = new Set<Socket>();
+  const make = (): Server =>
+    createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', ignore);
+      socket.on('close', () => sockets.delete(socket));
+      onRequests(socket, () => {
+        seen += 1;
+        if (seen === requests) fall();
+        else socket.write(OK);
+      });
+    });
+  let server = make();
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  const fall = () => {
+    server.close();
+    for (const socket of sockets) socket.resetAndDestroy();
+    if (backAfterMs === null) return;
+    timer = setTimeout(() => {
+      server = make();
+      server.on('error', ignore);
+      server.listen(port, '127.0.0.1');
+    }, backAfterMs);
+  };
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    close: async () => {
+      clearTimeout(timer);
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export const CONNECTIONS: readonly Behaviour[] = [
+  {
+    name: 'nothing-listens',
+    what: 'the port is closed',
+    start: async () => {
+      const up = await onConnection('', '', ignore).start({} as never);
+      await up.close();
+      return { ...up, close: async () => {} };
+    },
+  },
+  onConnection('closes-at-once', 'takes the connection and closes it', (socket) => socket.end()),
+  onConnection('resets-at-once', 'takes the connection and resets it', (socket) => socket.resetAndDestroy()),
+  onConnection('never-answers', 'reads everything and says nothing', (socket) => socket.resume()),
+  onConnection('never-reads', 'takes the connection and never reads from it', (socket) => socket.pause()),
+  onConnection('half-closes', 'says at once that it will never send anything, and reads on', (socket) => {
+    socket.resume();
+    socket.end();
+  }),
+  onConnection('resets-in-head', 'resets in the middle of the head of its answer', (socket) =>
+    onRequests(socket, () => socket.write('HTTP/1.1 200 OK\r\nContent-', () => socket.resetAndDestroy())),
+  ),
+  onConnection('closes-in-body', 'closes in the middle of the body of its answer', (socket) =>
+    onRequests(socket, () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
+  ),
+  onConnection('resets-after-answer', 'answers 200 and resets the connection behind it', (socket) =>
+    onRequests(socket, () => socket.write(OK, () => setTimeout(() => socket.resetAndDestroy(), 1))),
+  ),
+  onConnection('answers-before-request', 'sends a 200 before anything was asked', (socket) => {
+    socket.write(OK);
+    accepting(socket);
+  }),
+  onConnection(
+    'differs-per-connection',
+    'each connection is another: 200, reset, silence, no HTTP, 500',
+    (socket, nth) => {
+      const manner = nth % 5;
+      if (manner === 1) socket.resetAndDestroy();
+      else if (manner === 2) socket.resume();
+      else if (manner === 3) onRequests(socket, () => socket.end('SSH-2.0-nonsense\r\n\r\n'));
+      else onRequests(socket, () => socket.write(manner === 0 ? OK : answer(500)));
+    },
+  ),
+  onConnection(
+    'silent-after-a-while',
+    'answers on eight connections, then takes more and says nothing',
+    (socket, nth) => {
+      let left = nth < 9 ? 6 : 0;
+      onRequests(socket, () => {
+        left -= 1;
+        if (left >= 0) socket.write(OK);
+      });
+    },
+  ),
+  {
+    name: 'falls-and-comes-back',
+    what: 'falls over at the 60th request and is back after 150 ms',
+    start: () => fallsAfter(60, 150),
+  },
+  { name: 'falls-for-good', what: 'falls over at the 60th request and stays down', start: () => fallsAfter(60, null) },
+];
