@@ -10,7 +10,7 @@ type Layout = ReturnType<typeof createLayout>;
 
 /** After the report where a person reads it, and else where it is in nobody's way. */
 export function say({ reporters }: ResolvedConfig, lines: (layout: Layout) => readonly string[]): void {
-  const forPeople = reporters.some(({ name, file }) => name === 'human' && file === null);
+  const forPeople = reporters.some(({ name, file }) => (name === 'human' || name === 'github') && file === null);
   const stream = forPeople ? process.stdout : process.stderr;
   stream.write(`\n${lines(createLayout(displayOf(stream))).join('\n')}\n`);
 }

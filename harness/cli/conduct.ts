@@ -3,13 +3,22 @@ import { relative } from 'node:path';
 import { readBaseline } from '../baseline/index.ts';
 import type { Revision } from '../certify/revision.ts';
 import type { ResolvedConfig } from '../config/index.ts';
-import { createProgress, createRedactor, redactDocument, redactEvent, writeReports } from '../report/index.ts';
+import {
+  createProgress,
+  createRedactor,
+  defuse,
+  inActions,
+  openEventStream,
+  redactDocument,
+  redactEvent,
+  writeReports,
+} from '../report/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
-import type { RunEvent } from '../result/run-event.ts';
 import { exitCodeOf } from '../result/tally.ts';
 import { type RunOptions, run } from '../run/run.ts';
 import { interruptible } from './interruptible.ts';
 import { namedSecrets } from './named-secrets.ts';
+import { outputsHere } from './outputs-here.ts';
 import { displayOf } from './terminal.ts';
 
 type Interruption = ReturnType<typeof interruptible>;
@@ -24,9 +33,8 @@ export async function perform(
   // Whatever is wrong with it is known before the first request.
   const baseline = options.baseline === null ? null : await readBaseline(options.baseline, shownPath(options.baseline));
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
-  const progress = createProgress({ stream: process.stderr, ...displayOf(process.stderr) });
-  const wantsEvents = config.reporters.some(({ name }) => name === 'ndjson');
-  const events: RunEvent[] = [];
+  const progress = createProgress({ stream: progressStream(), ...displayOf(process.stderr) });
+  const told = await openEventStream(config.reporters, { stdout: process.stdout, cwd: process.cwd() });
   const document = await conductor({
     partner: config.partner,
     clientFixtures: config.clientFixtures,
@@ -52,11 +60,18 @@ export async function perform(
       // Of passes, and of the document, only numbers are shown before the report, so those need not be searched.
       const onlyNumbers =
         event.type === 'run-finished' || (event.type === 'scenario-finished' && event.result.verdict === 'pass');
-      progress(onlyNumbers ? event : redactEvent(event, redactor));
-      if (wantsEvents) events.push(event);
+      const clean = onlyNumbers && told === null ? event : redactEvent(event, redactor);
+      progress(clean);
+      told?.tell(clean);
     },
   });
-  return { document, redactor, ...(wantsEvents ? { events } : {}) };
+  return { document, redactor, told };
+}
+
+/** Standard error; in GitHub Actions nothing on it is a command. */
+function progressStream(): { write(text: string): unknown } {
+  if (!inActions(process.env)) return process.stderr;
+  return { write: (text) => process.stderr.write(defuse(text)) };
 }
 
 /** Runs what the configuration says and gives the exit code. */
@@ -74,14 +89,15 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
 /** Writes the reports that the configuration asks for, and says where. */
 export async function report(
   { reporters }: ResolvedConfig,
-  { document, ...rest }: Awaited<ReturnType<typeof perform>>,
+  { document, redactor, told }: Awaited<ReturnType<typeof perform>>,
 ): Promise<void> {
   const written = await writeReports(document, reporters, {
-    stdout: process.stdout,
-    cwd: process.cwd(),
-    terminal: displayOf(process.stdout),
-    ...rest,
+    ...outputsHere(),
+    redactor,
+    streamed: told?.reporters ?? [],
   });
+  // What could not be written while the run went on is an error after everything else is written.
+  told?.close();
   for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
 }
 
@@ -96,7 +112,7 @@ async function revisionFor({ profile, revision }: ResolvedConfig['run']): Promis
 export async function runAlone(config: ResolvedConfig): Promise<ResultDocument> {
   const interruption = interruptible();
   try {
-    const { document, redactor } = await perform(config, interruption);
+    const { document, redactor } = await perform({ ...config, reporters: [] }, interruption);
     return redactDocument(document, redactor);
   } finally {
     interruption.dispose();

@@ -20,6 +20,7 @@ Commands:
   verify [FILE]        say why a signature does not match, offline
   doctor [URL]         DNS, connection, TLS chain, client certificate, secrets, clock: findings with fixes
   certs DIR            write test certificates for HTTPS and mutual TLS
+  report FILE...       write the reports of a saved run again; --merge joins shards
   certify [URL]        run a profile and issue a signed certificate
   certify keygen       make the keys that certificates are signed and verified with
   certify verify FILE  say whether a certificate is good, offline

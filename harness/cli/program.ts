@@ -7,6 +7,8 @@ import { describeError } from './describe-error.ts';
 /** As `harness/diagnose/stack.ts` has them, which a test holds against this: here nothing is loaded before it is needed. */
 export const STACKS = 'express, fastify, django, flask, spring, rails, laravel, go, dotnet';
 
+const REPORTERS = 'human, html, json, junit, ctrf, github, ndjson, badge';
+
 type Action = (...given: never[]) => Promise<number>;
 
 const EXIT_CODES = `
@@ -55,11 +57,7 @@ function withRunOptions(command: Command): Command {
     .option('--stack <name>', `tell fixes for this stack: ${STACKS} (default: guessed from the answers)`)
     .option('--bail', 'stop after the first failure')
     .option('--evidence', 'keep the exchanges of passes too')
-    .option(
-      '--reporter <name[=file]>',
-      'human, html, json, junit, ndjson, badge; "-" is standard output (repeatable)',
-      collect,
-    )
+    .option('--reporter <name[=file]>', `${REPORTERS}; "-" is standard output (repeatable)`, collect)
     .option('-o, --output-dir <folder>', 'write run.json, junit.xml and report.html there');
 }
 
@@ -94,6 +92,16 @@ Examples:
 
 Exit codes:
   0 certified, 1 the endpoint is in the way, 2 what was asked for or this machine is, 3 no verdict, 4 internal error, 130/143 interrupted`;
+
+const REPORT_HELP = `
+A file is taken for hostile: it has to fit the schema of the result document, and to agree with itself. Several files without --merge are
+written to standard output, one after another.
+
+Examples:
+  hookproof report run.json --reporter html=report.html
+  hookproof report --merge shard-*.json --reporter human --reporter json=run.json --reporter junit=junit.xml
+
+Exits as the run did (the worst of several; an interrupted one by what it judged), 0 with --no-exit-code, 2 for a file that is refused.`;
 
 const BASELINE_HELP = `
 New entries wait for a person to fill in the reason and the owner, and expire after 90 days. It never runs in CI (CI is set): there, a
@@ -257,7 +265,7 @@ export function createProgram(finish: (code: number) => void): Command {
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
     .option('--json', 'as JSON')
-    .option('--schemas', 'the JSON Schemas of notifications and of the result document')
+    .option('--schemas', 'the JSON Schemas of notifications, of the result document and of events (ndjson)')
     .action(action(async () => (await import('./commands/list.ts')).listCommand));
 
   program
@@ -364,6 +372,17 @@ export function createProgram(finish: (code: number) => void): Command {
       '\nExits 0 when it is as certified, 1 when it has drifted or the certificate is not good, 3 when that could not be told.',
     )
     .action(action(async () => (await import('./commands/certify-recheck.ts')).certifyRecheckCommand));
+
+  program
+    .command('report')
+    .argument('<file...>', 'JSON report of a run, "-" for standard input')
+    .description('write the reports of a saved run again, or join the shards of one; nothing is sent')
+    .option('--merge', 'join the shards of one run (`run --shard i/n`) into one report')
+    .option('--reporter <name[=file]>', `${REPORTERS} (repeatable)`, collect)
+    .option('-o, --output-dir <folder>', 'write run.json, junit.xml and report.html there')
+    .option('--no-exit-code', 'exit 0 whatever the run came to')
+    .addHelpText('after', REPORT_HELP)
+    .action(action(async () => (await import('./commands/report.ts')).reportCommand));
 
   withPartnerOptions(program.command('doctor').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
     .description('look at DNS, connection, TLS, client certificate, secrets and clock; findings with fixes, no verdict')

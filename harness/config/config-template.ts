@@ -65,7 +65,7 @@ hmac:
 # bail: false       # stop at the first failure
 # evidence: false   # keep the exchanges of passed scenarios too
 
-# Which reports are written: human, html, json, junit, ndjson or badge, each as name=file; name alone is standard output.
+# Which reports are written: human, html, json, junit, ctrf, github, ndjson or badge, each as name=file; name alone is standard output.
 # reporters: [human, json=run.json, junit=junit.xml]
 
 # A directory that gets run.json, junit.xml and report.html.

@@ -7,7 +7,7 @@ import type { Partner } from '../sender/partner.ts';
 export { PROFILES, type Profile };
 
 /** The reporters that exist. */
-export const REPORTERS = ['human', 'json', 'junit', 'ndjson', 'html', 'badge'] as const;
+export const REPORTERS = ['human', 'json', 'junit', 'ndjson', 'html', 'badge', 'ctrf', 'github'] as const;
 export type ReporterName = (typeof REPORTERS)[number];
 
 /** One reporter and where it writes: an absolute path, or null for standard output. */

@@ -15,6 +15,7 @@ export { describeConfig } from './describe-config.ts';
 export { durationOfFlag } from './duration-of-flag.ts';
 export { jsonSchema } from './json-schema.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
+export { loadReporters } from './load-reporters.ts';
 export { nearestName } from './nearest-name.ts';
 export { type Credential, type CredentialSource, readCredential } from './read-credential.ts';
 export { readClientCa, readServerPair, type ServerPair } from './read-server-tls.ts';

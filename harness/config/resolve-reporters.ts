@@ -14,7 +14,8 @@ interface GivenReporter extends ReporterChoice {
 
 /**
  * `name=file` writes a file, `name` and `name=-` write standard output. A reporter on standard output stands in for the human
- * one; files never do. An output directory gets `run.json`, `junit.xml` and `report.html` beside whatever else is asked for.
+ * one; files never do. In GitHub Actions the `github` reporter stands there unless another one is asked for: it says what the human one
+ * says, and annotates. An output directory gets `run.json`, `junit.xml` and `report.html` beside whatever else is asked for.
  */
 export function resolveReporters(resolution: Resolution): ReporterChoice[] {
   const { settings, problems } = resolution;
@@ -31,7 +32,8 @@ export function resolveReporters(resolution: Resolution): ReporterChoice[] {
     const earlier = reporters.slice(0, index).find(({ file }) => file === reporter.file);
     if (earlier !== undefined) problems.push(clash(earlier, reporter));
   }
-  const terminal: ReporterChoice[] = reporters.some(({ file }) => file === null) ? [] : [{ name: 'human', file: null }];
+  const usual = resolution.env.GITHUB_ACTIONS === 'true' ? 'github' : 'human';
+  const terminal: ReporterChoice[] = reporters.some(({ file }) => file === null) ? [] : [{ name: usual, file: null }];
   const all = [...terminal, ...reporters.map(({ name, file }) => ({ name, file }))];
   const text = all.map(({ name, file }) => `${name}=${file ?? '-'}`).join(', ');
   show(resolution, 'reporters', text, reporters[0]?.given);

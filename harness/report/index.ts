@@ -3,6 +3,11 @@ import type { ResultDocument } from '../result/result-document.ts';
 // Renderings of a result document: pure, and free of zod at run time.
 
 export { renderBadge } from './badge.ts';
+// The published schemas.
+export { eventSchema } from './event-schema.ts';
+// While a run goes on: the ndjson reporter, and its published schema.
+export { type EventStream, openEventStream } from './event-stream.ts';
+export { defuse, inActions } from './github/defuse.ts';
 export { renderHuman } from './human.ts';
 export { renderEvent, renderJson, renderNdjson, visibleJson } from './json.ts';
 export { renderJunit } from './junit.ts';
@@ -14,7 +19,6 @@ export { redactDocument, redactEvent } from './redact-document.ts';
 export { redactError } from './redact-error.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
-// The published schema.
 export { resultSchema } from './result-schema.ts';
 // Hostile text made safe to look at.
 export { describeBytes, visible } from './visible.ts';

@@ -2,6 +2,9 @@
 import type { ResultDocument } from '../result/result-document.ts';
 import type { RunEvent } from '../result/run-event.ts';
 
+/** Of the published schema of events (`hookproof list --schemas`). */
+const EVENT_VERSION = 1;
+
 /** Characters that JSON may hold as they are and that act on a terminal or hide in an editor. They only occur inside strings. */
 const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -11,9 +14,12 @@ function escapeOf(character: string): string {
   }).join('');
 }
 
-/** JSON in which control and invisible characters are escaped; parsing gives them back. */
+/**
+ * JSON in which control and invisible characters are escaped; parsing gives them back. So is `##[`, which a runner of GitHub Actions takes for a
+ * command anywhere in a line of a log: it stands only inside strings too.
+ */
 export function visibleJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf);
+  return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf).replaceAll('##[', '##\\u005b');
 }
 
 /** The document itself, indented, ending with a newline. Control and invisible characters are escaped; parsing gives them back. */
@@ -21,9 +27,9 @@ export function renderJson(document: ResultDocument): string {
   return `${visibleJson(document, 2)}\n`;
 }
 
-/** One event as one line of NDJSON, with its newline. */
+/** One event as one line of NDJSON, with its newline: the version of the schema, and then the event. */
 export function renderEvent(event: RunEvent): string {
-  return `${visibleJson(event)}\n`;
+  return `${visibleJson({ schemaVersion: EVENT_VERSION, ...event })}\n`;
 }
 
 /** The events that a run with this document would have told, without the notices: they are in no document. */

@@ -6,71 +6,13 @@
  * system-out, except in a strict run, where it fails as the run does.
  */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { failsTheRun, isScored } from '../result/tally.ts';
 import { closeness, NOTHING_FITS, namesOf } from './diagnosis-words.ts';
 import { groupBy } from './group.ts';
+import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped } from './outcome.ts';
 import { element } from './xml.ts';
-
-type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
-
-function outcomeOf(result: ScenarioResult, document: ResultDocument): Outcome {
-  const { strict } = document;
-  if (!isScored(document, result) && result.verdict !== 'pass') return 'skipped';
-  if (result.known !== null && failsTheRun(result.verdict, strict)) return 'skipped';
-  switch (result.verdict) {
-    case 'fail':
-      return 'failure';
-    case 'warn':
-      return strict ? 'failure' : 'passed';
-    case 'inconclusive':
-    case 'harness-error':
-      return 'error';
-    case 'not-applicable':
-      return 'skipped';
-    case 'pass':
-      return 'passed';
-  }
-}
 
 function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
-}
-
-/** One line: what a list of failures shows. */
-function message(result: ScenarioResult): string {
-  if (result.verdict === 'fail' || result.verdict === 'warn') {
-    return `expected ${result.expected}, observed ${result.observed}`;
-  }
-  return `${result.verdict}: ${result.reason || result.observed}`;
-}
-
-function whySkipped(result: ScenarioResult, document: ResultDocument): string {
-  const { known, observed, reason } = result;
-  if (!isScored(document, result) && result.verdict !== 'not-applicable') {
-    return `not scored in revision ${document.scoring?.revision}: ${message(result)}`;
-  }
-  if (known === null) return reason || observed;
-  return `known failure (${observed}): ${known.reason} (owner: ${known.owner}, until ${known.expires})`;
-}
-
-/** Everything a person needs to act on. */
-function details(result: ScenarioResult): string {
-  const lines: [string, string][] = [
-    ['check', `${result.id} (${result.level})`],
-    ['verdict', result.verdict],
-    ['expected', result.expected],
-    ['observed', result.observed],
-    ['reason', result.reason],
-    ['why', result.why],
-    ['fix', result.fix],
-    ['requirements', result.requirements.join(', ')],
-    ['again', result.reproduce?.command ?? ''],
-    ['curl', result.reproduce?.curl ?? ''],
-  ];
-  return lines
-    .filter(([, text]) => text !== '')
-    .map(([label, text]) => `${label}: ${text}`)
-    .join('\n');
 }
 
 function testcase(result: ScenarioResult, document: ResultDocument): string {
@@ -97,9 +39,8 @@ function counts(outcomes: readonly Outcome[]): { tests: number; failures: number
 
 /** A run that was broken off must not look green: the checks that were planned and not judged are an error of their own. */
 function incomplete(document: ResultDocument, properties: string): string[] {
-  const { judged, planned, interrupted } = document;
-  if (judged === planned && !interrupted) return [];
-  const text = `${judged} of ${planned} planned checks judged${interrupted ? ': the run was interrupted' : ''}`;
+  const text = incompleteness(document);
+  if (text === null) return [];
   const error = element('error', { message: text, type: 'incomplete' });
   const attributes = { name: 'every planned check is judged', classname: 'hookproof.run', time: seconds(0) };
   const only = element('testcase', attributes, { children: [error] });

@@ -6,11 +6,13 @@ import type { Redactor } from './redactor.ts';
 /** Closed lists of the schema: whatever the secrets are, these stay what the schema allows. */
 const CLOSED: ReadonlySet<string> = new Set([
   'features',
+  'leak',
   'level',
   'problem',
   'profile',
   'relation',
   'role',
+  'stackGiven',
   'type',
   'verdict',
 ]);

@@ -1,24 +1,17 @@
 /** The reporters by name, each loaded when it is asked for. Which of them write, and where, is the configuration's business. */
 import type { ResultDocument } from '../result/result-document.ts';
-import type { RunEvent } from '../result/run-event.ts';
 import type { TerminalOptions } from './layout.ts';
 
 /** A reporter and where it writes: a file, or null for standard output. */
 export interface Reporter {
-  readonly name: 'human' | 'json' | 'junit' | 'ndjson' | 'html' | 'badge';
+  readonly name: 'human' | 'json' | 'junit' | 'ndjson' | 'html' | 'badge' | 'ctrf' | 'github';
   readonly file: string | null;
-}
-
-/** What there is to render. The events of the run, when they were kept, give ndjson the notices, which no document holds. */
-export interface Report {
-  readonly document: ResultDocument;
-  readonly events?: readonly RunEvent[] | undefined;
 }
 
 /** The report as text in the reporter's format. Only `human` looks at the terminal. */
 export async function render(
   name: Reporter['name'],
-  { document, events }: Report,
+  document: ResultDocument,
   terminal: TerminalOptions,
 ): Promise<string> {
   switch (name) {
@@ -28,12 +21,14 @@ export async function render(
       return (await import('./json.ts')).renderJson(document);
     case 'junit':
       return (await import('./junit.ts')).renderJunit(document);
-    case 'ndjson': {
-      const { renderEvent, renderNdjson } = await import('./json.ts');
-      return events === undefined ? renderNdjson(document) : events.map(renderEvent).join('');
-    }
+    case 'ndjson':
+      return (await import('./json.ts')).renderNdjson(document);
     case 'html':
       return (await import('./html/render-html.ts')).renderHtml(document);
+    case 'ctrf':
+      return (await import('./ctrf.ts')).renderCtrf(document);
+    case 'github':
+      return (await import('./github/render-github.ts')).renderGithub(document, terminal);
     case 'badge':
       return (await import('./badge.ts')).renderBadge(document);
   }

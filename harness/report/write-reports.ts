@@ -1,13 +1,13 @@
 /** Writing reports: redacted once, rendered, and put in place whole. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { HookproofError } from '../../contract/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
-import type { RunEvent } from '../result/run-event.ts';
+import { defuse } from './github/defuse.ts';
 import type { TerminalOptions } from './layout.ts';
-import { redactDocument, redactEvent } from './redact-document.ts';
+import { redactDocument } from './redact-document.ts';
 import type { Redactor } from './redactor.ts';
 import { type Reporter, render } from './reporters.ts';
 
@@ -18,8 +18,12 @@ export interface WriteOptions {
   readonly redactor: Redactor;
   /** What standard output can show. Without it: 80 columns, no colour, Unicode. Files never hold colour. */
   readonly terminal?: TerminalOptions;
-  /** The events of the run as they were told, for ndjson; without them the document's own are given, which lack the notices. */
-  readonly events?: readonly RunEvent[];
+  /** Reporters that were told the run while it went on, and are done. */
+  readonly streamed?: readonly Reporter[];
+  /** Where GitHub Actions takes the job summary from: the `github` reporter adds to this file. */
+  readonly summaryFile?: string | undefined;
+  /** Whether a runner of GitHub Actions reads standard output: then nothing on it that a person reads is a command. */
+  readonly actions?: boolean;
 }
 
 /** A report that was written to a file, by its absolute path. */
@@ -74,23 +78,21 @@ function writeStream(stream: Writable, text: string): Promise<void> {
   });
 }
 
-function notWritten(name: Reporter['name'], path: string, error: unknown): HookproofError {
+/** A step may hold so much and no more, with what it wrote before. */
+async function addSummary(path: string, document: ResultDocument): Promise<void> {
+  const { MAX_SUMMARY_BYTES, renderSummary } = await import('./github/summary.ts');
+  const before = await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  await appendFile(path, renderSummary(document, MAX_SUMMARY_BYTES - before));
+}
+
+export function notWritten(name: string, path: string, error: unknown): HookproofError {
   const reason = error instanceof Error ? error.message : String(error);
   return new HookproofError('REPORT_NOT_WRITTEN', `The ${name} report cannot be written to ${path}: ${reason}`, {
     hint: 'Name a file in a folder that can be written to.',
     cause: error,
-  });
-}
-
-/** Results and the document are not redacted, nor kept, a second time. */
-function redactEvents(events: readonly RunEvent[], document: ResultDocument, redactor: Redactor): RunEvent[] {
-  const results = new Map(document.results.map((result) => [result.id, result]));
-  return events.map((event) => {
-    if (event.type === 'run-finished') return { ...event, document };
-    const result = event.type === 'scenario-finished' ? results.get(event.result.id) : undefined;
-    return event.type === 'scenario-finished' && result !== undefined
-      ? { ...event, result }
-      : redactEvent(event, redactor);
   });
 }
 
@@ -105,25 +107,32 @@ export async function writeReports(
   reporters: readonly Reporter[],
   options: WriteOptions,
 ): Promise<WrittenReport[]> {
-  const { cwd, events, redactor, stdout } = options;
+  const { cwd, redactor, stdout, streamed = [], summaryFile } = options;
   const redacted = redactDocument(document, redactor);
-  const report = { document: redacted, events: events && redactEvents(events, redacted, redactor) };
   const written: WrittenReport[] = [];
   const failures: HookproofError[] = [];
-  for (const { name, file } of reporters) {
+  if (summaryFile !== undefined && reporters.some(({ name }) => name === 'github')) {
+    await addSummary(summaryFile, redacted).catch((error) => {
+      failures.push(notWritten('github', summaryFile, error));
+    });
+  }
+  for (const reporter of reporters) {
+    const { name, file } = reporter;
     if (file === null) continue;
     const path = resolve(cwd, file);
     try {
-      await writeTarget(path, await render(name, report, PLAIN));
+      if (!streamed.includes(reporter)) await writeTarget(path, await render(name, redacted, PLAIN));
       written.push({ name, path });
     } catch (error) {
       failures.push(notWritten(name, path, error));
     }
   }
-  for (const { name, file } of reporters) {
-    if (file !== null) continue;
+  for (const reporter of reporters) {
+    const { name, file } = reporter;
+    if (file !== null || streamed.includes(reporter)) continue;
     try {
-      await writeStream(stdout, await render(name, report, options.terminal ?? PLAIN));
+      const text = await render(name, redacted, options.terminal ?? PLAIN);
+      await writeStream(stdout, options.actions === true && name === 'human' ? defuse(text) : text);
     } catch (error) {
       failures.push(notWritten(name, 'standard output', error));
     }

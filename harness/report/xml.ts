@@ -16,10 +16,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 function clean(text: string): string {
-  return text
-    .replace(ANSI_SEQUENCE, '')
-    .replace(ILLEGAL, escapeCharacter)
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return (
+    text
+      .replace(ANSI_SEQUENCE, '')
+      .replace(ILLEGAL, escapeCharacter)
+      .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+      // On a log that a runner of GitHub Actions reads, these would begin commands.
+      .replaceAll('##[', '##&#91;')
+      .replace(/^([^\S\n]*):(?=:)/gm, '$1&#58;')
+  );
 }
 
 /** Character data. ANSI sequences are dropped; what XML cannot hold becomes a visible escape (`\x00`). */

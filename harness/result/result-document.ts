@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { FEATURES } from '../../scenarios/index.ts';
+import { shardRecord } from './shard-record.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
 const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
@@ -145,6 +146,8 @@ export const resultDocument = z.strictObject({
   seed: text,
   /** Where this shard stands in a sharded run; null for a whole one. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
+  /** In a shard alone: what joins it with the others. */
+  shardRecord: shardRecord.optional(),
   startedAt: text,
   durationMs: milliseconds,
   verdict: z.enum(RUN_VERDICTS),

@@ -1,5 +1,5 @@
 /** Makes the result of each planned scenario: from its trial, from the run as a whole, or from the reason why there is none. */
-import type { Scenario } from '../../scenarios/index.ts';
+import type { RunObservations, Scenario } from '../../scenarios/index.ts';
 import { type Judgement, judge, type judgeChain } from '../judge/index.ts';
 import type { PlannedScenario } from '../plan/plan.ts';
 import type { ScenarioResult, Verdict } from '../result/result-document.ts';
@@ -7,6 +7,9 @@ import type { RunContext } from './context.ts';
 import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
 import type { Trial } from './trial.ts';
+
+/** What a command that shows a result again has to know. */
+type Asked = Pick<RunContext, 'seed'> & { readonly partner: { readonly url: string } };
 
 function dueFor(scenario: Scenario): string {
   if ('expect' in scenario) return scenario.expect.text;
@@ -41,11 +44,11 @@ function resultOf(
 }
 
 /** The command that runs one scenario alone. The endpoint and the credentials come from the environment or the configuration file. */
-function commandFor(context: RunContext, id: string): string {
+function commandFor(context: Asked, id: string): string {
   return `hookproof run ${shownUrl(context)} --scenario ${id} --seed ${context.seed}`;
 }
 
-function shownUrl(context: RunContext): string {
+function shownUrl(context: Asked): string {
   return `'${context.partner.url.replaceAll("'", '%27')}'`;
 }
 
@@ -115,7 +118,10 @@ export function withoutVerdict(planned: PlannedScenario, reason: string): Scenar
   return resultOf(planned, { verdict: 'inconclusive', observed: '', reason });
 }
 
-export function resultOfObservation(context: RunContext, planned: PlannedScenario): ScenarioResult {
+export function resultOfObservation(
+  context: Asked & { readonly seen: RunObservations },
+  planned: PlannedScenario,
+): ScenarioResult {
   if (!('observe' in planned.scenario)) return withoutVerdict(planned, 'not run');
   const { verdict, observed, reason } = planned.scenario.observe(context.seen);
   const softened = verdict === 'fail' && planned.scenario.level === 'should' ? 'warn' : verdict;

@@ -24,6 +24,7 @@ import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } fro
 import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } from './tls-phase.ts';
 import { isObservation, isSending, type Trial } from './trial.ts';
 
+export { joinShards } from './join-shards.ts';
 export { featuresOf };
 
 /** What a run has to know of a revision of the catalogue. */
@@ -130,6 +131,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   };
   ends.addEventListener('abort', onAbort, { once: true });
   let gateFinding: Finding | null = null;
+  let gateOpen: boolean | null = null;
   const inspection = await inspectWhenNeeded(context, applicable, clientFixtures);
 
   try {
@@ -146,6 +148,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     const delivers = sending.length + observing.length > 0;
     if (firstLane !== undefined && delivers && context.stopped === null && !ends.aborted) {
       const gate = await openGate(context, firstLane);
+      gateOpen = gate.open;
       if (gate.open) {
         await runQueue(context, lanes, firstLane, sending, settle);
         if (!ends.aborted) for (const planned of observing) report(resultOfObservation(context, planned));
@@ -182,6 +185,14 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     ...(retried.size > 0 && { retried: [...retried] }),
     seed,
     shard: selection.shard,
+    ...(selection.shard !== null && {
+      shardRecord: {
+        gate: gateOpen === null ? null : { open: gateOpen, finding: plainFinding(gateFinding) },
+        stackGiven: options.stack ?? null,
+        entries: baseline === null ? null : baseline.entries.map((entry) => ({ ...entry })),
+        seen: seenIn(context),
+      },
+    }),
     startedAt: now.toISOString(),
     durationMs: performance.now() - started,
     verdict: runVerdict(tally(ordered.filter(counts)), strict),
@@ -199,6 +210,21 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   };
   listener({ type: 'run-finished', document });
   return document;
+}
+
+function plainFinding(finding: Finding | null): Finding | null {
+  if (finding === null) return null;
+  const { fault, title, why, fix } = finding;
+  return { fault, title, why, fix };
+}
+
+function seenIn({ seen }: ReturnType<typeof createContext>) {
+  return {
+    answerTimesMs: [...seen.answerTimesMs],
+    leaks: seen.leaks.map(({ leak, scenario }) => ({ leak, scenario })),
+    outages: seen.outages.map((one) => ({ ...one, inFlight: [...one.inFlight] })),
+    failedControls: seen.failedControls.map((one) => ({ ...one })),
+  };
 }
 
 function scoringOf({ number, digest, scored }: ScoringRevision, results: readonly ScenarioResult[]) {

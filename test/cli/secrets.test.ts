@@ -6,14 +6,15 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { namedSecrets } from '../../harness/cli/named-secrets.ts';
+import { REPORTERS as REPORTER_NAMES } from '../../harness/config/index.ts';
 import {
   createProgress,
   createRedactor,
+  openEventStream,
   type Reporter,
   redactEvent,
   writeReports,
 } from '../../harness/report/index.ts';
-import type { RunEvent } from '../../harness/result/run-event.ts';
 import { run } from '../../harness/run/run.ts';
 import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
 import { bodyOf } from '../endpoints/verifying.ts';
@@ -103,7 +104,7 @@ async function telling(manner: Manner, { secret, apiKey }: Credentials) {
   return { endpoint, bodies };
 }
 
-const REPORTERS: readonly Reporter[] = (['human', 'json', 'junit', 'ndjson', 'html', 'badge'] as const).map((name) => ({
+const REPORTERS: readonly Reporter[] = REPORTER_NAMES.map((name) => ({
   name,
   file: null,
 }));
@@ -115,7 +116,6 @@ async function everythingSaid(
   suites: readonly string[],
 ): Promise<string> {
   const redactor = createRedactor({ values: namedSecrets([secret, apiKey]) });
-  const events: RunEvent[] = [];
   let said = '';
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -124,6 +124,7 @@ async function everythingSaid(
     },
   });
   const progress = createProgress({ stream, isTTY: true, columns: 100, color: true });
+  const told = openEventStream(REPORTERS, { stdout: stream, cwd: tmpdir() });
   const document = await run({
     partner: { url, signing: { secret }, apiKey: { value: apiKey } },
     selection: { suites: [...suites] },
@@ -131,11 +132,12 @@ async function everythingSaid(
     evidence: true,
     onSignature: (signature) => redactor.addSignature(signature),
     listener: (event) => {
-      events.push(event);
-      progress(redactEvent(event, redactor));
+      const clean = redactEvent(event, redactor);
+      told?.tell(clean);
+      progress(clean);
     },
   });
-  await writeReports(document, REPORTERS, { stdout: stream, cwd: tmpdir(), redactor, events });
+  await writeReports(document, REPORTERS, { stdout: stream, cwd: tmpdir(), redactor });
   return said;
 }
 

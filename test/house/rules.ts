@@ -26,6 +26,7 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/report/visible.ts',
   'harness/result/result-document.ts',
   'harness/result/run-event.ts',
+  'harness/result/run-event-schema.ts',
   'harness/result/tally.ts',
   'harness/run/outline.ts',
   'harness/run/run.ts',

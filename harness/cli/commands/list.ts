@@ -3,7 +3,7 @@ import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/inde
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { nearestName } from '../../config/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
-import { resultSchema } from '../../report/index.ts';
+import { eventSchema, resultSchema } from '../../report/index.ts';
 
 interface ListFlags {
   readonly what: 'scenarios' | 'suites' | 'requirements' | 'faults' | 'error-codes';
@@ -81,7 +81,7 @@ function selectedSuites(flags: ListFlags) {
 export async function listCommand(flags: ListFlags): Promise<number> {
   if (flags.schemas === true) {
     process.stdout.write(
-      `${JSON.stringify({ notifications: jsonSchemas(), result: await resultSchema() }, null, 2)}\n`,
+      `${JSON.stringify({ notifications: jsonSchemas(), result: await resultSchema(), event: await eventSchema() }, null, 2)}\n`,
     );
     return 0;
   }

@@ -162,7 +162,7 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
     'reporters: [human, jsno=x]\n',
     'CONFIG_VALUE',
     'hookproof.yaml:1:20: reporters: "jsno" is not a reporter; did you mean "json"?',
-    'Choose from human, json, junit, ndjson, html, badge.',
+    'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
   ],
   // Secrets
   'a literal secret': [

@@ -14,6 +14,19 @@ describe('reporters', () => {
     expect(await reporters(['human'])).toEqual([human]);
   });
 
+  it('say it in the way of GitHub Actions there, unless another one stands on standard output', async () => {
+    const there = async (reporter: string[]) => {
+      const flags = { url: 'https://partner.example/', reporter };
+      return (await loadConfig({ flags, env: { GITHUB_ACTIONS: 'true' }, cwd: '/nonexistent' })).reporters;
+    };
+    expect(await there([])).toEqual([{ name: 'github', file: null }]);
+    expect(await there(['json=a'])).toEqual([
+      { name: 'github', file: null },
+      { name: 'json', file: '/nonexistent/a' },
+    ]);
+    expect(await there(['human'])).toEqual([human]);
+  });
+
   it('in files never silence the terminal', async () => {
     expect(await reporters(['json=a=b.json', 'junit=/abs/j.xml', 'human=h.txt'])).toEqual([
       human,
@@ -50,9 +63,13 @@ describe('reporters', () => {
     [
       ['juint'],
       '--reporter: "juint" is not a reporter; did you mean "junit"?',
-      'Choose from human, json, junit, ndjson, html, badge.',
+      'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
     ],
-    [['pdf=x'], '--reporter: "pdf" is not a reporter', 'Choose from human, json, junit, ndjson, html, badge.'],
+    [
+      ['pdf=x'],
+      '--reporter: "pdf" is not a reporter',
+      'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
+    ],
     [['json='], '--reporter: the file for json is missing', 'Write json=FILE, or json=- for standard output.'],
   ])('%j is refused', async (reporter, message, hint) => {
     expect(await refusal({ flags: { reporter } })).toMatchObject({ message, hint });

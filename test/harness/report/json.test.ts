@@ -25,17 +25,17 @@ describe('JSON', () => {
 describe('NDJSON', () => {
   it('is a line for each event', () => {
     const event: RunEvent = { type: 'notice', message: 'one\ntwo\u2028three' };
-    expect(renderEvent(event)).toBe('{"type":"notice","message":"one\\ntwo\\u2028three"}\n');
+    expect(renderEvent(event)).toBe('{"schemaVersion":1,"type":"notice","message":"one\\ntwo\\u2028three"}\n');
   });
 
   it('tells the story of a finished run from its document', () => {
     const { target, seed, startedAt, results } = hostile;
     const lines = renderNdjson(hostile).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { type: 'run-started', url: target.url, seed, planned: 2, startedAt },
-      { type: 'scenario-finished', judged: 1, planned: 2, result: results[0] },
-      { type: 'scenario-finished', judged: 2, planned: 2, result: results[1] },
-      { type: 'run-finished', document: hostile },
+      { schemaVersion: 1, type: 'run-started', url: target.url, seed, planned: 2, startedAt },
+      { schemaVersion: 1, type: 'scenario-finished', judged: 1, planned: 2, result: results[0] },
+      { schemaVersion: 1, type: 'scenario-finished', judged: 2, planned: 2, result: results[1] },
+      { schemaVersion: 1, type: 'run-finished', document: hostile },
     ]);
   });
 });

@@ -200,6 +200,8 @@ describe('the JUnit report', () => {
       }),
       { numRuns: 150 },
     );
+    const commands = resultWith({ verdict: 'fail', observed: '##[debug]', fix: 'a\n::error::b' });
+    expect(renderJunit(documentWith({ results: [commands] }))).not.toMatch(/##\[|^\s*::/m);
     const kept = resultWith({ verdict: 'fail', observed: 'a\x1b[1;31mb\x00c\ud800\ufffe "<&>\' d\te' });
     const failure = parseXml(renderJunit(documentWith({ results: [kept] }))).children[0]?.children[1]?.children[0];
     expect(failure?.attributes.message).toBe('expected 401, observed ab\\x00c\\ud800\\ufffe "<&>\' d\te');

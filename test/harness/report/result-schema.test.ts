@@ -10,12 +10,15 @@ const document = documentWith({ results: [resultWith({ verdict: 'fail', exchange
 describe('the published JSON Schema', () => {
   it('takes what the zod schema takes, and refuses what it refuses', async () => {
     const validate = new Ajv2020({ strict: true, allErrors: true }).compile(await resultSchema());
+    const seen = { answerTimesMs: [1.5], leaks: [], outages: [], failedControls: [] };
     const cases: [unknown, boolean][] = [
       [document, true],
       [JSON.parse(renderJson(document)), true],
       [{ ...document, scoring: { revision: 1, digest: 'x', notScored: [] }, retried: ['valid/plain'] }, true],
       [{ ...document, scoring: { revision: 0, digest: 'x', notScored: [] } }, false],
       [{ ...document, scoring: null }, false],
+      [{ ...document, shardRecord: { gate: null, stackGiven: null, entries: null, seen } }, true],
+      [{ ...document, shardRecord: { gate: null, stackGiven: 'cobol', entries: null, seen } }, false],
       [{ ...document, schemaVersion: 2 }, false],
       [{ ...document, extra: 1 }, false],
       [{ ...document, verdict: 'fine' }, false],

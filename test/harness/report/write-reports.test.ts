@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRedactor, renderHuman, renderJson, renderJunit, writeReports } from '../../../harness/report/index.ts';
-import { documentWith } from './documents.ts';
+import { documentWith, resultWith } from './documents.ts';
 
 let cwd: string;
 let written: string;
@@ -52,10 +52,34 @@ describe('writing reports', () => {
     expect(await readFile(join(cwd, 'report.txt'), 'utf8')).toBe(renderHuman(document, plain));
   });
 
-  it('gives ndjson the events of the run when they were kept', async () => {
-    const events = [{ type: 'notice', message: 'the endpoint was down' }] as const;
-    await writeReports(document, [{ name: 'ndjson', file: null }], { ...options(), events });
-    expect(written).toBe('{"type":"notice","message":"the endpoint was down"}\n');
+  it('leaves out what was told while the run went on, and names its file', async () => {
+    const streamed = [
+      { name: 'ndjson', file: null },
+      { name: 'ndjson', file: 'events.ndjson' },
+    ] as const;
+    expect(await writeReports(document, streamed, { ...options(), streamed })).toEqual([
+      { name: 'ndjson', path: join(cwd, 'events.ndjson') },
+    ]);
+    expect([written, await readdir(cwd)]).toEqual(['', []]);
+  });
+
+  it('adds the job summary to what the step wrote before, and keeps commands off a log that a runner reads', async () => {
+    const results = [resultWith({ verdict: 'fail', observed: '##[debug]' })];
+    const summaryFile = join(cwd, 'summary.md');
+    await writeFile(summaryFile, 'before\n');
+    const hostile = documentWith({ results });
+    await writeReports(hostile, [{ name: 'github', file: null }], { ...options(), summaryFile, actions: true });
+    const text = await readFile(summaryFile, 'utf8');
+    expect(text.startsWith('before\n## ')).toBe(true);
+    expect([written.includes('\n::error '), written.includes('##[')]).toEqual([true, false]);
+    await writeFile(summaryFile, 'x'.repeat(1024 * 1024));
+    await writeReports(hostile, [{ name: 'github', file: null }], { ...options(), summaryFile, actions: true });
+    expect((await readFile(summaryFile)).length).toBe(1024 * 1024);
+    written = '';
+    await writeReports(hostile, [{ name: 'human', file: null }], { ...options(), summaryFile, actions: true });
+    expect([written.includes('# #[debug]'), written.includes('::error')]).toEqual([true, false]);
+    const nowhere = { ...options(), summaryFile: cwd };
+    await expect(writeReports(hostile, [{ name: 'github', file: 'log' }], nowhere)).rejects.toThrow('github report');
   });
 
   it('replaces an older report, and the file behind a link rather than the link', async () => {

@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
   details: { 'data-v': new RegExp(`^${WORDS}$`), class: /^(fold|quiet|again)$/, id: /^requirements$/ },
   div: { id: /^(c\d+|unseen)$/, class: /^(first|lead|pair|verdicts)$/, role: /^group$/, 'aria-label': /^Verdict$/ },
-  section: { id: /^(mend|warnings|open|suites|checks)$/, class: /^(suite|unseen)$/, 'data-s': /^\d+$/ },
+  section: { id: /^(mend|warnings|open|suites|checks|not-scored)$/, class: /^(suite|unseen)$/, 'data-s': /^\d+$/ },
   a: { href: /^#(c\d+|q\d+|s\d+|unseen)$/ },
   h3: { id: /^s\d+$/ },
   dt: { id: /^q\d+$/, class: /^screen$/ },

@@ -1,0 +1,83 @@
+/** The ndjson reporter: each event is written when it happens, so that whoever reads along sees the run go on, and a killed run leaves what it knew. */
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { RunEvent } from '../result/run-event.ts';
+import { renderEvent } from './json.ts';
+import type { Reporter } from './reporters.ts';
+import { notWritten } from './write-reports.ts';
+
+export interface EventStream {
+  /** The reporters that are told here, and must not be written again. */
+  readonly reporters: readonly Reporter[];
+  /** Writes an event, which must be redacted. It never throws. */
+  tell(event: RunEvent): void;
+  /** @throws HookproofError REPORT_NOT_WRITTEN for the first event that could not be written */
+  close(): void;
+}
+
+interface Sink {
+  write(text: string): void;
+  close(): void;
+}
+
+/** The file is opened at once, so that a run does not go on for nothing, and emptied with the first event. */
+function fileSink(path: string): Sink {
+  mkdirSync(dirname(path), { recursive: true });
+  const file = openSync(path, 'a');
+  let fresh = true;
+  return {
+    write(text) {
+      if (fresh && fstatSync(file).isFile()) ftruncateSync(file);
+      fresh = false;
+      writeSync(file, text);
+    },
+    close: () => closeSync(file),
+  };
+}
+
+function streamSink(stream: Writable, failed: (error: unknown) => void): Sink {
+  stream.on('error', (error) => {
+    // A reader that has seen enough (`| head`) is no error of ours.
+    if (!('code' in error && error.code === 'EPIPE')) failed(error);
+  });
+  return { write: (text) => stream.write(text), close: () => undefined };
+}
+
+/** Null when no reporter wants events. @throws HookproofError REPORT_NOT_WRITTEN when a file cannot be opened */
+export function openEventStream(
+  all: readonly Reporter[],
+  { stdout, cwd }: { readonly stdout: Writable; readonly cwd: string },
+): EventStream | null {
+  const reporters = all.filter(({ name }) => name === 'ndjson');
+  if (reporters.length === 0) return null;
+  let failure: ReturnType<typeof notWritten> | undefined;
+  const sinks = reporters.map(({ name, file }) => {
+    const path = file === null ? null : resolve(cwd, file);
+    const failed = (error: unknown) => {
+      failure ??= notWritten(name, path ?? 'standard output', error);
+    };
+    try {
+      return { sink: path === null ? streamSink(stdout, failed) : fileSink(path), failed };
+    } catch (error) {
+      throw notWritten(name, path ?? 'standard output', error);
+    }
+  });
+  return {
+    reporters,
+    tell(event) {
+      const line = renderEvent(event);
+      for (const { sink, failed } of sinks) {
+        try {
+          sink.write(line);
+        } catch (error) {
+          failed(error);
+        }
+      }
+    },
+    close() {
+      for (const { sink } of sinks) sink.close();
+      if (failure !== undefined) throw failure;
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** The job summary: what a person reads first on the page of a run of GitHub Actions. Markdown, without any address of its own. */
+import type { Diagnosis, ResultDocument, ScenarioResult } from '../../result/result-document.ts';
+import { failsTheRun, isScored } from '../../result/tally.ts';
+import { type Cause, causesOf } from '../causes.ts';
+import { closeness, NOTHING_FITS, namesOf } from '../diagnosis-words.ts';
+import { groupBy } from '../group.ts';
+import { caveats, featuresOf, judgedLine, numbers, VERDICT_WORDS } from '../headline-words.ts';
+import { counted } from '../layout.ts';
+import { fresh } from './annotations.ts';
+import { code, folded, prose } from './markdown.ts';
+
+/** GitHub drops a summary that is larger. */
+export const MAX_SUMMARY_BYTES = 1024 * 1024;
+
+/** Checks that are named under one cause, and entries of a folded list. */
+const MOST_MEMBERS = 8;
+const MOST_LISTED = 250;
+
+const SIGN = { conformant: '✅', nonconformant: '❌', inconclusive: '❔', 'harness-error': '⚠️' } as const;
+
+function headline(document: ResultDocument): string[] {
+  const { profile, scoring, seed, shard, target, tool, verdict } = document;
+  const scope = [
+    `${featuresOf(target)}`,
+    ...(profile === null ? [] : [`profile ${profile}`]),
+    ...(scoring === undefined ? [] : [`revision ${scoring.revision}`]),
+    ...(shard === null ? [] : [`shard ${shard.index} of ${shard.of}`]),
+  ];
+  return [
+    `## ${SIGN[verdict]} hookproof: ${VERDICT_WORDS[verdict]}`,
+    '',
+    `**${numbers(document)}**; ${judgedLine(document)}.`,
+    '',
+    `Endpoint ${code(target.url)}, ${prose(scope.join(', '))}. Seed ${code(seed)}, hookproof ${prose(tool.version)}.`,
+    '',
+    ...caveats(document).flatMap((line) => [`> ${prose(line)}`, '']),
+  ];
+}
+
+function aboutDiagnosis(one: Diagnosis): string[] {
+  const lead = one.relation === 'or' ? 'Or: ' : '';
+  const fix = one.stack === null ? 'Fix' : `Fix for ${prose(one.stack.name)}`;
+  return [
+    `- ${lead}**${prose(one.title)}** (${prose(closeness(one))})`,
+    ...(one.relation === 'or' ? [] : [`  - ${prose(one.why)}`, `  - **${fix}:** ${prose(one.fix)}`]),
+    ...(one.evidence.length === 0 ? [] : [`  - Seen in ${code(namesOf(one.evidence))}`]),
+  ];
+}
+
+function diagnosisOf({ counts, diagnosis }: ResultDocument): string[] {
+  if (diagnosis.length === 0 && counts.fail < 2) return [];
+  const lines = diagnosis.length === 0 ? [NOTHING_FITS] : diagnosis.flatMap(aboutDiagnosis);
+  return ['### What the endpoint behaves like', '', ...lines, ''];
+}
+
+function oneCheck({ expected, id, observed, title }: ScenarioResult): string {
+  return `${code(id)} ${prose(title)}: expected ${prose(expected)}, observed ${prose(observed || 'nothing')}`;
+}
+
+function aboutCause({ diagnosis, members, title }: Cause): string[] {
+  const [first] = members;
+  if (first === undefined) return [];
+  if (members.length === 1 && diagnosis === null) return [`- ${oneCheck(first)}`, `  - **Fix:** ${prose(first.fix)}`];
+  const left = members.length - MOST_MEMBERS;
+  return [
+    `- **${prose(title)}** (${counted(members.length, 'check')})`,
+    // The fix of a diagnosis stands above.
+    ...(diagnosis === null ? [`  - **Fix:** ${prose(first.fix)}`] : []),
+    ...members.slice(0, MOST_MEMBERS).map((member) => `  - ${oneCheck(member)}`),
+    ...(left > 0 ? [`  - and ${left} more`] : []),
+  ];
+}
+
+function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
+  const left = items.length - MOST_LISTED;
+  return [...items.slice(0, MOST_LISTED).map((item) => `- ${line(item)}`), ...(left > 0 ? [`- and ${left} more`] : [])];
+}
+
+/** A folded list, or nothing where there is nothing to list. */
+function foldedList<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {
+  return items.length === 0 ? [] : folded(`${title} (${items.length})`, listed(items, line));
+}
+
+function blocksOf(document: ResultDocument): string[][] {
+  const { advice, baseline, diagnosis, notVerified, results, strict } = document;
+  const own = fresh(document);
+  const failing = own.filter(({ verdict }) => failsTheRun(verdict, strict));
+  const causes = causesOf(failing, diagnosis).map(aboutCause);
+  const warnings = strict ? [] : own.filter(({ verdict }) => verdict === 'warn');
+  const open = groupBy(
+    own.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'harness-error'),
+    ({ reason, verdict }) => `${verdict}: ${reason}`,
+  );
+  const notScored = results.filter((result) => !isScored(document, result) && result.verdict !== 'pass');
+  return [
+    headline(document),
+    diagnosisOf(document),
+    ...(causes.length === 0 ? [] : [['### What must be mended', ''], ...causes, ['']]),
+    foldedList('Entries of the baseline that no longer hold', baseline?.stale ?? [], ({ message }) => prose(message)),
+    foldedList('Every failure', failing, oneCheck),
+    foldedList('Warnings', warnings, oneCheck),
+    foldedList('Without a verdict, by reason', open, ([reason, members]) => {
+      return `${prose(reason)}: ${counted(members.length, 'check')}, ${code(namesOf(members.map(({ id }) => id)))}`;
+    }),
+    foldedList(
+      'Known failures',
+      results.filter((result) => result.known !== null),
+      (result) => `${oneCheck(result)}; ${prose(result.known?.reason ?? '')} (${prose(result.known?.owner ?? '')})`,
+    ),
+    foldedList('Not scored', notScored, oneCheck),
+    foldedList('Not verified', notVerified, ({ reason, text }) => `${prose(text)} ${prose(reason)}`),
+    foldedList('Advice', advice, prose),
+  ];
+}
+
+/** Markdown of at most `limit` bytes: parts that no longer fit are left out, and it says so. */
+export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTES): string {
+  const cut = '\nThe rest is left out, because a job summary holds no more; the reports have it all.\n';
+  const room = limit - Buffer.byteLength(cut);
+  let text = '';
+  let size = 0;
+  for (const block of blocksOf(document)) {
+    if (block.length === 0) continue;
+    const part = `${block.join('\n')}\n`;
+    size += Buffer.byteLength(part);
+    if (size > room) return limit < Buffer.byteLength(text + cut) ? '' : text + cut;
+    text += part;
+  }
+  return text;
+}

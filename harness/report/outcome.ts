@@ -1,0 +1,69 @@
+/** What a check is in the words of test reports (JUnit, CTRF), and what such a report says of it. Pure. */
+import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import { failsTheRun, isScored } from '../result/tally.ts';
+
+/** JUnit's four words: an error is a check that came to no verdict. */
+export type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
+
+/** Known failures and what is not scored are skipped; a pass stays one. */
+export function outcomeOf(result: ScenarioResult, document: ResultDocument): Outcome {
+  const { strict } = document;
+  if (!isScored(document, result) && result.verdict !== 'pass') return 'skipped';
+  if (result.known !== null && failsTheRun(result.verdict, strict)) return 'skipped';
+  switch (result.verdict) {
+    case 'fail':
+      return 'failure';
+    case 'warn':
+      return strict ? 'failure' : 'passed';
+    case 'inconclusive':
+    case 'harness-error':
+      return 'error';
+    case 'not-applicable':
+      return 'skipped';
+    case 'pass':
+      return 'passed';
+  }
+}
+
+/** One line: what a list of failures shows. */
+export function message(result: ScenarioResult): string {
+  if (result.verdict === 'fail' || result.verdict === 'warn') {
+    return `expected ${result.expected}, observed ${result.observed}`;
+  }
+  return `${result.verdict}: ${result.reason || result.observed}`;
+}
+
+export function whySkipped(result: ScenarioResult, document: ResultDocument): string {
+  const { known, observed, reason } = result;
+  if (!isScored(document, result) && result.verdict !== 'not-applicable') {
+    return `not scored in revision ${document.scoring?.revision}: ${message(result)}`;
+  }
+  if (known === null) return reason || observed;
+  return `known failure (${observed}): ${known.reason} (owner: ${known.owner}, until ${known.expires})`;
+}
+
+/** Everything a person needs to act on, a line each. */
+export function details(result: ScenarioResult): string {
+  const lines: [string, string][] = [
+    ['check', `${result.id} (${result.level})`],
+    ['verdict', result.verdict],
+    ['expected', result.expected],
+    ['observed', result.observed],
+    ['reason', result.reason],
+    ['why', result.why],
+    ['fix', result.fix],
+    ['requirements', result.requirements.join(', ')],
+    ['again', result.reproduce?.command ?? ''],
+    ['curl', result.reproduce?.curl ?? ''],
+  ];
+  return lines
+    .filter(([, text]) => text !== '')
+    .map(([label, text]) => `${label}: ${text}`)
+    .join('\n');
+}
+
+/** What a run lacks that did not judge everything; null for a whole one. */
+export function incompleteness({ judged, planned, interrupted }: ResultDocument): string | null {
+  if (judged === planned && !interrupted) return null;
+  return `${judged} of ${planned} planned checks judged${interrupted ? ': the run was interrupted' : ''}`;
+}

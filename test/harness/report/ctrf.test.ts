@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderCtrf } from '../../../harness/report/ctrf.ts';
+import type { ResultDocument, Verdict } from '../../../harness/result/result-document.ts';
+import { diagnosisWith, documentWith, resultWith } from './documents.ts';
+
+/** The published schema, unchanged: `ctrf/LICENSE` says where it comes from. */
+const schema = JSON.parse(readFileSync(new URL('ctrf/ctrf.schema.json', import.meta.url), 'utf8'));
+const ajv = new Ajv({ allErrors: true, strict: false });
+ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+for (const unused of ['uuid', 'uri']) ajv.addFormat(unused, () => false);
+const validate = ajv.compile(schema);
+
+function ctrf(document: ResultDocument) {
+  const report = JSON.parse(renderCtrf(document));
+  validate(report);
+  expect(validate.errors).toBeNull();
+  return report.results;
+}
+type Told = { name: string; status: string; rawStatus: string; message?: string };
+const told = (document: ResultDocument) =>
+  ctrf(document).tests.map(({ status, rawStatus }: Told) => [rawStatus, status]);
+
+const ALL: readonly Verdict[] = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'];
+const oneOfEach = documentWith({
+  results: ALL.map((verdict) => resultWith({ id: `signature/${verdict}`, verdict, reason: verdict })),
+  diagnosis: [diagnosisWith()],
+});
+
+describe('the CTRF report', () => {
+  it('would be refused by the schema with another status or field', () => {
+    const report = JSON.parse(renderCtrf(oneOfEach));
+    expect(validate(report)).toBe(true);
+    report.results.tests[0].status = 'error';
+    expect(validate(report)).toBe(false);
+    report.results.tests[0].status = 'passed';
+    report.results.tests[0].verdict = 'pass';
+    expect(validate(report)).toBe(false);
+  });
+
+  it('gives every verdict its status, and a run without a verdict a failed test', () => {
+    expect(told(oneOfEach)).toEqual([
+      ['pass', 'passed'],
+      ['fail', 'failed'],
+      ['warn', 'passed'],
+      ['inconclusive', 'other'],
+      ['not-applicable', 'skipped'],
+      ['harness-error', 'other'],
+      ['harness-error', 'failed'],
+    ]);
+    const inconclusive = documentWith({ results: [resultWith(), resultWith({ id: 'a/b', verdict: 'inconclusive' })] });
+    expect(told(inconclusive).at(-1)).toEqual(['inconclusive', 'failed']);
+    expect(told(documentWith({ strict: true, results: [resultWith({ verdict: 'warn' })] }))).toEqual([
+      ['warn', 'failed'],
+    ]);
+  });
+
+  it('counts what it holds, in whole milliseconds', () => {
+    const { summary, tests, tool } = ctrf(oneOfEach);
+    const start = Date.parse('2026-11-21T10:00:00.000Z');
+    expect(summary).toMatchObject({ tests: 7, passed: 2, failed: 2, skipped: 1, pending: 0, other: 2, suites: 2 });
+    expect(summary).toMatchObject({ start, stop: start + 840 });
+    expect(tool).toEqual({ name: 'hookproof', version: '0.1.0' });
+    expect(tests[1]).toMatchObject({
+      name: 'signature/fail: Refuses a delivery without a signature',
+      duration: 13,
+      suite: ['hookproof', 'signature'],
+      message: 'expected 401, observed 401',
+      tags: ['must', 'hmac-missing'],
+    });
+    expect(tests[1].trace).toContain('fix: Treat an absent header like a wrong one');
+    expect(tests[0]).not.toHaveProperty('trace', undefined);
+  });
+
+  it('skips what is known and what is not scored, and fails for what is no longer true or not judged', () => {
+    const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
+    const baseline = { file: 'known.yaml', entries: 1, known: [], unfilled: [], notJudged: [] };
+    const results = [
+      resultWith({ id: 'valid/plain' }),
+      resultWith({ id: 'valid/known', verdict: 'fail', known }),
+      resultWith({ id: 'valid/newer', verdict: 'harness-error', reason: 'oh' }),
+    ];
+    const document = documentWith({
+      results,
+      profile: 'staging',
+      scoring: { revision: 1, digest: 'x', notScored: ['valid/newer'] },
+      baseline: { ...baseline, stale: [{ scenario: 'a/b', problem: 'passes', message: 'a/b passes now.' }] },
+      interrupted: true,
+      planned: 9,
+    });
+    expect(told(document)).toEqual([
+      ['pass', 'passed'],
+      ['fail', 'skipped'],
+      ['harness-error', 'skipped'],
+      ['passes', 'failed'],
+      ['incomplete', 'failed'],
+    ]);
+    expect(
+      ctrf(document)
+        .tests.map(({ message }: Told) => message)
+        .slice(1, 3),
+    ).toEqual([
+      'known failure (401): The gateway. (owner: payments, until 2099-12-31)',
+      'not scored in revision 1: harness-error: oh',
+    ]);
+  });
+
+  it('calls a second try what it is', () => {
+    const { tests } = ctrf(documentWith({ retried: ['signature/missing'] }));
+    expect(tests[0]).toMatchObject({ retries: 1, flaky: true });
+  });
+
+  it('stays valid, and acts on no display, whatever the endpoint answered', () => {
+    const unit = fc.oneof(
+      fc.constantFrom('\x00', '\x1b[31m', '\x9b1m', '\ud800', '\u202e', '\u2028', '\r', '##[', '::error::'),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit }), fc.constantFrom(...ALL), (text, verdict) => {
+        const results = [resultWith({ verdict, suite: text, title: text, observed: text, reason: text, fix: text })];
+        const document = documentWith({ results, seed: text, target: { url: text, features: [], tls: null } });
+        ctrf(document);
+        expect(renderCtrf(document)).not.toMatch(/##\[|[\p{Cf}\p{Zl}\p{Zp}\x00-\x09\x0b-\x1f\x7f-\x9f]/u);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

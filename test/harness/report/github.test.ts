@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderAnnotations } from '../../../harness/report/github/annotations.ts';
+import { defuse } from '../../../harness/report/github/defuse.ts';
+import { renderGithub } from '../../../harness/report/github/render-github.ts';
+import { renderSummary } from '../../../harness/report/github/summary.ts';
+import { renderJson } from '../../../harness/report/index.ts';
+import type { ResultDocument } from '../../../harness/result/result-document.ts';
+import { diagnosisWith, documentWith, resultWith } from './documents.ts';
+
+const terminal = { columns: 80, color: false, unicode: true };
+
+/** How a runner reads a line of a log: the command at its start, white space passed over, or the older one anywhere. */
+function commandIn(line: string): { name: string; properties: Record<string, string>; data: string } | null {
+  const [, head, data] = /^\s*::([^:]+?)::(.*)$/s.exec(line) ?? [];
+  if (head !== undefined && data !== undefined) {
+    const [name = '', ...rest] = head.split(' ');
+    const decode = (text: string) =>
+      text.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%3A', ':').replaceAll('%2C', ',');
+    const pairs = rest
+      .join(' ')
+      .split(',')
+      .filter((pair) => pair !== '')
+      .map((pair) => pair.split('=') as [string, string]);
+    const properties = Object.fromEntries(pairs.map(([key, value]) => [key, decode(value).replaceAll('%25', '%')]));
+    return { name, properties, data: decode(data).replaceAll('%25', '%') };
+  }
+  const [, old] = /##\[([^\]]+)\]/.exec(line) ?? [];
+  return old === undefined ? null : { name: old, properties: {}, data: '' };
+}
+const commandsIn = (text: string) => text.split(/\r\n|\r|\n/).flatMap((line) => commandIn(line) ?? []);
+
+/** Every string of the document that the endpoint, or whoever wrote it, could have chosen. */
+function hostile(text: string): ResultDocument {
+  const verdicts = ['fail', 'warn', 'inconclusive', 'harness-error', 'not-applicable', 'pass', 'fail'] as const;
+  const results = verdicts.map((verdict, at) =>
+    resultWith({
+      id: `signature/${at}${text}`,
+      verdict,
+      suite: text,
+      title: text,
+      expected: text,
+      observed: text,
+      reason: text,
+      why: text,
+      fix: text,
+      known: at === 6 ? { reason: text, owner: text, expires: text } : null,
+      reproduce: { curl: text, command: text },
+    }),
+  );
+  return documentWith({
+    results,
+    seed: text,
+    advice: [text],
+    target: { url: text, features: [], tls: null },
+    notVerified: [{ requirement: text, text, reason: text }],
+    diagnosis: [diagnosisWith({ title: text, why: text, fix: text, seen: text, fault: text, evidence: [text] })],
+    baseline: {
+      file: text,
+      entries: 1,
+      known: [],
+      stale: [{ scenario: text, problem: 'expired', message: text }],
+      unfilled: [],
+      notJudged: [],
+    },
+  });
+}
+
+const attack = fc.string({
+  unit: fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom('\n', '\r', '\r\n', '::', ':', '##[', '#', '[', ']', '%0A', '%', ',', ' '),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(
+        '::error::',
+        '##[error]',
+        '::stop-commands::x',
+        '##[set-env name=A]',
+        '\u00ad',
+        '\u{fe0f}',
+        '\x1b[31m',
+        '`',
+        '```',
+        '</details>',
+        '<img src=x>',
+        '![a](http://evil.example/)',
+        '@octocat',
+        '|',
+        '\\',
+        '\n\n# Title',
+        'http://evil.example',
+        'a@evil.example',
+        'www.evil.example',
+      ),
+    },
+    fc.string({ unit: 'binary', maxLength: 2 }),
+  ),
+  maxLength: 12,
+});
+
+describe('the log of a step in GitHub Actions', () => {
+  it('has commands in it that the runner of this test reads', () => {
+    expect(commandsIn('  ::warning title=a%3A%2Cb::c%25%0Ad')).toEqual([
+      { name: 'warning', properties: { title: 'a:,b' }, data: 'c%\nd' },
+    ]);
+    expect(commandsIn('text ##[error]more')).toHaveLength(1);
+  });
+
+  it('says the verdict, the diagnosis with its fix, and each cause once', () => {
+    const failed = ['signature/missing', 'valid/a', 'valid/b'].map((id) =>
+      resultWith({
+        id,
+        verdict: 'fail',
+        observed: '500',
+        reason: id.startsWith('valid') ? 'answered 500' : 'accepted',
+      }),
+    );
+    const document = documentWith({ results: [...failed, resultWith()], diagnosis: [diagnosisWith()] });
+    const commands = commandsIn(renderGithub(document, terminal));
+    expect(commands.map(({ name, properties }) => [name, properties.title])).toEqual([
+      ['error', 'hookproof: NOT CONFORMANT'],
+      ['error', 'A missing signature is accepted'],
+      ['error', '2 checks: answered 500'],
+    ]);
+    expect(commands[0]?.data).toBe('3 failed, 1 passed; 4 of 4 planned checks judged');
+    expect(commands[1]?.data).toContain('Fix: Treat a missing header like a wrong one.\nChecks: signature/missing');
+    expect(renderGithub(document, terminal)).toContain('NOT CONFORMANT');
+  });
+
+  it('is a notice for a good run, and an error for one that fails the step for another reason', () => {
+    const names = (document: ResultDocument) => commandsIn(renderAnnotations(document)).map(({ name }) => name);
+    const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
+    expect(names(documentWith())).toEqual(['notice']);
+    expect(names(documentWith({ results: [resultWith(), resultWith({ verdict: 'warn' })] }))).toEqual([
+      'notice',
+      'warning',
+    ]);
+    expect(names(documentWith({ results: [resultWith({ verdict: 'fail', known })] }))).toEqual(['notice']);
+    expect(names(documentWith({ results: [resultWith({ verdict: 'inconclusive' })] }))).toEqual(['error']);
+    expect(names(documentWith({ interrupted: true }))).toEqual(['error']);
+    const scoring = { revision: 1, digest: 'x', notScored: ['signature/missing'] };
+    const results = [resultWith({ id: 'valid/plain' }), resultWith({ verdict: 'fail' })];
+    expect(names(documentWith({ results, scoring, verdict: 'conformant' }))).toEqual(['notice']);
+  });
+
+  it('stays few and short', () => {
+    const results = Array.from({ length: 600 }, (_, at) =>
+      resultWith({
+        id: `s${at}/x`,
+        suite: `s${at}`,
+        verdict: at % 2 ? 'fail' : 'warn',
+        reason: `${at} ${'x'.repeat(5000)}`,
+      }),
+    );
+    const commands = commandsIn(renderAnnotations(documentWith({ results })));
+    const count = (wanted: string) => commands.filter(({ name }) => name === wanted).length;
+    expect([count('error'), count('warning')]).toEqual([10, 6]);
+    expect(commands.find(({ properties }) => properties.title === '292 more')).toBeDefined();
+    expect(Math.max(...commands.map(({ data }) => data.length))).toBeLessThan(2000);
+  });
+
+  it('holds no command that the endpoint could have written', () => {
+    const own = commandsIn(renderAnnotations(hostile('x'))).map(({ name }) => name);
+    expect(own).toEqual(['error', 'error', 'warning']);
+    fc.assert(
+      fc.property(attack, (text) => {
+        const commands = commandsIn(renderGithub(hostile(text), terminal)).map(({ name }) => name);
+        expect(commands.filter((name) => !['error', 'warning', 'notice'].includes(name))).toEqual([]);
+        expect(commands.length).toBeLessThanOrEqual(7);
+        // And none through the JSON reports, which are parsed and not read.
+        expect(commandsIn(renderJson(hostile(text)))).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it.each([
+    ['::error::x', ': :error::x'],
+    ['a\n \t::add-mask::x', 'a\n \t: :add-mask::x'],
+    ['\u{fe0f}:\u00ad:error::', '\u{fe0f}: \u00ad:error::'],
+    ['a ##[debug]', 'a # #[debug]'],
+    ['###[x]', '## #[x]'],
+    ['a ::b', 'a ::b'],
+  ])('%j becomes %j', (text, harmless) => {
+    expect(defuse(text)).toBe(harmless);
+  });
+});
+
+/** What is left of Markdown when its code spans are taken away, as a reader of CommonMark takes them. */
+function withoutCode(line: string): string {
+  let rest = line;
+  let kept = '';
+  for (;;) {
+    const open = /`+/.exec(rest);
+    if (open === null) return kept + rest;
+    const after = rest.slice(open.index + open[0].length);
+    const close = [...after.matchAll(/`+/g)].find(([run]) => run.length === open[0].length);
+    kept += rest.slice(0, open.index);
+    rest = close === undefined ? after : after.slice(close.index + open[0].length);
+  }
+}
+
+describe('the job summary', () => {
+  const document = documentWith({
+    results: [
+      resultWith({ verdict: 'fail', observed: '200' }),
+      resultWith({ id: 'valid/a', verdict: 'warn' }),
+      resultWith({ id: 'valid/b', verdict: 'inconclusive', reason: 'the endpoint was down' }),
+    ],
+    diagnosis: [diagnosisWith()],
+    notVerified: [{ requirement: 'x', text: 'Stored once.', reason: 'Nobody can see it.' }],
+  });
+
+  it('reads from the verdict to what is not verified', () => {
+    const parts = renderSummary(document).match(/^(?:#+ .*|<details>.*)$/gm);
+    expect(parts).toEqual([
+      '## ❌ hookproof: NOT CONFORMANT',
+      '### What the endpoint behaves like',
+      '### What must be mended',
+      '<details><summary>Every failure (1)</summary>',
+      '<details><summary>Warnings (1)</summary>',
+      '<details><summary>Without a verdict, by reason (1)</summary>',
+      '<details><summary>Not verified (1)</summary>',
+    ]);
+    expect(renderSummary(document)).toContain('**Fix:** Treat a missing header like a wrong one&#46;');
+    expect(renderSummary(document)).toContain('`signature/missing` Refuses a delivery');
+  });
+
+  it('holds no markup, link, picture or mention from elsewhere', () => {
+    const outline = (text: string) =>
+      renderSummary(hostile(text))
+        .split('\n')
+        .map((line) => withoutCode(line).replace(/&#\d+;/g, ''))
+        .join('\n');
+    fc.assert(
+      fc.property(attack, (text) => {
+        const shown = outline(text);
+        const tags = shown.match(/<[^>]*>?/g) ?? [];
+        expect(tags.filter((tag) => !/^<\/?(?:details|summary)>$/.test(tag))).toEqual([]);
+        expect(shown).not.toMatch(/[[\]!@|\\`]|:\/\/|www\./);
+        expect(shown.match(/^#+ /gm)).toHaveLength(3);
+        expect(
+          shown.split('\n').filter((line) => !/^(?:|(?: {2})?- .*|#.*|<.*|>.*|\*\*.*|Endpoint .*)$/.test(line)),
+        ).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('keeps to its limit, and says so', () => {
+    const results = Array.from({ length: 3000 }, (_, at) =>
+      resultWith({ id: `s${at}/x`, suite: `s${at}`, verdict: 'fail', title: '<'.repeat(2000), fix: '@'.repeat(2000) }),
+    );
+    const text = renderSummary(documentWith({ results }));
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024 * 1024);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(900 * 1024);
+    expect(text).toContain('a job summary holds no more');
+    expect(renderSummary(document, 10)).toBe('');
+    expect(Buffer.byteLength(renderSummary(document, 700))).toBeLessThanOrEqual(700);
+  });
+});

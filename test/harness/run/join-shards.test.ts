@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ResultDocument, resultDocument } from '../../../harness/result/result-document.ts';
+import { joinShards, run } from '../../../harness/run/run.ts';
+import { FAULTS, startFaultyReceiver } from '../../../receiver/faults/index.ts';
+import type { RunningReceiver } from '../../../receiver/index.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+const SUITES = ['valid', 'raw-body', 'leaks'];
+const entries = ['raw-body/tabs', 'valid/plain', 'malformed/empty-body', 'raw-body/spaces'].map((scenario, at) => {
+  return { scenario, reason: 'The gateway.', owner: 'payments', expires: at === 3 ? '2020-01-31' : '2099-12-31' };
+});
+const baseline = { file: 'known.yaml', entries };
+const revision = { number: 1, digest: 'x', scored: new Set(['valid/plain', 'raw-body/spaces', 'signature/missing']) };
+
+let receiver: RunningReceiver;
+let whole: ResultDocument;
+let shards: ResultDocument[];
+
+const runOn = (url: string, shard: ResultDocument['shard']) =>
+  run({
+    partner: { url, signing: { secret: SECRET } },
+    selection: { suites: SUITES, shard },
+    limits: { timeoutMs: 5000, recoveryMs: 200 },
+    seed: 'shards',
+    profile: 'staging',
+    revision,
+    baseline,
+    advice: ['Plain HTTP.'],
+  });
+/** One after another: this is about what comes of it, not about how much an endpoint bears. */
+async function shardsOf(url: string, of: number): Promise<ResultDocument[]> {
+  const documents: ResultDocument[] = [];
+  for (let index = 1; index <= of; index++) documents.push(await runOn(url, { index, of }));
+  return documents;
+}
+const named = (documents: readonly ResultDocument[]) =>
+  documents.map((document, at) => ({ name: `shard-${at + 1}.json`, document }));
+const join = (documents: readonly ResultDocument[]) => joinShards(named(documents));
+
+/** Without what two runs of the same thing never have in common: times, requests, and the exchanges' own random data. */
+function lasting({ startedAt, durationMs, requests, ...document }: ResultDocument) {
+  const results = document.results.map(({ durationMs: _, exchanges, reproduce, ...result }) => ({
+    ...result,
+    ...(result.id === 'valid/answers-in-time' && { observed: '', reason: '' }),
+    reproduce: reproduce === null ? null : reproduce.command,
+    exchanges: exchanges.map(({ role, label, changes, response }) => [role, label, changes, response?.status]),
+  }));
+  return { ...document, results };
+}
+
+beforeAll(async () => {
+  const fault = FAULTS.find(({ name }) => name === 'verifies-reserialised-json');
+  if (fault === undefined) throw new Error('the fault is gone');
+  receiver = await startFaultyReceiver(fault, { signing: { secrets: [SECRET] } });
+  whole = await runOn(receiver.url, null);
+  shards = await shardsOf(receiver.url, 3);
+});
+afterAll(() => receiver.close());
+
+describe('shards that are joined', () => {
+  it('give the document of the undivided run', async () => {
+    const joined = await join([shards[2], shards[0], shards[1]] as ResultDocument[]);
+    expect(resultDocument.parse(joined)).toEqual(joined);
+    const { baseline: outcome, ...rest } = lasting(joined);
+    const { baseline: due, ...dueRest } = lasting(whole);
+    expect(rest).toEqual(dueRest);
+    expect(outcome).toEqual(due);
+    expect(joined.diagnosis[0]).toMatchObject({ fault: 'verifies-reserialised-json', relation: 'main' });
+    expect(joined.requests).toBe(shards.reduce((sum, { requests }) => sum + requests, 0));
+    expect(
+      shards.every(
+        (shard) => shard.diagnosis.length === 0 || shard.diagnosis[0]?.agreement !== joined.diagnosis[0]?.agreement,
+      ),
+    ).toBe(true);
+  });
+
+  it('are a part of the published document, and only they', () => {
+    for (const shard of shards) expect(resultDocument.parse(shard)).toEqual(shard);
+    expect([whole.shardRecord, shards[0]?.shardRecord?.gate]).toEqual([undefined, { open: true, finding: null }]);
+  });
+
+  it('are judged anew where a scenario looks at the whole run', async () => {
+    const at = shards.findIndex(({ results }) => !results.some(({ id }) => id === 'leaks/nowhere'));
+    const leaking = structuredClone(shards);
+    leaking[at]?.shardRecord?.seen.leaks.push({ leak: 'stack-trace', scenario: 'valid/plain' });
+    const changed = (await join(leaking)).results.filter(
+      ({ id, verdict }) => verdict !== whole.results.find((one) => one.id === id)?.verdict,
+    );
+    expect(changed.map(({ suite }) => suite)).toEqual(['leaks']);
+  });
+
+  it('tell one that was interrupted, and prove nothing about the whole then', async () => {
+    const broken = structuredClone(shards);
+    if (broken[1] !== undefined) broken[1].interrupted = true;
+    const joined = await join(broken);
+    expect(joined.interrupted).toBe(true);
+    expect(joined.advice).toEqual(['Plain HTTP.', 'shard 2 of 3 was interrupted.']);
+    const observing = joined.results.filter(
+      ({ expected, verdict }) => expected.endsWith('in the whole run') && verdict !== 'not-applicable',
+    );
+    expect(observing.length).toBeGreaterThan(3);
+    expect(observing.map(({ verdict, reason }) => [verdict, reason])).toEqual(
+      observing.map(() => ['inconclusive', 'shard 2 of 3 was interrupted']),
+    );
+  });
+
+  it('have one diagnosis where nothing could be delivered', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((listening) => server.once('listening', listening));
+    const { port } = server.address() as { port: number };
+    await new Promise((closed) => server.close(closed));
+    const url = `http://127.0.0.1:${port}/`;
+    const [undivided, dead] = await Promise.all([runOn(url, null), shardsOf(url, 2)]);
+    const joined = await join(dead);
+    expect(joined.diagnosis).toEqual(undivided.diagnosis);
+    expect(joined.verdict).toBe(undivided.verdict);
+    const fault = joined.diagnosis.map((one) => one.fault);
+    expect(fault).toEqual(['nothing-listens']);
+  });
+});
+
+describe('what is not the shards of one run', () => {
+  const change = (at: number, parts: Partial<ResultDocument>) =>
+    shards.map((shard, place) => (place === at ? { ...shard, ...parts } : shard));
+  const reasons: [string, () => ResultDocument[], string, string][] = [
+    [
+      'a seed',
+      () => change(1, { seed: 'other' }),
+      'the seed is not the same: shards in shard-1.json, other in',
+      '--seed',
+    ],
+    [
+      'a catalogue',
+      () => change(2, { catalogue: { digest: 'x', scenarios: 1 } }),
+      'the digest of the catalogue is',
+      '',
+    ],
+    ['a target', () => change(1, { target: { ...whole.target, url: 'http://other/' } }), 'the endpoint is not', 'URL'],
+    [
+      'features',
+      () => change(1, { target: { ...whole.target, features: [] } }),
+      'the set of features is',
+      'credentials',
+    ],
+    ['a profile', () => change(1, { profile: null }), 'the profile is not the same: staging', '--profile'],
+    [
+      'a revision',
+      () => change(1, { scoring: { revision: 2, digest: 'y', notScored: [] } }),
+      'the revision',
+      '--revision',
+    ],
+    ['strictness', () => change(1, { strict: true }), 'the strictness is not the same: false', '--strict'],
+    [
+      'a version',
+      () => change(1, { tool: { name: 'hookproof', version: '9' } }),
+      'the version of hookproof',
+      'same version',
+    ],
+    ['a baseline', () => change(1, { baseline: null }), 'the baseline is not the same', '--baseline'],
+    ['one too few', () => shards.slice(1), 'shard 1 of 3 is missing', '--seed shards, and name all 3'],
+    ['one alone', () => shards.slice(1, 2), 'shards 1, 3 of 3 are missing', ''],
+    [
+      'one twice',
+      () => [...shards, ...shards.slice(0, 1)],
+      'shard 1 of 3 is there twice (shard-1.json, shard-4.json)',
+      '',
+    ],
+    ['a whole run', () => [whole], 'shard-1.json is a whole run', '--shard i/n'],
+    ['other numbers', () => change(1, { shard: { index: 2, of: 4 } }), 'the number of shards is not the same: 3', ''],
+    ['another selection', () => change(1, { results: whole.results.slice(0, 3) }), 'not dealt from one', '--suite'],
+    [
+      'another tool',
+      () => shards.map((shard) => ({ ...shard, tool: { name: 'hookproof' as const, version: '9' } })),
+      'they were written by hookproof 9',
+      'the version that wrote them',
+    ],
+    ['an older shard', () => change(0, { shardRecord: undefined }), 'shard-1.json was written by a version whose', ''],
+  ];
+  it.each(reasons)('is refused: %s', async (_, documents, message, hint) => {
+    const error = await join(documents()).catch((caught) => caught);
+    expect(error).toMatchObject({ code: 'SHARDS_DO_NOT_FIT', kind: 'usage' });
+    expect(error.message).toContain(message);
+    expect(error.hint).toContain(hint);
+  });
+});
