@@ -172,8 +172,8 @@ export const contentTypeFaults: readonly StageFault[] = [
     stage: 'readBody',
     replace:
       ({ right }) =>
-      async (req, res, next) => {
-        await right.readBody(req, res, (...failed) => {
+      (req, res, next) => {
+        right.readBody(req, res, (...failed) => {
           if (/form/.test(req.headers['content-type'] ?? '')) res.locals.rawBody = Buffer.alloc(0);
           next(...failed);
         });

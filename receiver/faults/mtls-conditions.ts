@@ -60,8 +60,8 @@ function afterReading(prepare: (parts: FaultParts) => (body: string, client: Cli
     return (client) => (req, res, next) =>
       parts.right.readBody(req, res, (error?: unknown) => {
         if (error !== undefined) return next(error);
-        const stage = decide(required(res, 'rawBody').toString('latin1'), client);
-        void Promise.resolve(stage(req, res, next)).catch(next);
+        const goOn = async () => decide(required(res, 'rawBody').toString('latin1'), client)(req, res, next);
+        void goOn().catch(next);
       });
   });
 }

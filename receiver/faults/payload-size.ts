@@ -48,15 +48,19 @@ function withoutDepthLimit(look: (payload: unknown, parts: FaultParts) => 'go on
 const tooDeep = (limit: number) =>
   withoutDepthLimit((payload) => (depthOf(payload) > limit ? fault('nesting is too deep') : 'go on'));
 
-/** In place of `readBody`: what is larger than this comes to an end of its own. */
+/** In place of `readBody`: what is larger than this comes to an end of its own; what that throws is answered 500. */
 function reading(
   bytes: number,
   end: (parts: FaultParts, ...stage: Parameters<FaultParts['right']['parse']>) => void,
 ): StageFault['replace'] {
   return (parts) => (req, res, next) =>
     parts.right.readBody(req, res, (error?: unknown) => {
-      if (error === undefined && required(res, 'rawBody').length > bytes) return end(parts, req, res, next);
-      next(error);
+      if (error !== undefined || required(res, 'rawBody').length <= bytes) return next(error);
+      try {
+        end(parts, req, res, next);
+      } catch (thrown) {
+        next(thrown);
+      }
     });
 }
 
