@@ -39,13 +39,6 @@ async function closedPort(): Promise<number> {
 
 async function serve({ behaviour, fault }: Kind, secret: string, tls: ToServe['tls']): Promise<number> {
   switch (behaviour) {
-    default: {
-      const options = { signing: { secrets: [secret] }, tls, host: '127.0.0.1', port: 0 };
-      const found = FAULTS.find(({ name }) => name === fault);
-      if (fault !== undefined && found === undefined) throw new Error(`no fault ${fault}`);
-      const { url } = found === undefined ? await startReceiver(options) : await startFaultyReceiver(found, options);
-      return Number(new URL(url).port);
-    }
     case 'closed':
       return closedPort();
     case 'silent':
@@ -86,6 +79,13 @@ async function serve({ behaviour, fault }: Kind, secret: string, tls: ToServe['t
         const timer = setInterval(() => socket.write('X'), 100);
         socket.on('close', () => clearInterval(timer));
       });
+    default: {
+      const options = { signing: { secrets: [secret] }, tls, host: '127.0.0.1', port: 0 };
+      const found = FAULTS.find(({ name }) => name === fault);
+      if (fault !== undefined && found === undefined) throw new Error(`no fault ${fault}`);
+      const { url } = found === undefined ? await startReceiver(options) : await startFaultyReceiver(found, options);
+      return Number(new URL(url).port);
+    }
   }
 }
 
