@@ -8,7 +8,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetDocument } from '../../harness/fleet/index.ts';
 import { MAIN } from '../cli/hookproof.ts';
-import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT } from './kinds.ts';
+import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, WARNED } from './kinds.ts';
 import { surprises, withoutTimes } from './prove.ts';
 import { startFleet } from './start-fleet.ts';
 
@@ -25,7 +25,8 @@ const cycle = (kinds: readonly Kind[], count: number) =>
 function mix(): Kind[] {
   const groups = [
     cycle([RIGHT], 172),
-    cycle(FAULTY, 72),
+    cycle(FAULTY, 66),
+    cycle([WARNED], 6),
     cycle([DEAD], 20),
     cycle(HANGING, 12),
     cycle([LATE], 4),

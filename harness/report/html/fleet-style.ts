@@ -12,8 +12,9 @@ export const FLEET_STYLE = `
 #fleet { border-collapse: collapse; width: 100%; font-size: .85rem; table-layout: fixed; }
 #fleet th, #fleet td { position: relative; text-align: left; vertical-align: top; font-weight: 400; padding: .45rem .5rem .45rem 0; border-top: 1px solid var(--line); }
 #fleet thead th { border-top: 0; color: var(--soft); font-size: .75rem; vertical-align: bottom; }
-#fleet thead .s { width: 4.6rem; overflow-wrap: normal; hyphens: none; }
-#fleet thead .o { width: 27%; }
+#fleet thead .s { width: 3.2rem; padding-bottom: .6rem; }
+#fleet thead .s span { writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap; }
+#fleet thead .o { width: 29%; }
 #fleet th[scope=row] b { display: block; font-weight: 600; }
 #fleet th[scope=row] span, #fleet .o span { display: block; color: var(--soft); font-size: .8rem; }
 #fleet .o b { font-weight: 600; white-space: nowrap; }
@@ -29,7 +30,8 @@ export const FLEET_STYLE = `
 #fleet td.v-inconclusive i { clip-path: polygon(evenodd, 50% 0, 100% 50%, 50% 100%, 0 50%, 50% 0, 50% 25%, 25% 50%, 50% 75%, 75% 50%, 50% 25%); }
 #fleet td.v-not-applicable i { height: 2px; margin-bottom: .25rem; }
 @media screen and (min-width: 60rem) {
-  #fleet thead th { position: sticky; top: 3.5rem; background: var(--paper); z-index: 1; }
+  .fleet #filter { position: static; }
+  #fleet thead th { position: sticky; top: 0; background: var(--paper); z-index: 1; }
 }
 @media screen and (max-width: 60rem) {
   #fleet, #fleet tbody { display: block; }
