@@ -27,7 +27,7 @@ function cell(value: string | number | null): string {
   if (typeof value === 'number') return String(value);
   const text = visible(value);
   const tame = /^\s*[=+\-@|%]/.test(text) ? `'${text}` : text;
-  return /[",;'\s]/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
+  return /[",;']/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
 }
 
 /** With a line of names first, and lines that end in CR LF. The suites follow as columns of the number of failures in each. */

@@ -38,7 +38,8 @@ export interface FleetFlags {
   readonly json?: boolean | undefined;
 }
 
-export const FLEET_FOLDER = 'hookproof-partners';
+/** Where it all goes when nothing else is said. */
+const FLEET_FOLDER = 'hookproof-partners';
 
 /** What is of one partner has its place in the partner's file. */
 const OF_ONE_PARTNER: readonly (keyof FleetConfigFlags)[] = [

@@ -9,23 +9,25 @@ import { type Browser, type BrowserContextOptions, chromium } from 'playwright-c
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderFleetHtml } from '../../../../harness/report/index.ts';
 import { fleetWith, largeFleet, partnerWith } from '../../fleet/documents.ts';
-import { readPage } from './strict-html.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const HERE = existsSync(CHROMIUM);
 if (!HERE) console.log('skipped: the page about many partners in a browser, because there is no chromium here');
 
 describe('the page about many partners', () => {
-  it('is markup that a strict reader takes, whatever stands in its texts', async () => {
-    const nasty = `"><script>alert(1)</script><!-- \x1b[2J\u202e' onload=x`;
-    const hostile = partnerWith('bad', 'failed', 1, {
-      url: `https://x.example/${nasty}`,
-      diagnosis: { fault: nasty, title: nasty },
-      refusals: [{ code: nasty, message: nasty, fix: nasty }],
-      suites: { [nasty]: { pass: 0, fail: 1, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 } },
-    });
-    const page = await renderFleetHtml(fleetWith([hostile, partnerWith('good', 'certified', 1)], { complete: false }));
-    expect(() => readPage(page)).not.toThrow();
+  it('has the same tags and attributes whatever stands in its texts', async () => {
+    const withText = (text: string) => {
+      const bad = partnerWith('bad', 'failed', 1, {
+        url: `https://x.example/${text}`,
+        diagnosis: { fault: text, title: text },
+        refusals: [{ code: text, message: text, fix: text }],
+        suites: { [text]: { pass: 0, fail: 1, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 } },
+      });
+      return renderFleetHtml(fleetWith([bad, partnerWith('good', 'certified', 1)], { complete: false }));
+    };
+    const tagsOf = (page: string) => page.match(/<[^>]*>/g)?.map((tag) => tag.replace(/"[^"]*"/g, '""'));
+    const page = await withText(`"><script>alert(1)</script><!-- \x1b[2J\u202e' onload=x`);
+    expect(tagsOf(page)).toEqual(tagsOf(await withText('tame')));
     expect(page.match(/<script>/g)).toHaveLength(1);
     expect(page).not.toMatch(/[\x1b\u202e]/);
     expect(page).toContain('Not complete');
