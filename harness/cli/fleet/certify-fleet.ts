@@ -19,7 +19,7 @@ import { type KeyFlags, signingKey } from '../certify-key.ts';
 import { flagName } from '../flag-name.ts';
 import { interruptible } from '../interruptible.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { certifyPartner, notRun } from './certify-partner.ts';
+import { brokenPartner, certifyPartner, notRun } from './certify-partner.ts';
 import { finishedPartner, openFolder, readFleet, writeFleet } from './fleet-folder.ts';
 import { createFleetProgress } from './fleet-progress.ts';
 import { sayFleet } from './fleet-words.ts';
@@ -231,7 +231,9 @@ export async function certifyFleet(
     };
     await sideBySide(left, politeness, async (member) => {
       progress.begun();
-      const partner = await certifyPartner(member, keyOf(member.name), certification);
+      const partner = await certifyPartner(member, keyOf(member.name), certification).catch((error) =>
+        brokenPartner(member, error),
+      );
       if (partner === null) return;
       done.set(member.name, partner);
       progress.ended(partner);

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { CURRENT_REVISION, configurationBytes, issueCertificate, type Refusal } from '../../certify/index.ts';
 import { durationText, OUTPUT_FILES } from '../../config/index.ts';
 import { type FleetPartner, NO_FACTS, outcomeOf, shownUrl } from '../../fleet/index.ts';
+import { createRedactor } from '../../report/index.ts';
 import type { ResultDocument } from '../../result/result-document.ts';
 import { CERTIFICATE_FILES, writeNew } from '../certify-files.ts';
+import { namedSecrets } from '../named-secrets.ts';
 import { beginPartner, placePartner } from './fleet-folder.ts';
 import type { FleetMember } from './partner-files.ts';
 import type { Answer, Workers } from './worker-process.ts';
@@ -51,6 +53,13 @@ function lateRefusal(timeoutMs: number): Refusal {
 
 function ownFault(message: string): Refusal {
   return { code: 'harness-error', message, fix: 'Please report it; the others are not concerned.', exit: 4 };
+}
+
+/** What went wrong on our side of a partner, a full disk for example. Nothing of it is kept, so `--resume` tries again. */
+export function brokenPartner(member: FleetMember, error: unknown): FleetPartner {
+  const redactor = createRedactor({ values: namedSecrets(member.config.secrets) });
+  const { code, message, fix } = ownFault(redactor.text(error instanceof Error ? error.message : String(error)));
+  return { ...notRun(member), outcome: 'harness-error', refusals: [{ code, message, fix }] };
 }
 
 /** The reasons against a certificate, those that come from stopping it ourselves in our own words. */

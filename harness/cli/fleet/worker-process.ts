@@ -7,7 +7,7 @@ import { WORKER } from './messages.ts';
 export type Answer = Reply | { readonly kind: 'gone'; readonly how: string };
 
 export interface Workers {
-  /** Has one partner certified. `timedOut` and `stopped` say why it was told to stop, if it was. Never rejects. */
+  /** Has one partner certified. `timedOut`: it was told to stop because its time was over. Never rejects. */
   run(order: Extract<Order, { kind: 'run' }>, limits: RunLimits): Promise<{ answer: Answer; timedOut: boolean }>;
   /** Ends all processes. */
   close(): void;
@@ -26,7 +26,7 @@ const HEAP_MB = 512;
 const MOST_PARTNERS = 40;
 
 /** `program` is what is started: this program itself, as a worker. */
-export function createWorkers(program = process.argv[1] ?? ''): Workers {
+export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_MS): Workers {
   const idle: { child: ChildProcess; served: number }[] = [];
   const all = new Set<ChildProcess>();
 
@@ -56,7 +56,7 @@ export function createWorkers(program = process.argv[1] ?? ''): Workers {
         };
         const halt = () => {
           send({ kind: 'stop' });
-          kill ??= setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+          kill ??= setTimeout(() => child.kill('SIGKILL'), graceMs);
         };
         const limit = setTimeout(() => {
           timedOut = true;
