@@ -20,9 +20,10 @@ Commands:
   verify [FILE]        say why a signature does not match, offline
   doctor [URL]         DNS, connection, TLS chain, client certificate, secrets, clock: findings with fixes
   certs DIR            write test certificates for HTTPS and mutual TLS
-  certify [URL]        run a profile and issue a signed certificate
+  certify [URL]        run a profile and issue a signed certificate; --partners DIR: of many
   certify keygen       make the keys that certificates are signed and verified with
   certify verify FILE  say whether a certificate is good, offline
+  certify merge DIR    join the shards of a certification of many partners
   certify recheck FILE  send a short canary to a certified endpoint
   config show          every setting with its source; secrets are never shown
   config schema        the JSON Schema of hookproof.yaml

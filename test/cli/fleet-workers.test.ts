@@ -43,15 +43,17 @@ describe('a worker', () => {
   });
 
   it('is told to stop when its time is over, and killed when it does not obey', async () => {
-    workers = createWorkers(join(folder, 'worker.mjs'), 100);
+    workers = createWorkers(join(folder, 'worker.mjs'), 10_000);
     const obedient = await run('wait', 300);
     expect(obedient).toMatchObject({ timedOut: true, answer: { kind: 'done', files: ['stopped'] } });
+    workers.close();
+    workers = createWorkers(join(folder, 'worker.mjs'), 100);
     const spinning = await run('spin', 300);
     expect(spinning).toEqual({ timedOut: true, answer: { kind: 'gone', how: 'signal SIGKILL' } });
   });
 
   it('is told to stop when the certification is interrupted', async () => {
-    workers = createWorkers(join(folder, 'worker.mjs'), 100);
+    workers = createWorkers(join(folder, 'worker.mjs'), 10_000);
     const stop = new AbortController();
     const stopped = run('wait', 20_000, stop.signal);
     stop.abort();
