@@ -3,6 +3,7 @@ export { type CertificationRun, certificationRun } from './certification-run.ts'
 export { type CertificateInput, configurationBytes, issueCertificate, urlDigest } from './issue.ts';
 export { keyIdOf, makeKeyPair, readPrivateKey, readPublicKey } from './keys.ts';
 export { KNOWN_REVISIONS } from './known-revisions.ts';
+export type { EndpointLook } from './look-at-endpoint.ts';
 export type { Reason } from './reasons.ts';
 export { type Drift, missingFeatures, recheck } from './recheck.ts';
 export { exitCodeOfRefusals, type Refusal } from './refusal.ts';

@@ -21,9 +21,10 @@ Commands:
   doctor [URL]         DNS, connection, TLS chain, client certificate, secrets, clock: findings with fixes
   certs DIR            write test certificates for HTTPS and mutual TLS
   report FILE...       write the reports of a saved run again; --merge joins shards
-  certify [URL]        run a profile and issue a signed certificate
+  certify [URL]        run a profile and issue a signed certificate; --partners DIR: of many
   certify keygen       make the keys that certificates are signed and verified with
   certify verify FILE  say whether a certificate is good, offline
+  certify merge DIR    join the shards of a certification of many partners
   certify recheck FILE  send a short canary to a certified endpoint
   config show          every setting with its source; secrets are never shown
   config schema        the JSON Schema of hookproof.yaml

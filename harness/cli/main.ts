@@ -16,6 +16,10 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
+  // A process that certifies one partner of many, started by this program itself.
+  if (first === '--fleet-worker' && process.send !== undefined) {
+    return (await import('./fleet/worker.ts')).serveAsWorker();
+  }
   const { runProgram } = await import('./program.ts');
   return runProgram(argv);
 }

@@ -88,6 +88,7 @@ is whole and every scored check is judged and green.
 Examples:
   hookproof certify keygen
   hookproof certify https://partner.example/hooks --profile production --key hookproof-certify.pem
+  hookproof certify --partners partners --key hookproof-certify.pem
   hookproof certify verify hookproof-certificate/certificate.dsse.json --key hookproof-certify.pub.pem
 
 Exit codes:
@@ -331,6 +332,18 @@ export function createProgram(finish: (code: number) => void): Command {
     .option('--passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
     .option('--valid-for <days>', 'how long it is good, 1d to 398d', '90d')
     .option('--allow-private <host>', ALLOW_PRIVATE, collect)
+    .option(
+      '--partners <folder>',
+      'many partners: one file each, written as hookproof.yaml; --shard is then by partner',
+    )
+    .option('--only <name>', 'of these, this partner (repeatable)', collect)
+    .option('--parallel <n>', 'partners at the same time, 1 to 64 (default: twice the processors, at most 8)')
+    .option('--per-host <n>', 'partners at the same time on one host (default: 1)')
+    .option('--partner-timeout <duration>', 'for one partner; it then has no verdict (default: 10m)')
+    .option('--previous <place>', 'compare with this fleet.json (default: the last one in the output folder)')
+    .option('--resume', 'go on with a certification of many that was interrupted')
+    .option('--check', 'check the files of all partners and show the plan; sends nothing')
+    .option('--json', 'with --partners: a summary as JSON')
     .addHelpText('after', CERTIFY_HELP)
     .enablePositionalOptions()
     .action(action(async () => (await import('./commands/certify.ts')).certifyCommand));
@@ -356,6 +369,15 @@ export function createProgram(finish: (code: number) => void): Command {
       '\nExits 0 when it is good, 1 when it is not, 2 when it could not be looked at.\n\nExample:\n  hookproof certify verify certificate.dsse.json --key hookproof-certify.pub.pem --url https://partner.example/hooks',
     )
     .action(action(async () => (await import('./commands/certify-verify.ts')).certifyVerifyCommand));
+  certify
+    .command('merge')
+    .argument('<folders...>', 'what `certify --partners` has written for each shard')
+    .description('join the shards of a certification of many partners')
+    .requiredOption('-o, --output-dir <folder>', 'where the whole goes; a folder that is not there yet')
+    .option('--previous <place>', 'compare with this fleet.json')
+    .option('--json', 'a summary as JSON')
+    .addHelpText('after', '\nExits as `certify --partners` would have, and with 2 when they do not belong together.')
+    .action(action(async () => (await import('./commands/certify-merge.ts')).certifyMergeCommand));
   withPartnerOptions(
     certify
       .command('recheck')

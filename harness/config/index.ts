@@ -20,3 +20,5 @@ export { nearestName } from './nearest-name.ts';
 export { type Credential, type CredentialSource, readCredential } from './read-credential.ts';
 export { readClientCa, readServerPair, type ServerPair } from './read-server-tls.ts';
 export { BOUNDS, CONFIG_FILE, DEFAULTS, OUTPUT_FILES } from './settings.ts';
+export { shardOfFlag } from './shard-of-flag.ts';
+export { durationText } from './values.ts';

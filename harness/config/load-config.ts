@@ -21,6 +21,10 @@ export interface LoadOptions {
   readonly configFile?: string | null | undefined;
   /** For `--secret-file -` and `--api-key-file -`. */
   readonly stdin?: Input | undefined;
+  /** False: no variable is a setting. The file may still refer to variables. For one of many partners, who share the environment. */
+  readonly variables?: boolean | undefined;
+  /** A file whose settings stand behind those of the configuration file. */
+  readonly defaultsFile?: string | undefined;
 }
 
 /**
@@ -33,8 +37,12 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
   const started = startResolution(options);
   const { problems, advice } = started;
   const file = await findConfigFile(options, problems, advice);
+  const { cwd, defaultsFile } = options;
+  const defaults =
+    defaultsFile === undefined ? null : await findConfigFile({ configFile: defaultsFile, cwd }, problems, advice);
   const fileBroken = problems.length > 0;
-  const layers = { flags: options.flags, env: options.env, file: file.settings, cwd: options.cwd };
+  const settings = new Map([...(defaults?.settings ?? []), ...file.settings]);
+  const layers = { flags: options.flags, env: options.variables === false ? {} : options.env, file: settings, cwd };
   const resolution = { ...started, ...gatherSettings(layers, problems) };
   const partner = await resolvePartner(resolution, fileBroken);
   const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
@@ -56,7 +64,7 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
       kind: 'internal',
     });
   }
-  advice.push(...adviseOnVariables(options.env, file.referenced));
+  if (options.variables !== false) advice.push(...adviseOnVariables(options.env, file.referenced));
   return {
     partner,
     clientFixtures,

@@ -1,3 +1,4 @@
+import type { FleetDocument } from '../fleet/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
 
 // Renderings of a result document: pure, and free of zod at run time.
@@ -30,4 +31,14 @@ export { type WriteOptions, type WrittenReport, writeReports } from './write-rep
 export async function renderHtml(document: ResultDocument): Promise<string> {
   const { renderHtml: render } = await import('./html/render-html.ts');
   return render(document);
+}
+
+/** The page about many partners. Loaded when it is asked for. */
+export async function renderFleetHtml(document: FleetDocument): Promise<string> {
+  return (await import('./html/fleet-page.ts')).renderFleetPage(document);
+}
+
+/** The partners as CSV. Loaded when it is asked for. */
+export async function renderFleetCsv(document: FleetDocument): Promise<string> {
+  return (await import('./fleet-csv.ts')).renderFleetCsv(document);
 }

@@ -23,9 +23,11 @@ import { type KeyFlags, signingKey } from '../certify-key.ts';
 import { notCertified, say, shown } from '../certify-outcome.ts';
 import { commandConfig } from '../command-config.ts';
 import { perform, report } from '../conduct.ts';
+import { flagName } from '../flag-name.ts';
+import type { FleetFlags } from '../fleet/certify-fleet.ts';
 import { interruptible } from '../interruptible.ts';
 
-interface CertifyFlags extends ConfigFlags, KeyFlags {
+interface CertifyFlags extends ConfigFlags, KeyFlags, Partial<FleetFlags> {
   readonly config?: string;
   readonly validFor: string;
 }
@@ -70,12 +72,33 @@ function withFolder(config: ResolvedConfig): { config: ResolvedConfig; folder: s
   return { config: { ...config, reporters: [...config.reporters, saved] }, folder };
 }
 
+function refuseFlagsOfMany(flags: Partial<FleetFlags>): void {
+  const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : flagName(name)));
+  if (given.length === 0) return;
+  throw new HookproofError('CERTIFY_FLAGS', `${given.join(', ')} is for many partners`, {
+    hint: 'Name their folder with --partners, or leave it out.',
+  });
+}
+
 export async function certifyCommand(url: string | undefined, flags: CertifyFlags): Promise<number> {
-  const { config: configFile, key, passphraseFile, validFor, ...given } = flags;
+  const { config: configFile, key, passphraseFile, validFor, ...both } = flags;
+  const { partners, only, parallel, perHost, partnerTimeout, previous, resume, check, json, ...given } = both;
   const lifetime = validForMs(validFor);
+  const many = { only, parallel, perHost, partnerTimeout, previous, resume, check, json };
+  const keyFlags = { ...(key && { key }), ...(passphraseFile && { passphraseFile }) };
+  if (partners !== undefined) {
+    const { certifyFleet } = await import('../fleet/certify-fleet.ts');
+    const own = {
+      ...given,
+      ...(url !== undefined && { url }),
+      ...(configFile !== undefined && { config: configFile }),
+    };
+    return certifyFleet({ partners, ...many }, own, keyFlags, lifetime);
+  }
+  refuseFlagsOfMany(many);
   const { config, folder } = withFolder(await commandConfig(url, configFile, given));
   refuseBefore(config);
-  const privateKey = await signingKey({ ...(key && { key }), ...(passphraseFile && { passphraseFile }) });
+  const privateKey = await signingKey(keyFlags);
   const places = {
     certificate: join(folder, CERTIFICATE_FILES.certificate),
     configuration: join(folder, CERTIFICATE_FILES.configuration),

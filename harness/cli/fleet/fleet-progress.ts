@@ -1,0 +1,77 @@
+/** What is seen while many partners are certified: a line for each that ends, and on a terminal one live line. On standard error. */
+import type { FleetPartner, Outcome } from '../../fleet/index.ts';
+import { counted, createLayout, formatDuration } from '../../report/index.ts';
+import { displayOf } from '../terminal.ts';
+
+const WORDS: Readonly<
+  Record<Outcome, readonly [word: string, sign: 'pass' | 'fail' | 'inconclusive' | 'harness-error']>
+> = {
+  certified: ['certified', 'pass'],
+  failed: ['not certified', 'fail'],
+  refused: ['refused', 'fail'],
+  inconclusive: ['no verdict', 'inconclusive'],
+  'not-run': ['not run', 'inconclusive'],
+  'harness-error': ['error', 'harness-error'],
+};
+
+const ERASE_LINE = '\r\x1b[K';
+
+function detailOf({ certificate, counts, diagnosis, refusals }: FleetPartner): string {
+  if (certificate !== null) return `until ${certificate.expiresAt.slice(0, 10)}`;
+  const failed = counts !== null && counts.fail > 0 ? [`${counts.fail} failed`] : [];
+  const [first] = refusals;
+  const why = diagnosis?.title ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
+  return [...failed, ...(why === undefined ? [] : [why])].join(': ');
+}
+
+export interface FleetProgress {
+  begun(): void;
+  ended(partner: FleetPartner): void;
+  /** Takes the live line away. */
+  close(): void;
+}
+
+export function createFleetProgress(total: number, already: number, parallel: number): FleetProgress {
+  const stream = process.stderr;
+  const display = displayOf(stream);
+  const layout = createLayout(display);
+  const started = performance.now();
+  const state = { begun: 0, ended: 0, bad: 0 };
+  let live = false;
+
+  const left = (): string => {
+    const rest = total - already - state.ended;
+    if (state.ended < Math.min(parallel, 3) || rest === 0) return '';
+    return `, about ${formatDuration(((performance.now() - started) / state.ended) * rest)} left`;
+  };
+  const draw = () => {
+    if (!display.isTTY) return;
+    const done = already + state.ended;
+    const text = `${done}/${total} done, ${state.begun - state.ended} running, ${state.bad} without a certificate${left()}`;
+    stream.write(`${live ? ERASE_LINE : ''}${layout.paint(text.slice(0, display.columns - 1), 'dim')}`);
+    live = true;
+  };
+  const erase = () => {
+    if (live) stream.write(ERASE_LINE);
+    live = false;
+  };
+  stream.write(`${counted(total, 'partner')}${already > 0 ? `, ${already} of them finished before` : ''}\n`);
+
+  return {
+    begun() {
+      state.begun += 1;
+      draw();
+    },
+    ended(partner) {
+      state.ended += 1;
+      if (partner.outcome !== 'certified') state.bad += 1;
+      erase();
+      const [word, sign] = WORDS[partner.outcome];
+      const lead = `${layout.sign(sign)} ${layout.safe(partner.name)}  ${word} `;
+      const text = `${detailOf(partner)} (${formatDuration(partner.durationMs)})`;
+      stream.write(`${layout.paragraph(lead, text).join('\n')}\n`);
+      draw();
+    },
+    close: erase,
+  };
+}

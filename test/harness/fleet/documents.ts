@@ -1,0 +1,137 @@
+/** Documents about many partners, for looking at the page and the table. */
+import { type FleetDocument, type FleetPartner, type Outcome, totalsOf } from '../../../harness/fleet/index.ts';
+import { CATALOGUE } from '../../../scenarios/index.ts';
+
+const NONE = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
+const VERDICT = {
+  certified: 'conformant',
+  failed: 'nonconformant',
+  refused: 'conformant',
+  inconclusive: 'inconclusive',
+  'not-run': null,
+  'harness-error': null,
+} as const;
+
+/** `at` decides the numbers. */
+export function partnerWith(
+  name: string,
+  outcome: Outcome,
+  at: number,
+  parts: Partial<FleetPartner> = {},
+): FleetPartner {
+  const verdict = VERDICT[outcome];
+  const suites = CATALOGUE.map((suite, place) => {
+    const total = suite.scenarios.length;
+    if (suite.name === 'mtls' || suite.name === 'api-key')
+      return [suite.name, { ...NONE, notApplicable: total }] as const;
+    if (outcome === 'inconclusive') return [suite.name, { ...NONE, inconclusive: total }] as const;
+    const fail = outcome === 'failed' && (place + at) % 3 === 0 ? 1 + ((at * 7 + place) % 30) : 0;
+    const warn = (place + at) % 11 === 0 ? 2 : 0;
+    return [suite.name, { ...NONE, fail, warn, pass: Math.max(0, total - fail - warn) }] as const;
+  });
+  const counts = suites.reduce(
+    (sum, [, one]) =>
+      Object.fromEntries(
+        Object.entries(one).map(([key, value]) => [key, value + sum[key as keyof typeof NONE]]),
+      ) as typeof NONE,
+    NONE,
+  );
+  return {
+    name,
+    url: `https://${name}.example/webhooks/orders`,
+    profile: 'staging',
+    revision: 1,
+    outcome,
+    verdict,
+    counts: verdict === null ? null : counts,
+    suites: verdict === null ? {} : Object.fromEntries(suites),
+    diagnosis:
+      outcome === 'failed'
+        ? {
+            fault: 'verifies-reserialised-json',
+            title: 'It verifies the signature of re-serialised JSON, not of the bytes that came.',
+          }
+        : null,
+    certificate:
+      outcome === 'certified' ? { issuedAt: '2026-11-21T20:00:00.000Z', expiresAt: '2027-02-19T20:00:00.000Z' } : null,
+    refusals:
+      outcome === 'certified' || outcome === 'not-run'
+        ? []
+        : [
+            {
+              code: 'not-judged',
+              message: '556 scored checks are without a verdict: valid/plain and 555 more',
+              fix: 'See the report.',
+            },
+            { code: 'endpoint-key-unknown', message: 'the key could not be read before the run', fix: 'Look at it.' },
+          ],
+    files:
+      verdict === null
+        ? []
+        : ['run.json', 'report.html', ...(outcome === 'certified' ? ['certificate.dsse.json'] : [])],
+    startedAt: '2026-11-21T20:00:00.000Z',
+    durationMs: 2000 + ((at * 977) % 9000),
+    previous: null,
+    ...parts,
+  };
+}
+
+export function fleetWith(partners: readonly FleetPartner[], parts: Partial<FleetDocument> = {}): FleetDocument {
+  return {
+    schemaVersion: 1,
+    kind: 'hookproof-fleet',
+    tool: { name: 'hookproof', version: '0.1.0' },
+    catalogue: { digest: `sha256:${'ab'.repeat(32)}` },
+    asked: {
+      profile: null,
+      revision: null,
+      strict: false,
+      validForDays: 90,
+      partners: partners.length,
+      names: 'cd'.repeat(32),
+    },
+    shard: null,
+    startedAt: '2026-11-21T20:00:00.000Z',
+    durationMs: 312_000,
+    complete: true,
+    previous: null,
+    totals: totalsOf(partners),
+    partners: [...partners],
+    ...parts,
+  };
+}
+
+const OUTCOMES: readonly Outcome[] = [
+  'certified',
+  'certified',
+  'failed',
+  'certified',
+  'inconclusive',
+  'certified',
+  'certified',
+  'refused',
+];
+const WORDS = [
+  'acme',
+  'borealis',
+  'cascade',
+  'delta-pay',
+  'ember',
+  'fjord-exchange',
+  'granite',
+  'harbour-and-sons-payments',
+];
+
+/** As many partners as there are in the issue, of every kind, with something to compare with. */
+export function largeFleet(count = 300): FleetDocument {
+  const partners = Array.from({ length: count }, (_, at) => {
+    const outcome =
+      at % 71 === 70 ? 'harness-error' : (OUTCOMES[(at * 5 + Math.floor(at / 9)) % OUTCOMES.length] ?? 'certified');
+    const previous =
+      at % 13 === 0
+        ? null
+        : { outcome: at % 17 === 0 ? ('failed' as const) : at % 19 === 0 ? ('certified' as const) : outcome };
+    return partnerWith(`${WORDS[at % WORDS.length]}-${at + 1}`, outcome, at, { previous });
+  });
+  return fleetWith(partners, { previous: { startedAt: '2026-11-14T20:00:00.000Z' } });
+}

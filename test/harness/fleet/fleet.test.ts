@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import {
+  against,
+  changeOf,
+  exitCodeOfFleet,
+  type FleetDocument,
+  fleetDocument,
+  mergeFleets,
+  type Outcome,
+  outcomeOf,
+  shownUrl,
+  sideBySide,
+} from '../../../harness/fleet/index.ts';
+import { fleetWith, largeFleet, partnerWith } from './documents.ts';
+
+const reason = (exit: 1 | 2 | 3 | 4) => ({ code: 'x', message: 'x', fix: 'x', exit });
+
+describe('the outcome', () => {
+  it.each<[(1 | 2 | 3 | 4)[], Outcome]>([
+    [[], 'certified'],
+    [[3], 'inconclusive'],
+    [[3, 2], 'refused'],
+    [[2, 1, 3], 'failed'],
+    [[1, 4], 'harness-error'],
+  ])('of reasons with %j is %s', (exits, outcome) => {
+    expect(outcomeOf(exits.map(reason))).toBe(outcome);
+  });
+
+  it.each<[Outcome[], number]>([
+    [[], 3],
+    [['certified'], 0],
+    [['certified', 'inconclusive'], 3],
+    [['certified', 'not-run'], 3],
+    [['inconclusive', 'failed'], 1],
+    [['refused', 'inconclusive'], 2],
+    [['failed', 'harness-error'], 4],
+  ])('of all of %j has the exit code %i', (outcomes, code) => {
+    const partners = outcomes.map((outcome, at) => partnerWith(`a${at}`, outcome, at));
+    expect(exitCodeOfFleet(fleetWith(partners))).toBe(code);
+  });
+
+  it('is better, worse, the same, or new', () => {
+    const now = fleetWith([
+      partnerWith('a', 'certified', 1),
+      partnerWith('b', 'failed', 1),
+      partnerWith('c', 'failed', 1),
+      partnerWith('d', 'inconclusive', 1),
+    ]);
+    const before = fleetWith([
+      partnerWith('a', 'failed', 1),
+      partnerWith('b', 'certified', 1),
+      partnerWith('c', 'failed', 1),
+    ]);
+    expect(against(now, before).partners.map(changeOf)).toEqual(['better', 'worse', 'same', 'new']);
+  });
+
+  it('is told with a URL that has no query', () => {
+    expect(shownUrl('https://a.example:8443/hooks?key=1#x')).toBe('https://a.example:8443/hooks');
+  });
+
+  it('stands in a document that the schema takes', () => {
+    expect(fleetDocument.parse(largeFleet(20))).toEqual(largeFleet(20));
+  });
+});
+
+describe('shards', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const all = names.map((name, at) => partnerWith(name, at === 1 ? 'failed' : 'certified', at));
+  const whole = fleetWith(all);
+  const shard = (index: number, of = 2, parts: Partial<FleetDocument> = {}): FleetDocument => {
+    const partners = all.filter((_, at) => at % of === index - 1);
+    const { asked } = whole;
+    return { ...fleetWith(partners), asked, shard: { index, of }, ...parts };
+  };
+  const merge = (...fleets: FleetDocument[]) => mergeFleets(fleets.map((fleet, at) => ({ name: `s${at}`, fleet })));
+
+  it.each([[[1, 2]], [[2, 1]]])('in the order %j are the whole again', (order) => {
+    expect(merge(...order.map((index) => shard(index)))).toEqual(whole);
+  });
+
+  it('count from the first beginning to the last end', () => {
+    const late = shard(2, 2, { startedAt: '2026-11-21T20:10:00.000Z', durationMs: 1000 });
+    expect(merge(shard(1), late).durationMs).toBe(601_000);
+  });
+
+  it.each<[string, FleetDocument[], RegExp]>([
+    ['one is missing', [shard(1)], /shard 2 of 2 is missing/],
+    ['one is there twice', [shard(1), shard(1)], /s0 and s1 are both shard 1/],
+    ['one is whole', [whole, shard(1)], /s0 is no shard, but whole/],
+    [
+      'the version differs',
+      [shard(1), shard(2, 2, { tool: { name: 'hookproof', version: '9' } })],
+      /the version of hookproof differs/,
+    ],
+    ['the catalogue differs', [shard(1), shard(2, 2, { catalogue: { digest: 'x' } })], /the catalogue differs/],
+    [
+      'the profile differs',
+      [shard(1), shard(2, 2, { asked: { ...whole.asked, profile: 'basic' } })],
+      /--profile differs/,
+    ],
+    [
+      'the partners differ',
+      [shard(1), shard(2, 2, { asked: { ...whole.asked, names: 'x' } })],
+      /the list of partners differs/,
+    ],
+    ['a partner is in two', [shard(1), shard(2, 2, { partners: all.slice(0, 2) })], /in more than one: a/],
+    ['one is empty', [shard(1), shard(2, 2, { partners: [] })], /they hold 3 partners of 5/],
+    ['there is none', [], /nothing to join/],
+  ])('are refused when %s', (_, fleets, message) => {
+    expect(() => merge(...fleets)).toThrow(message);
+  });
+});
+
+describe('side by side', () => {
+  const signal = new AbortController().signal;
+
+  it('keeps to both limits, and passes over those whose host is busy', async () => {
+    const running: string[] = [];
+    const seen = { most: 0, mostOfOne: 0, order: [] as string[] };
+    const items = ['a1', 'a2', 'a3', 'b1', 'c1', 'd1'];
+    await sideBySide(items, { parallel: 3, perGroup: 1, groupOf: (item) => item[0]!, signal }, async (item) => {
+      running.push(item);
+      seen.order.push(item);
+      seen.most = Math.max(seen.most, running.length);
+      seen.mostOfOne = Math.max(seen.mostOfOne, running.filter((one) => one[0] === 'a').length);
+      await new Promise((resolve) => setImmediate(resolve));
+      running.splice(running.indexOf(item), 1);
+    });
+    expect(seen).toMatchObject({ most: 3, mostOfOne: 1 });
+    expect(seen.order.slice(0, 3)).toEqual(['a1', 'b1', 'c1']);
+    expect(seen.order.toSorted()).toEqual(items);
+  });
+
+  it('begins nothing after it is aborted, and waits for what is under way', async () => {
+    const stop = new AbortController();
+    const ended: string[] = [];
+    await sideBySide(
+      ['a', 'b', 'c'],
+      { parallel: 2, perGroup: 2, groupOf: () => '', signal: stop.signal },
+      async (item) => {
+        stop.abort();
+        await new Promise((resolve) => setImmediate(resolve));
+        ended.push(item);
+      },
+    );
+    expect(ended).toEqual(['a']);
+  });
+
+  it('throws what one throws, after the others have ended', async () => {
+    const ended: string[] = [];
+    const all = sideBySide(['a', 'b', 'c'], { parallel: 2, perGroup: 2, groupOf: () => '', signal }, async (item) => {
+      if (item === 'a') throw new Error('of a');
+      await new Promise((resolve) => setImmediate(resolve));
+      ended.push(item);
+    });
+    await expect(all).rejects.toThrow('of a');
+    expect(ended).toEqual(['b']);
+  });
+});

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { renderFleetCsv } from '../../../harness/report/index.ts';
+import { fleetWith, partnerWith } from '../fleet/documents.ts';
+
+it('is one line a partner, quoted where it has to be, and nothing of it is a formula', async () => {
+  const refusals = [{ code: '=cmd|x', message: 'said "no", \x1b[31m\nand more', fix: '' }];
+  const csv = await renderFleetCsv(
+    fleetWith([
+      partnerWith('acme', 'certified', 1),
+      partnerWith('bad', 'failed', 2, { refusals, diagnosis: { fault: '@SUM(A1)', title: '' } }),
+    ]),
+  );
+  const [head, acme, bad, end] = csv.split('\r\n');
+  expect(head).toMatch(/^partner,url,profile,revision,outcome,before,change,verdict,pass,fail,.*,failed in valid,/);
+  expect(acme).toMatch(/^acme,https:\/\/acme\.example\/webhooks\/orders,staging,1,certified,,new,conformant,/);
+  expect(bad).toContain(`"'=cmd|x: said ""no"", \\x1b[31m\\nand more"`);
+  expect(bad).toContain(`"'@SUM(A1)"`);
+  expect(end).toBe('');
+});
