@@ -108,14 +108,17 @@ export function createHandling(config: {
 
   /** Until it is written, or nobody waits for it any more: otherwise the handler would have to run again. */
   async function writeDown(settlement: Settlement): Promise<void> {
+    let unsure = false;
     while (true) {
       try {
         const ours = await inbox.settle(settlement);
         succeeded('settle-failed');
-        if (ours) return;
+        // An earlier attempt may have been written, and only its answer was lost.
+        if (ours || unsure) return;
         logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
         return;
       } catch (error) {
+        unsure = true;
         failed('settle-failed', error);
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, policy.pollMs));

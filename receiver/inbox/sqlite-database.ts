@@ -63,7 +63,9 @@ function migrate(database: SqliteDatabase, file: string): void {
 }
 
 /** Node's own SQLite where Node has it, else the package with the same interface. */
-async function loadSqlite(): Promise<{ DatabaseSync: new (file: string) => SqliteDatabase }> {
+export async function loadSqlite(): Promise<{
+  DatabaseSync: { new (file: string): SqliteDatabase; prototype: SqliteDatabase };
+}> {
   try {
     // In a variable, so that no compiler looks for a module that Node 20 lacks.
     const builtIn = 'node:sqlite';
