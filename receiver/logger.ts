@@ -1,5 +1,6 @@
 /** Logs: JSON lines by pino. What is logged is chosen field by field; the redaction is a second net. */
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { standardOutput } from './log-destination.ts';
 
 /** What the receiver needs of a logger. A pino logger is one. */
 export interface ReceiverLogger {
@@ -49,5 +50,5 @@ export function createLogger(options: { level?: string; destination?: Destinatio
     redact: { paths: REDACTED.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
   };
-  return options.destination === undefined ? pino(config) : pino(config, options.destination);
+  return pino(config, options.destination ?? standardOutput());
 }

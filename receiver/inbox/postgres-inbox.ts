@@ -43,7 +43,7 @@ export async function postgresInbox(
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
       const rows = await measured(meter, given.length, () => settleMany(pool, given));
-      // After the commit, and not with it: what another receiver has inserted or looked at meanwhile is seen only now. When it fails, the next one does it.
+      // Once more, after the commit: only now is seen what another receiver has inserted, and put behind, meanwhile. When it fails, the next one does it.
       await release(transactionsOf(rows)).catch(() => {});
       const settled = new Set(rows.map((row) => claimKey(String(row.id), Number(row.attempt))));
       return given.map(({ claim }) => settled.has(claimKey(claim.id, claim.attempt)));

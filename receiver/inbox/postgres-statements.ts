@@ -24,6 +24,21 @@ export const PUT_MANY = `
   ON CONFLICT (id) DO NOTHING
   RETURNING id`;
 
+/** In the order of the entries, so that two receivers that release the same ones do not wait for each other in a circle. */
+function releaseHeadsOf(transactions: string): string {
+  return releaseHeads(
+    now,
+    `IN (
+      SELECT entry.seq FROM (${transactions}) AS given
+      CROSS JOIN LATERAL (
+        SELECT seq FROM hookproof_inbox
+        WHERE transaction_id = given.transaction_id AND state = 'pending' ORDER BY position, seq LIMIT 1
+      ) AS first
+      JOIN hookproof_inbox AS entry ON entry.seq = first.seq
+      ORDER BY entry.seq FOR UPDATE OF entry)`,
+  );
+}
+
 /** ids, owners, attempts, states, delays, errors, uncounted; then of the orders: ids and attempts of their entries, keys, ranks, times, failed. */
 export const SETTLE_MANY = `
   WITH settled AS (
@@ -46,17 +61,8 @@ export const SETTLE_MANY = `
       at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
       failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END
   )
+  , released AS (${releaseHeadsOf('SELECT DISTINCT transaction_id FROM settled')})
   SELECT id, attempt, transaction_id FROM settled`;
 
-/** transactions. In the order of the entries, so that two receivers that release the same ones do not wait for each other in a circle. */
-export const RELEASE_MANY = releaseHeads(
-  now,
-  `IN (
-    SELECT entry.seq FROM unnest($1::text[]) AS given (transaction_id)
-    CROSS JOIN LATERAL (
-      SELECT seq FROM hookproof_inbox
-      WHERE transaction_id = given.transaction_id AND state = 'pending' ORDER BY position, seq LIMIT 1
-    ) AS first
-    JOIN hookproof_inbox AS entry ON entry.seq = first.seq
-    ORDER BY entry.seq FOR UPDATE OF entry)`,
-);
+/** transactions. */
+export const RELEASE_MANY = releaseHeadsOf('SELECT DISTINCT unnest($1::text[]) AS transaction_id');

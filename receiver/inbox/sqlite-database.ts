@@ -64,7 +64,10 @@ function migrate(database: SqliteDatabase, file: string): void {
 
 /** Node's own SQLite where Node has it, else the package with the same interface. */
 export async function loadSqlite(): Promise<{
-  DatabaseSync: new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
+  DatabaseSync: {
+    new (file: string, options?: { readOnly: boolean }): SqliteDatabase;
+    prototype: SqliteDatabase;
+  };
 }> {
   try {
     // In a variable, so that no compiler looks for a module that Node 20 lacks.

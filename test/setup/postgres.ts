@@ -11,6 +11,8 @@ import pg from 'pg';
 export interface PostgresServer {
   /** Of its first database. Holds the password. */
   readonly url: string;
+  /** Of its first process. */
+  pid(): number;
   /** Ends it as a crash does, and resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data. */
@@ -75,6 +77,7 @@ export async function startPostgres(): Promise<PostgresServer | null> {
   await start();
   return {
     url: url('postgres'),
+    pid: () => pid,
     start,
     async kill() {
       // What pg_ctl calls "immediate": no goodbye to clients, and a recovery at the next start.

@@ -1,0 +1,34 @@
+/** What a SIGKILL cannot show: that what is acknowledged has been brought to the disk. And a soak, short. */
+import { describe, expect, it } from 'vitest';
+import { serialFsyncs } from '../../durability/serial-fsyncs.ts';
+import { soak } from '../../durability/soak.ts';
+import { sqliteStore } from '../../durability/stores.ts';
+import { has } from '../../durability/troubles.ts';
+
+const skip = !has('gcc');
+if (skip) process.stderr.write('skipped: fsyncs are not counted, because gcc is not installed (apt-get install gcc)\n');
+
+describe.concurrent('the flushes of the receiver', () => {
+  it.skipIf(skip)('are at least one for each notification that comes alone', async () => {
+    const store = sqliteStore();
+    const result = await serialFsyncs(store, 40).finally(() => store.folder.remove());
+    expect(result.acknowledged).toBe(40);
+    expect(result.fsyncs).toBeGreaterThanOrEqual(40);
+  });
+
+  it.skipIf(skip)('are missed when it does not wait for the disk', async () => {
+    const store = sqliteStore();
+    const result = await serialFsyncs(store, 40, 'does not wait for the disk').finally(() => store.folder.remove());
+    expect(result.acknowledged).toBe(40);
+    expect(result.fsyncs).toBeLessThan(40);
+  });
+
+  it.skipIf(skip)('are far fewer than the notifications when many come at once, and nothing is lost', async () => {
+    const store = sqliteStore();
+    const setup = { how: 'script', withHandlers: false } as const;
+    const result = await soak({ store, setup, deliveries: 2000, warmUp: 200 }).finally(() => store.folder.remove());
+    expect(result).toMatchObject({ acknowledged: 2200, rows: 2200 });
+    expect(result.fsyncsEach).toBeLessThan(0.2);
+    expect(result.memory).toHaveLength(10);
+  });
+});

@@ -1,0 +1,36 @@
+/** The receiver is killed under load. `npm run durability` does it 20 times on each store; here it is done twice. */
+import { describe, expect, inject, it } from 'vitest';
+import { killRounds } from '../../durability/kill-rounds.ts';
+import { postgresStore, sqliteStore } from '../../durability/stores.ts';
+import type { WrongWay } from '../../durability/wrong-receivers.ts';
+
+const server = inject('postgresUrl');
+async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, wrong?: WrongWay) {
+  const store = name === 'SQLite' ? sqliteStore() : await postgresStore(server ?? '');
+  const setup = { how: 'script', handlerMs: 2, handling: { leaseMs: 500, pollMs: 100 } } as const;
+  const options = { store, rounds, seed: 7, betweenMs: [20, 150] as const };
+  const killed = killRounds({ ...options, setup: { ...setup, ...(wrong === undefined ? {} : { wrong }) } });
+  return killed.finally(() => store.folder.remove());
+}
+
+describe.concurrent('killed under load', () => {
+  for (const name of ['SQLite', 'PostgreSQL'] as const) {
+    it.skipIf(name === 'PostgreSQL' && server === null)(`on ${name} it loses nothing`, async () => {
+      const result = await kill(name, 2);
+      expect(result.acknowledged).toBeGreaterThan(20);
+      expect(result).toMatchObject({ missing: 0, duplicates: 0, unhandled: 0, handledUnstored: 0, dead: 0 });
+    });
+  }
+
+  it('is caught when it acknowledges before it stores', async () => {
+    expect((await kill('SQLite', 1, 'acknowledges first')).missing).toBeGreaterThan(0);
+  });
+
+  it('is caught when it handles before it stores', async () => {
+    expect((await kill('SQLite', 1, 'handles first')).handledUnstored).toBeGreaterThan(0);
+  });
+
+  it('is caught when it writes down that it has handled before it does', async () => {
+    expect((await kill('SQLite', 1, 'settles first')).unhandled).toBeGreaterThan(0);
+  });
+});

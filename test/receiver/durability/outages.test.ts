@@ -1,0 +1,75 @@
+/** The inbox fails in the middle of a load, and comes back. `npm run durability` shows more ways. */
+import { describe, expect, inject, it } from 'vitest';
+import { type OutageOptions, outage } from '../../durability/outage.ts';
+import { startReadOnly } from '../../durability/read-only.ts';
+import { openFolder, startReceiverProcess } from '../../durability/receiver-process.ts';
+import { openSmallDisk } from '../../durability/small-disk.ts';
+import { postgresStore, sqliteStore } from '../../durability/stores.ts';
+import { addressOf, startProxy, throughProxy } from '../../durability/tcp-proxy.ts';
+import { answersCut, diskFull, serverKilled, storeOn } from '../../durability/troubles.ts';
+import { startPostgres } from '../../setup/postgres.ts';
+import { lacks } from '../inbox/stores.ts';
+
+const skip = lacks('postgres');
+const setup = { how: 'script', handling: { leaseMs: 1000, pollMs: 100 } } as const;
+
+async function expectNothingLost(options: OutageOptions) {
+  const result = await outage(options);
+  expect(result.refused).toBeGreaterThanOrEqual(options.refusals);
+  expect(result).toMatchObject({ otherwise: 0, acknowledgedWithoutRow: 0, duplicates: 0, unhandled: 0 });
+  expect(result).toMatchObject({ sameProcess: true, secretInLog: false });
+  // One line when it fails, of whoever met it first, and one when it is back.
+  expect(new Set(result.logLines).size).toBe(result.logLines.length);
+  return result;
+}
+
+describe.concurrent('an inbox that fails under load', () => {
+  it('on a full disk is answered 503, and goes on when there is room', async () => {
+    const store = sqliteStore();
+    const disk = openSmallDisk(store.folder.path);
+    const inside = { ...setup, under: disk.under };
+    const options = { store: storeOn(store, disk), trouble: diskFull(disk), setup: inside, refusals: 40 };
+    await expectNothingLost(options).finally(() => {
+      disk.remove();
+      store.folder.remove();
+    });
+  });
+
+  it.skipIf(skip)('on a server that ends is answered 503, and goes on when it is back', async () => {
+    const server = await startPostgres();
+    if (server === null) throw new Error('PostgreSQL is not installed');
+    try {
+      const store = await postgresStore(server.url);
+      await expectNothingLost({ store, trouble: serverKilled(server), setup, refusals: 40 });
+      store.folder.remove();
+    } finally {
+      await server.remove();
+    }
+  });
+
+  it.skipIf(skip)('whose answers are lost has stored what was answered 503, and it is handled once', async () => {
+    const store = await postgresStore(inject('postgresUrl') ?? '');
+    const proxy = await startProxy([addressOf(store.url)]);
+    const options = { store, inbox: throughProxy(store.url, proxy), trouble: answersCut(proxy), setup, refusals: 40 };
+    expect(await expectNothingLost(options).finally(() => proxy.close())).toMatchObject({ handledAgain: 0 });
+    expect(proxy.counts.cut).toBeGreaterThan(0);
+    store.folder.remove();
+  });
+}, 60_000);
+
+describe('a place that cannot be written', () => {
+  it('is told at the start', () => {
+    const folder = openFolder();
+    for (const { code, words } of startReadOnly(folder))
+      expect([code, words]).toEqual([2, expect.stringMatching(/INBOX_OPEN/)]);
+    folder.remove();
+  });
+
+  it('for the log only does not keep the receiver from its work, nor from its end', async () => {
+    const { folder, url } = sqliteStore();
+    const receiver = await startReceiverProcess({ how: 'program', inbox: url, folder, logFile: '/dev/full' });
+    for (let round = 0; round < 5; round += 1) expect((await fetch(receiver.url, { method: 'POST' })).status).toBe(401);
+    expect((await receiver.end()).code).toBe(0);
+    folder.remove();
+  });
+});

@@ -1,0 +1,36 @@
+/** Two receivers on one PostgreSQL. `npm run durability` does it with more notifications. */
+import { describe, expect, inject, it } from 'vitest';
+import { type ReplicaOptions, replicas } from '../../durability/replicas.ts';
+import { postgresStore } from '../../durability/stores.ts';
+import { lacks } from '../inbox/stores.ts';
+
+// On a busy machine a receiver may not come to extend a lease for a second or two.
+const setup = { how: 'script', handlerMs: 2, handling: { leaseMs: 4000, pollMs: 50 } } as const;
+const skip = lacks('postgres');
+
+async function play(options: Omit<ReplicaOptions, 'store' | 'setup'>, wrong?: 'handles first') {
+  const store = await postgresStore(inject('postgresUrl') ?? '');
+  const played = replicas({ store, setup: wrong === undefined ? setup : { ...setup, wrong }, ...options });
+  return played.finally(() => store.folder.remove());
+}
+
+describe.concurrent('two receivers on one database', () => {
+  it.skipIf(skip)('store once and handle once what is delivered three times at once, in order', async () => {
+    const result = await play({ notifications: 200 });
+    expect(result).toMatchObject({ ok: 600, accepted: 200, rows: 200, runs: 200, handled: 200 });
+    expect(result).toMatchObject({ overlaps: 0, outOfOrder: 0 });
+    expect(result.pairs).toBeGreaterThan(0);
+    for (const share of result.shares) expect(share).toBeGreaterThan(0);
+  });
+
+  it.skipIf(skip)('handle everything when one of them is killed', async () => {
+    const result = await play({ notifications: 200, killAfter: 150 });
+    expect(result).toMatchObject({ rows: 200, handled: 200, overlaps: 0 });
+  });
+
+  it.skipIf(skip)('are caught when each handles what it gets', async () => {
+    const result = await play({ notifications: 40 }, 'handles first');
+    expect(result.runs).toBeGreaterThan(40);
+    expect(result.overlaps).toBeGreaterThan(0);
+  });
+});
