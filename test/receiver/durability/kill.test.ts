@@ -5,15 +5,26 @@ import { postgresStore, sqliteStore } from '../../durability/stores.ts';
 import type { WrongWay } from '../../durability/wrong-receivers.ts';
 
 const server = inject('postgresUrl');
-async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, wrong?: WrongWay) {
+async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, wrong?: WrongWay, seed = 7) {
   const store = name === 'SQLite' ? sqliteStore() : await postgresStore(server ?? '');
-  const setup = { how: 'script', handlerMs: 2, handling: { leaseMs: 500, pollMs: 100 } } as const;
-  const options = { store, rounds, seed: 7, betweenMs: [20, 150] as const };
+  // A wrong receiver is caught in the middle of what it does: a longer handler makes sure that there is a middle.
+  const handlerMs = wrong === undefined ? 2 : 30;
+  const setup = { how: 'script', handlerMs, handling: { leaseMs: 500, pollMs: 100 } } as const;
+  const options = { store, rounds, seed, betweenMs: [20, 150] as const };
   const killed = killRounds({ ...options, setup: { ...setup, ...(wrong === undefined ? {} : { wrong }) } });
   return killed.finally(() => store.folder.remove());
 }
 
-describe.concurrent('killed under load', () => {
+/** What a wrong receiver has lost, or done too early. A kill can come between two deliveries, and then shows nothing: another one follows. */
+async function caught(wrong: WrongWay, what: 'missing' | 'handledUnstored' | 'unhandled'): Promise<number> {
+  for (let seed = 1; seed <= 8; seed += 1) {
+    const { [what]: found } = await kill('SQLite', 1, wrong, seed);
+    if (found > 0) return found;
+  }
+  return 0;
+}
+
+describe('killed under load', () => {
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
     it.skipIf(name === 'PostgreSQL' && server === null)(`on ${name} it loses nothing`, async () => {
       const result = await kill(name, 2);
@@ -23,14 +34,14 @@ describe.concurrent('killed under load', () => {
   }
 
   it('is caught when it acknowledges before it stores', async () => {
-    expect((await kill('SQLite', 1, 'acknowledges first')).missing).toBeGreaterThan(0);
+    expect(await caught('acknowledges first', 'missing')).toBeGreaterThan(0);
   });
 
   it('is caught when it handles before it stores', async () => {
-    expect((await kill('SQLite', 1, 'handles first')).handledUnstored).toBeGreaterThan(0);
+    expect(await caught('handles first', 'handledUnstored')).toBeGreaterThan(0);
   });
 
   it('is caught when it writes down that it has handled before it does', async () => {
-    expect((await kill('SQLite', 1, 'settles first')).unhandled).toBeGreaterThan(0);
+    expect(await caught('settles first', 'unhandled')).toBeGreaterThan(0);
   });
 });
