@@ -90,6 +90,10 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
   });
   closeSync(log);
   const ended = once(child, 'exit');
+  // Nobody else ends it when a test is cut short.
+  const onExit = () => child.kill('SIGKILL');
+  process.on('exit', onExit);
+  void ended.then(() => process.off('exit', onExit));
   let words = '';
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stderr as Readable }).on('line', (line) => {

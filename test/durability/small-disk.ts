@@ -50,7 +50,7 @@ function smallFileSystem(path: string): SmallDisk {
 /** The signal that comes with it would end the process; a full disk sends none. */
 const WITHOUT_SIGNAL = ['sh', '-c', 'trap "" XFSZ; exec "$@"', 'sh'];
 
-export function limitedFiles(path: string): SmallDisk {
+function limitedFiles(path: string): SmallDisk {
   const limit = (pid: number, bytes: string) => execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
   return {
     kind: 'a limit on the size of files, because nothing can be mounted here (EFBIG)',

@@ -60,7 +60,8 @@ export function serverStopped(server: PostgresServer): Trouble {
       for (const pid of stopped) process.kill(pid, 'SIGSTOP');
     },
     end() {
-      for (const pid of stopped) process.kill(pid, 'SIGCONT');
+      // runuser, from which it was started, stands still by itself when it sees that.
+      for (const pid of [...stopped, parentOf(server.pid())]) process.kill(pid, 'SIGCONT');
     },
   };
 }
@@ -97,17 +98,17 @@ export function tableLocked({ url }: Store): Trouble {
 }
 
 function childrenOf(parent: number): number[] {
-  const isChild = (pid: string) => {
-    try {
-      return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) === parent;
-    } catch {
-      return false;
-    }
-  };
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter(isChild)
-    .map(Number);
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => parentOf(pid) === parent);
+}
+
+/** 0 when it has ended. */
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return 0;
+  }
 }
 
 /** Whether a program is there. */

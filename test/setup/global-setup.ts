@@ -15,7 +15,14 @@ declare module 'vitest' {
  * started meanwhile.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [postgres] = await Promise.all([startPostgres(), promisify(exec)('npm run --silent build')]);
+  const [started, built] = await Promise.allSettled([startPostgres(), promisify(exec)('npm run --silent build')]);
+  const postgres = started.status === 'fulfilled' ? started.value : null;
+  if (built.status === 'rejected') {
+    // Nobody would end the server.
+    await postgres?.remove();
+    throw built.reason;
+  }
+  if (started.status === 'rejected') throw started.reason;
   project.provide('postgresUrl', postgres?.url ?? null);
   return async () => postgres?.remove();
 }
