@@ -3,7 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { reportDeliveries } from './delivery-report.ts';
 import type { Handling } from './handling/handling.ts';
 import { logDelivery } from './log-delivery.ts';
-import { errorFields } from './logger.ts';
+import { errorFields, silentLogger } from './logger.ts';
 import type { ReceiverConfig } from './options.ts';
 import { accept } from './stages/accept.ts';
 import { checkApiKey } from './stages/check-api-key.ts';
@@ -60,7 +60,9 @@ export function createApp(
 ): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(reportDeliveries([logDelivery(logger), ...observers]));
+  // A report that nobody gets is not written.
+  const all = logger === silentLogger ? observers : [logDelivery(logger), ...observers];
+  if (all.length > 0) app.use(reportDeliveries(all));
   for (const name of RECEIVING_STAGES) app.use(pipeline[name]);
 
   // The last resort, for what is our own fault. Express's own error page would show a stack trace.
