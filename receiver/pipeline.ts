@@ -3,7 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { reportDeliveries } from './delivery-report.ts';
 import type { Handling } from './handling/handling.ts';
 import { logDelivery } from './log-delivery.ts';
-import { errorFields } from './logger.ts';
+import { errorFields, silentLogger } from './logger.ts';
 import type { ReceiverConfig } from './options.ts';
 import { accept } from './stages/accept.ts';
 import { checkApiKey } from './stages/check-api-key.ts';
@@ -63,7 +63,10 @@ export function createApp(
   app.disable('x-powered-by');
   // Said and not left to the default, which an application around this one would change: X-Forwarded-* headers are anybody's.
   app.set('trust proxy', false);
-  app.use(reportDeliveries([logDelivery(logger), warnOfOldCredentials(logger), ...observers]));
+  // A report that nobody gets is not written.
+  const log = logger === silentLogger ? [] : [logDelivery(logger), warnOfOldCredentials(logger)];
+  const told = [...log, ...observers];
+  if (told.length > 0) app.use(reportDeliveries(told));
   for (const name of RECEIVING_STAGES) app.use(pipeline[name]);
 
   // The last resort, for what is our own fault. Express's own error page would show a stack trace.

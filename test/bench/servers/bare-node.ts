@@ -1,30 +1,44 @@
-/** node:http with as much of the work as BENCH_WORK says: only the reply, with the credentials, or the whole check. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+/** node:http with as much of the work as BENCH_WORK says: only the reply, the credentials too, or all that our receiver does without a store. */
+import { createServer, type IncomingMessage } from 'node:http';
 import { readNotification } from '../../../contract/index.ts';
 import { checkApiKey, verifySignature } from '../../../receiver/index.ts';
+import { remember } from './known-ids.ts';
 import { API_KEY, SECRET, serveVariant } from './serve-variant.ts';
 
 const keys = [API_KEY];
 const secrets = [SECRET];
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The status of a delivery. The checks are the pure functions of the reference receiver, called as anyone can call them. */
-type Judge = (request: IncomingMessage, body: Buffer) => number;
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+const ACCEPTED: Answer = { status: 200, text: '{"status":"accepted"}' };
+const DUPLICATE: Answer = { status: 200, text: '{"status":"duplicate"}' };
+const UNAUTHORISED: Answer = { status: 401, text: '{"error":"unauthorized"}' };
+const MALFORMED: Answer = { status: 400, text: '{"error":"malformed"}' };
 
-const reply: Judge = () => 200;
+/** The checks are the pure functions of the reference receiver, called as anyone can call them. */
+type Judge = (request: IncomingMessage, body: Buffer) => Answer;
+
+const reply: Judge = () => ACCEPTED;
 
 const credentials: Judge = ({ headers }, body) => {
-  if (!checkApiKey({ header: headers['x-api-key'], keys }).ok) return 401;
-  return verifySignature({ rawBody: body, header: headers['x-service-signature'], secrets }).ok ? 200 : 401;
+  const known =
+    checkApiKey({ header: headers['x-api-key'], keys }).ok &&
+    verifySignature({ rawBody: body, header: headers['x-service-signature'], secrets }).ok;
+  return known ? ACCEPTED : UNAUTHORISED;
 };
 
 const everything: Judge = (request, body) => {
-  const status = credentials(request, body);
-  if (status !== 200) return status;
+  const first = credentials(request, body);
+  if (first !== ACCEPTED) return first;
   try {
-    return readNotification(JSON.parse(utf8.decode(body))).ok ? 200 : 400;
+    const reading = readNotification(JSON.parse(utf8.decode(body)));
+    if (!reading.ok) return MALFORMED;
+    return remember(reading.notification.id) === 'stored' ? ACCEPTED : DUPLICATE;
   } catch {
-    return 400;
+    return MALFORMED;
   }
 };
 
@@ -32,16 +46,14 @@ const WORK: Readonly<Record<string, Judge>> = { reply, credentials, everything }
 const judge = WORK[process.env.BENCH_WORK ?? ''];
 if (judge === undefined) throw new Error('BENCH_WORK is none of reply, credentials, everything');
 
-function respond(response: ServerResponse, status: number): void {
-  const text = status === 200 ? '{"status":"accepted"}' : '{"error":"refused"}';
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': text.length });
-  response.end(text);
-}
-
 serveVariant(
   createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => respond(response, judge(request, Buffer.concat(chunks))));
+    request.on('end', () => {
+      const { status, text } = judge(request, Buffer.concat(chunks));
+      response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': text.length });
+      response.end(text);
+    });
   }),
 );
