@@ -23,6 +23,13 @@ export async function unsettled(url: string): Promise<number> {
   return Number(row?.count);
 }
 
+/** Looks at one row at most: counting hundreds of thousands of them again and again would be a load of its own. */
+export async function isSettled(url: string): Promise<boolean> {
+  const one = (state: string) =>
+    `SELECT * FROM (SELECT id FROM hookproof_inbox WHERE state = '${state}' LIMIT 1) AS ${state}`;
+  return (await query(url, `${one('pending')} UNION ALL ${one('running')}`)).length === 0;
+}
+
 export async function query<Row = StoredRow>(url: string, sql: string): Promise<Row[]> {
   if (url.startsWith('file:')) {
     const { DatabaseSync } = await loadSqlite();
@@ -90,10 +97,15 @@ export function without(one: Iterable<string>, other: Iterable<string>): string[
 }
 
 /** Asks again and again until the answer is yes. Throws with `what` when that takes too long. */
-export async function until(what: string, isSo: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
+export async function until(
+  what: string,
+  isSo: () => Promise<boolean> | boolean,
+  withinMs = 60_000,
+  everyMs = 25,
+): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

@@ -5,7 +5,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import { fsyncCounter } from './count-fsyncs.ts';
 import { notification, startLoad } from './deliveries.ts';
-import { query, unsettled, until } from './from-outside.ts';
+import { isSettled, query, unsettled, until } from './from-outside.ts';
 import { openFolder, type ReceiverSetup, startReceiverProcess } from './receiver-process.ts';
 import type { Store } from './stores.ts';
 import { cpuSeconds, watchProcess } from './watch-process.ts';
@@ -75,7 +75,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const cpuUs = ((cpuSeconds(receiver.pid) - cpuBefore) * 1e6) / deliveries;
   const backlog = await unsettled(inbox);
   const lastAnswerAt = performance.now();
-  await until('everything is handled', async () => (await unsettled(inbox)) === 0, 600_000);
+  await until('everything is handled', () => isSettled(inbox), 600_000, 500);
   const workedOffSeconds = (performance.now() - lastAnswerAt) / 1000;
   const [counted] = await query<{ rows: number | string; handled: number | string }>(
     inbox,
