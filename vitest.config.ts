@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup/global-setup.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Against what hangs, not against what is slow: a busy machine must not decide a test.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Two cores: more workers than that only make timings noisier.
     maxWorkers: 2,
     coverage: { provider: 'v8', include: ['contract/**', 'receiver/**', 'scenarios/**', 'harness/**', 'certs/**'] },
