@@ -84,15 +84,13 @@ function checkPair({ cert, key, passphrase }: ServerTls): void {
   try {
     certificate = new X509Certificate(cert);
   } catch (cause) {
-    throw unusable('The certificate for HTTPS cannot be read.', 'Give PEM text, from BEGIN CERTIFICATE on.', cause);
+    throw unusable('The certificate for HTTPS cannot be read.', givePem('CERTIFICATE'), cause);
   }
   let belongs: boolean;
   try {
     belongs = certificate.checkPrivateKey(createPrivateKey(passphrase === undefined ? key : { key, passphrase }));
   } catch (cause) {
-    const hint = /ENCRYPTED/.test(key)
-      ? 'The key is encrypted: give the right passphrase.'
-      : 'Give PEM text, from BEGIN PRIVATE KEY on.';
+    const hint = /ENCRYPTED/.test(key) ? 'The key is encrypted: give the right passphrase.' : givePem('PRIVATE KEY');
     throw unusable('The private key for HTTPS cannot be read.', hint, cause);
   }
   if (belongs) return;
@@ -101,6 +99,10 @@ function checkPair({ cert, key, passphrase }: ServerTls): void {
     'The private key for HTTPS does not belong to the certificate.',
     "The server's own certificate comes first, the intermediates after it.",
   );
+}
+
+function givePem(label: string): string {
+  return `Give PEM text, from BEGIN ${label} on.`;
 }
 
 function unusable(message: string, hint: string, cause?: unknown): HookproofError {

@@ -68,6 +68,11 @@ export function certificateBlocks(text: string): { readonly text: string; readon
   }));
 }
 
+/** The line that a block begins with. */
+export function beginLine(label: string): string {
+  return `-----BEGIN ${label}-----`;
+}
+
 /** Bytes as PEM. */
 export function pemOf(label: string, der: Uint8Array): string {
   return blockText(label, Buffer.from(der).toString('base64'));
@@ -75,7 +80,7 @@ export function pemOf(label: string, der: Uint8Array): string {
 
 function blockText(label: string, base64: string, headers: readonly string[] = []): string {
   const lines = base64.match(/.{1,64}/g) ?? [];
-  return [`-----BEGIN ${label}-----`, ...headers, ...lines, `-----END ${label}-----`, ''].join('\n');
+  return [beginLine(label), ...headers, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 
 /** undefined when there are empty lines in the middle of the content, which OpenSSL does not read. */

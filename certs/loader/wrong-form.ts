@@ -9,7 +9,7 @@ import {
   sourceName,
 } from './finding.ts';
 import { type ContentKind, isPrivateKey, KIND_WORDS, LINE_WORDS, labelKind, type Wanted } from './material-words.ts';
-import type { LineFault, PemBlock } from './pem.ts';
+import { beginLine, type LineFault, type PemBlock } from './pem.ts';
 
 const PREFIX = { certificate: 'CERT', key: 'KEY' } as const;
 const NOUN = { certificate: 'a certificate', key: 'a private key' } as const;
@@ -118,7 +118,7 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
     case 'parameters':
       return `They describe a kind of key and hold none: give ${certificates ? 'the certificate' : 'the file with the key itself'}.`;
     case 'certificate':
-      return 'Are certificate and key swapped? A key is PEM (-----BEGIN PRIVATE KEY-----) or DER.';
+      return `Are certificate and key swapped? ${rightForm(false)}`;
     case 'dsa':
       return certificates
         ? 'It holds a private key: are certificate and key swapped?'
@@ -151,8 +151,11 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
       return `Unpack it, and give the file with ${NOUN[wanted]}.`;
     default:
       if (certificates && isPrivateKey(kind)) return 'It holds a private key: are certificate and key swapped?';
-      return certificates
-        ? 'A certificate is PEM (-----BEGIN CERTIFICATE-----) or DER.'
-        : 'A key is PEM (-----BEGIN PRIVATE KEY-----) or DER.';
+      return rightForm(certificates);
   }
+}
+
+function rightForm(certificates: boolean): string {
+  const [noun, label] = certificates ? ['certificate', 'CERTIFICATE'] : ['key', 'PRIVATE KEY'];
+  return `A ${noun} is PEM (${beginLine(label)}) or DER.`;
 }

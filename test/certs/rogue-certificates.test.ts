@@ -14,6 +14,7 @@ import {
   rogueCertificates,
   serverFixture,
 } from '../../certs/index.ts';
+import { pem } from './material.ts';
 import { ask, type TlsServer, tlsServer, VERSIONS } from './talk.ts';
 
 const { partsOf } = forge;
@@ -267,7 +268,7 @@ describe('rogue certificates', () => {
   });
 
   it.each([
-    ['a key', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'],
+    ['a key', pem('PRIVATE KEY', Buffer.from('AAAA', 'base64'))],
     ['nothing', ''],
   ])('cannot be made of %s, and say so', (_, of) => {
     expect(() => rogueCertificates(of)).toThrowError(expect.objectContaining({ code: 'ROGUE_UNREADABLE' }));

@@ -1,15 +1,17 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { keyIdOf, makeKeyPair, readPrivateKey, readPublicKey } from '../../../harness/certify/index.ts';
+import { pem as pemOf } from '../../certs/material.ts';
 
+const block = (label: string) => new RegExp(`^-----BEGIN ${label}-----\\n[\\s\\S]+\\n-----END ${label}-----\\n$`);
 const refused = (what: string) => expect.objectContaining({ code: 'CERTIFY_KEY', kind: 'usage', message: what });
 
 describe('a pair of keys', () => {
   const { privatePem, publicPem, keyId } = makeKeyPair();
 
   it('is PKCS#8 and SPKI in PEM, for Ed25519, under one id', () => {
-    expect(privatePem).toMatch(/^-----BEGIN PRIVATE KEY-----\n[\s\S]+\n-----END PRIVATE KEY-----\n$/);
-    expect(publicPem).toMatch(/^-----BEGIN PUBLIC KEY-----\n[\s\S]+\n-----END PUBLIC KEY-----\n$/);
+    expect(privatePem).toMatch(block('PRIVATE KEY'));
+    expect(publicPem).toMatch(block('PUBLIC KEY'));
     const [privateKey, publicKey] = [readPrivateKey(privatePem, 'key'), readPublicKey(publicPem, 'key')];
     expect([keyIdOf(privateKey), keyIdOf(publicKey), privateKey.asymmetricKeyType]).toEqual([keyId, keyId, 'ed25519']);
     expect(keyId).toMatch(/^[0-9a-f]{64}$/);
@@ -38,7 +40,7 @@ describe('a pair of keys', () => {
     ['another shape', pem(rsa.privateKey, 'pkcs1'), 'key is no private key in PKCS#8 or SPKI, but rsa private key'],
     ['two keys', privatePem + privatePem, 'key does not hold one PEM block and nothing else'],
     ['text', 'hello', 'key does not hold one PEM block and nothing else'],
-    ['what is no DER', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n', 'key cannot be read'],
+    ['what is no DER', pemOf('PRIVATE KEY', Buffer.from('AAAA', 'base64')), 'key cannot be read'],
   ])('is not signed with %s', (_, text, what) => {
     expect(() => readPrivateKey(text, 'key')).toThrow(refused(what));
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../harness/config/index.ts';
 import { whyUnreadable } from '../../../harness/config/read-bounded.ts';
+import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
@@ -208,7 +209,7 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
     `Write "\${env:NAME}" with the quotes, or put each key on a line of its own.`,
   ],
   'a key file that is PEM text': [
-    'tls:\n  client-key: "-----BEGIN PRIVATE KEY-----"\n  client-cert: x\n',
+    `tls:\n  client-key: "${BEGIN_PRIVATE_KEY}"\n  client-cert: x\n`,
     'CONFIG_INVALID',
     `2 things are wrong with the configuration:
   hookproof.yaml:3:16: tls.client-cert: the file x does not exist

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../harness/config/index.ts';
+import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { type Given, load, refusal, workspace } from './workspace.ts';
 
 async function certificate(notAfterDate?: Date): Promise<{ cert: string; key: string }> {
@@ -129,7 +130,7 @@ describe('mutual TLS', () => {
       'hold a certificate for a key',
       { ...PAIR, clientKey: 'client.pem' },
       '--client-key: the file client.pem holds a certificate, and a private key is wanted',
-      'Are certificate and key swapped? A key is PEM (-----BEGIN PRIVATE KEY-----) or DER.',
+      `Are certificate and key swapped? A key is PEM (${BEGIN_PRIVATE_KEY}) or DER.`,
     ],
     [
       'do not belong together',

@@ -1,8 +1,10 @@
 /** What a secret looks like: a table of shapes, and nothing of the value in what is said. */
+
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { credentialShape } from '../../../harness/doctor/local/credential-shape.ts';
+import { pem } from '../../certs/material.ts';
 
 const RANDOM = randomBytes(32);
 /** Plain and long, and no encoding of anything. */
@@ -59,7 +61,7 @@ describe('a secret', () => {
     ['a URL', 'https://vault.example/v1/secret/webhook', ['problem secret-is-url']],
     [
       'PEM',
-      '-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----',
+      pem('PRIVATE KEY', Buffer.from('MIIB', 'base64')).trimEnd(),
       ['problem secret-is-pem', 'problem secret-line-break'],
     ],
     ['JSON', '{"secret":"x","created":"2026-01-01"}', ['problem secret-is-json']],

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../harness/report/index.ts';
+import { BEGIN_PRIVATE_KEY, pem as pemOf } from '../../certs/material.ts';
 
 /** Made at run time, with everything in it that some encoding changes. */
 const secret = `${randomBytes(9).toString('base64url')}/+ "'\\<&>é${randomBytes(9).toString('hex')}`;
@@ -80,11 +81,11 @@ describe('redacting a secret', () => {
 
   it('knows the trimmed value and the lines of PEM material', () => {
     const line = randomBytes(48).toString('base64');
-    const pem = `-----BEGIN PRIVATE KEY-----\n${line}\n-----END PRIVATE KEY-----\n`;
+    const pem = pemOf('PRIVATE KEY', Buffer.from(line, 'base64'));
     const { text } = createRedactor({ values: [{ name: 'client key', value: pem }] });
     expect(text(pem)).toBe('[redacted:client key]');
     expect(text(`read "${line}"`)).toBe('read "[redacted:client key]"');
-    expect(text('no -----BEGIN PRIVATE KEY----- line')).toBe('no -----BEGIN PRIVATE KEY----- line');
+    expect(text(`no ${BEGIN_PRIVATE_KEY} line`)).toBe(`no ${BEGIN_PRIVATE_KEY} line`);
   });
 
   it('redacts very short values only where they are a value by themselves', () => {
