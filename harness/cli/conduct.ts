@@ -19,6 +19,7 @@ import { type RunOptions, run } from '../run/run.ts';
 import { interruptible } from './interruptible.ts';
 import { namedSecrets } from './named-secrets.ts';
 import { outputsHere } from './outputs-here.ts';
+import { runOptions } from './run-options.ts';
 import { displayOf } from './terminal.ts';
 
 type Interruption = ReturnType<typeof interruptible>;
@@ -36,24 +37,11 @@ export async function perform(
   const progress = createProgress({ stream: progressStream(), ...displayOf(process.stderr) });
   const told = await openEventStream(config.reporters, { stdout: process.stdout, cwd: process.cwd() });
   const document = await conductor({
-    partner: config.partner,
-    clientFixtures: config.clientFixtures,
+    ...runOptions(config),
     selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
-    limits: {
-      concurrency: options.concurrency,
-      timeoutMs: options.timeoutMs,
-      recoveryMs: options.recoveryMs,
-      maxMs: options.maxMs,
-    },
-    profile: options.profile,
     revision: await revisionFor(options),
-    ...(options.seed === null ? {} : { seed: options.seed }),
-    strict: options.strict,
     bail: options.bail,
     baseline,
-    stack: options.stack,
-    evidence: options.evidence,
-    advice: config.advice,
     signal: interruption.signal,
     onSignature: (signature) => redactor.addSignature(signature),
     listener: (event) => {

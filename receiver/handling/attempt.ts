@@ -1,9 +1,10 @@
 /** One attempt to handle what was claimed, up to what is to be written about it. */
-import { parse as parseSafely } from 'secure-json-parse';
+
 import { type ReceivedNotification, readNotification } from '../../contract/index.ts';
 import { orderStep } from '../inbox/filing.ts';
 import type { ClaimedEntry, Settlement } from '../inbox/inbox.ts';
 import type { ReceiverLogger } from '../logger.ts';
+import { parseSafely } from '../parse-safely.ts';
 import type { Handler, Handlers } from './handlers.ts';
 import { type HandlingPolicy, retryDelayMs } from './handling-policy.ts';
 import { isBehind } from './order-rules.ts';
@@ -78,8 +79,7 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
 /** As the stages `parse` and `validate` read it when it came. */
 function read(rawBody: Buffer): ReceivedNotification | null {
   try {
-    const text = rawBody.toString('utf8');
-    const reading = readNotification(parseSafely(text, { protoAction: 'remove', constructorAction: 'remove' }));
+    const reading = readNotification(parseSafely(rawBody.toString('utf8')));
     return reading.ok ? reading.notification : null;
   } catch {
     return null;

@@ -1,6 +1,6 @@
 /** Writing many rows at once in PostgreSQL: one array a column. */
 import { POSTGRES } from './dialect.ts';
-import { releaseHeads, sellFailed } from './statements.ts';
+import { KEEP_THE_FURTHEST, releaseHeads, sellFailed } from './statements.ts';
 
 const { now } = POSTGRES;
 
@@ -56,10 +56,7 @@ export const SETTLE_MANY = `
     SELECT order_key, rank, at, failed
     FROM unnest($8::text[], $9::int[], $10::text[], $11::bigint[], $12::bigint[], $13::int[]) AS step (id, attempt, order_key, rank, at, failed)
     WHERE (id, attempt) IN (SELECT id, attempt FROM settled)
-    ON CONFLICT (order_key) DO UPDATE SET
-      rank = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.rank ELSE known.rank END,
-      at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
-      failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END
+    ${KEEP_THE_FURTHEST}
   )
   , released AS (${releaseHeadsOf('SELECT DISTINCT transaction_id FROM settled')})
   SELECT id, attempt, transaction_id FROM settled`;

@@ -8,6 +8,12 @@
  */
 import type { Dialect } from './dialect.ts';
 
+/** How an order that is known advances: its place becomes the later of the two, and a failure is never forgotten. */
+export const KEEP_THE_FURTHEST = `ON CONFLICT (order_key) DO UPDATE SET
+  rank = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.rank ELSE known.rank END,
+  at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
+  failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END`;
+
 export interface Statements {
   /** The columns of a Filing in the order of `filingValues`. One row; SQLite only. */
   readonly put: string;
@@ -51,10 +57,7 @@ export function statements({ now, skipLocked, unchanged, parameter: p }: Dialect
       WHERE id = ${p(1)} AND state = 'running' AND owner = ${p(2)} AND attempts = ${p(3)}
       RETURNING transaction_id`,
     advance: `INSERT INTO hookproof_orders AS known (order_key, rank, at, failed) VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)})
-      ON CONFLICT (order_key) DO UPDATE SET
-        rank = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.rank ELSE known.rank END,
-        at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
-        failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END`,
+      ${KEEP_THE_FURTHEST}`,
     claim: `WITH looked AS (
         SELECT entry.seq, entry.due_at, CASE WHEN ${isHead} THEN 1 ELSE 0 END AS head
         FROM hookproof_inbox AS entry ${unchanged}

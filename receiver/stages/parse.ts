@@ -1,4 +1,4 @@
-import { parse as parseSafely } from 'secure-json-parse';
+import { parseSafely } from '../parse-safely.ts';
 import { isNestedDeeper } from './nesting.ts';
 import { refuse, required, type Stage } from './stage.ts';
 
@@ -30,7 +30,7 @@ export function parse(maxDepth: number): Stage {
     if (text.startsWith(BYTE_ORDER_MARK)) return refuse(res, 400, 'body-not-json');
     if (isNestedDeeper(text, maxDepth)) return refuse(res, 400, 'body-too-deep');
     try {
-      res.locals.payload = parseSafely(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
+      res.locals.payload = parseSafely(text);
     } catch {
       return refuse(res, 400, 'body-not-json');
     }

@@ -11,6 +11,7 @@ import { factsOf } from '../../fleet/index.ts';
 import { createRedactor, redactDocument, renderHtml, renderJson } from '../../report/index.ts';
 import { certifiable } from '../certifiable-addresses.ts';
 import { namedSecrets } from '../named-secrets.ts';
+import { runOptions } from '../run-options.ts';
 import type { Order, Reply } from './messages.ts';
 
 let stop = new AbortController();
@@ -29,25 +30,11 @@ function describe(error: unknown): string {
 async function certify(config: ResolvedConfig, folder: string): Promise<Reply> {
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   clean = (text) => redactor.text(text);
-  const { run: options, partner, clientFixtures, advice } = config;
-  const revision = loadRevision(options.revision ?? CURRENT_REVISION);
+  const revision = loadRevision(config.run.revision ?? CURRENT_REVISION);
   const run = await certificationRun({
-    partner,
-    clientFixtures,
+    ...runOptions(config),
     addresses: certifiable(config),
-    limits: {
-      concurrency: options.concurrency,
-      timeoutMs: options.timeoutMs,
-      recoveryMs: options.recoveryMs,
-      maxMs: options.maxMs,
-    },
-    profile: options.profile,
     revision,
-    ...(options.seed === null ? {} : { seed: options.seed }),
-    strict: options.strict,
-    stack: options.stack,
-    evidence: options.evidence,
-    advice,
     signal: stop.signal,
     onSignature: (signature) => redactor.addSignature(signature),
   });
