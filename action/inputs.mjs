@@ -1,0 +1,130 @@
+/** The inputs of the action, from its environment to the command line and environment of hookproof. Pure. */
+// @ts-check
+
+/** What action.yml has as the default of an input that turns something on. */
+const NOT_GIVEN = '(not given)';
+
+/** A mistake in the workflow: nothing was sent. Its message is for the person who wrote it, and never holds the value of an input. */
+export class WrongInput extends Error {}
+
+/** @param {string} input */
+const variableOf = (input) => `INPUT_${input.toUpperCase().replaceAll('-', '_')}`;
+
+/** Inputs that become a variable of hookproof, because an address may hold a token and the others are secrets. */
+const AS_VARIABLE = {
+  url: 'HOOKPROOF_URL',
+  secret: 'HOOKPROOF_SECRET',
+  'api-key': 'HOOKPROOF_API_KEY',
+  'client-key-passphrase': 'HOOKPROOF_CLIENT_KEY_PASSPHRASE',
+  'certify-key': 'HOOKPROOF_CERTIFY_KEY',
+  'certify-key-passphrase': 'HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
+  profile: 'HOOKPROOF_PROFILE',
+};
+
+/** Inputs that hold PEM text or the path of a file, and the variable in which hookproof wants a path. */
+const AS_FILE = {
+  'client-cert': 'HOOKPROOF_CLIENT_CERT',
+  'client-key': 'HOOKPROOF_CLIENT_KEY',
+  ca: 'HOOKPROOF_CA',
+};
+
+const AS_FLAG = [
+  ...['config', 'revision', 'signature-header', 'api-key-header', 'baseline', 'timeout', 'max-time', 'concurrency'],
+  ...['shard', 'seed'],
+];
+
+/** @param {string} text */
+const words = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
+/** @param {string} text */
+const lines = (text) =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** The flag that is repeated for every part, and how parts are told apart. @type {Record<string, readonly [string, (text: string) => string[]]>} */
+const AS_LIST = {
+  suites: ['--suite', words],
+  scenarios: ['--scenario', words],
+  headers: ['--header', lines],
+  'allow-private': ['--allow-private', words],
+};
+
+/**
+ * @param {Readonly<Record<string, string | undefined>>} env of the step
+ * @returns {{
+ *   command: 'run' | 'certify',
+ *   args: string[],
+ *   variables: Record<string, string>,
+ *   texts: Record<string, string>,
+ *   outputDir: string,
+ *   workingDirectory: string,
+ *   version: string,
+ * }} `args` holds no secret; `texts` are to be written to files of their own, and each variable is to hold the path of its file.
+ * @throws {WrongInput}
+ */
+export function readInputs(env) {
+  /** The value of an input; undefined when the workflow does not give it. @param {string} input */
+  const given = (input) => {
+    const value = env[variableOf(input)];
+    return value === undefined || value === NOT_GIVEN ? undefined : value;
+  };
+  /** The same for what an empty value must not turn off. @param {string} input */
+  const filled = (input) => {
+    const value = given(input);
+    if (value?.trim() === '') {
+      throw new WrongInput(
+        `The input ${input} is given and empty. Is the secret or variable behind it set, and may this event see it? ` +
+          'Workflows of pull requests from forks get no secrets. Leave the input out when it is not meant.',
+      );
+    }
+    return value;
+  };
+  /** @param {string} input */
+  const plain = (input) => given(input)?.trim() ?? '';
+
+  const command = plain('command') || 'run';
+  if (command !== 'run' && command !== 'certify') throw new WrongInput('The input command has to be run or certify.');
+  const version = plain('version');
+  if (!/^[0-9A-Za-z.+^~-]*$/.test(version) || version.startsWith('-')) {
+    throw new WrongInput('The input version has to be a version or a tag of the registry, such as 0.1.0 or latest.');
+  }
+  const strict = plain('strict');
+  if (strict !== 'true' && strict !== 'false') throw new WrongInput('The input strict has to be true or false.');
+
+  /** @type {Record<string, string>} */
+  const variables = {};
+  for (const [input, variable] of Object.entries(AS_VARIABLE)) {
+    const value = filled(input);
+    if (value !== undefined) variables[variable] = value;
+  }
+  /** @type {Record<string, string>} */
+  const texts = {};
+  for (const [input, variable] of Object.entries(AS_FILE)) {
+    const value = filled(input);
+    if (value === undefined) continue;
+    // A key that is given where a path belongs would else be shown in a message.
+    if (value.includes('-----BEGIN')) texts[variable] = value;
+    else if (/[\r\n]/.test(value.trim())) {
+      throw new WrongInput(
+        `The input ${input} has several lines and is no PEM text, nor can it be the path of a file.`,
+      );
+    } else variables[variable] = value.trim();
+  }
+  // As one word each, so that no value is ever taken for a flag.
+  const args = AS_FLAG.filter((flag) => plain(flag) !== '').map((flag) => `--${flag}=${plain(flag)}`);
+  for (const [input, [flag, split]] of Object.entries(AS_LIST)) {
+    args.push(...split(given(input) ?? '').map((value) => `${flag}=${value}`));
+  }
+  if (strict === 'true') args.push('--strict');
+  const workingDirectory = plain('working-directory');
+  return {
+    command,
+    args,
+    variables,
+    texts,
+    outputDir: plain('output-dir') || 'hookproof-run',
+    workingDirectory,
+    version,
+  };
+}

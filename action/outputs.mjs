@@ -1,0 +1,81 @@
+/** What the action tells the steps after it. */
+// @ts-check
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The output that has the path of each file. */
+export const FILES = {
+  report: 'report.html',
+  result: 'run.json',
+  junit: 'junit.xml',
+  badge: 'badge.svg',
+  certificate: 'certificate.dsse.json',
+};
+
+/** Which files are there, and which ones: a file is never changed in place, so a new one is another one. @param {string} folder */
+export function filesIn(folder) {
+  /** @type {Record<string, string>} */
+  const found = {};
+  for (const [output, name] of Object.entries(FILES)) {
+    const facts = statSync(join(folder, name), { bigint: true, throwIfNoEntry: false });
+    if (facts?.isFile()) found[output] = `${facts.ino} ${facts.mtimeNs} ${facts.size}`;
+  }
+  return found;
+}
+
+/**
+ * The outputs of a run that ended with this exit code. What was in the folder before the run is none of its results.
+ *
+ * @param {string} folder absolute; empty when nothing ran
+ * @param {Record<string, string>} before of {@link filesIn}
+ * @param {number} exitCode
+ * @returns {Record<string, string>}
+ */
+export function outputsOf(folder, before, exitCode) {
+  const after = folder === '' ? {} : filesIn(folder);
+  /** @type {Record<string, string>} */
+  const paths = Object.fromEntries(
+    Object.entries(FILES).map(([output, name]) => {
+      const fresh = after[output] !== undefined && after[output] !== before[output];
+      return [output, fresh ? join(folder, name) : ''];
+    }),
+  );
+  const { result = '' } = paths;
+  const { counts, judged, planned, verdict } = result === '' ? NOTHING : JSON.parse(readFileSync(result, 'utf8'));
+  return {
+    verdict,
+    'exit-code': String(exitCode),
+    passed: String(counts.pass),
+    failed: String(counts.fail),
+    warned: String(counts.warn),
+    inconclusive: String(counts.inconclusive),
+    'not-applicable': String(counts.notApplicable),
+    'harness-errors': String(counts.harnessError),
+    counts: JSON.stringify({ ...counts, planned, judged }),
+    'output-dir': folder,
+    ...paths,
+  };
+}
+
+const NOTHING = {
+  verdict: 'none',
+  counts: { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 },
+  planned: 0,
+  judged: 0,
+};
+
+/**
+ * Adds the outputs to the file that GitHub reads them from. The delimiter is a fresh one, so no value can end itself and begin another output.
+ *
+ * @param {string} file
+ * @param {Record<string, string>} outputs
+ */
+export function writeOutputs(file, outputs) {
+  const delimiter = `end_${randomUUID()}`;
+  const blocks = Object.entries(outputs).map(([name, value]) => {
+    if (value.includes(delimiter)) throw new Error(`the output ${name} holds the delimiter`);
+    return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
+  });
+  appendFileSync(file, blocks.join(''));
+}

@@ -1,0 +1,59 @@
+/** Where the action gets hookproof from. */
+// @ts-check
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Node has to be as new as package.json says. */
+const OLDEST_NODE = { major: 20, minor: 19 };
+
+export class NoProgram extends Error {}
+
+export function checkNode(version = process.versions.node) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > OLDEST_NODE.major || (major === OLDEST_NODE.major && minor >= OLDEST_NODE.minor)) return;
+  throw new NoProgram(
+    `hookproof needs Node ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or newer, and this is ${version}. Put actions/setup-node before it.`,
+  );
+}
+
+/** @param {readonly string[]} args @param {string} cwd @param {NodeJS.ProcessEnv} env */
+function npm(args, cwd, env) {
+  // npm is a script for the shell of Windows. Nothing in the arguments comes from outside but a version that was checked.
+  const { status, error } = spawnSync('npm', args, {
+    cwd,
+    env,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status === 0) return;
+  throw new NoProgram(`npm ${args[0]} ended with ${error?.message ?? `exit code ${status}`}: see the log.`);
+}
+
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+
+/**
+ * The path of the program. Without a version it is what the checkout of the action holds: built already, as in the workflow of the project
+ * itself, or else built here from its lock file, so that whoever pins the action by a commit has pinned every byte that runs.
+ *
+ * @param {{ version: string, checkout: string, temporary: string, env: NodeJS.ProcessEnv }} where `env` is for npm and
+ *   holds no secrets; `temporary` is a folder that outlives the step
+ * @throws {NoProgram}
+ */
+export function findProgram({ version, checkout, temporary, env }) {
+  if (version !== '') {
+    const folder = join(temporary, `hookproof-${version.replaceAll(/[^0-9A-Za-z.-]/g, '_')}`);
+    mkdirSync(folder, { recursive: true });
+    npm(
+      ['install', '--prefix', folder, '--no-save', '--ignore-scripts', ...QUIET, `hookproof@${version}`],
+      folder,
+      env,
+    );
+    return join(folder, 'node_modules', 'hookproof', 'dist', 'bin', 'hookproof.js');
+  }
+  const program = join(checkout, 'dist', 'bin', 'hookproof.js');
+  if (existsSync(program) && existsSync(join(checkout, 'node_modules', 'commander'))) return program;
+  npm(['ci', '--ignore-scripts', ...QUIET], checkout, env);
+  npm(['run', '--silent', 'build'], checkout, env);
+  return program;
+}

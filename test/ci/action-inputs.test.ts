@@ -1,0 +1,89 @@
+/** What the action makes of its inputs. */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readInputs } from '../../action/inputs.mjs';
+
+const manifest = parse(await readFile(new URL('../../action.yml', import.meta.url), 'utf8'));
+const [step] = manifest.runs.steps;
+const variableOf = (input: string) => `INPUT_${input.toUpperCase().replaceAll('-', '_')}`;
+
+/** The environment of the step when the workflow gives these inputs. */
+function environment(given: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const inputs = Object.entries(manifest.inputs as Record<string, { default: string }>);
+  return Object.fromEntries(inputs.map(([name, { default: value }]) => [variableOf(name), given[name] ?? value]));
+}
+
+describe('action.yml', () => {
+  it('hands every input to the script by the environment, and none by its text', () => {
+    const expected = Object.keys(manifest.inputs).map((name) => [variableOf(name), `\${{ inputs.${name} }}`]);
+    expect(step.env).toEqual(Object.fromEntries(expected));
+    expect(step.run).not.toContain('${{');
+    expect(manifest.runs.steps).toHaveLength(1);
+  });
+
+  it('has for every output the one of the script, and describes everything', () => {
+    for (const [name, { value }] of Object.entries(manifest.outputs as Record<string, { value: string }>)) {
+      expect(value).toBe(`\${{ steps.run.outputs.${name} }}`);
+    }
+    const described = [...Object.values(manifest.inputs), ...Object.values(manifest.outputs)] as {
+      description: string;
+    }[];
+    expect(described.filter(({ description = '' }) => !description.endsWith('.'))).toEqual([]);
+  });
+});
+
+describe('the inputs', () => {
+  it('when none is given are a run with everything from the configuration', () => {
+    expect(readInputs(environment())).toEqual({
+      ...{ command: 'run', args: [], variables: {}, texts: {}, version: '' },
+      ...{ outputDir: 'hookproof-run', workingDirectory: '' },
+    });
+  });
+
+  it('become one word each on the command line, whatever they hold, and secrets are not among them', () => {
+    const { args, variables, texts } = readInputs(
+      environment({
+        url: 'https://partner.example/hooks?token=s3cret',
+        secret: ' kept as it is \n',
+        'api-key': '$(touch /tmp/never)',
+        'client-cert': 'certs/client one.pem',
+        'client-key': '-----BEGIN of a key\nabc\n',
+        suites: 'signature, raw-body\n  http',
+        headers: 'X-Tenant: a, b\n\n  X-Other: --strict\n',
+        baseline: '--insecure',
+        strict: 'true',
+      }),
+    );
+    expect(args).toEqual([
+      ...['--baseline=--insecure', '--suite=signature', '--suite=raw-body', '--suite=http'],
+      ...['--header=X-Tenant: a, b', '--header=X-Other: --strict', '--strict'],
+    ]);
+    expect(variables).toEqual({
+      HOOKPROOF_URL: 'https://partner.example/hooks?token=s3cret',
+      HOOKPROOF_SECRET: ' kept as it is \n',
+      HOOKPROOF_API_KEY: '$(touch /tmp/never)',
+      HOOKPROOF_CLIENT_CERT: 'certs/client one.pem',
+    });
+    expect(texts).toEqual({ HOOKPROOF_CLIENT_KEY: '-----BEGIN of a key\nabc\n' });
+  });
+
+  it.each(
+    ['url', 'secret', 'api-key', 'client-cert', 'client-key', 'ca', 'profile', 'certify-key'].flatMap((name) =>
+      ['', ' \n'].map((value) => [name, value] as const),
+    ),
+  )('%s given as %j is refused: it would turn checks off', (name, value) => {
+    expect(() => readInputs(environment({ [name]: value }))).toThrow(`The input ${name} is given and empty.`);
+  });
+
+  it.each([
+    [{ command: 'receiver' }, 'command has to be run or certify'],
+    [{ strict: 'yes' }, 'strict has to be true or false'],
+    [{ strict: '' }, 'strict has to be true or false'],
+    [{ version: 'git+https://elsewhere.example/x' }, 'version has to be a version'],
+    [{ version: '--registry=x' }, 'version has to be a version'],
+    [{ 'client-key': 'line one\nline two' }, 'client-key has several lines'],
+  ])('%j is refused', (given, message) => {
+    expect(() => readInputs(environment(given as Record<string, string>))).toThrow(message);
+  });
+});

@@ -1,0 +1,160 @@
+/** The action's script as a runner starts it, against a receiver. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeOutputs } from '../../action/outputs.mjs';
+import { checkNode, findProgram } from '../../action/program.mjs';
+import { endReceivers, startedReceiver } from '../cli/receivers.ts';
+import { readAssignments } from './expressions.ts';
+
+const SCRIPT = new URL('../../action/main.mjs', import.meta.url).pathname;
+const SECRET = 'made-for-this-test-and-nothing-else-0001';
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hookproof-action-'));
+});
+afterAll(async () => {
+  endReceivers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs it with these inputs in a folder of its own. */
+async function act(inputs: Readonly<Record<string, string>>, cwd?: string) {
+  const here = cwd ?? (await mkdtemp(join(folder, 'act-')));
+  const temp = await mkdtemp(join(folder, 'temp-'));
+  const files = { GITHUB_OUTPUT: join(here, 'outputs'), GITHUB_STEP_SUMMARY: join(here, 'summary') };
+  await Promise.all(Object.values(files).map((file) => writeFile(file, '')));
+  const given = Object.entries({ strict: 'false', ...inputs }).map(([name, value]) => [
+    `INPUT_${name.toUpperCase().replaceAll('-', '_')}`,
+    value,
+  ]);
+  const { PATH } = process.env;
+  const env = {
+    PATH,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_WORKSPACE: here,
+    RUNNER_TEMP: temp,
+    ...files,
+    ...Object.fromEntries(given),
+  };
+  const { code, log } = await new Promise<{ code: number; log: string }>((done) => {
+    const child = execFile(process.execPath, [SCRIPT], { env, cwd: here }, (_, stdout, stderr) =>
+      done({ code: child.exitCode ?? -1, log: stdout + stderr }),
+    );
+  });
+  const [outputs, summary] = await Promise.all(Object.values(files).map((file) => readFile(file, 'utf8')));
+  return {
+    here,
+    code,
+    log,
+    outputs: readAssignments(outputs ?? ''),
+    written: outputs ?? '',
+    summary,
+    left: await readdir(temp),
+  };
+}
+
+describe('the action', () => {
+  it('ends as the run does, after it has written verdict, counts and paths', async () => {
+    const wrong = await startedReceiver(['--fault', 'compares-first-8'], {
+      env: { HOOKPROOF_SECRET: SECRET },
+      cwd: folder,
+    });
+    const inputs = { url: `${wrong.url}?token=t0ken`, secret: SECRET, suites: 'signature', 'output-dir': 'out put' };
+    const { code, here, left, log, outputs, summary, written } = await act(inputs);
+    expect(code).toBe(1);
+    expect(outputs).toMatchObject({ verdict: 'nonconformant', 'exit-code': '1', 'output-dir': join(here, 'out put') });
+    const { counts, results } = JSON.parse(await readFile(outputs.result ?? '', 'utf8'));
+    expect(JSON.parse(outputs.counts ?? '')).toEqual({ ...counts, planned: results.length, judged: results.length });
+    expect(Number(outputs.failed)).toBe(counts.fail);
+    expect(await readFile(outputs.report ?? '', 'utf8')).toContain('compares-first-8');
+    expect(await readFile(outputs.badge ?? '', 'utf8')).toContain('not conformant');
+    expect(summary).toContain('NOT CONFORMANT');
+    expect(log).toMatch(/^::error title=/m);
+    expect(`${log}${summary}${written}`).not.toContain(SECRET);
+    expect(left).toEqual([]);
+
+    // What an earlier run has left is no result of a run that did not take place.
+    const nothing = await act({ ...inputs, suites: 'no-such-suite' }, here);
+    expect([nothing.code, nothing.outputs.verdict, nothing.outputs.result]).toEqual([2, 'none', '']);
+    await wrong.stop();
+  });
+
+  it('sends nothing when an input is wrong, and says why where it is seen', async () => {
+    const { code, log, outputs, summary } = await act({ url: 'http://127.0.0.1:1', secret: '' });
+    expect([code, outputs.verdict, outputs['exit-code'], outputs.report]).toEqual([2, 'none', '2', '']);
+    expect(log).toMatch(/^::error title=hookproof::The input secret is given and empty\./);
+    expect(summary).toContain('no result');
+  });
+
+  it('puts a key that is given as text into a file that nobody else can read, and removes it', async () => {
+    // A wrong key, so that its path is told and the run does not begin.
+    const { code, left, log } = await act({
+      url: 'https://127.0.0.1:1',
+      'client-cert': '-----BEGIN NOTHING',
+      'client-key': '-----BEGIN NOTHING',
+    });
+    expect(code).toBe(2);
+    expect(log).toContain('hookproof_client_key.pem');
+    expect(left).toEqual([]);
+  });
+});
+
+describe('outputs', () => {
+  it('cannot end themselves and begin another', async () => {
+    const file = join(folder, 'outputs');
+    const values = { verdict: 'x\nEOF\nverdict=conformant\n', report: '/a b/<<c=d' };
+    writeOutputs(file, values);
+    writeOutputs(file, { more: '' });
+    expect(readAssignments(await readFile(file, 'utf8'))).toEqual({ ...values, more: '' });
+  });
+});
+
+describe('the program', () => {
+  /** A stand-in for npm that writes down what it was asked for, and where. */
+  async function npmOf(exitCode: number) {
+    const place = await mkdtemp(join(folder, 'npm-'));
+    await writeFile(
+      join(place, 'npm'),
+      `#!/bin/sh\nprintf '%s in %s\\n' "$*" "$PWD" >> "${place}/asked"\nexit ${exitCode}\n`,
+    );
+    await chmod(join(place, 'npm'), 0o755);
+    const asked = async () => (await readFile(join(place, 'asked'), 'utf8')).trimEnd().split('\n');
+    return { env: { PATH: `${place}${delimiter}${process.env.PATH}` }, asked };
+  }
+
+  it('is what the checkout holds, built when it is not built yet', async () => {
+    const checkout = await mkdtemp(join(folder, 'checkout-'));
+    const program = join(checkout, 'dist', 'bin', 'hookproof.js');
+    const { asked, env } = await npmOf(0);
+    const where = { version: '', checkout, temporary: folder, env };
+    expect(findProgram(where)).toBe(program);
+    expect(await asked()).toEqual([
+      `ci --ignore-scripts --no-audit --no-fund --loglevel=error in ${checkout}`,
+      `run --silent build in ${checkout}`,
+    ]);
+    await mkdir(join(checkout, 'dist', 'bin'), { recursive: true });
+    await mkdir(join(checkout, 'node_modules', 'commander'), { recursive: true });
+    await writeFile(program, '');
+    expect(findProgram({ ...where, env: {} })).toBe(program);
+  });
+
+  it('or a version of the registry, in a folder of its own; a npm that fails is no verdict about the endpoint', async () => {
+    const { asked, env } = await npmOf(0);
+    const where = { version: '1.2.3', checkout: folder, temporary: folder, env };
+    expect(findProgram(where)).toBe(join(folder, 'hookproof-1.2.3/node_modules/hookproof/dist/bin/hookproof.js'));
+    expect((await asked())[0]).toMatch(/^install --prefix .* --ignore-scripts .* hookproof@1\.2\.3 in /);
+    const { env: failing } = await npmOf(7);
+    expect(() => findProgram({ ...where, env: failing })).toThrow('npm install ended with exit code 7');
+  });
+
+  it('needs the Node of package.json', async () => {
+    const { engines } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(() => checkNode('20.18.3')).toThrow(engines.node.replace('>=', 'needs Node '));
+    expect(() => checkNode('18.20.0')).toThrow();
+    for (const good of ['20.19.0', '22.0.0', '24.1.0']) expect(() => checkNode(good)).not.toThrow();
+  });
+});
