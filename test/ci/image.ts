@@ -98,6 +98,13 @@ function runInside(image: Image): void {
     'without a volume it says that it cannot write',
     lost.all,
   );
+  const sqlite = `import('@photostructure/sqlite').then(({ DatabaseSync }) => new DatabaseSync('/work/inbox.db').exec('CREATE TABLE x (y)'))`;
+  const inbox = run(shell, [`cd /opt/hookproof && node -e "${sqlite}"`], { mounts: { '/work': volume } });
+  check(
+    inbox.status === 0,
+    'the inbox of the receiver has its SQLite, though no script of a dependency was run',
+    inbox.all,
+  );
   const job = run(shell, ['exec hookproof certify --help'], { mounts: { '/out': volume } });
   check(job.status === 0, 'a shell finds it, as the Kubernetes Job does', job.all);
 }

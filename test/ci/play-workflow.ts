@@ -20,7 +20,7 @@ interface Step {
   readonly 'continue-on-error'?: boolean;
 }
 
-export interface PlayedStep {
+interface PlayedStep {
   readonly name: string;
   readonly outcome: 'success' | 'failure' | 'skipped';
   readonly outputs: Readonly<Record<string, string>>;
