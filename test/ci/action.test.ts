@@ -1,6 +1,9 @@
 /** The action's script as a runner starts it, against a receiver. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,8 +24,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs it with these inputs in a folder of its own. */
-async function act(inputs: Readonly<Record<string, string>>, cwd?: string) {
+/** Runs it with these inputs in a folder of its own, and cancels it when that is said. */
+async function act(inputs: Readonly<Record<string, string>>, cwd?: string, cancel?: Promise<unknown>) {
   const here = cwd ?? (await mkdtemp(join(folder, 'act-')));
   const temp = await mkdtemp(join(folder, 'temp-'));
   const files = { GITHUB_OUTPUT: join(here, 'outputs'), GITHUB_STEP_SUMMARY: join(here, 'summary') };
@@ -44,6 +47,7 @@ async function act(inputs: Readonly<Record<string, string>>, cwd?: string) {
     const child = execFile(process.execPath, [SCRIPT], { env, cwd: here }, (_, stdout, stderr) =>
       done({ code: child.exitCode ?? -1, log: stdout + stderr }),
     );
+    void cancel?.then(() => child.kill('SIGINT'));
   });
   const [outputs, summary] = await Promise.all(Object.values(files).map((file) => readFile(file, 'utf8')));
   return {
@@ -88,6 +92,20 @@ describe('the action', () => {
     expect([code, outputs.verdict, outputs['exit-code'], outputs.report]).toEqual([2, 'none', '2', '']);
     expect(log).toMatch(/^::error title=hookproof::The input secret is given and empty\./);
     expect(summary).toContain('no result');
+  });
+
+  it('writes what is known when the job is cancelled', async () => {
+    const silent = createServer((request) => request.resume());
+    const asked = once(silent, 'request');
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const acting = act({ url: `http://127.0.0.1:${port}/` }, undefined, asked);
+    const { code, outputs } = await acting;
+    expect([code, outputs.verdict, outputs['exit-code']]).toEqual([130, 'inconclusive', '130']);
+    expect(JSON.parse(await readFile(outputs.result ?? '', 'utf8')).interrupted).toBe(true);
+    silent.closeAllConnections();
+    silent.close();
   });
 
   it('puts a key that is given as text into a file that nobody else can read, and removes it', async () => {

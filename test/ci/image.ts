@@ -110,13 +110,17 @@ function runInside(image: Image): void {
 }
 
 try {
-  const cache = execFileSync('npm', ['config', 'get', 'cache', '--loglevel=error'], { encoding: 'utf8' }).trim();
-  mkdirSync(cache, { recursive: true });
+  // With sudo the files in it would belong to root afterwards.
+  const cache =
+    process.getuid?.() === 0
+      ? execFileSync('npm', ['config', 'get', 'cache', '--loglevel=error'], { encoding: 'utf8' }).trim()
+      : '';
+  if (cache !== '') mkdirSync(cache, { recursive: true });
   const { NODE_EXTRA_CA_CERTS: authorities } = process.env;
   const image = playDockerfile(readStages(text), {
     context,
     place,
-    mounts: { '/tmp': cache },
+    mounts: cache === '' ? {} : { '/tmp': cache },
     env: {
       ...{
         HOME: '/build',

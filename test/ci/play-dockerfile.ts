@@ -18,6 +18,7 @@ import { dirname, join, resolve } from 'node:path';
 import { filesOfContext } from './docker-context.ts';
 import type { BuildStage, Instruction } from './dockerfile.ts';
 
+/** How a command becomes root's. */
 const ROOT = process.getuid?.() === 0 ? [] : ['sudo', '-n', '--preserve-env'];
 
 /** A stage after it is built. */
@@ -79,7 +80,7 @@ export function start({ command, image, mounts = {}, readOnly = false }: Start):
     uid === '0'
       ? []
       : ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all'];
-  const path = PREFIX.startsWith('/usr') ? env.PATH : `${env.PATH}:${PREFIX}/bin`;
+  const path = PREFIX.startsWith('/usr') ? env.PATH : `${PREFIX}/bin:${env.PATH}`;
   const variables = Object.entries({ ...env, PATH: path }).map(([name, value]) => `${name}=${value}`);
   const there = ['env', '-i', '-C', folder, ...variables, ...command];
   const seen = Object.entries(mounts).flatMap(([place, source]) => [source, place]);
