@@ -47,7 +47,8 @@ export async function openGate(context: RunContext, lane: Lane): Promise<OpenedG
 /** Why nothing else is judged, in a sentence. */
 export function gateReason({ first, second }: Gate, finding: Finding | null): string {
   const got = first.answer?.status === 200 && second !== null ? describeAttempt(second) : describeAttempt(first);
-  return `the plain valid delivery was not accepted (${got})${finding === null ? '' : `: ${finding.title.toLowerCase().replace(/^the endpoint/, 'the endpoint')}`}`;
+  const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase())}`;
+  return `the plain valid delivery was not accepted (${got.replace(/\.$/, '')})${why}`;
 }
 
 /** The diagnosis of a gate that stayed shut; wrong encodings are tried when the credentials were refused. */

@@ -2,7 +2,6 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { endpointOf } from './endpoint.ts';
 import type { Partner } from './partner.ts';
 import { tlsOptionsFor } from './tls-options.ts';
@@ -53,16 +52,14 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
 
   function agentFor(url: string): http.Agent {
     if (!url.startsWith('https:')) {
-      plain ??= withoutUnaskedBytes(new http.Agent(common));
+      plain ??= new http.Agent(common);
       return plain;
     }
-    secure ??= withoutUnaskedBytes(
-      new https.Agent({
-        ...common,
-        ...(given ?? tlsOptionsFor({})),
-        ...(!keepAlive && { maxCachedSessions: 0 }),
-      }),
-    );
+    secure ??= new https.Agent({
+      ...common,
+      ...(given ?? tlsOptionsFor({})),
+      ...(!keepAlive && { maxCachedSessions: 0 }),
+    });
     return secure;
   }
 
@@ -81,25 +78,4 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
       secure?.destroy();
     },
   };
-}
-
-/**
- * What comes on a kept connection while nothing is asked is no answer to the next request, which Node would take it for: the connection
- * is closed.
- */
-function withoutUnaskedBytes<Agent extends http.Agent>(agent: Agent): Agent {
-  const keep = agent.keepSocketAlive.bind(agent);
-  const reuse = agent.reuseSocket.bind(agent);
-  function refuse(this: Duplex): void {
-    this.destroy();
-  }
-  agent.keepSocketAlive = (socket) => {
-    socket.on('data', refuse);
-    return keep(socket);
-  };
-  agent.reuseSocket = (socket, request) => {
-    socket.off('data', refuse);
-    reuse(socket, request);
-  };
-  return agent;
 }

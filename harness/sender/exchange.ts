@@ -4,6 +4,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { type HeaderLine, LIMITS } from '../../contract/index.ts';
 import type { Answer, Attempt, Prepared, TransportError } from './attempt.ts';
+import { ConnectionWatch, type Reader } from './connection-watch.ts';
 import { type Endpoint, endpointOf } from './endpoint.ts';
 import { Progress } from './progress.ts';
 import { classifyTransportError, TIMEOUT_CODE } from './transport-error.ts';
@@ -52,13 +53,16 @@ const PIECES_KEPT = 64;
  * @returns an attempt, always: it never rejects
  */
 export function exchange(prepared: Prepared, options: ExchangeOptions): Promise<Attempt> {
-  return new Promise((resolve) => {
-    new Exchange(prepared, options, resolve).start();
-  });
+  return new Promise((resolve) => transmit(prepared, options, resolve));
+}
+
+/** {@link exchange} without a promise: `done` is called once, and not before this has returned or the request could not be made. */
+export function transmit(prepared: Prepared, options: ExchangeOptions, done: (attempt: Attempt) => void): void {
+  new Exchange(prepared, options, done).start();
 }
 
 /** The state of one exchange. It ends in `#settle`, once. */
-class Exchange {
+class Exchange implements Reader {
   readonly #prepared: Prepared;
   readonly #options: ExchangeOptions;
   readonly #resolve: (attempt: Attempt) => void;
@@ -67,7 +71,7 @@ class Exchange {
   #writing: AbortController | undefined;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
-  #socket: Socket | undefined;
+  #watch: ConnectionWatch | undefined;
   /** Bytes that came, of whatever kind. */
   #received = 0;
   #interim = 0;
@@ -95,7 +99,7 @@ class Exchange {
       signal?.addEventListener('abort', this.#abort);
       this.#progress.follow(request, endpoint);
       request.on('response', (response) => this.#read(response));
-      request.once('socket', this.#watch);
+      request.on('socket', (socket) => this.#connected(socket, endpoint));
       request.on('information', this.#countInterim);
       request.on('upgrade', (response, socket) => {
         this.#settle(this.#answer(response, false), null);
@@ -130,17 +134,21 @@ class Exchange {
     else request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
-  #watch = (socket: Socket): void => {
-    this.#socket = socket;
-    socket.on('data', this.#count);
-  };
+  #connected(socket: Socket, endpoint: Endpoint): void {
+    this.#progress.connection(socket, endpoint);
+    // An exchange that has ended before it had a connection reads nothing.
+    if (this.#settled) return;
+    this.#watch = ConnectionWatch.over(socket);
+    this.#watch.begin(this);
+  }
 
   /** A byte of a body takes six in a chunk of its own; what takes more has no end. */
-  #count = (piece: Uint8Array): void => {
-    this.#received += piece.length;
+  came(bytes: number): void {
+    this.#progress.firstByte();
+    this.#received += bytes;
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } = this.#options;
     if (this.#received > 4 * maxHeaderBytes + 8 * bodyCapBytes) this.#tooMuch();
-  };
+  }
 
   #countInterim = (): void => {
     this.#interim += 1;
@@ -159,7 +167,6 @@ class Exchange {
 
   #read(response: IncomingMessage): void {
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES } = this.#options;
-    this.#progress.firstByte();
     this.#response = response;
     this.#early = this.#request?.writableFinished === false;
     response.on('data', (chunk: Buffer) => {
@@ -202,7 +209,7 @@ class Exchange {
     this.#settled = true;
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#socket?.off('data', this.#count);
+    this.#watch?.end(this);
     this.#writing?.abort();
     const request = this.#request;
     // A connection with an unread rest of an answer, or an unsent rest of a request, is of no further use.

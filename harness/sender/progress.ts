@@ -18,6 +18,7 @@ function isoNow(): string {
 export class Progress {
   readonly startedAt: string = isoNow();
   readonly #start: number = performance.now();
+  #request: ClientRequest | undefined;
   #phase: TransportPhase = 'dns';
   #connectMs: number | null = null;
   #tlsMs: number | null = null;
@@ -25,18 +26,17 @@ export class Progress {
   #reused = false;
 
   /** Follows a request to an endpoint from now on. */
-  follow(request: ClientRequest, { hostname, secure }: Endpoint): void {
+  follow(request: ClientRequest, { hostname }: Endpoint): void {
+    this.#request = request;
     if (isIP(hostname) !== 0) this.#phase = 'connect';
-    request.once('socket', (socket: Socket) => {
-      // request.reusedSocket is not enough: the agent does not set it for a request that waited for a connection.
-      this.#reused = !socket.connecting;
-      if (this.#reused) this.#phase = 'send';
-      else this.#followConnection(socket, secure);
-      socket.once('data', () => this.firstByte());
-    });
-    request.once('finish', () => {
-      if (this.#phase === 'send') this.#phase = 'answer';
-    });
+  }
+
+  /** The request has its connection, which may be one that is yet to be made. */
+  connection(socket: Socket, { secure }: Endpoint): void {
+    // request.reusedSocket is not enough: the agent does not set it for a request that waited for a connection.
+    this.#reused = !socket.connecting;
+    if (this.#reused) this.#phase = 'send';
+    else this.#followConnection(socket, secure);
   }
 
   /** A byte of the answer is there. */
@@ -46,7 +46,7 @@ export class Progress {
   }
 
   phase(): TransportPhase {
-    return this.#phase;
+    return this.#phase === 'send' && this.#request?.writableFinished === true ? 'answer' : this.#phase;
   }
 
   timings(): Timings {

@@ -3,7 +3,7 @@
 import { LIMITS } from '../../contract/index.ts';
 import type { Attempt, Prepared } from './attempt.ts';
 import { type ConnectionOptions, createConnections } from './connections.ts';
-import { type ExchangeLimits, type ExchangeOptions, exchange } from './exchange.ts';
+import { type ExchangeLimits, type ExchangeOptions, transmit } from './exchange.ts';
 
 export interface SenderOptions extends ExchangeLimits, ConnectionOptions {}
 
@@ -41,13 +41,18 @@ export function createSender(options: SenderOptions = {}): Sender {
   }
 
   return {
-    async deliver(prepared, { signal } = {}) {
+    deliver(prepared, { signal } = {}) {
       const common = optionsFor(prepared.url);
       const request = signal === undefined ? common : { ...common, signal };
-      const attempt = await exchange(prepared, request);
-      if (!wasStale(attempt)) return attempt;
-      connections.dropIdle(prepared.url);
-      return await exchange(prepared, { ...request, timeoutMs: Math.max(1, timeoutMs - attempt.timings.totalMs) });
+      // One promise for a delivery, whatever it takes.
+      return new Promise((resolve) => {
+        transmit(prepared, request, (attempt) => {
+          if (!wasStale(attempt)) return resolve(attempt);
+          connections.dropIdle(prepared.url);
+          const timeLeft = Math.max(1, timeoutMs - attempt.timings.totalMs);
+          transmit(prepared, { ...request, timeoutMs: timeLeft }, resolve);
+        });
+      });
     },
     close: connections.close,
   };

@@ -5,11 +5,11 @@ import { orderStep } from '../inbox/filing.ts';
 import type { ClaimedEntry, Settlement } from '../inbox/inbox.ts';
 import type { ReceiverLogger } from '../logger.ts';
 import { parseSafely } from '../parse-safely.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import type { Handler, Handlers } from './handlers.ts';
 import { type HandlingPolicy, retryDelayMs } from './handling-policy.ts';
 import { isBehind } from './order-rules.ts';
 import { describeThrown, thrownFields } from './thrown.ts';
-import { withTimeLimit } from './time-limit.ts';
 
 interface AttemptParts {
   readonly handlers: Handlers;

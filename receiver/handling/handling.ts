@@ -7,12 +7,12 @@ import type { ReceivedNotification } from '../../contract/index.ts';
 import type { ClaimedEntry, Inbox, Settlement } from '../inbox/inbox.ts';
 import { type InboxMeter, silentMeter } from '../inbox/meter.ts';
 import type { ReceiverLogger } from '../logger.ts';
+import { within } from '../time-limit.ts';
 import { attempt } from './attempt.ts';
 import type { Handlers } from './handlers.ts';
 import type { HandlingPolicy } from './handling-policy.ts';
 import { outageLog } from './outage-log.ts';
 import { describeThrown } from './thrown.ts';
-import { within } from './time-limit.ts';
 
 export interface Handling {
   /** How a notification is to be stored: whether a handler is waiting for it, and what it has to wait for. */

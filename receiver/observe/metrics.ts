@@ -2,8 +2,8 @@
 import type { ConnectionObserver } from '../connection-observer.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { InboxMeter } from '../inbox/meter.ts';
+import { withinTime } from '../time-limit.ts';
 import { kindLabel, reasonLabel, stateLabel } from './labels.ts';
-import { withinTime } from './time-limit.ts';
 
 /** Upper bounds in seconds: what answers fast is told apart below 10 ms, what is slow around the sender's time limit of 10 s. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -1,5 +1,5 @@
 import { errorFields, type ReceiverLogger } from '../logger.ts';
-import { withinTime } from './time-limit.ts';
+import { withinTime } from '../time-limit.ts';
 
 /** Something that the receiver needs in order to accept deliveries. */
 export interface ReadinessCheck {

@@ -118,31 +118,30 @@ export function createList({ matches, onMove, onOpen }) {
 
 function rowOf(delivery) {
   const { id, outcome, reason, kind, notificationId, claimed, size, durationMs, at } = delivery;
-  const cell = (name, text, more = '') => element('span', { class: `${name}${more}`, title: text || undefined }, text);
+  // The name of a row is what stands in it: whoever has it read aloud also hears what the columns are.
+  const unseen = (text) => element('span', { class: 'unseen' }, text);
+  const cell = (name, text, { before, after = ',', more = '' } = {}) =>
+    element(
+      'span',
+      { class: `${name}${more}`, title: text || undefined },
+      before && text ? unseen(`${before} `) : undefined,
+      text,
+      text ? unseen(`${after} `) : undefined,
+    );
   const what = outcome === 'accepted' || outcome === 'duplicate' ? kind : reasonWord(reason);
-  const label = [
-    verdict(delivery),
-    what,
-    clock(at),
-    notificationId === undefined ? undefined : `notification ${notificationId}`,
-    size === undefined ? undefined : `${bytes(size)} bytes`,
-    `took ${took(durationMs)}`,
-  ];
   return element(
     'div',
-    {
-      class: 'row',
-      role: 'option',
-      tabindex: '-1',
-      'aria-selected': 'false',
-      'aria-label': label.filter(Boolean).join(', '),
-      'data-id': id,
-    },
+    { class: 'row', role: 'option', tabindex: '-1', 'aria-selected': 'false', 'data-id': id },
     cell('time', clock(at)),
-    element('span', { class: 'outcome' }, element('span', { class: `mark ${outcome}` }, verdict(delivery))),
+    element(
+      'span',
+      { class: 'outcome' },
+      element('span', { class: `mark ${outcome}` }, verdict(delivery)),
+      unseen(', '),
+    ),
     cell('what', what ?? ''),
-    cell('id', notificationId ?? '', claimed ? ' claimed' : ''),
-    cell('size', bytes(size)),
-    cell('took', took(durationMs)),
+    cell('id', notificationId ?? '', { before: 'notification', more: claimed ? ' claimed' : '' }),
+    cell('size', bytes(size), { after: ' bytes,' }),
+    cell('took', took(durationMs), { before: 'took', after: '' }),
   );
 }

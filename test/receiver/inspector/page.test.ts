@@ -108,10 +108,12 @@ describe.skipIf(!hasChromium)('the inspector page', () => {
     expect(await page.locator('#empty').isVisible()).toBe(false);
     await site.deliver(JSON.stringify(buy('id-2')), { 'X-API-Key': 'x' });
     await row('id-2').waitFor();
-    const labels = await rows().evaluateAll((all) => all.map((row) => row.getAttribute('aria-label')));
+    const labels = await rows().allTextContents();
     expect(labels).toEqual([
-      expect.stringMatching(/^401 refused, api-key-mismatch, .*notification id-2, \d+ bytes, took [\d.]+ ms$/),
-      expect.stringMatching(/^accepted, CAAS_BUY, .*notification id-1,/),
+      expect.stringMatching(
+        /^[\d:.]{12}, 401 refused, api-key-mismatch, notification id-2, \d+ bytes, took [\d.]+ ms $/,
+      ),
+      expect.stringMatching(/, accepted, CAAS_BUY, notification id-1, /),
     ]);
   });
 
@@ -146,7 +148,7 @@ describe.skipIf(!hasChromium)('the inspector page', () => {
     await visit(site.inspector.url);
     await expect.poll(() => rows().count()).toBe(6);
     const visible = () =>
-      page.locator('.row:not([hidden])').evaluateAll((all) => all.map((row) => row.querySelector('.id')?.textContent));
+      page.locator('.row:not([hidden]) .id').evaluateAll((all) => all.map((id) => id.getAttribute('title') ?? ''));
     await page.getByRole('button', { name: 'Refused 3' }).click();
     expect(await visible()).toEqual(['id-pretty', '', 'id-unsigned']);
     await page.getByLabel('Reason').selectOption('body-not-json');
@@ -174,7 +176,9 @@ describe.skipIf(!hasChromium)('the inspector page', () => {
     await visit(site.inspector.url);
     await expect.poll(() => rows().count()).toBe(6);
     const focused = () =>
-      page.evaluate<string>("document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id ?? ''");
+      page.evaluate<string>(
+        "(({ role, textContent, ariaLabel, id }) => role === 'option' ? textContent : ariaLabel ?? id)(document.activeElement)",
+      );
     await page.keyboard.press('j');
     await title().waitFor();
     expect(await title().textContent()).toContain('does not belong to these bytes');
@@ -187,13 +191,13 @@ describe.skipIf(!hasChromium)('the inspector page', () => {
     await page.keyboard.press('Escape');
     expect(await focused()).toContain('id-pretty');
     await page.keyboard.press('End');
-    expect(await focused()).toMatch(/^accepted, CAAS_BUY/);
+    expect(await focused()).toContain(', accepted, CAAS_BUY');
     await page.keyboard.press('/');
     expect(await focused()).toBe('Search ids and the text of bodies');
     await page.keyboard.type('jk?p');
     await page.keyboard.press('Escape');
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
-    expect(await focused()).toMatch(/^accepted, CAAS_BUY/);
+    expect(await focused()).toContain(', accepted, CAAS_BUY');
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');
@@ -358,8 +362,10 @@ describe.skipIf(!hasChromium)('the inspector page', () => {
     await live();
     second.observe(reportOf({ rawBody: Buffer.from('{"id":"after-2"}') }));
     await row('after-2').waitFor();
-    expect(await page.locator('.row .id').allTextContents()).toEqual(['after-2', 'after-1', 'before']);
-    expect(await page.locator('.row.before .id').allTextContents()).toEqual(['before']);
+    const ids = (rows: string) =>
+      page.locator(`${rows} .id`).evaluateAll((all) => all.map((id) => id.getAttribute('title')));
+    expect(await ids('.row')).toEqual(['after-2', 'after-1', 'before']);
+    expect(await ids('.row.before')).toEqual(['before']);
     expect(await page.locator('#notice').textContent()).toContain('The receiver was started again');
     // What was open stays, and its details are still there when one comes back to it.
     await row('after-1').click();
@@ -391,7 +397,7 @@ describe.skipIf(!hasChromium)('the inspector page', () => {
     const looked = watch(await context.newPage());
     const faults = async () => {
       const { violations } = await looked.evaluate<{ violations: Violation[] }>(
-        `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+        `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
       );
       return violations.flatMap(({ id, nodes }) =>
         nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
