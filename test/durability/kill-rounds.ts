@@ -3,9 +3,10 @@
  * at the end everything that was acknowledged has to have been handled.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { seededRandom } from '../setup/seeded-random.ts';
 import { notification, startLoad } from './deliveries.ts';
 import { endedIds, handlerRuns, storedRows, unsettled, until, without } from './from-outside.ts';
-import { openLedger, seededRandom } from './ledger.ts';
+import { openLedger } from './ledger.ts';
 import { type ReceiverSetup, startReceiverProcess } from './receiver-process.ts';
 import type { Store } from './stores.ts';
 

@@ -61,14 +61,3 @@ export function openLedger(make: (n: number) => Delivery, random: () => number):
     acceptedTwice: () => order.filter(({ accepted }) => accepted > 1).map(({ delivery }) => delivery.id),
   };
 }
-
-/** The same numbers for the same seed (mulberry32), from 0 to 1. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -3,9 +3,10 @@
  * has no row, and whether everything goes on by itself afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { seededRandom } from '../setup/seeded-random.ts';
 import { notification, startLoad } from './deliveries.ts';
 import { endedIds, storedRows, unsettled, until, without } from './from-outside.ts';
-import { openLedger, seededRandom } from './ledger.ts';
+import { openLedger } from './ledger.ts';
 import { type ReceiverProcess, type ReceiverSetup, startReceiverProcess } from './receiver-process.ts';
 import type { Store } from './stores.ts';
 

@@ -1,15 +1,11 @@
 /** What is drawn by chance, the same for the same seed. */
 import type { DictionaryFault, FaultDictionary } from '../../harness/diagnose/index.ts';
+import { seededRandom } from '../setup/seeded-random.ts';
 
-/** A generator of whole numbers in [0, below) (mulberry32). */
+/** A generator of whole numbers in [0, below). */
 export function randomOf(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
+  const random = seededRandom(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 /** With the first delivery refused nothing else is seen, so that there is no second fault to find. */
