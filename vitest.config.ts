@@ -9,6 +9,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores: more workers than that only make timings noisier.
     maxWorkers: 2,
+    // A file leaves nothing behind in its process, so the next one need not load every module anew: that is a third of the time.
+    isolate: false,
     coverage: { provider: 'v8', include: ['contract/**', 'receiver/**', 'scenarios/**', 'harness/**', 'certs/**'] },
   },
 });
