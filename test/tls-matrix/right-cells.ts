@@ -146,6 +146,7 @@ function mutual(name: ClientMaterialName, what: string, options: ServerOptions =
     server: 'Node https',
     suites: ['tls', 'mtls'],
     expected: withoutFixtures(),
+    documentOnly: name !== 'intermediate',
     open,
   };
 }
