@@ -4,7 +4,7 @@ import usual from './vitest.config.ts';
 /** The long form of the tests that play a share in `npm test`: each of them asks for `whole`. */
 const whole = mergeConfig(usual, { test: { provide: { whole: true } } });
 whole.test.include = [
-  'test/cli/{reproduce,secrets,wrong-as-a-whole}.test.ts',
+  'test/cli/{receiver-and-trigger,reproduce,secrets,wrong-as-a-whole}.test.ts',
   'test/harness/diagnose/rank-faults.test.ts',
 ];
 
