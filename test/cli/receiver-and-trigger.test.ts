@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { SAMPLE_EVENTS } from '../../harness/cli/sample-events.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { serve } from '../endpoints/listen.ts';
@@ -31,7 +31,10 @@ describe('trigger', () => {
     expect({ code, names }).toEqual({ code: 0, names: Object.keys(SAMPLE_EVENTS) });
   });
 
-  it.concurrent.each(Object.keys(SAMPLE_EVENTS))('%s is accepted by the reference receiver', async (name) => {
+  // A process for each; with `whole` for all of them.
+  const played = Object.keys(SAMPLE_EVENTS).filter((_, at) => inject('whole') || at % 3 === 0);
+
+  it.concurrent.each(played)('%s is accepted by the reference receiver', async (name) => {
     const { code, stdout, stderr } = await hookproof(['trigger', name, url, '--json'], { env });
     const attempts = JSON.parse(stdout) as { answer: { status: number } | null }[];
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Assembled, assemble } from '../../harness/run/assemble.ts';
 import { createKit } from '../../harness/run/kit.ts';
 import { createLane } from '../../harness/run/lane.ts';
@@ -45,6 +45,21 @@ function bash(script: string, cwd: string): Promise<string> {
   });
 }
 
+/** What a script is like, whatever it carries: its commands, and how the probe came to be. */
+function formOf({ change, id }: ProbeScenario): string {
+  const partner = partnerAt('http://127.0.0.1:9/hooks');
+  const script = curlScript(assembled({ change, id } as ProbeScenario, partner), partner) ?? 'none';
+  const commands = script.replace(/('[^']*' ?)+/g, "''").replace(/\d+/g, '0');
+  return `${Object.keys(change).toSorted()} ${commands}`;
+}
+
+/** The first probe of each form and some of the others, or every one. */
+function sentByCurl(): readonly ProbeScenario[] {
+  if (inject('whole')) return PROBES;
+  const first = new Map(PROBES.toReversed().map((probe) => [formOf(probe), probe]));
+  return PROBES.filter((probe, at) => first.get(formOf(probe)) === probe || at % 8 === 0);
+}
+
 /** What curl and the harness may differ in without any meaning: headers of the client itself, and the order. */
 const OWN = /^(host|user-agent|accept|connection|content-length)$/i;
 
@@ -78,8 +93,9 @@ describe.skipIf(missing.length > 0)('the curl script of a probe', () => {
   });
   afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-  it('sends what the harness sends, for every probe that has one', { timeout: 120_000 }, async () => {
-    const queue = [...PROBES];
+  it('sends what the harness sends, for every form of probe that has one', { timeout: 120_000 }, async () => {
+    const played = sentByCurl();
+    const queue = [...played];
     const differences: unknown[] = [];
     let scripts = 0;
     const work = async () => {
@@ -93,8 +109,8 @@ describe.skipIf(missing.length > 0)('the curl script of a probe', () => {
     };
     await Promise.all(Array.from({ length: WORKERS }, work));
     expect(differences).toEqual([]);
-    process.stderr.write(`reproduction scripts: ${scripts} of ${PROBES.length} probes\n`);
-    expect(scripts / PROBES.length).toBeGreaterThan(0.85);
+    process.stderr.write(`reproduction scripts: ${scripts} of ${played.length} probes\n`);
+    expect(scripts).toBeGreaterThan(played.length / 2);
   });
 
   it('is told apart from one that sends something else', async () => {
@@ -127,6 +143,10 @@ describe('a curl script', () => {
       return [text, ...decoded.map(String)].some((shown) => told.some((value) => shown.includes(value)));
     });
     expect(leaking.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('is there for most probes', () => {
+    expect(scripts.filter(({ script }) => script !== null).length / PROBES.length).toBeGreaterThan(0.85);
   });
 
   it('is not written for what curl cannot send, or for a body with a credential in it', () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttps } from 'node:https';
 import { createServer as createTcp } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { quickStartCertificate } from '../../certs/index.ts';
 import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
 import { bodyOf, hmacOf, verifying } from '../endpoints/verifying.ts';
@@ -71,6 +71,10 @@ function rightBut(wrong: Parameters<typeof verifying>[2]) {
 }
 
 const SHORT = ['--timeout', '1s'];
+/** The suites that bring it to light, where a run goes through to its end; or every suite. */
+const only = (...suites: string[]) => (inject('whole') ? [] : suites.flatMap((suite) => ['--suite', suite]));
+/** The time limit that is usual, and a patience of seconds besides; or half of all that. */
+const LATE = inject('whole') ? { seconds: 12, args: [] } : { seconds: 6, args: ['--timeout', '5s'] };
 
 const WRONG: readonly Wrong[] = [
   { name: 'nothing listens', url: closedPort, code: 3, says: 'Nothing listens at the endpoint' },
@@ -95,6 +99,7 @@ const WRONG: readonly Wrong[] = [
     url: () => using(answering(200)),
     code: 1,
     says: 'The endpoint accepts everything: nothing is checked',
+    args: only('valid', 'signature', 'malformed'),
   },
   {
     name: 'always 401',
@@ -123,16 +128,17 @@ const WRONG: readonly Wrong[] = [
     args: SHORT,
   },
   {
-    name: 'answers after 12 s',
+    name: `answers after ${LATE.seconds} s`,
     url: () =>
       using(
         serve(
           (request, response) =>
-            void request.resume().on('end', () => setTimeout(() => response.end(), 12_000).unref()),
+            void request.resume().on('end', () => setTimeout(() => response.end(), LATE.seconds * 1000).unref()),
         ),
       ),
     code: 1,
     says: 'The endpoint answers, but later than the sender waits',
+    args: LATE.args,
   },
   {
     name: 'resets',
@@ -198,18 +204,21 @@ const WRONG: readonly Wrong[] = [
       using(serve(verifying((body) => hmacOf(SECRET, JSON.stringify(JSON.parse(body.toString()))).toString('base64')))),
     code: 1,
     says: 'The signature is verified over JSON that was parsed and written again',
+    args: only('valid', 'raw-body'),
   },
   {
     name: 'right but for 403 in place of 401',
     url: () => using(serve(rightBut({ refusal: 403 }))),
     code: 1,
     says: 'A wrong or missing signature is answered 403',
+    args: only('valid', 'signature'),
   },
   {
     name: 'missing header let through',
     url: () => using(serve(rightBut({ lenient: true }))),
     code: 1,
     says: 'A delivery without the signature header is accepted',
+    args: only('valid', 'signature'),
   },
   {
     name: 'answers 500 to malformed payloads',
@@ -248,6 +257,7 @@ const WRONG: readonly Wrong[] = [
     },
     code: 3,
     says: 'rate-limited',
+    args: only('valid', 'signature'),
   },
 ];
 

@@ -7,6 +7,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Of a PostgreSQL server that the tests share, each with databases of its own. Null where it is not installed. */
     postgresUrl: string | null;
+    /** Whether everything is played of what a share stands for otherwise. */
+    whole: boolean;
   }
 }
 

@@ -15,8 +15,6 @@ interface Base {
   readonly also?: Expected;
   /** The certificates; the usual ones by default. */
   readonly given?: GivenName;
-  /** Shows little that another shape does not. */
-  readonly documentOnly?: true;
 }
 
 /** Node's https server. */

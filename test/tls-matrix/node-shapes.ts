@@ -195,7 +195,6 @@ export const NODE_SHAPES: readonly NodeShape[] = [
       () => ({ letsIn: authorisedByName, refusal: 500 }),
       all('warn', TRIED_OF_CERTIFICATES),
     ),
-    documentOnly: true,
   },
   node(
     'a wrong certificate gets 503',
@@ -222,6 +221,5 @@ export const NODE_SHAPES: readonly NodeShape[] = [
     ...node('with a certificate, the API key is not checked', 'required', ['other subject', 'no API key'], () => ({
       skipsKey: authorised,
     })),
-    documentOnly: true,
   },
 ];

@@ -204,6 +204,8 @@ const NO_ANSWER: readonly Row[] = [
   {
     row: 'connections are taken, and nothing said',
     server: 'scripted',
+    // Takes twelve seconds.
+    documentOnly: true,
     expected: all('inconclusive', EVERYTHING),
     limits: IMPATIENT,
     open: async () => open(createServer((socket) => void socket.resume()))(),

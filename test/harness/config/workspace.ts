@@ -1,19 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { HookproofError } from '../../../contract/index.ts';
 import { type ConfigFlags, type LoadOptions, loadConfig, type ResolvedConfig } from '../../../harness/config/index.ts';
 
-const made: string[] = [];
-afterAll(() => {
-  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
-/** A new directory with these files. */
+/** A new directory with these files, for as long as the test takes. */
 export function workspace(files: Record<string, string | Uint8Array> = {}): string {
   const directory = mkdtempSync(join(tmpdir(), 'hookproof-config-'));
-  made.push(directory);
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true });
     writeFileSync(join(directory, name), content);

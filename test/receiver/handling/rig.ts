@@ -1,6 +1,6 @@
 /** Handlers on an inbox, without HTTP: what the stages `store` and `reply` do, and everything that is told meanwhile. */
 import pg from 'pg';
-import { afterEach, vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { createHandling, type Handling } from '../../../receiver/handling/handling.ts';
 import { type HandlingPolicy, resolveHandlingPolicy } from '../../../receiver/handling/handling-policy.ts';
 import type { DurableInbox, EntryState, Handlers, Inbox } from '../../../receiver/index.ts';
@@ -34,12 +34,6 @@ export interface Shop {
   open(handlers: Handlers, policy?: Partial<HandlingPolicy>, change?: (inbox: Inbox) => Inbox): Promise<Rig>;
 }
 
-/** What has to be ended after each test. */
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** No pause that a test would have to wait for, and no poll that would hide a lost wake-up. */
 const QUICK: Partial<HandlingPolicy> = { firstDelayMs: 1, maxDelayMs: 8, pollMs: 600_000 };
 
@@ -53,7 +47,8 @@ let database: Promise<Store> | undefined;
 export async function shop(name: StoreName): Promise<Shop> {
   if (name === 'postgres') database ??= STORES.postgres();
   const store = await (name === 'postgres' && database !== undefined ? database : STORES[name]());
-  endings.push(async () => (name === 'postgres' ? emptied(store) : store.remove()));
+  // What began last ends first. A hook of this module would be one of the first file alone that imports it, as files share their modules.
+  onTestFinished(async () => (name === 'postgres' ? emptied(store) : store.remove()));
   return { store, open: (...given) => openRig(store, ...given) };
 }
 
@@ -87,7 +82,7 @@ const openRig = async (
     handling: resolveHandlingPolicy({ ...QUICK, ...policy }),
     meter: { stored() {}, committed() {}, handled: (kind, outcome) => void outcomes.push(`${kind} ${outcome}`) },
   });
-  endings.push(async () => {
+  onTestFinished(async () => {
     await handling.stop(500);
     await real.close();
   });
