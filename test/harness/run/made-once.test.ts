@@ -3,17 +3,19 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import tls, { type SecureContextOptions } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { clientMaterial, serverFixture } from '../../../certs/index.ts';
 import type { Partner } from '../../../harness/index.ts';
-import { startReceiver } from '../../../receiver/index.ts';
 import { buy } from '../sender/samples.ts';
 
+let certs: typeof import('../../../certs/index.ts');
+let startReceiver: typeof import('../../../receiver/index.ts').startReceiver;
 let run: typeof import('../../../harness/index.ts').run;
 let sender: typeof import('../../../harness/sender/index.ts');
 
 // Anew for this file: what other files of this process had them make and remember would not be counted.
 beforeAll(async () => {
   vi.resetModules();
+  certs = await import('../../../certs/index.ts');
+  ({ startReceiver } = await import('../../../receiver/index.ts'));
   sender = await import('../../../harness/sender/index.ts');
   ({ run } = await import('../../../harness/index.ts'));
 });
@@ -47,7 +49,7 @@ function counting() {
 const SECRET = 'a secret for this test alone';
 
 async function receiver() {
-  const [{ cert, key, ca }, right] = await Promise.all([serverFixture('p256'), clientMaterial('right')]);
+  const [{ cert, key, ca }, right] = await Promise.all([certs.serverFixture('p256'), certs.clientMaterial('right')]);
   const started = await startReceiver({
     signing: { secrets: [SECRET] },
     tls: { cert, key, ca: right.authority, clientCertificate: 'required' },
@@ -68,7 +70,10 @@ describe('a run over mutual TLS', () => {
   it('makes each context once, and each certificate once', { timeout: 60_000 }, async () => {
     const { partner, close } = await receiver();
     try {
-      const [expired, { cert: clientCert }] = [await clientMaterial('expired'), await clientMaterial('right')];
+      const [expired, { cert: clientCert }] = [
+        await certs.clientMaterial('expired'),
+        await certs.clientMaterial('right'),
+      ];
       const counts = counting();
       const document = await run({
         partner,
