@@ -2,11 +2,12 @@
  * Eyes of its own for the scenarios about credentials: assembles a delivery as the sender would, and looks at header level whether
  * signature and key are right for the bytes that go out. Knows nothing of the scenarios.
  */
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { order } from '../../scenarios/samples.ts';
 import type { Change, Expectation, Kit, RequestHead, Scenario } from '../../scenarios/scenario.ts';
+import { seededRandom } from '../setup/seeded-random.ts';
 
 export interface Credentials {
   readonly secret: string;
@@ -15,11 +16,20 @@ export interface Credentials {
   readonly apiKeyHeader: string;
 }
 
+/** So many bytes. */
+type Bytes = (length: number) => Buffer;
+
+/** The same for the same seed, for a test that a signature with other characters would change. */
+export function seededBytes(seed: number): Bytes {
+  const random = seededRandom(seed);
+  return (length) => Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
+}
+
 /** Credentials made at run time, under the default header names. */
-export function someCredentials(): Credentials {
+export function someCredentials(bytes: Bytes = randomBytes): Credentials {
   return {
-    secret: randomBytes(32).toString('base64url'),
-    apiKey: randomBytes(16).toString('hex'),
+    secret: bytes(32).toString('base64url'),
+    apiKey: bytes(16).toString('hex'),
     signatureHeader: 'X-Service-Signature',
     apiKeyHeader: 'X-API-Key',
   };
@@ -29,12 +39,15 @@ function signatureOf(secret: string, body: Uint8Array): string {
   return createHmac('sha256', secret).update(body).digest('base64');
 }
 
-export function fakeKit(credentials: Credentials): Kit {
+export function fakeKit(credentials: Credentials, bytes: Bytes = randomBytes): Kit {
   const kit: Kit = {
-    newId: () => randomUUID(),
-    nonce: (length = 12) => randomBytes(length).toString('hex').slice(0, length),
-    integer: (below) => randomBytes(4).readUInt32BE() % below,
-    bytes: (length) => randomBytes(length),
+    newId: () =>
+      bytes(16)
+        .toString('hex')
+        .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5'),
+    nonce: (length = 12) => bytes(length).toString('hex').slice(0, length),
+    integer: (below) => bytes(4).readUInt32BE() % below,
+    bytes,
     now: new Date('2026-01-02T03:04:05Z'),
     notification: () => order(kit, 'BUY', 'COMPLETED'),
     clientCertificate: '',
