@@ -1,5 +1,5 @@
 /** Custodial wallets and deposits. Specification: type = WALLET; type = CAAS_BLOCKCHAIN. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { timestamp } from './envelope-fields.ts';
 import { group, oneOf, requiredOneOf, requiredText, text } from './fields.ts';
 import { notification } from './shape-parts.ts';

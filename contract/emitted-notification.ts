@@ -1,5 +1,5 @@
 /** What the sender emits: the strict shapes. Specification: Resources and their fields. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { findKind, type NotificationKind } from './notification-kinds.ts';
 import { SHAPES } from './shapes.ts';
 

@@ -1,5 +1,5 @@
 /** The fields of the envelope that both sides share. Specification: Notification envelope. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { LATEST_SECONDS, READABLE_TIME, readTime } from './notification-time.ts';
 
 const ID = 'Unique identifier of the notification.';

@@ -8,7 +8,7 @@
  * A {@link Field} is such a pair. A {@link group} of fields is a field again, so the two shapes of a whole notification
  * come out of one definition (./shapes.ts lists them) and cannot drift apart.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export interface Field<E extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
   readonly emitted: E;

@@ -1,5 +1,5 @@
 /** The shapes as JSON Schema, for partners in any language. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { NOTIFICATION_KINDS, type NotificationKind } from './notification-kinds.ts';
 import { SHAPES } from './shapes.ts';
 

@@ -1,5 +1,5 @@
 /** CAAS: buy, sell and order tracking. Specification: type = CAAS. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { epochSeconds } from './envelope-fields.ts';
 import {
   alwaysNull,

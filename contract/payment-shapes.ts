@@ -1,5 +1,5 @@
 /** Refunds and payment methods. Specification: type = REFUND; type = PAYMENT_METHOD. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { epochSeconds } from './envelope-fields.ts';
 import { ERROR_CODE_FORM } from './error-codes.ts';
 import { group, optionalInReading, requiredOneOf, requiredText, sometimesText, text } from './fields.ts';

@@ -1,5 +1,5 @@
 /** Reading a notification as a receiver should: strictly where it matters, and tolerantly everywhere else. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonObject } from './json.ts';
 import { findKind } from './notification-kinds.ts';
 import { readTime } from './notification-time.ts';

@@ -1,5 +1,5 @@
 /** What a receiver has after reading a notification. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { notificationId } from './envelope-fields.ts';
 import type { JsonObject } from './json.ts';
 import type { NotificationKind } from './notification-kinds.ts';

@@ -1,5 +1,5 @@
 /** What several shapes share. Specification: Notification envelope; Error objects in notifications. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { notificationId } from './envelope-fields.ts';
 import { ERROR_CODE_FORM } from './error-codes.ts';
 import { discriminator, type Field, group, optionalInReading, requiredText, text } from './fields.ts';

@@ -1,6 +1,6 @@
 /** Reads a baseline from YAML or JSON. */
 import { parseDocument } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
 import type { Baseline } from './baseline.ts';
 

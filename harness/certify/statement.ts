@@ -4,7 +4,7 @@
  * second predicate would be a second file that can be lost or paired wrongly; so a tool that knows test results reads this one, and whoever
  * decides on dates and endpoint finds them under the same signature. Pure.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { FEATURES, PROFILES } from '../../scenarios/index.ts';
 import { canonicalJson, type Json } from './canonical-json.ts';
 import { parseJson } from './dsse.ts';

@@ -1,5 +1,5 @@
 /** The shape of hookproof.yaml. It checks kinds of values; what they mean is checked with those of flags and variables. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { STACKS } from '../diagnose/stack.ts';
 import { FIXTURE_NAMES } from './client-fixtures.ts';
 import { PROFILES, REPORTERS } from './config.ts';

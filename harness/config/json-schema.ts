@@ -2,6 +2,9 @@
 
 /** Generated from the schema that checks the file (draft 2020-12). */
 export async function jsonSchema(): Promise<Record<string, unknown>> {
-  const [{ z }, { fileSchema }] = await Promise.all([import('zod'), import('./file-schema.ts')]);
-  return { ...z.toJSONSchema(fileSchema), title: 'hookproof.yaml' };
+  const [{ toJSONSchema }, { fileSchema }] = await Promise.all([
+    import('../result/to-json-schema.ts'),
+    import('./file-schema.ts'),
+  ]);
+  return { ...toJSONSchema(fileSchema), title: 'hookproof.yaml' };
 }

@@ -2,7 +2,7 @@
  * What the doctor found, schema version 1: the one thing that it produces, already redacted and safe to print. It holds facts and
  * findings and no verdict. The JSON Schema is generated from this schema.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CHAIN_FAULTS, type ChainFaultCode, TLS_VERSIONS } from '../../contract/index.ts';
 
 const text = z.string();

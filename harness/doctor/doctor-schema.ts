@@ -3,8 +3,11 @@ import type { JsonObject } from '../../contract/index.ts';
 
 /** Loads zod only when it is asked for: no rendering needs it. */
 export async function doctorSchema(): Promise<JsonObject> {
-  const [{ z }, { doctorDocument }] = await Promise.all([import('zod'), import('./doctor-document.ts')]);
-  const { $schema, ...schema } = z.toJSONSchema(doctorDocument) as JsonObject;
+  const [{ toJSONSchema }, { doctorDocument }] = await Promise.all([
+    import('../result/to-json-schema.ts'),
+    import('./doctor-document.ts'),
+  ]);
+  const { $schema, ...schema } = toJSONSchema(doctorDocument) as JsonObject;
   return {
     $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema',
     title: 'hookproof doctor document, schemaVersion 1',

@@ -2,7 +2,7 @@
  * What a certification of many partners comes to: `fleet.json`, schema version 1. Everything in it is redacted, and nothing in it comes from
  * an endpoint but numbers and words of ours.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** How it ended for one partner, the gravest first. */
 export const OUTCOMES = ['harness-error', 'failed', 'refused', 'inconclusive', 'not-run', 'certified'] as const;

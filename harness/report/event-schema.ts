@@ -3,8 +3,11 @@ import type { JsonObject } from '../../contract/index.ts';
 
 /** Loads zod only when it is asked for. */
 export async function eventSchema(): Promise<JsonObject> {
-  const [{ z }, { runEvent }] = await Promise.all([import('zod'), import('../result/run-event-schema.ts')]);
-  const { $schema, ...schema } = z.toJSONSchema(runEvent) as JsonObject;
+  const [{ toJSONSchema }, { runEvent }] = await Promise.all([
+    import('../result/to-json-schema.ts'),
+    import('../result/run-event-schema.ts'),
+  ]);
+  const { $schema, ...schema } = toJSONSchema(runEvent) as JsonObject;
   return {
     $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema',
     title: 'hookproof event (one line of ndjson), schemaVersion 1',

@@ -3,8 +3,11 @@ import type { JsonObject } from '../../contract/index.ts';
 
 /** Loads zod only when it is asked for: no rendering needs it. */
 export async function resultSchema(): Promise<JsonObject> {
-  const [{ z }, { resultDocument }] = await Promise.all([import('zod'), import('../result/result-document.ts')]);
-  const { $schema, ...schema } = z.toJSONSchema(resultDocument) as JsonObject;
+  const [{ toJSONSchema }, { resultDocument }] = await Promise.all([
+    import('../result/to-json-schema.ts'),
+    import('../result/result-document.ts'),
+  ]);
+  const { $schema, ...schema } = toJSONSchema(resultDocument) as JsonObject;
   return {
     $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema',
     title: 'hookproof result document, schemaVersion 1',

@@ -2,7 +2,7 @@
  * The result document, schema version 1: the one thing that a run produces. Every report is a rendering of it, so whatever a
  * report shows is in here, already redacted. The JSON Schema that the package publishes is generated from this schema.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { FEATURES } from '../../scenarios/index.ts';
 import { shardRecord } from './shard-record.ts';
 

@@ -1,5 +1,5 @@
 /** The schema of an event as the ndjson reporter writes it, schema version 1. A type below holds it against {@link RunEvent}. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { resultDocument } from './result-document.ts';
 import type { RunEvent } from './run-event.ts';
 

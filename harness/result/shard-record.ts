@@ -1,5 +1,5 @@
 /** What a shard knows beyond its results: shards are joined from it as if they had been one run. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const text = z.string();
 
