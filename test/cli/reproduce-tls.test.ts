@@ -88,7 +88,7 @@ describe.skipIf(missing.length > 0)('the curl script of a probe over mutual TLS'
     seen.length = 0;
     const script = scriptOf(id) ?? '';
     const said = await new Promise<string>((resolve) => {
-      execFile('bash', ['-c', script], { env, timeout: 10_000 }, (_error, stdout, stderr) => resolve(stdout + stderr));
+      execFile('bash', ['-c', script], { env, timeout: 50_000 }, (_error, stdout, stderr) => resolve(stdout + stderr));
     });
     expect(said).toContain('HTTP/1.1 200');
     expect(seen).toMatchObject([expected]);

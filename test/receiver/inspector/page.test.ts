@@ -1,16 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningInspector, startInspector } from '../../../receiver/index.ts';
+import { hasChromium, launchChromium } from '../../setup/chromium.ts';
 import { API_KEY, buy, SECRET, sign } from '../deliveries.ts';
 import { apiKey, type Inspected, inspected, reportOf, signing } from './inspected.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
-const hasChromium = existsSync(CHROMIUM);
 if (!hasChromium)
-  process.stderr.write(`skipped: the inspector page needs a browser at ${CHROMIUM} (apt install chromium)\n`);
+  process.stderr.write(`skipped: the inspector page needs a browser at /usr/bin/chromium (apt install chromium)\n`);
 
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -76,19 +74,7 @@ async function mixed({ deliver }: Inspected): Promise<void> {
 
 describe.skipIf(!hasChromium)('the inspector page', () => {
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        '--headless',
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
+    browser = await launchChromium();
     const context = await browser.newContext();
     page = watch(await context.newPage());
   });

@@ -1,5 +1,4 @@
 /** The page in a browser: what a reader can do with it, with the script and without. */
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -7,24 +6,20 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AxeResults } from 'axe-core';
 import fc from 'fast-check';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../../../harness/report/html/render-html.ts';
+import { hasChromium, launchChromium } from '../../../setup/chromium.ts';
 import { hostileDocuments } from './hostile-documents.ts';
 import { diagnosedRun, shortRun, wholeRun } from './page-documents.ts';
 import { readPage } from './strict-html.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
-const HERE = existsSync(CHROMIUM);
-if (!HERE) console.log('skipped: the HTML report in a browser, because there is no chromium here');
-
-const ARGUMENTS =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
+if (!hasChromium) console.log('skipped: the HTML report in a browser, because there is no chromium here');
 
 const document = diagnosedRun();
 const FAILED = document.counts.fail;
 
-describe.skipIf(!HERE)('the HTML report in Chromium', () => {
+describe.skipIf(!hasChromium)('the HTML report in Chromium', () => {
   let folder = '';
   let browser: Browser;
   /** What the page complained of, and what it asked for beside itself. */
@@ -35,7 +30,7 @@ describe.skipIf(!HERE)('the HTML report in Chromium', () => {
     folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     await writeFile(join(folder, 'report.html'), renderHtml(document));
     await writeFile(join(folder, 'short.html'), renderHtml(shortRun()));
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS.split(' ') });
+    browser = await launchChromium();
   });
 
   afterAll(async () => {

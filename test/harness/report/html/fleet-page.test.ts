@@ -1,18 +1,16 @@
 /** The page about many partners: as markup, and in a browser. */
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderFleetHtml } from '../../../../harness/report/index.ts';
+import { hasChromium, launchChromium } from '../../../setup/chromium.ts';
 import { fleetWith, largeFleet, partnerWith } from '../../fleet/documents.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
-const HERE = existsSync(CHROMIUM);
-if (!HERE) console.log('skipped: the page about many partners in a browser, because there is no chromium here');
+if (!hasChromium) console.log('skipped: the page about many partners in a browser, because there is no chromium here');
 
 describe('the page about many partners', () => {
   it('has the same tags and attributes whatever stands in its texts', async () => {
@@ -35,7 +33,7 @@ describe('the page about many partners', () => {
   });
 });
 
-describe.skipIf(!HERE)('the page about many partners in Chromium', () => {
+describe.skipIf(!hasChromium)('the page about many partners in Chromium', () => {
   let folder = '';
   let browser: Browser;
   const complaints: string[] = [];
@@ -43,10 +41,7 @@ describe.skipIf(!HERE)('the page about many partners in Chromium', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     await writeFile(join(folder, 'fleet.html'), await renderFleetHtml(largeFleet(40)));
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-    });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser?.close();
