@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/index.ts';
 /** Loads zod only when it is asked for: no rendering needs it. */
 export async function doctorSchema(): Promise<JsonObject> {
   const [{ toJSONSchema }, { doctorDocument }] = await Promise.all([
-    import('../result/to-json-schema.ts'),
+    import('../to-json-schema.ts'),
     import('./doctor-document.ts'),
   ]);
   const { $schema, ...schema } = toJSONSchema(doctorDocument) as JsonObject;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/index.ts';
 /** Loads zod only when it is asked for. */
 export async function eventSchema(): Promise<JsonObject> {
   const [{ toJSONSchema }, { runEvent }] = await Promise.all([
-    import('../result/to-json-schema.ts'),
+    import('../to-json-schema.ts'),
     import('../result/run-event-schema.ts'),
   ]);
   const { $schema, ...schema } = toJSONSchema(runEvent) as JsonObject;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/index.ts';
 /** Loads zod only when it is asked for: no rendering needs it. */
 export async function resultSchema(): Promise<JsonObject> {
   const [{ toJSONSchema }, { resultDocument }] = await Promise.all([
-    import('../result/to-json-schema.ts'),
+    import('../to-json-schema.ts'),
     import('../result/result-document.ts'),
   ]);
   const { $schema, ...schema } = toJSONSchema(resultDocument) as JsonObject;
