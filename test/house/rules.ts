@@ -30,6 +30,7 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/result/tally.ts',
   'harness/run/outline.ts',
   'harness/run/run.ts',
+  'harness/to-json-schema.ts',
   'harness/version.ts',
   'scenarios/fault-dictionary.json',
   'scenarios/profiles.ts',

@@ -6,6 +6,7 @@ import { INTRUDERS, type Intruder, TRIED } from './expected-of-clients.ts';
 import { DELIVERED } from './expected-of-server.ts';
 import { SPOKEN, type Spoken } from './material.ts';
 import type { TableName } from './matrix.ts';
+import { shareOf } from './share.ts';
 
 /** A cell that was measured, as far as the page tells of it. */
 export interface Told {
@@ -199,7 +200,9 @@ export const VERSIONS_LINE = 'Written with ';
 
 export function renderDocument({ tables, versions }: Tables): string {
   const every = Object.values(tables).flat();
-  const tested = every.filter(({ cell }) => cell.documentOnly !== true).length;
+  const tested = Object.values(tables)
+    .map((table) => shareOf(table.map(({ cell }) => cell)).length)
+    .reduce((sum, count) => sum + count, 0);
   return `${[
     '# The TLS matrix',
     '<!-- Written by `npm run tls-matrix` from runs against these servers. Do not edit. -->',

@@ -4,13 +4,14 @@ import { measure, nameOf } from './cell.ts';
 import { openTable, type TableName } from './matrix.ts';
 import { NGINX } from './servers/nginx.ts';
 import { HAS_OPENSSL } from './servers/s-server.ts';
+import { shareOf } from './share.ts';
 
 const HERE = { nginx: NGINX !== undefined, openssl: HAS_OPENSSL } as const;
 
 export function holdTable(name: TableName): void {
   const { cells, close } = openTable(name);
   afterAll(close);
-  const tested = cells.filter(({ documentOnly }) => documentOnly !== true);
+  const tested = shareOf(cells);
   for (const program of Object.keys(HERE) as (keyof typeof HERE)[]) {
     const count = tested.filter((cell) => cell.program === program).length;
     if (count > 0 && !HERE[program]) {
