@@ -112,7 +112,7 @@ export function playedOf({ name, kind }: Subject, { results, target, durationMs 
   // Not the diagnosis, which may come from the dictionary itself.
   const found = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
   // The dates of a certificate are others in each run.
-  const refusal = found?.replace(/\d{4}-\d\d-\d\dt[\d:.]+z/gi, 'a date') ?? null;
+  const refusal = found?.replace(/\d{4}-\d\d-\d\d(?:t[\d:.]+z|, \d+ days ago)?/gi, 'a date') ?? null;
   const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
   return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
 }
