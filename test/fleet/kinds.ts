@@ -13,9 +13,6 @@ export interface Kind {
 }
 
 const QUICK = 'timeout: 1s\nrecovery: 1s';
-/** For one that says nothing however long one waits. */
-const IMPATIENT = 'timeout: 200ms\nrecovery: 200ms';
-
 export const RIGHT: Kind = { name: 'right', outcome: 'certified' };
 
 const faulty = (fault: string): Kind => ({ name: 'faulty', outcome: 'failed', fault });
@@ -38,11 +35,11 @@ export const FAULTY: readonly Kind[] = [
 /** What the specification does not forbid is a warning, and warnings stand in the certificate. */
 export const WARNED: Kind = { name: 'warned', outcome: 'certified', fault: 'content-type-compared-exactly' };
 
-export const DEAD: Kind = { name: 'dead', outcome: 'inconclusive', behaviour: 'closed', settings: IMPATIENT };
+export const DEAD: Kind = { name: 'dead', outcome: 'inconclusive', behaviour: 'closed', settings: QUICK };
 
 /** As for a partner alone: who never answers the plain valid delivery within its time limit fails it. */
 export const HANGING: readonly Kind[] = [
-  { name: 'hanging', outcome: 'failed', behaviour: 'silent', settings: IMPATIENT },
+  { name: 'hanging', outcome: 'failed', behaviour: 'silent', settings: QUICK },
   { name: 'hanging', outcome: 'failed', behaviour: 'mute-tls', settings: QUICK },
 ];
 
