@@ -110,8 +110,15 @@ try {
     await certify(name, [...flags(name), '--shard', `${index}/${SHARDS}`]);
   }
   await certify('joined', ['merge', ...names, '--output-dir', join(folder, 'joined')]);
-  const same = withoutTimes(await documentIn('joined')) === withoutTimes(whole);
+  const joined = withoutTimes(await documentIn('joined')).split('\n');
+  const differing = withoutTimes(whole)
+    .split('\n')
+    .flatMap((line, at) =>
+      line === joined[at] ? [] : [`  line ${at + 1}: ${line.trim()} in one go, ${joined[at]?.trim()} joined`],
+    );
+  const same = differing.length === 0;
   console.log(`the joined document is ${same ? 'the same' : 'ANOTHER ONE'} but for the times`);
+  for (const line of differing.slice(0, 10)) console.log(line);
   if (wrong.length > 0 || !same) process.exitCode = 1;
 } finally {
   fleet.close();
