@@ -12,7 +12,7 @@ COPY . .
 RUN ["npm", "run", "build"]
 # What runs, and nothing else: the compiled code and its production dependencies.
 RUN ["npm", "prune", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"]
-RUN mkdir -p /image/hookproof/bin /image/work \
+RUN mkdir -p /image/hookproof/bin /image/data \
   && cp -R dist node_modules package.json LICENSE README.md /image/hookproof/ \
   && mkdir /image/hookproof/scenarios \
   && cp -R scenarios/vectors scenarios/revisions scenarios/fault-dictionary.json /image/hookproof/scenarios/ \
@@ -27,11 +27,11 @@ ENV NODE_ENV=production
 ENV PATH=/opt/hookproof/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # Belongs to root, so that the program cannot change itself. Nothing runs in this stage while it is built.
 COPY --from=build /image/hookproof /opt/hookproof
-COPY --from=build --chown=65532:65532 /image/work /work
+COPY --from=build --chown=65532:65532 /image/data /data
 # A number, so that `runAsNonRoot` can be checked without a file of users.
 USER 65532:65532
 # The one folder that is written to: mount a volume here, and the root may be read-only.
-WORKDIR /work
+WORKDIR /data
 # A command that ends has no health. For `hookproof receiver` let the platform ask /healthz and /readyz (--admin-port).
 HEALTHCHECK NONE
 ENTRYPOINT ["hookproof"]

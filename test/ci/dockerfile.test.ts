@@ -24,7 +24,7 @@ describe('the Dockerfile', () => {
     ['ENTRYPOINT ["hookproof"]', 'ENTRYPOINT hookproof', 'ENTRYPOINT is not in exec form'],
     ['CMD ["--help"]', 'CMD --help', 'CMD is not in exec form'],
     ['FROM node:22-bookworm-slim\n', 'FROM node:latest\n', 'the base node:latest has no tag with a version'],
-    ['WORKDIR /work', 'RUN chmod -R 777 /opt', 'RUN in the final stage'],
+    ['WORKDIR /data', 'RUN chmod -R 777 /opt', 'RUN in the final stage'],
     ['ENV NODE_ENV=production', 'ENV HOOKPROOF_SECRET=abc', 'looks like a secret'],
     ['COPY . .', 'COPPY . .', 'line '],
   ])('with %j as %j it is not', (right, changed, message) => {

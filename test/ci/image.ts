@@ -74,7 +74,7 @@ function runInside(image: Image): void {
   const shell = { ...image, entrypoint: ['/bin/sh', '-c'] };
   const who = run(shell, ['id -u; id -g; grep CapEff /proc/self/status; echo "home=$HOME"']);
   check(/^65532\n65532\nCapEff:\s+0+\nhome=\n$/.test(who.stdout), 'user 65532, no capabilities, no HOME', who.all);
-  const touched = ['/', '/opt/hookproof/', '/work/', '/tmp/'].filter(
+  const touched = ['/', '/opt/hookproof/', '/data/', '/tmp/'].filter(
     (folder) => run(shell, [`touch ${folder}x`]).status === 0,
   );
   check(touched.length === 0, 'no folder can be written to', touched.join(', '));
@@ -84,7 +84,7 @@ function runInside(image: Image): void {
     'a run with its report on the terminal needs no folder',
     silent.all,
   );
-  const whole = run(image, ['demo', '--output-dir', 'out'], { mounts: { '/work': volume } });
+  const whole = run(image, ['demo', '--output-dir', 'out'], { mounts: { '/data': volume } });
   const written = asRoot('cat', [join(volume, 'out', 'run.json')]).stdout;
   const { counts, judged, planned, verdict } = JSON.parse(written === '' ? '{}' : written);
   check(
@@ -98,8 +98,8 @@ function runInside(image: Image): void {
     'without a volume it says that it cannot write',
     lost.all,
   );
-  const sqlite = `import('@photostructure/sqlite').then(({ DatabaseSync }) => new DatabaseSync('/work/inbox.db').exec('CREATE TABLE x (y)'))`;
-  const inbox = run(shell, [`cd /opt/hookproof && node -e "${sqlite}"`], { mounts: { '/work': volume } });
+  const sqlite = `import('@photostructure/sqlite').then(({ DatabaseSync }) => new DatabaseSync('/data/inbox.db').exec('CREATE TABLE x (y)'))`;
+  const inbox = run(shell, [`cd /opt/hookproof && node -e "${sqlite}"`], { mounts: { '/data': volume } });
   check(
     inbox.status === 0,
     'the inbox of the receiver has its SQLite, though no script of a dependency was run',

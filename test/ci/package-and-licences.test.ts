@@ -69,7 +69,7 @@ it('the bill holds what the lock file says is for production, and names what it 
     'bom-ref': `${name}@1.0.0`,
     name,
     version: '1.0.0',
-    externalReferences: [{ type: 'distribution', url: 'http://registry.intern.example' }, { type: 'vcs' }],
+    externalReferences: [{ type: 'distribution', url: 'http://packages.example' }, { type: 'vcs' }],
   });
   const whole = {
     metadata: { component: { 'bom-ref': 'hookproof@0.1.0', name: 'some-folder' } },
