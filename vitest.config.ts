@@ -10,8 +10,8 @@ export default defineConfig({
     // Against what hangs, not against what is slow: a busy machine must not decide a test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Two cores: more workers than that only make timings noisier.
-    maxWorkers: 2,
+    // One more than there are cores where the tests run: many a test waits for a process of its own, or for a time limit.
+    maxWorkers: 3,
     // A file leaves nothing behind in its process, so the next one need not load every module anew: that is a third of the time.
     isolate: false,
     sequence: { sequencer: LongestFirst },

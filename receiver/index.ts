@@ -30,7 +30,8 @@ export {
 } from './inbox/inbox.ts';
 export { memoryInbox } from './inbox/memory-inbox.ts';
 export type { InboxMeter } from './inbox/meter.ts';
-export { openArchive, openInbox } from './inbox/open-inbox.ts';
+export { openArchive } from './inbox/open-archive.ts';
+export { openInbox } from './inbox/open-inbox.ts';
 export { type InspectorOptions, type RunningInspector, startInspector } from './inspector/index.ts';
 export { createLogger, type ReceiverLogger, silentLogger } from './logger.ts';
 export { type AdminOptions, type AdminServer, startAdminServer } from './observe/admin-server.ts';

@@ -19,6 +19,11 @@ export interface SqliteStatement {
 /** How long a statement waits for the lock of another process, in milliseconds: at the start, and later, when the event loop stands still meanwhile. */
 const OPENING_BUSY_MS = 3000;
 const BUSY_MS = 20;
+/**
+ * How long the log grows before its pages are written to the file: 16 MiB. Ids are random, so most pages of their index change again soon; four times
+ * what is usual writes each of them to the file less often.
+ */
+const CHECKPOINT_PAGES = 4000;
 
 /** Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
@@ -33,6 +38,7 @@ export async function openSqlite(file: string): Promise<SqliteDatabase> {
     // With NORMAL, what was acknowledged is lost when the power fails.
     database.exec('PRAGMA synchronous = FULL');
     database.exec('PRAGMA fullfsync = ON');
+    database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     migrate(database, file);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return database;

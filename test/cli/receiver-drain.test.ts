@@ -48,7 +48,7 @@ describe('SIGTERM', () => {
     await half.write(Buffer.concat([delivery().bytes, next.subarray(0, 30)]));
     expect((await half.answer()).status).toBe(200);
 
-    const exited = once(child, 'exit');
+    const exited = once(child, 'close');
     child.kill('SIGTERM');
     expect(await idle.ended).toBe('closed');
     await vi.waitFor(async () => expect(await ask('/readyz')).toEqual([503, '{"status":"draining"}']));
@@ -77,7 +77,7 @@ describe('SIGTERM', () => {
     const late = delivery({ Expect: '100-continue' });
     await busy.write(late.bytes.subarray(0, late.head));
     expect((await busy.answer()).status).toBe(100);
-    const exited = once(child, 'exit');
+    const exited = once(child, 'close');
     child.kill(first);
     await vi.waitFor(async () => expect((await ask('/readyz'))[0]).toBe(503));
     child.kill(second);
@@ -91,7 +91,7 @@ describe('SIGTERM', () => {
     const late = delivery({ Expect: '100-continue' });
     await busy.write(late.bytes.subarray(0, late.head));
     expect((await busy.answer()).status).toBe(100);
-    const exited = once(child, 'exit');
+    const exited = once(child, 'close');
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
     await busy.ended;

@@ -44,9 +44,9 @@ export async function startedReceiver(args: readonly string[], { env, cwd }: { e
     }
   };
   const url = await says(/listening at (\S+)/);
-  /** Ends it, and sees that it ends well. */
+  /** Ends it, and sees that it ends well; what it has written last is read by then. */
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    const exited = once(child, 'exit');
+    const exited = once(child, 'close');
     child.kill(signal);
     expect(await exited).toEqual([0, null]);
   };

@@ -90,6 +90,8 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
   });
   closeSync(log);
   const ended = once(child, 'exit');
+  // Later than the end of the process: what it has written last is read by then.
+  const closed = once(child, 'close');
   // Nobody else ends it when a test is cut short.
   const onExit = () => child.kill('SIGKILL');
   process.on('exit', onExit);
@@ -112,7 +114,7 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
     },
     async end() {
       child.kill('SIGTERM');
-      const [code] = (await ended) as [number | null];
+      const [code] = (await closed) as [number | null];
       const [, counted] = /^counted (.*)$/m.exec(words) ?? [];
       return { code, words, counts: counted === undefined ? null : (JSON.parse(counted) as ReceiverCounts) };
     },

@@ -20,6 +20,7 @@ const OF_SHORT = SHORT.flatMap((name) => ['--only', name]);
 
 let folder = '';
 let fleet: TestFleet;
+let shards: Promise<unknown>;
 const out = (name: string) => join(folder, name);
 const documentIn = async (name: string): Promise<FleetDocument> =>
   JSON.parse(await readFile(join(out(name), 'fleet.json'), 'utf8'));
@@ -42,14 +43,18 @@ async function interrupted(name: string, signal: NodeJS.Signals): Promise<{ code
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookproof-fleet-'));
   fleet = await startFleet(folder, KINDS, 1);
+  // They wait more than they work, and meanwhile the others run.
+  shards = Promise.all([1, 2].map((index) => certify(`shard-${index}`, '--shard', `${index}/2`)));
 }, 60_000);
 afterAll(async () => {
+  await shards;
   fleet?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('certify --partners', () => {
-  it('is killed, goes on, and repeats nobody; then every partner has come to what its kind demands', async () => {
+// Beside each other for the same reason; what builds on a run comes after it.
+describe.concurrent('a certification of partners', () => {
+  it.sequential('is killed, goes on, and repeats nobody; then every partner has come to what its kind demands', async () => {
     const killed = await interrupted('whole', 'SIGKILL');
     expect(killed.done.length).toBeLessThan(SHORT.length);
     const outcomes = () =>
@@ -82,8 +87,8 @@ describe('certify --partners', () => {
     expect(verified.code).toBe(0);
   }, 60_000);
 
-  it('in shards, joined, is the same document but for the times', async () => {
-    await Promise.all([1, 2].map((index) => certify(`shard-${index}`, '--shard', `${index}/2`)));
+  it.sequential('in shards, joined, is the same document but for the times', async () => {
+    await shards;
     const { code } = await hookproof(['certify', 'merge', out('shard-1'), out('shard-2'), '-o', out('joined')]);
     expect(code).toBe(1);
     expect(withoutTimes(await documentIn('joined'))).toBe(withoutTimes(await documentIn('whole')));
@@ -92,14 +97,16 @@ describe('certify --partners', () => {
     const doubled = await hookproof(['certify', 'merge', out('shard-1'), out('shard-1'), '-o', out('doubled')]);
     expect([doubled.code, doubled.stderr]).toEqual([2, expect.stringContaining('are both shard 1')]);
   }, 60_000);
+});
 
-  it('stops a partner that takes too long, which then has no verdict', async () => {
+describe.concurrent('a certification of one partner', () => {
+  it.sequential('stops a partner that takes too long, which then has no verdict', async () => {
     const { code } = await certify('late', '--only', 'p008-late', '--partner-timeout', '2s');
     const [late] = (await documentIn('late')).partners;
     expect([code, late?.outcome, late?.refusals[0]?.code]).toEqual([3, 'inconclusive', 'partner-timeout']);
   }, 30_000);
 
-  it('keeps to a certification that is begun anew, and says what is better and worse', async () => {
+  it.sequential('keeps to a certification that is begun anew, and says what is better and worse', async () => {
     const before = await documentIn('late');
     const partners = before.partners.map((one) => ({ ...one, name: 'p001-dead', outcome: 'certified' }));
     await writeFile(join(folder, 'before.json'), JSON.stringify({ ...before, partners }));
@@ -111,8 +118,10 @@ describe('certify --partners', () => {
     const [aside] = await readdir(join(out('trend'), '_earlier'));
     expect(existsSync(join(out('trend'), '_earlier', aside!, 'p001-dead', 'run.json'))).toBe(true);
   }, 30_000);
+});
 
-  it('ends with 130 when it is interrupted, and says that it is not complete', async () => {
+describe.concurrent('a certification that is interrupted', () => {
+  it('ends with 130, and says that it is not complete', async () => {
     const { code, done } = await interrupted('stopped', 'SIGINT');
     const document = await documentIn('stopped');
     expect([code, document.complete]).toEqual([130, false]);
@@ -122,7 +131,7 @@ describe('certify --partners', () => {
   }, 60_000);
 });
 
-describe('before the first request', () => {
+describe.concurrent('before the first request', () => {
   it('shows the plan with --check, and sends nothing', async () => {
     const { code, stdout } = await certify('none', '--check', '--shard', '2/3');
     expect([code, existsSync(out('none'))]).toEqual([0, false]);

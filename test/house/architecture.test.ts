@@ -22,10 +22,11 @@ describe('the house', () => {
     expect(IMPORTS.filter(againstTheArrows).map(show)).toEqual([]);
   });
 
-  it('has one door between the harness and the receiver, and one to its mutants', () => {
+  it('has two doors from the harness to the receiver, to its server and to its inbox, and one to its mutants', () => {
     const between = IMPORTS.filter(({ from, to }) => from.startsWith('harness/') && to.startsWith('receiver/'));
     expect(between.map(show).toSorted()).toEqual([
       'harness/cli/fault-door.ts -> receiver/faults/index.ts',
+      'harness/cli/inbox-door.ts -> receiver/inbox/index.ts',
       'harness/cli/receiver-door.ts -> receiver/index.ts',
     ]);
   });
@@ -81,6 +82,8 @@ describe('the rules', () => {
     ['certs/a.ts', 'receiver/index.ts', true],
     ['harness/cli/receiver-door.ts', 'receiver/index.ts', false],
     ['harness/cli/receiver-door.ts', 'receiver/faults/index.ts', true],
+    ['harness/cli/inbox-door.ts', 'receiver/index.ts', true],
+    ['harness/cli/inbox-door.ts', 'receiver/inbox/index.ts', false],
     ['harness/cli/fault-door.ts', 'receiver/faults/index.ts', false],
     ['receiver/a.ts', 'contract/index.ts', false],
     ['harness/run/a.ts', 'scenarios/index.ts', false],

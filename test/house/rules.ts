@@ -12,6 +12,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** The doors from the harness to the receiver: to the right one, and to those that are wrong on purpose. */
 const DOORS: readonly Import[] = [
   { from: 'harness/cli/receiver-door.ts', to: 'receiver/index.ts' },
+  { from: 'harness/cli/inbox-door.ts', to: 'receiver/inbox/index.ts' },
   { from: 'harness/cli/fault-door.ts', to: 'receiver/faults/index.ts' },
 ];
 

@@ -9,7 +9,7 @@ import { describeCounts, entryFilter, type FilterFlags, moment } from '../inbox/
 import { type InboxFlags, withArchive } from '../inbox/open.ts';
 import { standardOutput, writeLines } from '../inbox/output.ts';
 import { didYouMean } from '../near-names.ts';
-import type { EntryFilter, EntryState, InboxArchive, InboxEntry } from '../receiver-door.ts';
+import type { EntryFilter, EntryState, InboxArchive, InboxEntry } from '../inbox-door.ts';
 import { displayOf } from '../terminal.ts';
 
 const DEFAULT_LIMIT = '50';

@@ -1,6 +1,6 @@
 /** Entries for programs. Control and invisible characters are escaped, so that a line can be looked at as well. */
 import { visibleJson } from '../../report/index.ts';
-import type { EntrySummary, InboxEntry } from '../receiver-door.ts';
+import type { EntrySummary, InboxEntry } from '../inbox-door.ts';
 
 /** One line with everything but the body. */
 export function summaryLine(entry: EntrySummary): string {

@@ -1,6 +1,6 @@
 /** One entry for reading: every field, and the body. */
 import { formatDuration, type Layout } from '../../report/index.ts';
-import type { InboxEntry } from '../receiver-door.ts';
+import type { InboxEntry } from '../inbox-door.ts';
 
 const LABEL = 13;
 /** Bytes of a body that are shown: the rest is for --raw. */

@@ -2,7 +2,7 @@
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../report/index.ts';
 import { inboxUrl } from '../inbox-source.ts';
-import { type InboxArchive, openArchive } from '../receiver-door.ts';
+import { type InboxArchive, openArchive } from '../inbox-door.ts';
 
 export interface InboxFlags {
   readonly inbox?: string;
