@@ -168,8 +168,9 @@ describe('certificates that change', () => {
     const { child, port, says, stop, output } = await started(flags('plain'));
     expect(await shown(port)).toBe(pemOf(first));
     await writeFile(join(at, 'cert.pem'), second.cert);
-    expect(await says(REFUSED)).toContain(
-      '--tls-key: the file plain/key.pem does not belong to the certificate in the file plain/cert.pem. Give the two',
+    // A file that is being written over may be found empty before.
+    await says(
+      /stay in use: --tls-key: the file plain\/key.pem does not belong to the certificate in the file plain\/cert.pem. Give the two/,
     );
     expect(await shown(port)).toBe(pemOf(first));
     await writeFile(join(at, 'key.pem'), second.key);
@@ -188,7 +189,8 @@ describe('certificates that change', () => {
       .split('\n')
       .map((line) => JSON.parse(line).event as string)
       .filter((event) => event.startsWith('tls-reload'));
-    expect(events).toEqual(['tls-reload-failed', 'tls-reloaded', 'tls-reload-failed', 'tls-reloaded']);
+    const changes = events.filter((event, at) => event !== events[at - 1]);
+    expect(changes).toEqual(['tls-reload-failed', 'tls-reloaded', 'tls-reload-failed', 'tls-reloaded']);
   });
 
   it('are taken when the links to the files are swapped, as certbot does', async () => {

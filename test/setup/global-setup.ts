@@ -1,6 +1,5 @@
-import { exec } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { buildWhenStale } from './build.ts';
 import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
@@ -13,11 +12,11 @@ declare module 'vitest' {
 }
 
 /**
- * The tests of the command line run the compiled program, so it is built once before the first test and is never stale. The database server is
- * started meanwhile.
+ * The tests of the command line run the compiled program, so it is built before the first test when anything has changed since. The database
+ * server is started meanwhile.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [started, built] = await Promise.allSettled([startPostgres(), promisify(exec)('npm run --silent build')]);
+  const [started, built] = await Promise.allSettled([startPostgres(), buildWhenStale()]);
   const postgres = started.status === 'fulfilled' ? started.value : null;
   if (built.status === 'rejected') {
     // Nobody would end the server.
