@@ -8,14 +8,19 @@ import { embeddedIpv4 } from './embedded-ipv4.ts';
  */
 export type AddressScope = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'special';
 
-function list(...nets: readonly (readonly [net: string, prefix: number])[]): BlockList {
-  const made = new BlockList();
-  for (const [net, prefix] of nets) made.addSubnet(net, prefix, isIP(net) === 6 ? 'ipv6' : 'ipv4');
-  return made;
+/** Made when the first address is looked at: it takes milliseconds, and most commands look at none. */
+function list(...nets: readonly (readonly [net: string, prefix: number])[]): () => BlockList {
+  let made: BlockList | undefined;
+  return () => {
+    if (made !== undefined) return made;
+    made = new BlockList();
+    for (const [net, prefix] of nets) made.addSubnet(net, prefix, isIP(net) === 6 ? 'ipv6' : 'ipv4');
+    return made;
+  };
 }
 
 /** The registries of special addresses, RFC 6890 and its successors, and what the clouds document. The first that holds an address counts. */
-const SCOPES: readonly (readonly [AddressScope, BlockList])[] = [
+const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
   [
     'metadata',
     list(
@@ -72,7 +77,7 @@ const BY_DANGER: readonly AddressScope[] = ['public', 'private', 'loopback', 'sp
 
 function ownScope(address: string): AddressScope {
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  return SCOPES.find(([, nets]) => nets.check(address, family))?.[0] ?? 'public';
+  return SCOPES.find(([, nets]) => nets().check(address, family))?.[0] ?? 'public';
 }
 
 /** The scope of an address, with or without a zone. One that holds an IPv4 address counts as that, when that is the more dangerous. */
