@@ -17,7 +17,6 @@ export interface Span {
 /** So many characters are searched for; the rest of a form is compared where they are found. */
 const HEAD = 8;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant.
 const ASCII = /^[\x00-\x7f]*$/;
 
 /** Folds ASCII letters and nothing else, so that positions stay what they are. */

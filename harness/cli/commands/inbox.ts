@@ -8,8 +8,8 @@ import { entryText } from '../inbox/entry-text.ts';
 import { describeCounts, entryFilter, type FilterFlags, moment } from '../inbox/filter-flags.ts';
 import { type InboxFlags, withArchive } from '../inbox/open.ts';
 import { standardOutput, writeLines } from '../inbox/output.ts';
-import { didYouMean } from '../near-names.ts';
 import type { EntryFilter, EntryState, InboxArchive, InboxEntry } from '../inbox-door.ts';
+import { didYouMean } from '../near-names.ts';
 import { displayOf } from '../terminal.ts';
 
 const DEFAULT_LIMIT = '50';

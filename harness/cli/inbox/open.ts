@@ -1,8 +1,8 @@
 /** The inbox that a command is about. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../report/index.ts';
-import { inboxUrl } from '../inbox-source.ts';
 import { type InboxArchive, openArchive } from '../inbox-door.ts';
+import { inboxUrl } from '../inbox-source.ts';
 
 export interface InboxFlags {
   readonly inbox?: string;
