@@ -24,7 +24,7 @@ import type { Usage } from './servers/serve-variant.ts';
 import { median } from './statistics.ts';
 
 const CONNECTIONS = 64;
-const ROUNDS = 5;
+const ROUNDS = 9;
 const WARM_UP_MS = 1000;
 const SLICES = 5;
 const SLICE_MS = 250;

@@ -8,7 +8,7 @@ import type { ClientPhase, ClientResult } from './clients/run-client.ts';
 import { ask, compile, message, PINNED, start, stop } from './programs.ts';
 import { interleaved, type Sample, type Series, sampleOf } from './rounds.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 9;
 const WARM_UP_MS = 800;
 const SLICES = 4;
 const SLICE_MS = 200;
