@@ -73,7 +73,8 @@ async function allKills(withStore: WithStore): Promise<Named<KillResult>[]> {
     for (const wrong of [null, 'acknowledges first', 'handles first', 'settles first'] as const) {
       // The right one as a partner runs it, the wrong ones as a script.
       const right = { setup: { how: 'program', handlerMs: 2 }, rounds: ROUNDS } as const;
-      const setup = { how: 'script', handlerMs: 2, handling: HANDLING, ...(wrong === null ? {} : { wrong }) } as const;
+      // With handlers that take long, so that a kill finds some of them at work: three rounds have to be enough.
+      const setup = { how: 'script', handlerMs: 20, handling: HANDLING, ...(wrong === null ? {} : { wrong }) } as const;
       const options = { seed: 5, betweenMs: [150, 850] as const, setup, rounds: ROUNDS_OF_THE_WRONG };
       const run = (store: Store) => killRounds({ store, ...options, ...(wrong === null ? right : {}) });
       all.push({ store: name, wrong, result: await withStore(`kills, ${wrong ?? 'right'}`, name, run) });
