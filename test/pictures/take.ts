@@ -109,13 +109,11 @@ try {
   const [url = '', page = ''] = inspected.addresses;
   await run('inspected', url, '--suite', 'signature');
   await picture(browser, 'inspector', page, (shown) => shown.locator('#list').getByRole('option').first().waitFor());
-  await picture(browser, 'inspector-refusal', page, (shown) =>
-    shown
-      .locator('#list')
-      .getByRole('option', { name: /401 refused/ })
-      .first()
-      .click(),
-  );
+  await picture(browser, 'inspector-refusal', page, async (shown) => {
+    const refused = shown.locator('#list').getByRole('option', { name: /401 refused/ });
+    await refused.first().click();
+    await shown.locator('.facts').first().waitFor();
+  });
   await ended(inspected.process);
 } finally {
   await browser.close();

@@ -152,6 +152,8 @@ async function open(id, { focus = false } = {}) {
   shownId = id;
   document.body.classList.add('showing');
   if (!opened.has(id)) {
+    // On a phone they are all that is seen: neither others nor nothing may stand there meanwhile.
+    if (isNarrow()) detail.replaceChildren(noDetailView('The details are on their way'));
     const view = await load(id);
     if (view !== undefined) {
       opened.set(id, view);
@@ -183,12 +185,16 @@ function goneView(id) {
       : isBefore
         ? 'It came before the receiver was started again, and the details went with that process.'
         : 'It is no longer kept: the inspector has room for the last deliveries only.';
+  return noDetailView('The details of this delivery are not to be had', why);
+}
+
+function noDetailView(title, ...why) {
   return element(
     'article',
     {},
     element('button', { type: 'button', class: 'back', onclick: close }, 'Back to the list'),
-    element('h2', { id: 'detail-title', tabindex: '-1' }, 'The details of this delivery are not to be had'),
-    element('p', {}, why),
+    element('h2', { id: 'detail-title', tabindex: '-1' }, title),
+    ...why.map((text) => element('p', {}, text)),
   );
 }
 

@@ -376,6 +376,18 @@ describe.skipIf(!hasChromium)('the inspector page', () => {
     expect([await title().isVisible(), new URL(page.url()).hash]).toEqual([false, '']);
   });
 
+  it('leads back from details on a phone that do not come', async () => {
+    const site = await started();
+    await mixed(site);
+    await visit(site.inspector.url, PHONE);
+    await page.route('**/deliveries/**', () => {});
+    await rows().first().click();
+    expect(await title().textContent()).toContain('The details are on their way');
+    await page.getByRole('button', { name: 'Back to the list' }).click();
+    await page.locator('#list').waitFor();
+    expect(await title().isVisible()).toBe(false);
+  });
+
   it('has nothing that axe finds: dark and light, wide and on a phone', async () => {
     const site = await started();
     // axe looks into the page with means that its policy forbids.
