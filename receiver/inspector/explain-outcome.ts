@@ -177,7 +177,8 @@ function similarHeader(headers: RecordedDelivery['headers']): string {
 function signatureShape(values: readonly string[]): string {
   if (values.length > 1) return `The header came ${counted(values.length)}.`;
   const value = values[0] ?? '';
-  const length = `${value.length} characters`;
+  if (value === '') return 'Nothing: the header is empty.';
+  const length = value.length === 1 ? '1 character' : `${value.length} characters`;
   if (/^(?:[0-9a-f]{2}){16,}$/i.test(value)) return `${length} that look like hexadecimal.`;
   if (value.includes(',')) return `${length} with a comma: a label, or several values in one header.`;
   if (/^[\w-]+=[A-Za-z0-9+/_-]{20,}/.test(value)) return `${length} with a label in front.`;

@@ -18,6 +18,8 @@ describe('what came of a delivery, in words', () => {
     ['signature-missing', {}, 'carries no signature'],
     ['signature-malformed', { headers: ['x-service-signature', 'a'.repeat(64)] }, '64 characters that look like hex'],
     ['signature-malformed', { headers: ['X-Service-Signature', 'a', 'X-Service-Signature', 'b'] }, 'came 2 times'],
+    ['signature-malformed', { headers: ['X-Service-Signature', 'A'] }, '1 character of base64;'],
+    ['signature-malformed', { headers: ['X-Service-Signature', ''] }, 'Nothing: the header is empty.'],
     ['signature-missing', { headers: ['X-Hub-Signature', 'a'] }, 'There is one called X-Hub-Signature'],
     ['api-key-missing', { headers: ['X-API-Key', ''] }, 'X-API-Key is empty'],
     ['api-key-mismatch', {}, 'It is not shown'],
