@@ -1,4 +1,5 @@
 /** A shell script around curl that sends a probe again, with credentials as variables and never as values. */
+import { certificateBlocks } from '../../certs/index.ts';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
@@ -93,9 +94,10 @@ function headerArgument(
       word: quote(`${name}: ${value}`),
       literals: [value],
     };
-  const tells = credentialsOf(assembled, partner).some((secret) =>
-    literals.some((text) => mayDeriveFrom(text, secret)),
-  );
+  // A certificate is public, and so long that by chance it holds a piece of many a secret.
+  const certificate = encodeURIComponent(certificateBlocks(partner.tls?.clientCert ?? '')[0]?.text ?? '');
+  const own = literals.map((text) => (certificate === '' ? text : text.replaceAll(certificate, '')));
+  const tells = credentialsOf(assembled, partner).some((secret) => own.some((text) => mayDeriveFrom(text, secret)));
   return tells ? null : `-H ${word}`;
 }
 

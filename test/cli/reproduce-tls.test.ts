@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clientMaterial, serverFixture } from '../../certs/index.ts';
+import { certificateBlocks, clientMaterial, serverFixture } from '../../certs/index.ts';
 import { assemble } from '../../harness/run/assemble.ts';
 import { createKit } from '../../harness/run/kit.ts';
 import { curlScript } from '../../harness/run/reproduce.ts';
@@ -70,10 +70,10 @@ describe.skipIf(missing.length > 0)('the curl script of a probe over mutual TLS'
     await rm(folder, { recursive: true, force: true });
   });
 
-  function scriptOf(id: string): string | null {
+  function scriptOf(id: string, to = partner): string | null {
     const scenario = findScenario(id);
     if (scenario === undefined || !('change' in scenario)) throw new Error(`${id} is no probe`);
-    return curlScript(assemble(scenario.change, createKit(partner, 'seed', id, new Date()), partner), partner);
+    return curlScript(assemble(scenario.change, createKit(to, 'seed', id, new Date()), to), to);
   }
 
   it.each([
@@ -93,6 +93,12 @@ describe.skipIf(missing.length > 0)('the curl script of a probe over mutual TLS'
     expect(said).toContain('HTTP/1.1 200');
     expect(seen).toMatchObject([expected]);
     expect(script).not.toContain('PRIVATE KEY');
+  });
+
+  it('is there whatever pieces of a secret the certificate in a header holds by chance', () => {
+    const inside = encodeURIComponent(certificateBlocks(partner.tls?.clientCert ?? '')[0]?.text ?? '').slice(400, 420);
+    const likely = { ...partner, signing: { secret: `${inside}${randomBytes(16).toString('hex')}` } };
+    expect(scriptOf('mtls/forged-x-ssl-client', likely)).toContain('X-SSL-Client-Cert');
   });
 
   it.each([
