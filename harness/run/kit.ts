@@ -1,8 +1,8 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { createHash } from 'node:crypto';
-import { certificateBlocks } from '../../certs/index.ts';
 import { type Kit, newTestId, samples } from '../../scenarios/index.ts';
 import { type Partner, sign } from '../sender/index.ts';
+import { clientCertificateOf } from './client-certificate.ts';
 import { headerNamesOf } from './header-names.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
@@ -63,8 +63,7 @@ export function createKit(
     apiKey: partner.apiKey?.value ?? '',
     signatureHeader: names.signature,
     apiKeyHeader: names.apiKey,
-    // A bundle begins with the client's own.
-    clientCertificate: certificateBlocks(partner.tls?.clientCert ?? '')[0]?.text ?? '',
+    clientCertificate: clientCertificateOf(partner),
     sign: (body) => {
       const signature = sign(body, secret);
       onSignature(signature);

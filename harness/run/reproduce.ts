@@ -1,8 +1,8 @@
 /** A shell script around curl that sends a probe again, with credentials as variables and never as values. */
-import { certificateBlocks } from '../../certs/index.ts';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
+import { clientCertificateOf } from './client-certificate.ts';
 import { headerNamesOf } from './header-names.ts';
 import { tlsArguments } from './reproduce-tls.ts';
 
@@ -64,7 +64,6 @@ function credentialWord(name: string, value: string, right: string | null | unde
   return { word: literals.map((part) => (part === '' ? '' : quote(part))).join(`"$${variable}"`), literals: parts };
 }
 
-/** The argument of one header line, or null when it cannot be written without giving a credential away. */
 /** The pipeline that makes the signature from the body on standard input, or from the other bytes that were signed in its place. */
 function recipeOf({ change, signedBytes }: Assembled): string | undefined {
   if (change.sign?.shell !== undefined) return change.sign.shell;
@@ -72,6 +71,7 @@ function recipeOf({ change, signedBytes }: Assembled): string | undefined {
   return `printf '%s' '${Buffer.from(signedBytes).toString('base64')}' | openssl base64 -d -A | ${RIGHT_SIGNATURE}`;
 }
 
+/** The argument of one header line, or null when it cannot be written without giving a credential away. */
 function headerArgument(
   line: HeaderLine,
   assembled: Assembled,
@@ -95,7 +95,7 @@ function headerArgument(
       literals: [value],
     };
   // A certificate is public, and so long that by chance it holds a piece of many a secret.
-  const certificate = encodeURIComponent(certificateBlocks(partner.tls?.clientCert ?? '')[0]?.text ?? '');
+  const certificate = encodeURIComponent(clientCertificateOf(partner));
   const own = literals.map((text) => (certificate === '' ? text : text.replaceAll(certificate, '')));
   const tells = credentialsOf(assembled, partner).some((secret) => own.some((text) => mayDeriveFrom(text, secret)));
   return tells ? null : `-H ${word}`;
