@@ -6,45 +6,53 @@ export type {
   ChainInput,
   ChainRole,
 } from './chain/chain-analysis.ts';
+export type { TrustedCertificates } from './chain/chain-path.ts';
 export { drawChain } from './chain/draw-chain.ts';
-export type { TrustedCertificates } from './chain/trust-list.ts';
-export type { Hash, KeyKind } from './factory/key-kinds.ts';
-export {
-  type CertificateOptions,
-  type ExtendedKeyUsage,
-  type IssuedCertificate,
-  makeCertificate,
-} from './factory/make-certificate.ts';
-export { type KeyedCertificate, type QuickStartCertificate, quickStartCertificate } from './factory/quick-start.ts';
-export { type CertificateFacts, certificateFacts } from './facts/certificate-facts.ts';
-export { distinguishedName } from './facts/distinguished-name.ts';
-export { authorityKeyId, isIssuedBy } from './facts/issuing.ts';
-export { type KeyFacts, keyInWords } from './facts/key-facts.ts';
-export { issuerInWords, subjectInWords } from './facts/names-in-words.ts';
-export { isPublicAuthority } from './facts/public-authorities.ts';
-export type { Purpose } from './facts/purpose.ts';
-export { sentence } from './facts/sentence.ts';
+export type {
+  CertificateOptions,
+  ExtendedKeyUsage,
+  Hash,
+  IssuedCertificate,
+  KeyKind,
+} from './factory/certificate-options.ts';
 export {
   CLIENT_MATERIAL_NAMES,
   type ClientFault,
   type ClientMaterial,
   type ClientMaterialName,
   clientMaterial,
-} from './fixtures/client-materials.ts';
+} from './factory/client-materials.ts';
+export {
+  type KeyedCertificate,
+  makeCertificate,
+  type QuickStartCertificate,
+  quickStartCertificate,
+} from './factory/make-certificate.ts';
 export {
   issuedByClient,
   ROGUE_CERTIFICATES,
   type RogueCertificate,
   rogueCertificates,
-} from './fixtures/rogue-certificates.ts';
+} from './factory/rogue-certificates.ts';
 export {
   SERVER_FIXTURE_NAMES,
   type ServerFixture,
   type ServerFixtureName,
   serverFixture,
   serverFixtures,
-} from './fixtures/server-fixtures.ts';
-export type { DerKind } from './loader/der-kind.ts';
+} from './factory/server-fixtures.ts';
+export {
+  type CertificateFacts,
+  certificateFacts,
+  isPublicAuthority,
+  issuerInWords,
+  type Purpose,
+  subjectInWords,
+} from './facts/certificate-facts.ts';
+export { distinguishedName } from './facts/distinguished-name.ts';
+export { type KeyFacts, keyInWords } from './facts/key-facts.ts';
+export { authorityKeyId, isIssuedBy } from './facts/read-certificate.ts';
+export { sentence } from './facts/wording.ts';
 export {
   type MaterialAdvice,
   type MaterialAdviceCode,
@@ -56,12 +64,12 @@ export {
   usableMaterial,
 } from './loader/finding.ts';
 export { certificateBlocks, type LineFault, type PemBlock } from './loader/pem.ts';
-export { readAuthorities } from './loader/read-authorities.ts';
-export { certificatesPem, readCertificates } from './loader/read-certificates.ts';
+export { certificatesPem, readAuthorities, readCertificates } from './loader/read-certificates.ts';
 export { type Identity, type IdentityOptions, type MaterialFile, readIdentity } from './loader/read-identity.ts';
 export { type PrivateKey, privateKeyTexts, readPrivateKey } from './loader/read-private-key.ts';
-export { type OtherKind, type Sniffed, sniff } from './loader/sniff.ts';
+export { type DerKind, type OtherKind, type Sniffed, sniff } from './loader/sniff.ts';
 export {
+  type GuideSection,
   makeWorkingSet,
   WORKING_SET_FILES,
   WORKING_SET_FIXTURES,
@@ -69,4 +77,3 @@ export {
   type WorkingSetFile,
   type WorkingSetOptions,
 } from './working-set.ts';
-export type { GuideSection } from './working-set-guide.ts';

@@ -3,10 +3,12 @@
  * certificates that a receiver has to refuse. Never for production. Specification: TLS, mutual TLS.
  */
 import { randomBytes } from 'node:crypto';
-import { derCommonName } from './der/write-der.ts';
-import { type CertificateOptions, type IssuedCertificate, makeCertificate } from './factory/make-certificate.ts';
-import { inDays } from './fixtures/once.ts';
-import { type GuideSection, guideSections, readmeText } from './working-set-guide.ts';
+import { isIP, isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import { derCommonName } from './der.ts';
+import type { CertificateOptions, IssuedCertificate } from './factory/certificate-options.ts';
+import { inDays } from './factory/fixture-parts.ts';
+import { makeCertificate } from './factory/make-certificate.ts';
 
 export interface WorkingSetOptions {
   /** Absolute path of the folder that the files are for: it stands in the commands of the README. */
@@ -133,4 +135,195 @@ function open(name: string, text: string): WorkingSetFile {
 
 function secret(name: string, text: string): WorkingSetFile {
   return { name, text, secret: true };
+}
+
+/** How a working set is used: the same commands for the README in the folder and for the terminal. */
+
+/** A step: what it is for, and lines to copy. */
+export interface GuideSection {
+  readonly title: string;
+  readonly text: string;
+  readonly language: 'sh' | 'yaml' | 'nginx';
+  readonly lines: readonly string[];
+}
+
+interface GuideOptions {
+  readonly directory: string;
+  readonly hosts: readonly string[];
+  readonly clientName: string;
+  readonly fixtures: readonly string[];
+}
+
+/** Receiver, run, fixtures, nginx and curl, with the paths of this folder, quoted for the shell and for nginx. */
+function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions): GuideSection[] {
+  const path = (name: string) => join(directory, name);
+  const shell = (name: string) => shellWord(path(name));
+  const url = (port: number) => `https://${urlHost(hosts)}:${port}/`;
+  const secret = `--secret-file ${shell('secret.txt')}`;
+  const asClient = `--ca ${shell('ca.pem')} --client-cert ${shell('client.pem')} --client-key ${shell('client-key.pem')}`;
+  const receiver = `hookproof receiver ${secret} --tls-cert ${shell('server.pem')} --tls-key ${shell('server-key.pem')} --client-ca ${shell('client-ca.pem')} --allow-client ${shellWord(clientName)}`;
+  const curl = `curl --include --cacert ${shell('ca.pem')}`;
+  return [
+    {
+      title: 'A secret for the signatures, once',
+      text: 'Both sides read it from the same file.',
+      language: 'sh',
+      lines: [`(umask 077 && head -c 32 /dev/urandom | base64 | tr -d '\\n' > ${shell('secret.txt')})`],
+    },
+    {
+      title: 'The reference receiver, with mutual TLS',
+      text: 'A client without a certificate of client-ca.pem is refused in the handshake, and another client of that authority with the answer 401.',
+      language: 'sh',
+      lines: [receiver],
+    },
+    {
+      title: 'Or: the receiver lets everybody connect, and answers 401 to a client without a right certificate',
+      text: 'This is what a receiver does whose framework checks the certificate.',
+      language: 'sh',
+      lines: [`${receiver} --client-cert-mode optional`],
+    },
+    {
+      title: 'The checks, against that receiver or against yours',
+      text: 'In another terminal.',
+      language: 'sh',
+      lines: [`hookproof run ${url(3000)} ${secret} ${asClient}`],
+    },
+    {
+      title: 'The same from a hookproof.yaml, with the certificates that have to be refused',
+      text: `Save this as ${path('hookproof.yaml')} and run: hookproof run --config ${shell('hookproof.yaml')}`,
+      language: 'yaml',
+      lines: [
+        `url: '${url(3000)}'`,
+        'hmac:',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the spelling of the configuration
+        '  secret: ${file:./secret.txt}',
+        'tls:',
+        '  ca: ca.pem',
+        '  client-cert: client.pem',
+        '  client-key: client-key.pem',
+        'mtls:',
+        '  fixtures:',
+        ...fixtures.map(
+          (name) => `    ${name}: { cert: fixtures/client-${name}.pem, key: fixtures/client-${name}-key.pem }`,
+        ),
+      ],
+    },
+    {
+      title: 'nginx in front of a receiver that speaks plain HTTP on port 3000',
+      text: `Put this into its http { } section, for example as /etc/nginx/conf.d/hookproof.conf, and reload it. The receiver behind it: hookproof receiver ${secret}. The URL is then ${url(8443)}`,
+      language: 'nginx',
+      lines: nginxLines(path, hosts, clientName),
+    },
+    {
+      title: 'curl',
+      text: 'The first is let in: the receiver answers 401, because curl signs nothing. The others are refused for their certificate: none, and an expired one.',
+      language: 'sh',
+      lines: [
+        `${curl} --cert ${shell('client.pem')} --key ${shell('client-key.pem')} --data '{}' ${url(3000)}`,
+        `${curl} --data '{}' ${url(3000)}`,
+        `${curl} --cert ${shell('fixtures/client-expired.pem')} --key ${shell('fixtures/client-expired-key.pem')} --data '{}' ${url(3000)}`,
+      ],
+    },
+  ];
+}
+
+function nginxLines(path: (name: string) => string, hosts: readonly string[], clientName: string): string[] {
+  const file = (name: string) => `"${path(name).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  const names = hosts.filter((host) => isIP(host) === 0);
+  return [
+    'server {',
+    '    listen 127.0.0.1:8443 ssl;',
+    `    server_name ${names.length === 0 ? '_' : names.join(' ')};`,
+    '    ssl_protocols TLSv1.2 TLSv1.3;',
+    `    ssl_certificate ${file('server.pem')};`,
+    `    ssl_certificate_key ${file('server-key.pem')};`,
+    `    ssl_client_certificate ${file('client-ca.pem')};`,
+    '    ssl_verify_client on;',
+    // A name with other characters is escaped in ways of its own; without the line every client of the authority is let in.
+    ...(/^\w[\w.-]*(?: [\w.-]+)*$/.test(clientName)
+      ? [`    if ($ssl_client_s_dn != "CN=${clientName}") { return 403; }`]
+      : []),
+    '    location / {',
+    '        proxy_pass http://127.0.0.1:3000;',
+    '    }',
+    '}',
+  ];
+}
+
+/** The first host that is a name of its own, or a host that the wildcard stands for. */
+function urlHost(hosts: readonly string[]): string {
+  const host = hosts.find((one) => !one.startsWith('*.')) ?? hosts[0]?.replace('*', 'hooks') ?? 'localhost';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** As one word of a POSIX shell. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+interface ReadmeOptions {
+  readonly hosts: readonly string[];
+  readonly clientName: string;
+  readonly keepCaKeys: boolean;
+  readonly validUntil: Date;
+  readonly guide: readonly GuideSection[];
+}
+
+/** The README of the folder, Markdown. */
+function readmeText({ hosts, clientName, keepCaKeys, validUntil, guide }: ReadmeOptions): string {
+  const files = [
+    ['ca.pem', 'The root of the server certificate: what a client has to trust.'],
+    ['server.pem', `The server certificate for ${code(hosts)}, and after it the intermediate that issued it.`],
+    ['server-key.pem', 'The private key of the server.'],
+    ['client-ca.pem', 'The authority of the client certificates: what a server has to trust.'],
+    ['client.pem', `The client certificate, for ${code([clientName])}.`],
+    ['client-key.pem', 'The private key of the client.'],
+    ['fixtures/client-expired.pem', 'A client certificate that expired yesterday. A server has to refuse it.'],
+    ['fixtures/client-not-yet-valid.pem', 'One that becomes valid only after the set has expired. To be refused.'],
+    ['fixtures/client-wrong-purpose.pem', 'One that is meant for servers. To be refused.'],
+    [
+      'fixtures/client-other-subject.pem',
+      'A right certificate of the same authority for somebody else. To be refused by a server that wants this client only.',
+    ],
+    ['fixtures/client-*-key.pem', 'Their private keys.'],
+    ...(keepCaKeys
+      ? [
+          [
+            'ca-key.pem, client-ca-key.pem',
+            'The keys of the authorities: whoever has them can issue more certificates.',
+          ],
+        ]
+      : []),
+  ];
+  return [
+    '# Certificates for trying out HTTPS and mutual TLS',
+    '',
+    `Made by \`hookproof certs\`. Everything is valid until ${validUntil.toISOString()}, the faulty client certificates aside.`,
+    '',
+    '**Never for production.** The keys lie here unencrypted. Do not commit this folder, and do not put its authorities into the trust store of a system.',
+    keepCaKeys
+      ? 'The keys of the authorities were kept.'
+      : 'The keys of the authorities were thrown away: for more certificates make a new set (`hookproof certs --force`).',
+    '',
+    '| file | what it is |',
+    '| --- | --- |',
+    ...files.map(([name, what]) => `| \`${name}\` | ${what} |`),
+    '',
+    'The commands below hold the path of this folder: make the set anew, or change them, when it has moved.',
+    '',
+    ...guide.flatMap(({ title, text, language, lines }) => [
+      `## ${title}`,
+      '',
+      text,
+      '',
+      `\`\`\`${language}`,
+      ...lines,
+      '```',
+      '',
+    ]),
+  ].join('\n');
+}
+
+function code(words: readonly string[]): string {
+  return words.map((word) => `\`${word.replaceAll('`', "'").replaceAll('|', '\\|')}\``).join(', ');
 }

@@ -1,17 +1,28 @@
 /** Analyses the certificates that a server sent, hop by hop. No network: what was sent and what is trusted come in. Specification: TLS. */
-import { type CertificateFacts, factsOf, sha256, whyUnreadable } from '../facts/certificate-facts.ts';
+import { type CertificateFacts, daysBetween, factsOf, sha256, whyUnreadable } from '../facts/certificate-facts.ts';
 import { type ReadCertificate, readCertificate } from '../facts/read-certificate.ts';
-import { daysBetween } from '../facts/validity.ts';
-import type { ChainAnalysis, ChainFault, ChainInput, ChainRole } from './chain-analysis.ts';
+import {
+  type ChainAnalysis,
+  type ChainFault,
+  type ChainInput,
+  type ChainRole,
+  nameOf,
+  placeOf,
+} from './chain-analysis.ts';
+import {
+  findLeaf,
+  findPath,
+  isAnchored,
+  type Link,
+  type Links,
+  linksOf,
+  reachable,
+  trustListOf,
+} from './chain-path.ts';
 import { elementFaults } from './element-faults.ts';
-import { findLeaf, findPath, isAnchored, reachable } from './find-path.ts';
 import { hostFaults } from './host-faults.ts';
-import { type Link, linksOf } from './link.ts';
 import { reconcile } from './oracle.ts';
-import { orderFaults } from './order-faults.ts';
 import { trustFaults } from './trust-faults.ts';
-import { trustListOf } from './trust-list.ts';
-import { placeOf } from './wording.ts';
 
 /** The facts of what cannot be read. */
 function noFacts(der: Uint8Array): CertificateFacts {
@@ -93,4 +104,56 @@ function roleOf(link: Link | undefined, leaf: Link | undefined, related: Readonl
 function firstExpiry(path: readonly Link[], now: Date): number | null {
   if (path.length === 0) return null;
   return Math.min(...path.map(({ certificate }) => daysBetween(now, certificate.notAfter)));
+}
+
+/** What is wrong with the list as such: its order, repetitions, and what does not belong there. RFC 5246, 7.4.2. */
+
+const ORDER = 'Put the certificate first and after it the one that issued it, and so on up, without the root.';
+const LEAVE_OUT = 'Take it out of the file of the chain.';
+
+/** `related` holds every link on any path from the leaf. */
+function orderFaults(
+  read: readonly (ReadCertificate | undefined)[],
+  links: Links,
+  path: readonly Link[],
+  related: ReadonlySet<Link>,
+): ChainFault[] {
+  const faults: ChainFault[] = [];
+  const places = path.flatMap(({ at }) => (at === null ? [] : [at]));
+  const wrong = places.findIndex((at, index) => at < (places[index - 1] ?? 0) || (index === 0 && at !== 0));
+  const [late, early] = [places[wrong - 1] ?? places[0], places[wrong]];
+  if (wrong >= 0 && late !== undefined && early !== undefined) {
+    faults.push({ code: 'misordered', at: early, text: misorder(read, late, early), fix: ORDER });
+  }
+  read.forEach((certificate, at) => {
+    if (certificate === undefined) return;
+    const name = nameOf(certificate);
+    const link = links.sent[at];
+    if (link === undefined) {
+      const first = links.repeats.get(at) ?? 0;
+      const text = `${name} is sent twice, as the ${placeOf(first)} and the ${placeOf(at)} certificate.`;
+      faults.push({ code: 'duplicate', at, text, fix: LEAVE_OUT });
+    } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && isTopTrusted(path)))) {
+      const text = `The root ${name} is sent: whoever trusts it has it, and it costs ${certificate.der.length} bytes in each handshake.`;
+      faults.push({ code: 'root-sent', at, text, fix: LEAVE_OUT });
+    } else if (!related.has(link)) {
+      const text = `${name} is sent as the ${placeOf(at)} certificate and belongs to no link of the chain.`;
+      faults.push({ code: 'unrelated', at, text, fix: LEAVE_OUT });
+    }
+  });
+  return faults;
+}
+
+function isTopTrusted(path: readonly Link[]): boolean {
+  return path.at(-1)?.trusted === true;
+}
+
+function misorder(read: readonly (ReadCertificate | undefined)[], late: number, early: number): string {
+  const name = (at: number) => {
+    const certificate = read[at];
+    return certificate === undefined ? 'a certificate' : nameOf(certificate);
+  };
+  if (late === early)
+    return `The leaf ${name(early)} is sent as the ${placeOf(early)} certificate, and it has to be the first.`;
+  return `${name(early)} is sent as the ${placeOf(early)} certificate, before ${name(late)}, which it issued.`;
 }

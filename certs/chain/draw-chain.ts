@@ -1,9 +1,8 @@
 /** Draws an analysed chain as a tree, the root on top, for a terminal. */
 
+import { daysBetween } from '../facts/certificate-facts.ts';
 import type { KeyFacts } from '../facts/key-facts.ts';
-import { daysBetween } from '../facts/validity.ts';
-import type { ChainAnalysis, ChainCertificate } from './chain-analysis.ts';
-import { days, placeOf } from './wording.ts';
+import { type ChainAnalysis, type ChainCertificate, days, placeOf } from './chain-analysis.ts';
 
 function keyText({ kind, bits, curve }: KeyFacts): string {
   if (curve !== null) return curve;

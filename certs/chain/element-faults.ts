@@ -1,14 +1,19 @@
 /** What is wrong with the certificates of a path, each for itself and as the issuer of the one below it. Specification: TLS. */
 import { LIMITS } from '../../contract/index.ts';
-import { isSignedBy, whyNoAuthority } from '../facts/issuing.ts';
-import { type KeyFacts, keyFactsOf, keyStrength, MINIMUM_CURVE_BITS, publicKeyOf } from '../facts/key-facts.ts';
-import { isKnownSignature, weakHashOf } from '../facts/object-ids.ts';
-import { purposeFault } from '../facts/purpose.ts';
-import { sentence } from '../facts/sentence.ts';
-import { daysBetween, validityAt } from '../facts/validity.ts';
-import type { ChainFault } from './chain-analysis.ts';
-import type { Link } from './link.ts';
-import { dayOf, days, nameOf, titleOf } from './wording.ts';
+import { daysBetween, purposeFault, validityAt } from '../facts/certificate-facts.ts';
+import {
+  isKnownSignature,
+  type KeyFacts,
+  keyFactsOf,
+  keyStrength,
+  MINIMUM_CURVE_BITS,
+  publicKeyOf,
+  weakHashOf,
+} from '../facts/key-facts.ts';
+import { isSignedBy, whyNoAuthority } from '../facts/read-certificate.ts';
+import { sentence } from '../facts/wording.ts';
+import { type ChainFault, dayOf, days, nameOf, titleOf } from './chain-analysis.ts';
+import type { Link } from './chain-path.ts';
 
 const RENEW_LEAF = 'Renew the certificate, and install the new one together with its chain.';
 const RENEW_ISSUER =

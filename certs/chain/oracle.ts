@@ -1,10 +1,8 @@
 /** Compares what the analysis found with what OpenSSL says of the chain. When they disagree, both are reported. */
 import type { ChainFaultCode } from '../../contract/index.ts';
-import { visibleText } from '../facts/visible-text.ts';
-import type { ChainFault } from './chain-analysis.ts';
-import { misfits } from './find-path.ts';
-import type { Link } from './link.ts';
-import { nameOf } from './wording.ts';
+import { visibleText } from '../facts/wording.ts';
+import { type ChainFault, nameOf } from './chain-analysis.ts';
+import { type Link, misfits } from './chain-path.ts';
 
 const NO_ISSUER: readonly ChainFaultCode[] = [
   'unknown-authority',

@@ -1,11 +1,8 @@
 /** Why a path does not end at a trusted root. OpenSSL has five codes for it, which do not tell these cases apart. */
 
-import { visibleText } from '../facts/visible-text.ts';
-import type { ChainFault } from './chain-analysis.ts';
-import { isAnchored } from './find-path.ts';
-import type { Link, Links } from './link.ts';
-import type { TrustList } from './trust-list.ts';
-import { issuerNameOf, nameOf } from './wording.ts';
+import { visibleText } from '../facts/wording.ts';
+import { type ChainFault, issuerNameOf, nameOf } from './chain-analysis.ts';
+import { isAnchored, type Link, type Links, type TrustList } from './chain-path.ts';
 
 const FULL_CHAIN =
   'Serve the full chain: the certificate first, then each intermediate, without the root (certbot calls this file fullchain.pem).';

@@ -11,12 +11,8 @@ import {
   sign,
   type X509Certificate,
 } from 'node:crypto';
-import { readElement } from '../der/read-der.ts';
-import { TAG } from '../der/tags.ts';
-import { der, derObjectIdentifier, derTime } from '../der/write-der.ts';
-import { EXTENSION_IDS } from '../facts/extension-ids.ts';
-import { bodyOf } from '../facts/read-certificate.ts';
-import { listExtensions } from '../facts/read-extensions.ts';
+import { der, derObjectIdentifier, derTime, readElement, TAG } from '../der.ts';
+import { bodyOf, EXTENSION_IDS, listExtensions } from '../facts/read-certificate.ts';
 import { pemOf } from '../loader/pem.ts';
 
 const { sequence } = TAG;

@@ -1,12 +1,18 @@
-/** Issues certificates with the library for them, which takes a fifth of a second to load: hence a file of its own, loaded when it is needed. */
+/** Issues certificates with @peculiar/x509. Loaded lazily: the library takes a fifth of a second to load. */
 import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
-import { DAY_MS } from '../facts/validity.ts';
+import { DAY_MS } from '../facts/certificate-facts.ts';
 import { pemOf } from '../loader/pem.ts';
-import { type KeyKind, keyAlgorithm, signingAlgorithm } from './key-kinds.ts';
-import type { CertificateOptions, ExtendedKeyUsage, IssuedCertificate } from './make-certificate.ts';
+import {
+  type CertificateOptions,
+  type ExtendedKeyUsage,
+  type IssuedCertificate,
+  type KeyKind,
+  keyAlgorithm,
+  signingAlgorithm,
+} from './certificate-options.ts';
 
 x509.cryptoProvider.set(webcrypto);
 

@@ -1,48 +1,68 @@
+/** Certificates for tests, demos and probes, made at run time and never for production. Specification: TLS. */
+import type { CertificateOptions, IssuedCertificate } from './certificate-options.ts';
+
 /**
- * Makes one certificate, right or wrong in exactly the way that is asked for. For tests, demos and probes: never for production.
- * Specification: TLS.
+ * Makes one certificate, valid or faulty as the options say, and its key unless one is given. An elliptic curve key
+ * takes a few milliseconds, an RSA key a tenth of a second or more.
  */
-import type { Hash, KeyKind } from './key-kinds.ts';
-
-export type ExtendedKeyUsage = 'serverAuth' | 'clientAuth';
-
-export interface CertificateOptions {
-  /** The distinguished name, for example `CN=localhost, O=Example`, or the DER of a name to copy exactly. */
-  readonly subject: string | Uint8Array;
-  /** Who signs. Absent: self-signed. */
-  readonly issuer?: IssuedCertificate;
-  /** P-256 by default. */
-  readonly key?: KeyKind;
-  /** Reuses the key pair of another certificate. */
-  readonly keyOf?: IssuedCertificate;
-  /** An authority may sign others; `pathLength` is how many authorities may stand below it. */
-  readonly authority?: boolean;
-  readonly pathLength?: number;
-  /** Host names and IP addresses of the subject alternative name. Absent or empty: no such extension. */
-  readonly hosts?: readonly string[];
-  /** Absent: no extended key usage extension. */
-  readonly usages?: readonly ExtendedKeyUsage[];
-  /** Valid from yesterday and for a year by default. */
-  readonly notBefore?: Date;
-  readonly notAfter?: Date;
-  /** The hash of the signature; SHA-256 by default. */
-  readonly hash?: Hash;
-  /** Where the issuer's certificate can be had (authority information access, caIssuers). */
-  readonly issuerUrl?: string;
-}
-
-/** A certificate with its private key. All PEM; `der` is the certificate's DER. */
-export interface IssuedCertificate {
-  readonly cert: string;
-  /** PKCS#8. */
-  readonly key: string;
-  readonly der: Uint8Array;
-  readonly keyKind: KeyKind;
-  readonly issuer: IssuedCertificate | null;
-}
-
-/** Makes the certificate and, unless it is given, its key. An elliptic key takes a few milliseconds, RSA a tenth of a second and more. */
 export async function makeCertificate(options: CertificateOptions): Promise<IssuedCertificate> {
+  // The library behind it takes a fifth of a second to load.
   const { issueCertificate } = await import('./issue-certificate.ts');
   return issueCertificate(options);
+}
+
+/** A certificate and its private key, both PEM. */
+export interface KeyedCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A server certificate for localhost, 127.0.0.1 and ::1, and the authority that issued it. */
+export interface QuickStartCertificate extends KeyedCertificate {
+  /** Its `cert` is what a client has to trust; its `key` can issue more certificates. */
+  readonly ca: KeyedCertificate;
+}
+
+const VALID_DAYS = 7;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Makes the pair afresh at each call: P-256 keys, SHA-256 signatures, valid from an hour ago (clocks differ) for a week.
+ * Nothing is written to disk. Takes some 10 to 50 milliseconds.
+ */
+export async function quickStartCertificate(): Promise<QuickStartCertificate> {
+  const notBeforeDate = new Date(Date.now() - HOUR_MS);
+  const notAfterDate = new Date(Date.now() + VALID_DAYS * 24 * HOUR_MS);
+  // Loaded here, because few of those who import this file call it.
+  const { generate } = await import('selfsigned');
+  // Left to itself, the library signs with SHA-1, which OpenSSL 3 refuses to load.
+  const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
+
+  const authority = await generate([{ name: 'commonName', value: 'hookproof quick-start CA' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const ca: KeyedCertificate = { cert: authority.cert, key: authority.private };
+
+  const leaf = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...common,
+    ca,
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  });
+  return { cert: leaf.cert, key: leaf.private, ca };
 }

@@ -1,7 +1,7 @@
 /** Names of subjects and issuers: how they read, and when two are the same. RFC 5280, 4.1.2.4 and 7.1. */
-import { type DerElement, readElement, readObjectId, readParts } from '../der/read-der.ts';
-import { TAG } from '../der/tags.ts';
-import { visibleText } from './visible-text.ts';
+
+import { type DerElement, readElement, readObjectId, readParts, TAG } from '../der.ts';
+import { visibleText } from './wording.ts';
 
 export interface DistinguishedName {
   /** In one line, `C=US, O=Example, CN=R1`, in the order of the certificate; safe to print, and cut when it is very long. */

@@ -1,6 +1,7 @@
 /** Public keys: their kind, their size, and whether they are strong enough for TLS. Specification: TLS. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { LIMITS } from '../../contract/index.ts';
+import { type DerElement, readElements, readObjectId, readParts, TAG } from '../der.ts';
 
 export interface KeyFacts {
   readonly kind: 'rsa' | 'ec' | 'ed25519' | 'ed448' | 'dsa' | 'other';
@@ -11,7 +12,7 @@ export interface KeyFacts {
 }
 
 /** `weak`: it is below what the specification asks for; `unusual`: strong enough, but many do not take it; `unknown`: TLS has no use for it here. */
-export type KeyStrength = 'good' | 'unusual' | 'weak' | 'unknown';
+type KeyStrength = 'good' | 'unusual' | 'weak' | 'unknown';
 
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 /** The curves that TLS 1.3 has for certificates. RFC 8446, 4.2.3. */
@@ -80,4 +81,86 @@ export function keyInWords(key: KeyObject): string {
   const type = key.asymmetricKeyType ?? '';
   const name = TYPES[type] ?? type.toUpperCase();
   return bits === null ? name : `${name} with ${bits} bits`;
+}
+
+/** Object identifiers of certificates, in words. */
+
+const HASHES: Readonly<Record<string, string>> = {
+  '1.2.840.113549.2.5': 'md5',
+  '1.3.14.3.2.26': 'sha1',
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+  '2.16.840.1.101.3.4.2.4': 'sha224',
+};
+
+const RSA_PSS = '1.2.840.113549.1.1.10';
+
+const SIGNATURES: Readonly<Record<string, string>> = {
+  '1.2.840.113549.1.1.2': 'rsa-md2',
+  '1.2.840.113549.1.1.3': 'rsa-md4',
+  '1.2.840.113549.1.1.4': 'rsa-md5',
+  '1.2.840.113549.1.1.5': 'rsa-sha1',
+  '1.3.14.3.2.29': 'rsa-sha1',
+  '1.2.840.113549.1.1.11': 'rsa-sha256',
+  '1.2.840.113549.1.1.12': 'rsa-sha384',
+  '1.2.840.113549.1.1.13': 'rsa-sha512',
+  '1.2.840.113549.1.1.14': 'rsa-sha224',
+  '1.2.840.10045.4.1': 'ecdsa-sha1',
+  '1.2.840.10045.4.3.1': 'ecdsa-sha224',
+  '1.2.840.10045.4.3.2': 'ecdsa-sha256',
+  '1.2.840.10045.4.3.3': 'ecdsa-sha384',
+  '1.2.840.10045.4.3.4': 'ecdsa-sha512',
+  '1.2.840.10040.4.3': 'dsa-sha1',
+  '2.16.840.1.101.3.4.3.1': 'dsa-sha224',
+  '2.16.840.1.101.3.4.3.2': 'dsa-sha256',
+  '1.3.101.112': 'ed25519',
+  '1.3.101.113': 'ed448',
+};
+
+/**
+ * The algorithm of a signature: `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or the identifier itself when it has no
+ * name here.
+ */
+export function readSignatureAlgorithm(element: DerElement | undefined): string {
+  const [id, parameters] = readParts(element, TAG.sequence, 'its signature algorithm');
+  const algorithm = readObjectId(id, 'its signature algorithm');
+  if (algorithm !== RSA_PSS) return SIGNATURES[algorithm] ?? algorithm;
+  // The hash is the parameter [0]; without it the hash is SHA-1. RFC 4055, 3.1.
+  const hash =
+    parameters?.tag === TAG.sequence ? readElements(parameters.content).find(({ tag }) => tag === 0xa0) : null;
+  if (hash === undefined || hash === null) return 'rsa-pss-sha1';
+  const [hashId] = readParts(readElements(hash.content)[0], TAG.sequence, 'the hash of its signature');
+  const name = readObjectId(hashId, 'the hash of its signature');
+  return `rsa-pss-${HASHES[name] ?? name}`;
+}
+
+/** Whether the algorithm has a name here. What has none, nobody can verify here. */
+export function isKnownSignature(signature: string): boolean {
+  return /^[a-z]/.test(signature);
+}
+
+/** The hash of the signature when it is one that no longer protects, as people write it; null for every other. */
+export function weakHashOf(signature: string): string | null {
+  const hash = /-(md2|md4|md5|sha1)$/.exec(signature)?.[1];
+  if (hash === undefined) return null;
+  return hash === 'sha1' ? 'SHA-1' : hash.toUpperCase();
+}
+
+/** Extended key usages. */
+export const USAGE_IDS = {
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+  codeSigning: '1.3.6.1.5.5.7.3.3',
+  emailProtection: '1.3.6.1.5.5.7.3.4',
+  timeStamping: '1.3.6.1.5.5.7.3.8',
+  OCSPSigning: '1.3.6.1.5.5.7.3.9',
+  anyExtendedKeyUsage: '2.5.29.37.0',
+} as const;
+
+const USAGES: ReadonlyMap<string, string> = new Map(Object.entries(USAGE_IDS).map(([name, id]) => [id, name]));
+
+/** The name of an extended key usage, or its identifier. */
+export function usageName(id: string): string {
+  return USAGES.get(id) ?? id;
 }

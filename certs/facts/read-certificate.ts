@@ -1,10 +1,18 @@
 /** Reads a certificate: by its bytes what Node does not tell, and by Node what needs cryptography. RFC 5280, 4.1. */
 import { X509Certificate } from 'node:crypto';
-import { type DerElement, readElement, readParts, readTime } from '../der/read-der.ts';
-import { TAG } from '../der/tags.ts';
+import { isIP } from 'node:net';
+import {
+  type DerElement,
+  readElement,
+  readElements,
+  readObjectId,
+  readParts,
+  readSmallInteger,
+  readTime,
+  TAG,
+} from '../der.ts';
 import { type DistinguishedName, readName } from './distinguished-name.ts';
-import { readSignatureAlgorithm } from './object-ids.ts';
-import { type CertificateExtensions, listExtensions, readExtensions } from './read-extensions.ts';
+import { readSignatureAlgorithm, usageName } from './key-facts.ts';
 
 export interface ReadCertificate {
   readonly der: Uint8Array;
@@ -90,4 +98,206 @@ export function readingOf(certificate: X509Certificate): ReadCertificate | undef
     READINGS.set(certificate, reading);
   }
   return reading ?? undefined;
+}
+
+/** The extensions of a certificate that decide whether a server may use it. RFC 5280, 4.2. */
+
+/** A name that the certificate is for. A DNS name is as written; an address is canonical, or null when it is none. */
+export type AlternativeName =
+  | { readonly kind: 'dns'; readonly name: string }
+  | { readonly kind: 'ip'; readonly name: string | null };
+
+/** What key usages say that matters here. */
+interface KeyUsage {
+  readonly signsCertificates: boolean;
+  /** Digital signature or key agreement: what a TLS client's key does. */
+  readonly client: boolean;
+  /** One of these, or key encipherment: what a TLS server's key does. */
+  readonly server: boolean;
+}
+
+export interface CertificateExtensions {
+  readonly basicConstraints: { readonly authority: boolean; readonly pathLength: number | null } | null;
+  readonly keyUsage: KeyUsage | null;
+  readonly extendedKeyUsage: readonly string[] | null;
+  /** DNS names and addresses of the subject alternative name; null when the extension is absent. */
+  readonly alternativeNames: readonly AlternativeName[] | null;
+  readonly issuerUrl: string | null;
+  readonly mustStaple: boolean;
+}
+
+const CA_ISSUERS = '1.3.6.1.5.5.7.48.2';
+/** The number of the status_request extension of TLS (RFC 7633): OCSP stapling. */
+const STATUS_REQUEST = 5;
+
+const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+function basicConstraints(value: DerElement): CertificateExtensions['basicConstraints'] {
+  const parts = readParts(value, TAG.sequence, 'its basic constraints');
+  const authority = parts[0]?.tag === TAG.boolean && parts[0].content[0] !== 0;
+  const length = parts.find(({ tag }) => tag === TAG.integer);
+  return { authority, pathLength: length === undefined ? null : readSmallInteger(length, 'its path length') };
+}
+
+function keyUsage(value: DerElement): KeyUsage {
+  if (value.tag !== TAG.bitString) throw new TypeError('its key usage is no bit string');
+  // Bit 0, the highest, is digitalSignature; 2 keyEncipherment; 4 keyAgreement; 5 keyCertSign.
+  const bits = value.content[1] ?? 0;
+  return { signsCertificates: (bits & 0x04) !== 0, client: (bits & 0x88) !== 0, server: (bits & 0xa8) !== 0 };
+}
+
+function alternativeNames(value: DerElement): AlternativeName[] {
+  const names: AlternativeName[] = [];
+  for (const { tag, content } of readParts(value, TAG.sequence, 'its subject alternative name')) {
+    if (tag === 0x82) names.push({ kind: 'dns', name: latin1(content) });
+    if (tag === 0x87) names.push({ kind: 'ip', name: ipFromBytes(content) });
+  }
+  return names;
+}
+
+function issuerUrl(value: DerElement): string | null {
+  const urls: string[] = [];
+  for (const description of readParts(value, TAG.sequence, 'its authority information access')) {
+    const [method, location] = readElements(description.content);
+    if (readObjectId(method, 'an access method') !== CA_ISSUERS || location?.tag !== 0x86) continue;
+    urls.push(latin1(location.content));
+  }
+  return urls.find((url) => /^https?:/i.test(url)) ?? urls[0] ?? null;
+}
+
+function mustStaple(value: DerElement): boolean {
+  const features = readParts(value, TAG.sequence, 'its TLS feature extension');
+  return features.some((feature) => readSmallInteger(feature, 'a TLS feature') === STATUS_REQUEST);
+}
+
+/** One extension as it stands in the certificate: its identifier, the whole of it, and the DER of its value. */
+interface DerExtension {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** The extensions in the SEQUENCE of them, in order; none when the certificate has no such part. */
+export function listExtensions(sequence: DerElement | undefined): DerExtension[] {
+  if (sequence === undefined) return [];
+  return readParts(sequence, TAG.sequence, 'its list of extensions').map((extension) => {
+    const parts = readParts(extension, TAG.sequence, 'an extension');
+    const id = readObjectId(parts[0], 'the name of an extension');
+    const octets = parts.at(-1);
+    if (octets?.tag !== TAG.octetString) throw new TypeError(`its extension ${id} has no value`);
+    return { id, bytes: extension.bytes, value: octets.content };
+  });
+}
+
+/** Reads those that matter here. Of two of a kind the first counts. */
+function readExtensions(extensions: readonly DerExtension[]): CertificateExtensions {
+  const read = <T>(name: keyof typeof EXTENSION_IDS, reader: (value: DerElement) => T): T | null => {
+    const found = extensions.find(({ id }) => id === EXTENSION_IDS[name]);
+    return found === undefined ? null : reader(readElement(found.value));
+  };
+  return {
+    basicConstraints: read('basicConstraints', basicConstraints),
+    keyUsage: read('keyUsage', keyUsage),
+    extendedKeyUsage: read('extendedKeyUsage', (value) =>
+      readParts(value, TAG.sequence, 'its extended key usage').map((id) => usageName(readObjectId(id, 'a key usage'))),
+    ),
+    alternativeNames: read('subjectAlternativeName', alternativeNames),
+    issuerUrl: read('authorityInformationAccess', issuerUrl),
+    mustStaple: read('tlsFeature', mustStaple) ?? false,
+  };
+}
+
+/** The object identifiers of the extensions of certificates that matter here. RFC 5280, 4.2; RFC 6962, 3.3; RFC 7633. */
+export const EXTENSION_IDS = {
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAlternativeName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  crlDistributionPoints: '2.5.29.31',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  freshestCrl: '2.5.29.46',
+  authorityInformationAccess: '1.3.6.1.5.5.7.1.1',
+  tlsFeature: '1.3.6.1.5.5.7.1.24',
+  signedTimestamps: '1.3.6.1.4.1.11129.2.4.2',
+} as const;
+
+/** The address in the one spelling that has no other, or null when it is no address. Brackets and a zone are left out. */
+export function canonicalIp(text: string): string | null {
+  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/s, '');
+  const kind = isIP(bare);
+  if (kind !== 6) return kind === 4 ? bare : null;
+  return new URL(`http://[${bare}]`).hostname.slice(1, -1);
+}
+
+/** The address of an iPAddress name (4 or 16 bytes), or null for any other length. */
+function ipFromBytes(bytes: Uint8Array): string | null {
+  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length !== 16) return null;
+  const groups = Array.from({ length: 8 }, (_, index) => {
+    return (((bytes[index * 2] ?? 0) << 8) | (bytes[index * 2 + 1] ?? 0)).toString(16);
+  });
+  return canonicalIp(groups.join(':'));
+}
+
+/** Who issued a certificate, and who may issue. RFC 5280, 4.2.1.3, 4.2.1.9 and 6.1.4. */
+
+/** Whether the key of `issuer` made the signature of `certificate`. */
+export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  try {
+    return certificate.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the name of `issuer` is that of the certificate's issuer. */
+export function isNamedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  const [below, above] = [readingOf(certificate), readingOf(issuer)];
+  if (below === undefined || above === undefined) return certificate.issuer === issuer.subject;
+  return below.issuer.key === above.subject.key;
+}
+
+/** Whether subject and issuer are the same name. */
+export function isSelfIssued(certificate: X509Certificate): boolean {
+  return isNamedBy(certificate, certificate);
+}
+
+/** Whether a certificate is signed with its own key, which one of an authority may be and one of a leaf too. */
+export function isSelfSigned(certificate: X509Certificate): boolean {
+  return isSelfIssued(certificate) && isSignedBy(certificate, certificate);
+}
+
+/**
+ * Whether one certificate is signed with the key of another and names it, by its name and by the identifier of its key, as OpenSSL
+ * follows a chain. The analysis of what a server sent follows signatures alone, and then says which step OpenSSL does not take.
+ */
+export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && isSignedBy(certificate, issuer);
+}
+
+/** Why the certificate may not issue others, or null when it may. OpenSSL is lenient with roots of X.509 version 1, which cannot say it. */
+export function whyNoAuthority({ version, extensions }: ReadCertificate, selfSigned: boolean): string | null {
+  const { basicConstraints, keyUsage } = extensions;
+  if (keyUsage?.signsCertificates === false) return 'its key usage does not include the signing of certificates';
+  if (basicConstraints !== null) return basicConstraints.authority ? null : 'its basic constraints say CA:FALSE';
+  const old = version === 1 && selfSigned;
+  return old || keyUsage !== null ? null : 'it has no basic constraints that say CA:TRUE';
+}
+
+/** Whether the certificate may issue others. */
+export function isAuthority(certificate: X509Certificate): boolean {
+  const read = readingOf(certificate);
+  return read === undefined ? certificate.ca : whyNoAuthority(read, isSelfSigned(certificate)) === null;
+}
+
+/** The identifier of the key that signed the certificate, in hexadecimal, when the certificate has one. */
+export function authorityKeyId(certificate: X509Certificate): string | undefined {
+  try {
+    const { extensions } = bodyOf(certificate.raw);
+    const found = listExtensions(extensions).find(({ id }) => id === EXTENSION_IDS.authorityKeyIdentifier);
+    return found && Buffer.from(found.value).toString('hex');
+  } catch {
+    return undefined;
+  }
 }

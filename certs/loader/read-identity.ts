@@ -1,11 +1,8 @@
 /** Reads a certificate together with its key, and checks that the two can be used. Specification: TLS. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
+import { isInForce, type Purpose, subjectInWords } from '../facts/certificate-facts.ts';
 import { keyInWords, publicKeyOf } from '../facts/key-facts.ts';
-import { subjectInWords } from '../facts/names-in-words.ts';
-import type { Purpose } from '../facts/purpose.ts';
-import { isInForce } from '../facts/validity.ts';
-import { checkChain } from './check-chain.ts';
-import { checkLeaf } from './check-leaf.ts';
+import { checkChain, checkLeaf } from './check-identity.ts';
 import {
   certificateName,
   type MaterialProblem,
@@ -14,8 +11,7 @@ import {
   shellName,
   sourceName,
 } from './finding.ts';
-import { orderChain } from './order-chain.ts';
-import { readCertificates } from './read-certificates.ts';
+import { orderChain, readCertificates } from './read-certificates.ts';
 import { readPrivateKey } from './read-private-key.ts';
 
 export interface MaterialFile {

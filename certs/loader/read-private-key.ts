@@ -1,9 +1,10 @@
 /** Reads a private key: PKCS#8, PKCS#1 or SEC1, PEM or DER, encrypted or not. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { peekElement } from '../der/peek-der.ts';
+import { peekElement } from '../der.ts';
 import { type KeyFacts, keyFactsOf, keyInWords } from '../facts/key-facts.ts';
-import type { DerKind } from './der-kind.ts';
 import {
+  isPrivateKey,
+  labelKind,
   type MaterialProblem,
   type MaterialProblemCode,
   type MaterialReading,
@@ -11,8 +12,7 @@ import {
   shellName,
   sourceName,
 } from './finding.ts';
-import { isPrivateKey, labelKind } from './material-words.ts';
-import { type Sniffed, sniff } from './sniff.ts';
+import { type DerKind, type Sniffed, sniff } from './sniff.ts';
 import { tellingKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
 
 export interface PrivateKey {

@@ -1,15 +1,20 @@
 /** Explains why a file does not hold what is wanted: what it is, and how to turn it into what is wanted. */
-import { peekElement } from '../der/peek-der.ts';
-import { derKind } from './der-kind.ts';
+import { peekElement } from '../der.ts';
 import {
+  type ContentKind,
+  isPrivateKey,
+  KIND_WORDS,
+  LINE_WORDS,
+  labelKind,
   type MaterialProblem,
   type MaterialProblemCode,
   type MaterialSource,
   shellName,
   sourceName,
+  type Wanted,
 } from './finding.ts';
-import { type ContentKind, isPrivateKey, KIND_WORDS, LINE_WORDS, labelKind, type Wanted } from './material-words.ts';
 import { beginLine, type LineFault, type PemBlock } from './pem.ts';
+import { derKind } from './sniff.ts';
 
 const PREFIX = { certificate: 'CERT', key: 'KEY' } as const;
 const NOUN = { certificate: 'a certificate', key: 'a private key' } as const;

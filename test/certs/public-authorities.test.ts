@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { expect, it } from 'vitest';
-import { derCommonName } from '../../certs/der/write-der.ts';
+import { derCommonName } from '../../certs/der.ts';
 import { partsOf } from '../../certs/factory/forge-certificate.ts';
 import { isPublicAuthority } from '../../certs/index.ts';
 

@@ -1,10 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TAG } from '../../certs/der/tags.ts';
-import { der, derCommonName, derObjectIdentifier } from '../../certs/der/write-der.ts';
+import { der, derCommonName, derObjectIdentifier, TAG } from '../../certs/der.ts';
 import * as forge from '../../certs/factory/forge-certificate.ts';
-import { EXTENSION_IDS } from '../../certs/facts/extension-ids.ts';
+import { EXTENSION_IDS } from '../../certs/facts/read-certificate.ts';
 import {
   clientMaterial,
   type IssuedCertificate,

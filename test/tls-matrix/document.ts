@@ -212,7 +212,7 @@ export function renderDocument({ tables, versions }: Tables): string {
     countTable(tables),
     `**${countInWords(countOf(every))}.** A false pass is a cell in which less was said than was due: no complaint, a weaker one, or a pass where nothing could be judged. A false alarm is a cell in which more was said.`,
     '## Server certificates',
-    'Each certificate as `certs/fixtures/server-fixtures.ts` makes it. What is not named is a pass. "Nothing delivered": a right sender does not trust the server, so the scenarios that need a delivery have no verdict. Where a server does not load a certificate, its own words stand there.',
+    'Each certificate as `certs/factory/server-fixtures.ts` makes it. What is not named is a pass. "Nothing delivered": a right sender does not trust the server, so the scenarios that need a delivery have no verdict. Where a server does not load a certificate, its own words stand there.',
     serverTable(tables.servers),
     `${countInWords(countOf(tables.servers))}.`,
     '## Client certificates',

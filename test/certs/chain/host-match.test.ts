@@ -1,7 +1,7 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coversHost } from '../../../certs/chain/host-match.ts';
+import { coversHost } from '../../../certs/chain/host-faults.ts';
 import { readCertificate } from '../../../certs/facts/read-certificate.ts';
 import { EXTENSION, handmade, name } from './handmade.ts';
 

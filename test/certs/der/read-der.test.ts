@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { peekElement, peekParts } from '../../../certs/der/peek-der.ts';
-import { readElement, readElements, readObjectId, readTime } from '../../../certs/der/read-der.ts';
-import { TAG } from '../../../certs/der/tags.ts';
-import { der, derObjectIdentifier, derTime } from '../../../certs/der/write-der.ts';
+import {
+  der,
+  derObjectIdentifier,
+  derTime,
+  peekElement,
+  peekParts,
+  readElement,
+  readElements,
+  readObjectId,
+  readTime,
+  TAG,
+} from '../../../certs/der.ts';
 
 const bytes = (hex: string) => Buffer.from(hex.replace(/\s/g, ''), 'hex');
 const hexOf = (content: Uint8Array) => Buffer.from(content).toString('hex');

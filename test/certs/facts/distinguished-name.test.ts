@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TAG } from '../../../certs/der/tags.ts';
-import { der, derCommonName, derObjectIdentifier } from '../../../certs/der/write-der.ts';
+import { der, derCommonName, derObjectIdentifier, TAG } from '../../../certs/der.ts';
 import { distinguishedName } from '../../../certs/index.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');

@@ -1,3 +1,26 @@
+/** The tags of DER (X.690) that certificates, keys and the containers of them have. */
+export const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  objectId: 0x06,
+  utf8String: 0x0c,
+  numericString: 0x12,
+  printableString: 0x13,
+  teletexString: 0x14,
+  ia5String: 0x16,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  visibleString: 0x1a,
+  bmpString: 0x1e,
+  sequence: 0x30,
+  set: 0x31,
+  /** `[0]` and `[3]` around something: what they mean depends on where they stand. */
+  context0: 0xa0,
+  context3: 0xa3,
+} as const;
+
 /**
  * Reads DER (ITU-T X.690), as much of it as certificates need: elements with one tag byte and a definite length.
  *
@@ -7,7 +30,6 @@
  * The bytes may be anybody's. Nothing here calls itself, so how deep they nest does not matter: callers go down as far as a
  * certificate does. Lengths have four bytes at the most, and a list has at the most {@link MOST_PARTS} parts.
  */
-import { TAG } from './tags.ts';
 
 /** One element. `bytes` is the whole of it with tag and length, `content` what is inside. Both are views, not copies. */
 export interface DerElement {
@@ -17,7 +39,7 @@ export interface DerElement {
 }
 
 /** What stands before the content of an element. */
-export interface DerHead {
+interface DerHead {
   readonly tag: number;
   /** Where the content begins. */
   readonly start: number;
@@ -34,7 +56,7 @@ function broken(what: string): TypeError {
 }
 
 /** The head of the element that begins the bytes, whether or not the rest of it is there. */
-export function readHead(bytes: Uint8Array): DerHead {
+function readHead(bytes: Uint8Array): DerHead {
   const [tag, first] = bytes;
   if (tag === undefined || first === undefined) throw broken('it ends too early');
   if ((tag & 0x1f) === 0x1f) throw broken('it has a tag that no certificate has');
@@ -118,4 +140,88 @@ export function readTime(element: DerElement | undefined, what: string): Date {
   const date = new Date(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   if (Number.isNaN(date.getTime())) throw broken(`${what} is no date`);
   return date;
+}
+
+/** Looks at what may be DER, whole or not: enough to tell what a file is. X.690, section 8.1. */
+
+/** One element as far as its bytes are there. */
+export interface PeekedElement {
+  readonly tag: number;
+  /** The bytes of its content that are there. */
+  readonly content: Uint8Array;
+  /** How long the whole element says it is, head included; undefined for an indefinite length (BER). */
+  readonly length: number | undefined;
+  /** How many of those bytes are there. */
+  readonly present: number;
+}
+
+/** The element that begins the bytes, or undefined when none does. It may be cut short. */
+export function peekElement(bytes: Uint8Array): PeekedElement | undefined {
+  const head = peekHead(bytes);
+  if (head === undefined) return undefined;
+  const { tag, start, length } = head;
+  if (length === null) return { tag, content: bytes.subarray(start), length: undefined, present: bytes.length };
+  const end = start + length;
+  return { tag, content: bytes.subarray(start, end), length: end, present: Math.min(end, bytes.length) };
+}
+
+/** The elements within one, at most `most`: no container that is told apart here needs more. The last of them may be cut short. */
+export function peekParts(element: PeekedElement | undefined, most = 16): PeekedElement[] {
+  const parts: PeekedElement[] = [];
+  let rest = element?.content ?? new Uint8Array();
+  while (parts.length < most) {
+    const part = peekElement(rest);
+    if (part === undefined) break;
+    parts.push(part);
+    rest = rest.subarray(part.length ?? rest.length);
+  }
+  return parts;
+}
+
+function peekHead(bytes: Uint8Array): DerHead | undefined {
+  try {
+    return readHead(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The little of DER (X.690) that it takes to put a certificate together. */
+
+/** A value with this tag and these contents. */
+export function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
+  const inner = Buffer.concat(contents);
+  return Buffer.concat([Buffer.from([tag]), lengthOf(inner.length), inner]);
+}
+
+function lengthOf(length: number): Buffer {
+  if (length < 0x80) return Buffer.from([length]);
+  const hex = length.toString(16);
+  const bytes = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
+  return Buffer.concat([Buffer.from([0x80 | bytes.length]), bytes]);
+}
+
+/** An object identifier from its dotted text, for example `2.5.4.3`. */
+export function derObjectIdentifier(dotted: string): Uint8Array {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  const bytes = [first * 40 + second, ...rest].flatMap((part) => {
+    const groups = [part & 0x7f];
+    for (let left = part >>> 7; left > 0; left >>>= 7) groups.unshift((left & 0x7f) | 0x80);
+    return groups;
+  });
+  return der(TAG.objectId, Uint8Array.from(bytes));
+}
+
+/** A date as certificates hold it: UTCTime until 2049 and GeneralizedTime after it (RFC 5280, 4.1.2.5). */
+export function derTime(date: Date): Uint8Array {
+  const text = `${date.toISOString().replace(/[-:T]|\.\d+Z$/g, '')}Z`;
+  return date.getUTCFullYear() < 2050
+    ? der(TAG.utcTime, Buffer.from(text.slice(2)))
+    : der(TAG.generalizedTime, Buffer.from(text));
+}
+
+/** A distinguished name of one common name, whatever characters it has: nothing has to be escaped. */
+export function derCommonName(name: string): Uint8Array {
+  const attribute = der(TAG.sequence, derObjectIdentifier('2.5.4.3'), der(TAG.utf8String, Buffer.from(name, 'utf8')));
+  return der(TAG.sequence, der(TAG.set, attribute));
 }

@@ -18,3 +18,8 @@ export function visibleText(text: string, characters: number): string {
   const cut = all.length > characters ? `${all.slice(0, characters - 1).join('')}…` : all.join('');
   return cut.replace(UNSEEN, escaped);
 }
+
+/** A clause as a sentence: with its capital and its full stop. */
+export function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
