@@ -15,7 +15,7 @@ RUN ["npm", "prune", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"
 RUN mkdir -p /image/hookproof/bin /image/data \
   && cp -R dist node_modules package.json LICENSE README.md /image/hookproof/ \
   && mkdir /image/hookproof/scenarios \
-  && cp -R scenarios/vectors scenarios/revisions scenarios/fault-dictionary.json /image/hookproof/scenarios/ \
+  && cp -R scenarios/vectors scenarios/revisions scenarios/fault-dictionary.json scenarios/fault-texts.json /image/hookproof/scenarios/ \
   && ln -s ../dist/bin/hookproof.js /image/hookproof/bin/hookproof
 
 FROM node:22-bookworm-slim

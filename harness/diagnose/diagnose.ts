@@ -2,8 +2,8 @@
 import type { RunObservations } from '../../scenarios/index.ts';
 import type { Diagnosis, ScenarioResult } from '../result/result-document.ts';
 import { explainShutGate } from './explain-shut-gate.ts';
+import { loadDictionary } from './fault-dictionary.ts';
 import type { Finding } from './finding.ts';
-import { loadDictionary } from './load-dictionary.ts';
 import { explainRun } from './run-findings.ts';
 import { guessStack, type Stack } from './stack.ts';
 

@@ -91,3 +91,21 @@ export interface ConnectionFault extends FaultText {
 }
 
 export type Fault = StageFault | ConnectionFault;
+
+/** The text of a fault without its code, in a fixed order: a line of `scenarios/fault-texts.json`. */
+export function textOf(fault: Fault): Omit<FaultText, 'needs' | 'comesAndGoes'> {
+  const { name, area, title, seen, why, fix, severity, forbidden, equivalentTo } = fault;
+  const { rule, express, ...others } = fix;
+  const stacks = Object.fromEntries(Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return {
+    name,
+    area,
+    title,
+    seen,
+    why,
+    fix: { rule, express, ...stacks },
+    severity,
+    forbidden,
+    ...(equivalentTo && { equivalentTo: { name: equivalentTo.name, reason: equivalentTo.reason } }),
+  };
+}

@@ -75,7 +75,7 @@ import { wrongProtocols } from './tls-protocols.ts';
 import { oldVersions } from './tls-versions.ts';
 import { weakCiphers } from './tls-weak-ciphers.ts';
 
-export { FAULT_AREAS, type Fault, STACKS } from './fault.ts';
+export { FAULT_AREAS, type Fault, STACKS, textOf } from './fault.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
 
 export const FAULTS: readonly Fault[] = [

@@ -9,7 +9,7 @@ export interface PackedFile {
 const LARGEST = { packed: 3_000_000, unpacked: 12_000_000 };
 
 const BELONGS =
-  /^(?:dist\/|contract\/|receiver\/|docs\/|scenarios\/(?:vectors|revisions)\/|scenarios\/fault-dictionary\.json$|README\.md$|LICENSE$|package\.json$)/;
+  /^(?:dist\/|contract\/|receiver\/|docs\/|scenarios\/(?:vectors|revisions)\/|scenarios\/fault-(?:dictionary|texts)\.json$|README\.md$|LICENSE$|package\.json$)/;
 const NEVER =
   /\.test\.|(?:^|\/)(?:test|tests|node_modules|coverage)\/|\.(?:pem|key|env|tgz|map|tsbuildinfo)$|^docs\/.*\.ts$/;
 
@@ -18,6 +18,7 @@ const NEEDED = [
   'dist/harness/index.js',
   'dist/harness/index.d.ts',
   'scenarios/fault-dictionary.json',
+  'scenarios/fault-texts.json',
   'scenarios/revisions/1.json',
   'README.md',
   'LICENSE',

@@ -1,64 +1,60 @@
 import { describe, expect, it } from 'vitest';
 import { loadDictionary } from '../../harness/diagnose/index.ts';
-import { FAULTS, type Fault } from '../../receiver/faults/index.ts';
+import { FAULTS, type Fault, textOf } from '../../receiver/faults/index.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
-import { dictionaryText, makeDictionary, wordsOf } from './dictionary.ts';
+import { makeOutcomes, outcomesText } from './dictionary.ts';
 import type { Played } from './played.ts';
 
 const [one, other] = FAULTS as [Fault, Fault];
 
-function played(name: string, outcomes: Played['outcomes'], refusal: string | null = null): Played {
-  const features = ['api-key', 'hmac'];
+function played(name: string, outcomes: Played['outcomes'], more: Partial<Played> = {}): Played {
   return {
     name,
     kind: 'fault',
     durationMs: Math.random(),
-    features,
+    features: ['api-key', 'hmac'],
     outcomes,
     undecided: {},
     stopped: null,
-    refusal,
+    refusal: null,
     judged: 1,
+    ...more,
   };
 }
 
-describe('the dictionary of what was played', () => {
-  it('has the words of each mutant, its outcomes, and what it was played with', () => {
-    const made = makeDictionary(
-      [one],
-      [played(one.name, { 'b/two': 'warn 400', 'a/one': 'fail 200' }, 'hex')],
-      'digest',
-    );
-    expect(made).toEqual({
-      schemaVersion: 1,
+describe('the recorded outcomes', () => {
+  it('hold what each mutant did and the features that were on', () => {
+    const run = played(one.name, { 'b/two': 'warn 400', 'a/one': 'fail 200' }, { refusal: 'hex' });
+    expect(makeOutcomes([run], 'digest')).toEqual({
+      schemaVersion: 2,
       catalogue: 'digest',
       faults: [
         {
-          ...wordsOf(one),
+          name: one.name,
           features: ['hmac', 'api-key'],
           outcomes: { 'a/one': 'fail 200', 'b/two': 'warn 400' },
           refusal: 'hex',
         },
       ],
     });
-    expect(made.faults[0]?.title).toBe(one.title);
   });
 
-  it('is the same text in whatever order things were played, and whatever time they took', () => {
+  it('are the same text in whatever order mutants were played, one line each', () => {
     const first = [played(one.name, { 'a/one': 'fail 200', 'b/two': 'warn 400' }), played(other.name, {})];
     const second = [played(other.name, {}), played(one.name, { 'b/two': 'warn 400', 'a/one': 'fail 200' })];
-    const text = dictionaryText(makeDictionary([one, other], first, 'digest'));
-    expect(dictionaryText(makeDictionary([other, one], second, 'digest'))).toBe(text);
-    expect(text.endsWith('}\n')).toBe(true);
+    const text = outcomesText(makeOutcomes(first, 'digest'));
+    expect(outcomesText(makeOutcomes(second, 'digest'))).toBe(text);
+    expect(JSON.parse(text)).toEqual(makeOutcomes(first, 'digest'));
+    expect(text.trimEnd().split('\n')).toHaveLength(4);
   });
 
-  it('leaves out what was not played, and the right receivers', () => {
-    const made = makeDictionary([one, other], [played('none', {}), played(one.name, {})], 'digest');
+  it('leave out correct receivers', () => {
+    const made = makeOutcomes([played('none', {}, { kind: 'right' }), played(one.name, {})], 'digest');
     expect(made.faults.map(({ name }) => name)).toEqual([one.name]);
   });
 });
 
-describe('the dictionary in the package', async () => {
+describe('the fault dictionary in the package', async () => {
   const dictionary = await loadDictionary();
   const refresh = 'run `npm run matrix`';
 
@@ -67,12 +63,18 @@ describe('the dictionary in the package', async () => {
     expect(await loadDictionary()).toBe(dictionary);
   });
 
-  it('is of this catalogue and of these mutants', () => {
+  it('has the outcomes of every mutant in this catalogue', () => {
     expect(dictionary.catalogue, refresh).toBe(catalogueDigest());
     expect(
-      dictionary.faults.map(({ features, outcomes, refusal, uncertain, ...words }) => words),
+      dictionary.faults.map(({ name }) => name),
       refresh,
-    ).toEqual(FAULTS.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(wordsOf));
+    ).toEqual(FAULTS.map(({ name }) => name).toSorted());
+  });
+
+  it('has the text of every mutant', () => {
+    const texts = dictionary.faults.map(({ features, outcomes, refusal, uncertain, ...text }) => text);
+    const byName = new Map(FAULTS.map((fault) => [fault.name, textOf(fault)]));
+    expect(texts, 'run `npm run docs`').toEqual(texts.map(({ name }) => byName.get(name)));
   });
 
   it('names scenarios that exist, and at least one for each mutant', () => {

@@ -1,62 +1,38 @@
-/** Makes the fault dictionary from what was played. Pure: the same outcomes give the same bytes. */
-import type { DictionaryFault, FaultDictionary } from '../../harness/diagnose/fault-dictionary.ts';
-import type { Fault } from '../../receiver/faults/index.ts';
+/** Makes the outcomes of the fault dictionary from what was played. Pure: the same outcomes give the same bytes. */
+import type { FaultOutcomes, OutcomesFile } from '../../harness/diagnose/fault-dictionary.ts';
 import { FEATURES } from '../../scenarios/index.ts';
 import type { Played } from './played.ts';
 import type { Uncertain } from './uncertain-cells.ts';
-
-const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
 
 function sorted(outcomes: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(outcomes).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The words of a fault, in a fixed order. */
-export function wordsOf(fault: Fault): Omit<DictionaryFault, 'features' | 'outcomes' | 'uncertain' | 'refusal'> {
-  const { name, area, title, seen, why, fix, severity, forbidden, equivalentTo } = fault;
-  const { rule, express, ...others } = fix;
-  return {
-    name,
-    area,
-    title,
-    seen,
-    why,
-    fix: { rule, express, ...sorted(others) },
-    severity,
-    forbidden,
-    ...(equivalentTo && { equivalentTo: { name: equivalentTo.name, reason: equivalentTo.reason } }),
-  };
-}
-
-/** What was not played is left out. */
-export function makeDictionary(
-  faults: readonly Fault[],
+/** Of the mutants that were played; the reference receiver and the other correct receivers are left out. */
+export function makeOutcomes(
   played: readonly Played[],
   catalogue: string,
   uncertain: readonly Uncertain[] = [],
-): FaultDictionary {
-  const said = new Map(played.map((one) => [one.name, one]));
+): OutcomesFile {
+  const mutants = played.filter(({ kind }) => kind === 'fault').toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     catalogue,
-    faults: faults.toSorted(byName).flatMap((fault): DictionaryFault[] => {
-      const one = said.get(fault.name);
-      if (one === undefined) return [];
-      const chance = uncertain.find(({ fault: name }) => name === fault.name);
-      return [
-        {
-          ...wordsOf(fault),
-          features: FEATURES.filter((feature) => one.features.includes(feature)),
-          outcomes: sorted(one.outcomes),
-          ...(chance !== undefined && { uncertain: [...chance.scenarios].toSorted() }),
-          ...(one.refusal !== null && { refusal: one.refusal }),
-        },
-      ];
+    faults: mutants.map(({ name, features, outcomes, refusal }): FaultOutcomes => {
+      const chance = uncertain.find(({ fault }) => fault === name);
+      return {
+        name,
+        features: FEATURES.filter((feature) => features.includes(feature)),
+        outcomes: sorted(outcomes),
+        ...(chance !== undefined && { uncertain: [...chance.scenarios].toSorted() }),
+        ...(refusal !== null && { refusal }),
+      };
     }),
   };
 }
 
-/** One outcome a line, so that a change of one shows as a change of one. */
-export function dictionaryText(dictionary: FaultDictionary): string {
-  return `${JSON.stringify(dictionary, null, 1)}\n`;
+/** One line a mutant, so that a change of one shows as a change of one. */
+export function outcomesText({ faults, ...head }: OutcomesFile): string {
+  const lines = faults.map((fault) => JSON.stringify(fault)).join(',\n');
+  return `${JSON.stringify(head).slice(0, -1)},"faults":[\n${lines}\n]}\n`;
 }

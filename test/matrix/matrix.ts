@@ -14,7 +14,7 @@ import { loadDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../receiver/faults/index.ts';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
 import { CORRECT_RECEIVERS } from './correct/index.ts';
-import { dictionaryText, makeDictionary } from './dictionary.ts';
+import { makeOutcomes, outcomesText } from './dictionary.ts';
 import { renderDocument } from './document.ts';
 import { EXEMPT_PROBES } from './exempt-probes.ts';
 import { playAll, type Task } from './play-all.ts';
@@ -117,7 +117,7 @@ const complaints = complaintsAbout(matrix);
 print(complaints);
 
 const texts = {
-  dictionary: dictionaryText(makeDictionary(FAULTS, runs[0] ?? [], catalogueDigest(), UNCERTAIN)),
+  dictionary: outcomesText(makeOutcomes(runs[0] ?? [], catalogueDigest(), UNCERTAIN)),
   document: renderDocument({ matrix, faults: FAULTS, receivers: CORRECT_RECEIVERS }),
 };
 let stale = 0;
