@@ -1,7 +1,7 @@
 /** Ed25519 keys for certificates: PKCS#8 and SubjectPublicKeyInfo in PEM (RFC 8410), as OpenSSL writes and reads them. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { sha256 } from './digest.ts';
+import { sha256 } from './canonical-json.ts';
 
 /** The id of a key pair: SHA-256 of the public key's SubjectPublicKeyInfo in DER, lower-case hexadecimal. */
 export function keyIdOf(key: KeyObject): string {

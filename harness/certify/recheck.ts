@@ -2,9 +2,8 @@
 import type { Feature } from '../../scenarios/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
 import { type RunOptions, run } from '../run/run.ts';
-import { createLook, type EndpointLook, trusting } from './look-at-endpoint.ts';
-import { atOneAddress } from './one-address.ts';
-import { listed } from './refusal.ts';
+import { atOneAddress, createLook, type EndpointLook, trusting } from './certification-run.ts';
+import { listed } from './refusals.ts';
 import type { Statement } from './statement.ts';
 
 /** One of each kind of mistake that a change of code or configuration brings back most easily. */

@@ -52,3 +52,9 @@ function readRevision(number: number): Buffer {
     kind: 'internal',
   });
 }
+
+/** The revisions that this hookproof has, for {@link verifyCertificate}. */
+export const KNOWN_REVISIONS = {
+  current: CURRENT_REVISION,
+  digestOf: (revision: number) => (revision > CURRENT_REVISION ? null : loadRevision(revision).digest),
+};
