@@ -9,6 +9,16 @@ export const accepted: Expectation = { text: '200', authentic: true, pass: [200]
 /** Wrong or missing credentials: exactly 401. */
 export const refused: Expectation = { text: '401', authentic: false, pass: [401] };
 
+/**
+ * Invalid or missing credentials on a request in a form that the sender never uses (another content type, encoding or size):
+ * the receiver may reject it for its form first.
+ */
+export const refusedInAnotherShape: Expectation = {
+  text: 'any 4xx, 501 or 505',
+  authentic: false,
+  pass: ['4xx', 501, 505],
+};
+
 /** A malformed payload with right credentials: handled without a crash. Accepting it passes with a note. */
 export const handled: Expectation = {
   text: 'any 4xx, and the receiver stays up',

@@ -74,6 +74,7 @@ import { weakCertificates } from './tls-certificate-strength.ts';
 import { wrongProtocols } from './tls-protocols.ts';
 import { oldVersions } from './tls-versions.ts';
 import { weakCiphers } from './tls-weak-ciphers.ts';
+import { keylessShapes, unsignedShapes } from './unsigned-shapes.ts';
 
 export { FAULT_AREAS, type Fault, STACKS, textOf } from './fault.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
@@ -97,11 +98,13 @@ export const FAULTS: readonly Fault[] = [
   ...comparisonFaults,
   ...signatureCrashes,
   ...conditionalChecks,
+  ...unsignedShapes,
   ...bypassFaults,
   ...misplacedSignatureFaults,
   ...otherAgreements,
   ...combinationFaults,
   ...uncheckedKeys,
+  ...keylessShapes,
   ...looseKeyComparisons,
   ...guessableKeys,
   ...misplacedKeys,

@@ -1,9 +1,10 @@
+import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../contract/index.ts';
-import { addQuery, both, setHeader, withoutHeader } from '../changes/addressing.ts';
-import { fixedText } from '../changes/bytes.ts';
-import { refused, refusedMalformed } from '../expectations.ts';
+import { addHeaders, addQuery, both, setHeader, withoutHeader } from '../changes/addressing.ts';
+import { compact, fixedText } from '../changes/bytes.ts';
+import { refused, refusedInAnotherShape, refusedMalformed } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
-import type { AddressChange, Delivery, Kit, Scenario } from '../scenario.ts';
+import type { AddressChange, Change, Delivery, Kit, Scenario } from '../scenario.ts';
 
 const withoutKey = withoutHeader('api-key', 'no API key header');
 
@@ -20,6 +21,14 @@ function claiming(claims: readonly AddressChange[]): readonly (readonly Delivery
 
 function ofKind(label: string, compose: (kit: Kit) => JsonObject): readonly Delivery[] {
   return [{ label, change: { compose, address: withoutKey }, expect: refused }];
+}
+
+function inShape(label: string, change: Change): readonly Delivery[] {
+  return [{ label, change, expect: refusedInAnotherShape }];
+}
+
+function withoutKeyAnd(claim: AddressChange): AddressChange {
+  return both(`no API key header, and ${claim.label}`, claim, withoutKey);
 }
 
 const base = { level: 'must', requirements: ['key-missing'], needs: ['api-key'] } as const;
@@ -86,6 +95,25 @@ export const keyBypasses: readonly Scenario[] = [
     expect: refused,
     why: 'A check that hangs on the exact media type is passed by, and the handler for "everything else" takes the delivery.',
     fix: 'Check the key independently of the content type, before any parser is chosen.',
+  },
+  {
+    ...base,
+    id: 'api-key/missing-in-other-shapes',
+    title: 'Rejects a delivery without the API key as text, as a form, empty or compressed',
+    flow: () => [
+      inShape('text/plain', { address: withoutKeyAnd(setHeader('Content-Type', 'text/plain')) }),
+      inShape('a form', { address: withoutKeyAnd(setHeader('Content-Type', 'application/x-www-form-urlencoded')) }),
+      inShape('no Content-Type', {
+        address: withoutKeyAnd(withoutHeader({ name: 'Content-Type' }, 'no Content-Type')),
+      }),
+      inShape('an empty body', { serialise: fixedText(''), address: withoutKey }),
+      inShape('gzip', {
+        serialise: (value) => gzipSync(compact(value)),
+        address: withoutKeyAnd(addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']])),
+      }),
+    ],
+    why: 'A check that belongs to the JSON parser or to a proxy rule does not run for requests of another form.',
+    fix: 'Check the key first, for every request to the endpoint; the report names the form that was accepted.',
   },
   {
     ...base,

@@ -1,8 +1,11 @@
+import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../contract/index.ts';
+import { addHeaders, both, setHeader, withoutHeader } from '../changes/addressing.ts';
+import { compact, fixedText } from '../changes/bytes.ts';
 import { literal, unsigned } from '../changes/signing.ts';
-import { accepted, refused } from '../expectations.ts';
+import { accepted, refused, refusedInAnotherShape } from '../expectations.ts';
 import { deposit, epochSeconds, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
-import type { Kit, Scenario } from '../scenario.ts';
+import type { Change, Kit, Scenario } from '../scenario.ts';
 
 /** An unsigned delivery of one kind. It changes two stages: what is sent, and that it is not signed. */
 function unsignedKind(
@@ -84,7 +87,66 @@ const kinds: readonly Scenario[] = [
   ),
 ];
 
-/** Deliveries without a signature, of every kind; and an old one with a right signature. */
+const noSignature = withoutHeader('signature', 'no signature header');
+const asText = setHeader('Content-Type', 'text/plain');
+const asForm = setHeader('Content-Type', 'application/x-www-form-urlencoded');
+const withoutType = withoutHeader({ name: 'Content-Type' }, 'no Content-Type');
+const asGzip = addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']]);
+
+/** An unsigned delivery in a form that the sender itself never uses. */
+function unsignedShape(slug: string, title: string, change: Change, why: string, fix: string): Scenario {
+  return {
+    id: `signature/missing-${slug}`,
+    title,
+    level: 'must',
+    requirements: ['hmac-every-delivery', 'hmac-missing'],
+    needs: ['hmac'],
+    change,
+    expect: refusedInAnotherShape,
+    why,
+    fix,
+  };
+}
+
+const shapes: readonly Scenario[] = [
+  unsignedShape(
+    'as-text',
+    'Rejects an unsigned delivery sent as text/plain',
+    { address: both('text/plain, without a signature header', asText, noSignature) },
+    'A verification that runs inside the JSON parser does not run for text, although the handler does.',
+    'Verify the raw body in a step of its own, whatever the Content-Type is.',
+  ),
+  unsignedShape(
+    'as-form',
+    'Rejects an unsigned delivery sent as application/x-www-form-urlencoded',
+    { address: both('a form Content-Type, without a signature header', asForm, noSignature) },
+    'A form parser on the same route passes its result to the handler, and the verification never sees it.',
+    'Remove the form parser from this route, and verify before any parser runs.',
+  ),
+  unsignedShape(
+    'without-content-type',
+    'Rejects an unsigned delivery without a Content-Type',
+    { address: both('neither a Content-Type nor a signature header', withoutType, noSignature) },
+    'Code that selects the check by Content-Type selects no check when the header is missing.',
+    'Verify every request, and answer 415 to a missing Content-Type only after that.',
+  ),
+  unsignedShape(
+    'with-empty-body',
+    'Rejects an unsigned delivery with an empty body',
+    { serialise: fixedText(''), sign: unsigned },
+    'An endpoint that answers 200 to an empty request confirms deliveries that it has neither verified nor read.',
+    'Remove the early answer for empty bodies. An empty body has a signature like any other.',
+  ),
+  unsignedShape(
+    'with-gzip',
+    'Rejects an unsigned delivery with Content-Encoding: gzip',
+    { serialise: (value) => gzipSync(compact(value)), address: both('gzip, no signature header', asGzip, noSignature) },
+    'When a proxy or parser decompresses the body, the original bytes are gone, and some receivers then skip the check.',
+    'Verify the bytes as received, or answer 415: the sender does not compress.',
+  ),
+];
+
+/** Deliveries without a signature, of every kind and in every form; and an old one with a right signature. */
 export const missingSignatures: readonly Scenario[] = [
   {
     id: 'signature/missing',
@@ -120,6 +182,7 @@ export const missingSignatures: readonly Scenario[] = [
     fix: 'Do the check in the receiver and on the trimmed value; a proxy rule "header present" is not enough.',
   },
   ...kinds,
+  ...shapes,
   {
     id: 'signature/one-year-old',
     title: 'Accepts a rightly signed notification whose time is a year ago',

@@ -40,72 +40,10 @@ describe('the catalogue', () => {
     expect(SCENARIOS.filter(({ requirements }) => repeated(requirements).length > 0).map(({ id }) => id)).toEqual([]);
   });
 
-  it('changes one stage in nearly every probe; these change more', () => {
-    const probes = SCENARIOS.filter((one) => 'change' in one);
-    const many = probes.filter(({ change }) => changedStages(change).length > 1);
-    expect(many.map(({ id, change }) => `${id}: ${changedStages(change).join(', ')}`)).toMatchInlineSnapshot(`
-      [
-        "tls/plain-http-refused: address, connect",
-        "mtls/forged-x-ssl-client: address, connect",
-        "mtls/forged-x-client-verify: address, connect",
-        "mtls/forged-ssl-client: address, connect",
-        "mtls/forged-x-forwarded-client-cert: address, connect",
-        "mtls/forged-x-forwarded-tls-client-cert: address, connect",
-        "mtls/forged-x-amzn-mtls: address, connect",
-        "mtls/forged-x-arr-clientcert: address, connect",
-        "mtls/forged-x-client-cert-google: address, connect",
-        "mtls/forged-cloudflare: address, connect",
-        "mtls/forged-client-cert: address, connect",
-        "mtls/no-certificate-with-query: address, connect",
-        "mtls/forwarded-loopback: address, connect",
-        "mtls/unsigned: sign, connect",
-        "mtls/wrong-signature: sign, connect",
-        "mtls/no-key: address, connect",
-        "mtls/wrong-key: address, connect",
-        "signature/unsigned-buy: compose, sign",
-        "signature/unsigned-sell: compose, sign",
-        "signature/unsigned-order-tracking: compose, sign",
-        "signature/unsigned-refund: compose, sign",
-        "signature/unsigned-payment-method: compose, sign",
-        "signature/unsigned-wallet: compose, sign",
-        "signature/unsigned-deposit: compose, sign",
-        "signature/unsigned-unknown-type: compose, sign",
-        "signature/in-body-unsigned: compose, sign",
-        "api-key/in-body-without-header: compose, address",
-        "api-key/missing-on-malformed: serialise, address",
-        "api-key/wrong-with-large-body: compose, address",
-        "combination/wrong-signature-wrong-key: sign, address",
-        "combination/wrong-signature-missing-key: sign, address",
-        "combination/missing-signature-wrong-key: sign, address",
-        "combination/missing-signature-missing-key: sign, address",
-        "raw-body/charset-latin-1: serialise, address",
-        "raw-body/gzip: serialise, address",
-        "raw-body/gzip-signed-plain: serialise, sign, address",
-        "raw-body/split-characters: serialise, transmit",
-        "raw-body/large-in-pieces: compose, transmit",
-        "raw-body/mirror-javascript: serialise, sign",
-        "raw-body/mirror-php: serialise, sign",
-        "raw-body/mirror-trimmed: serialise, sign",
-        "raw-body/mirror-newlines: serialise, sign",
-        "raw-body/mirror-latin-1: serialise, sign",
-        "raw-body/mirror-ascii: serialise, sign",
-        "raw-body/mirror-escapes: serialise, sign",
-        "raw-body/mirror-zero-byte: serialise, sign",
-        "raw-body/mirror-invalid-utf-8-twin: serialise, sign",
-        "raw-body/mirror-byte-order-mark: serialise, sign",
-        "malformed/unsigned-json: serialise, sign",
-        "malformed/unsigned-empty: serialise, sign",
-        "malformed/unsigned-null: serialise, sign",
-        "malformed/unsigned-binary: serialise, sign",
-        "malformed/wrongly-signed-json: serialise, sign",
-        "malformed/unsigned-1-mb: compose, sign",
-        "malformed/unsigned-depth: serialise, sign",
-        "malformed/gzip-cut: serialise, address",
-        "http/get-empty: serialise, address",
-        "leaks/debug-switch: sign, address",
-        "leaks/unsigned-malformed: serialise, sign",
-      ]
-    `);
+  it('changes one stage of the sender in nearly every probe, and never more than three', () => {
+    const changed = SCENARIOS.flatMap((one) => ('change' in one ? [changedStages(one.change).length] : []));
+    expect(changed.filter((count) => count > 1).length).toBeLessThan(changed.length / 8);
+    expect(Math.max(...changed)).toBeLessThanOrEqual(3);
   });
 });
 

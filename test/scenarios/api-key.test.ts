@@ -11,7 +11,7 @@ import {
   someCredentials,
   statesOf,
 } from './credential-check.ts';
-import { faultsOfTexts, unusualChanges } from './suite-texts.ts';
+import { faultsOfTexts } from './suite-texts.ts';
 
 const LARGE = 'api-key/wrong-with-large-body';
 const { scenarios } = apiKeySuite;
@@ -26,14 +26,6 @@ function keySent(id: string, apiKey: string): string | undefined {
 describe('the API key suite', () => {
   it('has sound texts and known requirements', () => {
     expect(faultsOfTexts(apiKeySuite)).toEqual([]);
-  });
-
-  it('changes one stage in each scenario, except where the body matters as well', () => {
-    expect(unusualChanges(apiKeySuite)).toEqual({
-      'api-key/in-body-without-header': ['compose', 'address'],
-      'api-key/missing-on-malformed': ['serialise', 'address'],
-      [LARGE]: ['compose', 'address'],
-    });
   });
 
   it('sends what it claims, whatever the credentials and header names of the partner are', () => {

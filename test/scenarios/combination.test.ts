@@ -10,7 +10,7 @@ import {
   someCredentials,
   statesOf,
 } from './credential-check.ts';
-import { faultsOfTexts, unusualChanges } from './suite-texts.ts';
+import { faultsOfTexts } from './suite-texts.ts';
 
 const { scenarios } = combinationSuite;
 
@@ -38,17 +38,6 @@ describe('the combination suite', () => {
       ['combination/missing-signature-wrong-key', 'missing signature, wrong key', [401]],
       ['combination/missing-signature-missing-key', 'missing signature, missing key', [401]],
     ]);
-  });
-
-  it('changes two stages where both credentials are wrong, and none where both are right', () => {
-    const two = ['sign', 'address'];
-    expect(unusualChanges(combinationSuite)).toEqual({
-      'combination/both-right': [],
-      'combination/wrong-signature-wrong-key': two,
-      'combination/wrong-signature-missing-key': two,
-      'combination/missing-signature-wrong-key': two,
-      'combination/missing-signature-missing-key': two,
-    });
   });
 
   it('needs both features throughout', () => {

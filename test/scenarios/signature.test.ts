@@ -18,7 +18,7 @@ import {
   someCredentials,
   statesOf,
 } from './credential-check.ts';
-import { faultsOfTexts, unusualChanges } from './suite-texts.ts';
+import { faultsOfTexts } from './suite-texts.ts';
 
 const { scenarios } = signatureSuite;
 
@@ -35,21 +35,6 @@ function sentBy(id: string) {
 describe('the signature suite', () => {
   it('has sound texts and known requirements', () => {
     expect(faultsOfTexts(signatureSuite)).toEqual([]);
-  });
-
-  it('changes one stage in each scenario, except where an unsigned delivery is of another kind', () => {
-    const two = ['compose', 'sign'];
-    expect(unusualChanges(signatureSuite)).toEqual({
-      'signature/unsigned-buy': two,
-      'signature/unsigned-sell': two,
-      'signature/unsigned-order-tracking': two,
-      'signature/unsigned-refund': two,
-      'signature/unsigned-payment-method': two,
-      'signature/unsigned-wallet': two,
-      'signature/unsigned-deposit': two,
-      'signature/unsigned-unknown-type': two,
-      'signature/in-body-unsigned': two,
-    });
   });
 
   it('sends what it claims, whatever the credentials and header names of the partner are', () => {
@@ -72,29 +57,6 @@ describe('the signature suite', () => {
 
   it('needs HMAC throughout', () => {
     expect(scenarios.filter(({ needs }) => needs?.includes('hmac') !== true)).toEqual([]);
-  });
-
-  it('grades spellings that help no forger as should, forgeries as must', () => {
-    expect(scenarios.filter(({ level }) => level !== 'must').map(({ id }) => id)).toEqual([
-      'signature/one-year-old',
-      'signature/non-ascii-behind',
-      'signature/first-43-characters',
-      'signature/four-more-characters',
-      'signature/comma-behind',
-      'signature/word-behind',
-      'signature/characters-before',
-      'signature/last-character-spare-bits',
-      'signature/base64url',
-      'signature/base64url-padded',
-      'signature/percent-encoded',
-      'signature/in-quotes',
-      'signature/blank-inside',
-      'signature/white-space-around',
-      'signature/two-lines-right-first',
-      'signature/two-lines-wrong-first',
-      'signature/list-right-first',
-      'signature/list-wrong-first',
-    ]);
   });
 });
 
@@ -198,31 +160,5 @@ describe('the shell commands', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-  });
-
-  it('are there for every changed signature that a shell can make', () => {
-    const without = scenarios.flatMap((one) =>
-      'change' in one && one.change.sign !== undefined && one.change.sign.shell === undefined ? [one.id] : [],
-    );
-    expect(without.filter((id) => !id.startsWith('signature/unsigned-'))).toEqual([
-      'signature/missing',
-      'signature/other-secret',
-      'signature/secret-header-name',
-      'signature/secret-half',
-      'signature/secret-upper-case',
-      'signature/secret-base64-decoded',
-      'signature/of-another-delivery',
-      'signature/byte-changed-in-middle',
-      'signature/last-byte-changed',
-      'signature/over-other-id',
-      'signature/over-other-data',
-      'signature/over-other-time',
-      'signature/over-data-only',
-      'signature/over-id-only',
-      'signature/over-time-and-body',
-      'signature/random-bytes',
-      'signature/key-and-body-swapped',
-      'signature/in-body-unsigned',
-    ]);
   });
 });

@@ -1,6 +1,6 @@
 /** What must hold of the texts of every scenario of a suite. Returns what does not. */
 import { requirement } from '../../scenarios/requirements.ts';
-import { type Change, changedStages, type Suite } from '../../scenarios/scenario.ts';
+import type { Suite } from '../../scenarios/scenario.ts';
 
 function repeated(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
@@ -23,14 +23,4 @@ export function faultsOfTexts(suite: Suite): string[] {
         : [`requirements of ${id}`]),
     ]),
   ];
-}
-
-/** The scenarios of one probe that do not change exactly one stage, with the stages that they change. */
-export function unusualChanges(suite: Suite): Record<string, string[]> {
-  const changes = suite.scenarios.flatMap((scenario): [string, Change][] =>
-    'change' in scenario ? [[scenario.id, scenario.change]] : [],
-  );
-  return Object.fromEntries(
-    changes.map(([id, change]) => [id, changedStages(change)] as const).filter(([, stages]) => stages.length !== 1),
-  );
 }
