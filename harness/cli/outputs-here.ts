@@ -10,6 +10,7 @@ export function outputsHere() {
     cwd: process.cwd(),
     terminal: displayOf(process.stdout),
     summaryFile: summary === '' ? undefined : summary,
+    notice: (message: string): void => void process.stderr.write(`${message}\n`),
     actions: inActions(process.env),
   };
 }

@@ -1,6 +1,7 @@
 /** The verdict as a small SVG picture, for a page or a README. It shows words of ours and numbers only: nothing of the endpoint. */
 import type { ResultDocument } from '../result/result-document.ts';
-import { VERDICT_WORDS } from './headline-words.ts';
+import { isPartial } from '../result/tally.ts';
+import { headline } from './headline-words.ts';
 
 const LABEL = 'hookproof';
 
@@ -23,22 +24,20 @@ function widthOf(text: string): number {
   );
 }
 
-/** "conformant", "not conformant · 34 failed", "interrupted": a run that was broken off says so and nothing better. */
-function message({ counts, interrupted, judged, planned, profile, shard, verdict }: ResultDocument): string {
-  const words = VERDICT_WORDS[verdict].toLowerCase();
+/** "conformant", "not conformant · 34 failed"; "partial run" when a part of the catalogue was not run. */
+function message(document: ResultDocument): string {
+  const { counts, profile, verdict } = document;
   const parts = [
-    interrupted || judged !== planned ? 'interrupted' : words,
+    isPartial(document) ? 'partial run' : headline(document).toLowerCase(),
     verdict === 'nonconformant' && counts.fail > 0 && `${counts.fail} failed`,
     profile,
-    shard !== null && `shard ${shard.index} of ${shard.of}`,
   ];
   return parts.filter((part) => part !== false && part !== null).join(' · ');
 }
 
-function colourOf({ interrupted, judged, planned, verdict }: ResultDocument): string {
-  // Half a run proves no conformance, and a failure stays one.
-  const unfinished = (interrupted || judged !== planned) && verdict === 'conformant';
-  return COLOURS[unfinished ? 'inconclusive' : verdict];
+function colourOf(document: ResultDocument): string {
+  const { verdict } = document;
+  return COLOURS[isPartial(document) && verdict === 'conformant' ? 'inconclusive' : verdict];
 }
 
 /** The picture, ending with a newline: 20 pixels high, without any reference to fonts, styles or addresses elsewhere. */

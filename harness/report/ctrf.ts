@@ -9,7 +9,7 @@
  * Only fields are used that the schema has had since its first releases, because it allows no others.
  */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { exitCodeOf } from '../result/tally.ts';
+import { exitCodeOf, isPartial } from '../result/tally.ts';
 import { visibleJson } from './json.ts';
 import { details, incompleteness, message, outcomeOf, whySkipped } from './outcome.ts';
 import { visible } from './visible.ts';
@@ -107,7 +107,8 @@ export function renderCtrf(document: ResultDocument): string {
       environment: { appName: visible(target.url), ...(profile !== null && { testEnvironment: profile }) },
       extra: {
         'hookproof.run': {
-          verdict: document.verdict,
+          verdict: isPartial(document) ? null : document.verdict,
+          partial: isPartial(document),
           seed,
           shard,
           catalogue: catalogue.digest,

@@ -1,14 +1,36 @@
 /** The verdict of a run in words that every report shares: the verdict, the numbers, what was tested, what to bear in mind. Pure. */
-import type { ResultDocument, RunVerdict } from '../result/result-document.ts';
-import { isScored } from '../result/tally.ts';
+import type { PartialReason, ResultDocument, RunVerdict } from '../result/result-document.ts';
+import { isPartial, isScored } from '../result/tally.ts';
 import { counted } from './layout.ts';
 
-export const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
+const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   conformant: 'CONFORMANT',
   nonconformant: 'NOT CONFORMANT',
   inconclusive: 'NO VERDICT',
   'harness-error': 'HARNESS ERROR',
 };
+
+/** The numbers of checks that were run, without a verdict, and of those that were not run. */
+function runCounts({ counts, planned, results }: ResultDocument): { run: number; judged: number; notRun: number } {
+  const judged = counts.pass + counts.fail + counts.warn;
+  const left = results.filter(
+    ({ exchanges, observed, verdict }) => verdict === 'inconclusive' && observed === '' && exchanges.length === 0,
+  ).length;
+  const notRun = left + planned - results.length;
+  return { run: planned - notRun - counts.notApplicable, judged, notRun };
+}
+
+/**
+ * "NOT CONFORMANT"; of a partial run, which has no verdict, "3 of 680 checks run, all passed (partial run, no verdict)".
+ */
+export function headline(document: ResultDocument): string {
+  if (!isPartial(document)) return VERDICT_WORDS[document.verdict];
+  const { catalogue, counts } = document;
+  const { run } = runCounts(document);
+  const outcome = run > 0 && run === counts.pass ? 'all passed' : counted(counts.fail, 'failure');
+  const passed = outcome === '0 failures' ? 'none failed' : outcome;
+  return `${run} of ${counted(catalogue.scenarios, 'check')} run${run > 0 ? `, ${passed}` : ''} (partial run, no verdict)`;
+}
 
 /** The sign that stands beside the verdict of a run: that of the checks which decided it. */
 export const VERDICT_SIGN = {
@@ -18,13 +40,24 @@ export const VERDICT_SIGN = {
   'harness-error': 'harness-error',
 } as const;
 
+const PARTIAL_WORDS: Readonly<Record<PartialReason, string>> = {
+  selection: 'a selection of checks',
+  shard: 'one shard',
+  bail: 'stopped after the first failure',
+  'time-limit': 'stopped at the time limit',
+  interruption: 'interrupted',
+};
+
 /** What the verdict does not say by itself. */
 export function caveats(document: ResultDocument): string[] {
   const lines: string[] = [];
-  if (document.interrupted) lines.push('interrupted: what follows is a partial report');
+  const because = (document.partialReasons ?? []).map((reason) => PARTIAL_WORDS[reason]);
+  if (document.interrupted && because.length === 0) because.push(PARTIAL_WORDS.interruption);
+  if (isPartial(document)) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
   if (document.verdict === 'harness-error')
     lines.push('hookproof itself went wrong, so this says nothing about the endpoint');
-  if (document.verdict === 'inconclusive') lines.push('nothing is proved, neither for the endpoint nor against it');
+  if (document.verdict === 'inconclusive' && !isPartial(document))
+    lines.push('nothing is proved, neither for the endpoint nor against it');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
   return [...lines, ...aboutBaseline(document)];
 }
@@ -63,9 +96,23 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
   return named.length === 0 ? 'nothing was judged' : named.join(', ');
 }
 
-/** "600 of 600 planned checks judged". */
-export function judgedLine({ judged, planned }: Pick<ResultDocument, 'judged' | 'planned'>): string {
-  return `${judged} of ${planned} planned checks judged`;
+/** "304 of 680 planned checks judged, 376 not run". */
+export function judgedLine(document: ResultDocument): string {
+  const { counts, planned } = document;
+  const { judged, notRun } = runCounts(document);
+  const rest: [number, string][] = [
+    [counts.notApplicable, 'not applicable'],
+    [planned - judged - notRun - counts.notApplicable, 'without a verdict'],
+    [notRun, 'not run'],
+  ];
+  const named = rest.filter(([count]) => count > 0).map(([count, word]) => `, ${count} ${word}`);
+  return `${judged} of ${planned} planned checks judged${named.join('')}`;
+}
+
+/** Whether every planned check that applies has a verdict. */
+export function isComplete(document: ResultDocument): boolean {
+  const { counts, interrupted, planned } = document;
+  return !interrupted && runCounts(document).judged + counts.notApplicable === planned;
 }
 
 /** "TLSv1.3 TLS_AES_256_GCM_SHA384, certificate until 2027-01-31". */

@@ -1,14 +1,6 @@
 /** The first lines of the terminal report: the verdict, the numbers, and what was tested. */
 import type { ResultDocument } from '../result/result-document.ts';
-import {
-  caveats,
-  connectionOf,
-  featuresOf,
-  fixturesOf,
-  numbers,
-  VERDICT_SIGN,
-  VERDICT_WORDS,
-} from './headline-words.ts';
+import { caveats, connectionOf, featuresOf, fixturesOf, headline, numbers, VERDICT_SIGN } from './headline-words.ts';
 import type { Layout } from './layout.ts';
 import { displayWidth } from './wrap.ts';
 
@@ -27,7 +19,7 @@ function circumstances(document: ResultDocument): string {
 /** The verdict in short, for the end of a long report. */
 export function renderClosing(document: ResultDocument, layout: Layout): string[] {
   const verdict = VERDICT_SIGN[document.verdict];
-  const words = layout.paint(VERDICT_WORDS[document.verdict], 'bold', layout.style(verdict));
+  const words = layout.paint(headline(document), 'bold', layout.style(verdict));
   const [main] = document.diagnosis;
   return [
     `${layout.sign(verdict)} ${words}: ${numbers(document)}`,
@@ -37,10 +29,10 @@ export function renderClosing(document: ResultDocument, layout: Layout): string[
 
 export function renderHeadline(document: ResultDocument, layout: Layout): string[] {
   const verdict = VERDICT_SIGN[document.verdict];
-  const words = layout.paint(VERDICT_WORDS[document.verdict], 'bold', layout.style(verdict));
+  const words = layout.paint(headline(document), 'bold', layout.style(verdict));
   const first = `${layout.sign(verdict)} ${words}`;
   const url = layout.safe(document.target.url);
-  const besides = VERDICT_WORDS[document.verdict].length + 4;
+  const besides = headline(document).length + 4;
   return [
     // A URL is only broken when a line of its own is too short for it.
     ...(displayWidth(url) <= layout.width - besides ? [`${first}  ${url}`] : [first, ...layout.paragraph('  ', url)]),

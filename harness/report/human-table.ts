@@ -1,7 +1,7 @@
 /** The table of suites, and the last line of the report. */
 import type { ResultDocument, ScenarioResult, Verdict } from '../result/result-document.ts';
 import { groupBy } from './group.ts';
-import { judgedLine } from './headline-words.ts';
+import { isComplete, judgedLine } from './headline-words.ts';
 import { counted, formatDuration, type Layout } from './layout.ts';
 import { displayWidth, truncate } from './wrap.ts';
 
@@ -49,7 +49,7 @@ export function renderTable(results: readonly ScenarioResult[], layout: Layout):
 /** Never wrapped, so that it is always the last line. */
 export function renderLastLine(document: ResultDocument, layout: Layout): string {
   const judged = judgedLine(document);
-  const complete = document.judged === document.planned && !document.interrupted;
+  const complete = isComplete(document);
   const rest = `${counted(document.requests, 'request')}, ${formatDuration(document.durationMs)}, seed ${layout.safe(document.seed)}`;
   return `${layout.paint(judged, 'bold', complete ? 'green' : 'yellow')}, ${rest}`;
 }

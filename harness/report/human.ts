@@ -1,6 +1,6 @@
 /** The terminal report. It reads from the top: the verdict, the cause, what failed and how to mend it, then all the rest. */
 import type { ResultDocument } from '../result/result-document.ts';
-import { isScored } from '../result/tally.ts';
+import { isPartial, isScored } from '../result/tally.ts';
 import { renderKnown, renderStale } from './human-baseline.ts';
 import { renderCases } from './human-cases.ts';
 import { renderDiagnosis } from './human-diagnosis.ts';
@@ -58,7 +58,8 @@ export function renderHuman(document: ResultDocument, options: TerminalOptions):
     [renderLastLine(document, layout)],
   ];
   const long = sections.flat().length > SCREEN_LINES;
-  if (long && document.verdict !== 'conformant') sections.splice(-1, 0, renderClosing(document, layout));
+  if (long && (document.verdict !== 'conformant' || isPartial(document)))
+    sections.splice(-1, 0, renderClosing(document, layout));
   return `${sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))

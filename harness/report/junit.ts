@@ -6,6 +6,7 @@
  * system-out, except in a strict run, where it fails as the run does.
  */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import { isPartial } from '../result/tally.ts';
 import { closeness, NOTHING_FITS, namesOf } from './diagnosis-words.ts';
 import { groupBy } from './group.ts';
 import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped } from './outcome.ts';
@@ -96,7 +97,8 @@ export function renderJunit(document: ResultDocument): string {
       children: [
         property('url', document.target.url),
         property('features', document.target.features.join(', ')),
-        property('verdict', document.verdict),
+        property('verdict', isPartial(document) ? 'none' : document.verdict),
+        property('partial', String(isPartial(document))),
         property('seed', document.seed),
         property('catalogue.digest', document.catalogue.digest),
         property('hookproof.version', document.tool.version),

@@ -1,6 +1,7 @@
 /** What a check is in the words of test reports (JUnit, CTRF), and what such a report says of it. Pure. */
 import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import { failsTheRun, isScored } from '../result/tally.ts';
+import { judgedLine } from './headline-words.ts';
 
 /** JUnit's four words: an error is a check that came to no verdict. */
 export type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
@@ -63,7 +64,8 @@ export function details(result: ScenarioResult): string {
 }
 
 /** What a run lacks that did not judge everything; null for a whole one. */
-export function incompleteness({ judged, planned, interrupted }: ResultDocument): string | null {
+export function incompleteness(document: ResultDocument): string | null {
+  const { judged, planned, interrupted } = document;
   if (judged === planned && !interrupted) return null;
-  return `${judged} of ${planned} planned checks judged${interrupted ? ': the run was interrupted' : ''}`;
+  return `${judgedLine(document)}${interrupted ? ': the run was interrupted' : ''}`;
 }

@@ -1,6 +1,7 @@
 /** What a person sees while a run goes on. It goes to standard error: the result alone is on standard output. */
 import type { ScenarioResult } from '../result/result-document.ts';
 import type { RunEvent, RunListener } from '../result/run-event.ts';
+import { headline } from './headline-words.ts';
 import { counted, createLayout, formatDuration, type Layout } from './layout.ts';
 import { displayWidth, truncate } from './wrap.ts';
 
@@ -127,9 +128,7 @@ export function createProgress(options: ProgressOptions): RunListener {
         if (end !== '') options.stream.write(end);
         const { document } = event;
         if (!options.isTTY) {
-          print([
-            `${document.judged} of ${document.planned} judged in ${formatDuration(document.durationMs)}: ${document.verdict}`,
-          ]);
+          print([`Finished in ${formatDuration(document.durationMs)}: ${headline(document)}`]);
         }
         return;
       }

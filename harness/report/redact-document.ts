@@ -8,6 +8,7 @@ const CLOSED: ReadonlySet<string> = new Set([
   'features',
   'leak',
   'level',
+  'partialReasons',
   'problem',
   'profile',
   'relation',

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { HookproofError } from '../../contract/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
+import { isPartial } from '../result/tally.ts';
 import { defuse } from './github/defuse.ts';
 import type { TerminalOptions } from './layout.ts';
 import { redactDocument } from './redact-document.ts';
@@ -22,6 +23,8 @@ export interface WriteOptions {
   readonly streamed?: readonly Reporter[];
   /** Where GitHub Actions takes the job summary from: the `github` reporter adds to this file. */
   readonly summaryFile?: string | undefined;
+  /** Takes a sentence about a report that is not written, for standard error. */
+  readonly notice?: (message: string) => void;
   /** Whether a runner of GitHub Actions reads standard output: then nothing on it that a person reads is a command. */
   readonly actions?: boolean;
 }
@@ -109,6 +112,8 @@ export async function writeReports(
 ): Promise<WrittenReport[]> {
   const { cwd, redactor, stdout, streamed = [], summaryFile } = options;
   const redacted = redactDocument(document, redactor);
+  const isSkipped = ({ name }: Reporter): boolean => name === 'badge' && isPartial(document);
+  if (reporters.some(isSkipped)) options.notice?.('No badge is written: a partial run has no verdict.');
   const written: WrittenReport[] = [];
   const failures: HookproofError[] = [];
   if (summaryFile !== undefined && reporters.some(({ name }) => name === 'github')) {
@@ -118,7 +123,7 @@ export async function writeReports(
   }
   for (const reporter of reporters) {
     const { name, file } = reporter;
-    if (file === null) continue;
+    if (file === null || isSkipped(reporter)) continue;
     const path = resolve(cwd, file);
     try {
       if (!streamed.includes(reporter)) await writeTarget(path, await render(name, redacted, PLAIN));
@@ -129,7 +134,7 @@ export async function writeReports(
   }
   for (const reporter of reporters) {
     const { name, file } = reporter;
-    if (file !== null || streamed.includes(reporter)) continue;
+    if (file !== null || streamed.includes(reporter) || isSkipped(reporter)) continue;
     try {
       const text = await render(name, redacted, options.terminal ?? PLAIN);
       await writeStream(stdout, options.actions === true && name === 'human' ? defuse(text) : text);

@@ -8,6 +8,7 @@ import { shardRecord } from './shard-record.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
 const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
+const PARTIAL_REASONS = ['selection', 'shard', 'bail', 'time-limit', 'interruption'] as const;
 const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
 
 const text = z.string();
@@ -150,7 +151,12 @@ export const resultDocument = z.strictObject({
   shardRecord: shardRecord.optional(),
   startedAt: text,
   durationMs: milliseconds,
+  /** Of the checks that were run. A partial run has no verdict about the endpoint, and no report shows one. */
   verdict: z.enum(RUN_VERDICTS),
+  /** Whether a part of the catalogue was not run. Absent in documents of earlier versions. */
+  partial: z.boolean().optional(),
+  /** Why a run is partial; absent for a whole one. */
+  partialReasons: z.array(z.enum(PARTIAL_REASONS)).optional(),
   strict: z.boolean(),
   interrupted: z.boolean(),
   planned: z.int().nonnegative(),
@@ -176,6 +182,7 @@ export const resultDocument = z.strictObject({
 });
 
 export type Verdict = (typeof VERDICTS)[number];
+export type PartialReason = (typeof PARTIAL_REASONS)[number];
 export type RunVerdict = (typeof RUN_VERDICTS)[number];
 export type ResultDocument = z.infer<typeof resultDocument>;
 export type ScenarioResult = z.infer<typeof result>;

@@ -114,12 +114,16 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
   const scoring = first.scoring && { ...first.scoring, notScored: idsIn(notScored) };
   const retried = new Set(shards.flatMap((shard) => shard.retried ?? []));
   const counted = results.filter((result) => isScored({ scoring }, result));
+  const inShards = new Set(shards.flatMap((shard) => shard.partialReasons ?? []));
+  inShards.delete('shard');
+  if (results.length < PLANNED.size) inShards.add('selection');
+  const partialReasons = [...inShards];
   const stack = first.shardRecord.stackGiven;
   const diagnosis = await diagnose({ results, outages: seen.outages, gate: gate.finding, stack });
   return {
     schemaVersion: 1,
     tool: first.tool,
-    catalogue: { digest: first.catalogue.digest, scenarios: results.length },
+    catalogue: { digest: first.catalogue.digest, scenarios: PLANNED.size },
     target: { ...first.target, tls: shards.find(({ target }) => target.tls !== null)?.target.tls ?? null },
     profile: first.profile,
     ...(scoring && { scoring }),
@@ -129,6 +133,8 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     startedAt: now.toISOString(),
     durationMs: Math.max(...ends) - start,
     verdict: runVerdict(tally(counted), first.strict),
+    partial: partialReasons.length > 0,
+    ...(partialReasons.length > 0 && { partialReasons }),
     strict: first.strict,
     interrupted: shards.some(({ interrupted }) => interrupted),
     planned: shards.reduce((sum, { planned }) => sum + planned, 0),

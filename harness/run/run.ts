@@ -7,7 +7,7 @@ import { type Baseline, baselineOutcome, knownIn } from '../baseline/index.ts';
 import { diagnose, type Finding, type Stack } from '../diagnose/index.ts';
 import { type AddressPolicy, LOCAL_TOO, type Pin, pinEndpoint, type Resolve } from '../net/index.ts';
 import { planScenarios, type Selection } from '../plan/plan.ts';
-import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import type { PartialReason, ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import type { RunListener } from '../result/run-event.ts';
 import { runVerdict, tally } from '../result/tally.ts';
 import type { Partner } from '../sender/index.ts';
@@ -113,12 +113,15 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   });
 
   const results = new Map<string, ScenarioResult>();
+  let bailed = false;
   const report = (given: ScenarioResult) => {
     const result = { ...given, known: knownIn(baseline, given, now) };
     results.set(result.id, result);
     listener({ type: 'scenario-finished', judged: results.size, planned: plan.length, result });
-    if (options.bail === true && result.verdict === 'fail' && result.known === null && counts(result))
+    if (options.bail === true && result.verdict === 'fail' && result.known === null && counts(result)) {
+      bailed ||= context.stopped === null;
       context.stopped ??= `stopped after the first failure (${result.id})`;
+    }
   };
   const settle = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
 
@@ -169,6 +172,13 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   const reason = signal.aborted
     ? 'the run was interrupted'
     : (context.stopped ?? (late.signal.aborted ? tooLate : 'not run'));
+  const isCutOff = results.size < plan.length;
+  const partialReasons: PartialReason[] = [];
+  if (selection.shard !== null) partialReasons.push('shard');
+  else if (plan.length < CATALOGUE_IDS.length) partialReasons.push('selection');
+  if (signal.aborted) partialReasons.push('interruption');
+  else if (isCutOff && bailed) partialReasons.push('bail');
+  else if (isCutOff && context.stopped === null && late.signal.aborted) partialReasons.push('time-limit');
   for (const planned of plan) if (!results.has(planned.scenario.id)) report(withoutVerdict(planned, reason));
   const ordered = plan.flatMap(({ scenario }) => results.get(scenario.id) ?? []);
   const { failedControls, outages } = context.seen;
@@ -178,7 +188,7 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
   const document: ResultDocument = {
     schemaVersion: 1,
     tool: { name: 'hookproof', version },
-    catalogue: { digest: catalogueDigest(), scenarios: plan.length },
+    catalogue: { digest: catalogueDigest(), scenarios: CATALOGUE_IDS.length },
     target: { url: partner.url, features, tls: inspection === null ? null : describeTls(inspection) },
     profile: options.profile ?? null,
     ...(revision !== null && { scoring: scoringOf(revision, ordered) }),
@@ -196,6 +206,8 @@ export async function run(options: RunOptions): Promise<ResultDocument> {
     startedAt: now.toISOString(),
     durationMs: performance.now() - started,
     verdict: runVerdict(tally(ordered.filter(counts)), strict),
+    partial: partialReasons.length > 0,
+    ...(partialReasons.length > 0 && { partialReasons }),
     strict,
     interrupted: signal.aborted,
     planned: plan.length,

@@ -312,7 +312,7 @@ describe('an endpoint that is wrong as a whole', () => {
         stderr: '',
       });
       expect(finished.stdout.replace(/\s+/g, ' ')).toContain(says);
-      expect(finished.stdout).toMatch(/(\d+) of \1 planned checks judged/);
+      expect(finished.stdout).toMatch(/\d+ of \d+ planned checks judged/);
       expect(finished.stdout).not.toContain(SECRET);
     },
   );

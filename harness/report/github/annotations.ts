@@ -3,7 +3,7 @@ import type { ResultDocument, ScenarioResult } from '../../result/result-documen
 import { exitCodeOf, failsTheRun, isScored } from '../../result/tally.ts';
 import { type Cause, causesOf } from '../causes.ts';
 import { namesOf } from '../diagnosis-words.ts';
-import { caveats, judgedLine, numbers, VERDICT_WORDS } from '../headline-words.ts';
+import { caveats, headline, judgedLine, numbers } from '../headline-words.ts';
 import { visible } from '../visible.ts';
 import { defuse } from './defuse.ts';
 
@@ -63,7 +63,7 @@ export function fresh(document: ResultDocument): ScenarioResult[] {
 
 /** The commands, one a line. A run that fails the step begins with an error, any other with a notice. */
 export function renderAnnotations(document: ResultDocument): string {
-  const { baseline, diagnosis, interrupted, strict, verdict } = document;
+  const { baseline, diagnosis, interrupted, strict } = document;
   const results = fresh(document);
   const failing = results.filter((result) => failsTheRun(result.verdict, strict));
   const warnings = strict ? [] : results.filter((result) => result.verdict === 'warn');
@@ -72,7 +72,7 @@ export function renderAnnotations(document: ResultDocument): string {
     results.filter((one) => ['inconclusive', 'harness-error'].includes(one.verdict)).map(({ reason }) => reason),
   );
   return [
-    command(good ? 'notice' : 'error', `hookproof: ${VERDICT_WORDS[verdict]}`, [
+    command(good ? 'notice' : 'error', `hookproof: ${headline(document)}`, [
       `${numbers(document)}; ${judgedLine(document)}`,
       ...caveats(document),
       ...[...reasons].slice(0, 2),

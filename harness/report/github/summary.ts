@@ -4,7 +4,7 @@ import { failsTheRun, isScored } from '../../result/tally.ts';
 import { type Cause, causesOf } from '../causes.ts';
 import { closeness, NOTHING_FITS, namesOf } from '../diagnosis-words.ts';
 import { groupBy } from '../group.ts';
-import { caveats, featuresOf, judgedLine, numbers, VERDICT_WORDS } from '../headline-words.ts';
+import { caveats, featuresOf, headline, judgedLine, numbers } from '../headline-words.ts';
 import { counted } from '../layout.ts';
 import { fresh } from './annotations.ts';
 import { code, folded, prose } from './markdown.ts';
@@ -18,7 +18,7 @@ const MOST_LISTED = 250;
 
 const SIGN = { conformant: '✅', nonconformant: '❌', inconclusive: '❔', 'harness-error': '⚠️' } as const;
 
-function headline(document: ResultDocument): string[] {
+function opening(document: ResultDocument): string[] {
   const { profile, scoring, seed, shard, target, tool, verdict } = document;
   const scope = [
     `${featuresOf(target)}`,
@@ -27,7 +27,7 @@ function headline(document: ResultDocument): string[] {
     ...(shard === null ? [] : [`shard ${shard.index} of ${shard.of}`]),
   ];
   return [
-    `## ${SIGN[verdict]} hookproof: ${VERDICT_WORDS[verdict]}`,
+    `## ${SIGN[verdict]} hookproof: ${headline(document)}`,
     '',
     `**${numbers(document)}**; ${judgedLine(document)}.`,
     '',
@@ -93,7 +93,7 @@ function blocksOf(document: ResultDocument): string[][] {
   );
   const notScored = results.filter((result) => !isScored(document, result) && result.verdict !== 'pass');
   return [
-    headline(document),
+    opening(document),
     diagnosisOf(document),
     ...(causes.length === 0 ? [] : [['### What must be mended', ''], ...causes, ['']]),
     foldedList('Entries of the baseline that no longer hold', baseline?.stale ?? [], ({ message }) => prose(message)),

@@ -5,10 +5,11 @@ import {
   connectionOf,
   featuresOf,
   fixturesOf,
+  headline,
+  isComplete,
   judgedLine,
   numbers,
   VERDICT_SIGN,
-  VERDICT_WORDS,
 } from '../headline-words.ts';
 import { counted, formatDuration } from '../layout.ts';
 import { html, type Markup } from './markup.ts';
@@ -74,19 +75,9 @@ function clientCertificate(tls: ResultDocument['target']['tls']): string {
   return tls.clientCertificateRequested ? 'asked for' : 'not asked for';
 }
 
-function warnings(document: ResultDocument): string[] {
-  const { shard } = document;
-  const part =
-    shard === null
-      ? []
-      : [`shard ${shard.index} of ${shard.of}: a part of the catalogue, and no verdict about the whole`];
-  return [...caveats(document), ...part];
-}
-
 export function masthead(document: ResultDocument): Markup {
-  const { interrupted, judged, planned, verdict } = document;
+  const { verdict } = document;
   const face = faceOf(VERDICT_SIGN[verdict]);
-  const words = VERDICT_WORDS[verdict];
-  const complete = judged === planned && !interrupted;
-  return html`<header><p class="brand">hookproof report</p><h1><svg class="shape v-${face.verdict}" viewBox="0 0 8 8" aria-hidden="true"><path d="M0 0${verdict === 'conformant' ? TICK : face.path}"/></svg>${words.charAt(0)}${words.slice(1).toLowerCase()}</h1><p class="url">${document.target.url}</p>${bar(document)}<p class="numbers">${numbers(document)}. <strong>${judgedLine(document)}</strong>${!complete && html` <em>incomplete</em>`}</p>${warnings(document).map((line) => html`<p class="caveat">${capital(line)}.</p>`)}</header>`;
+  const words = headline(document);
+  return html`<header><p class="brand">hookproof report</p><h1><svg class="shape v-${face.verdict}" viewBox="0 0 8 8" aria-hidden="true"><path d="M0 0${verdict === 'conformant' ? TICK : face.path}"/></svg>${words.charAt(0)}${words.slice(1).toLowerCase()}</h1><p class="url">${document.target.url}</p>${bar(document)}<p class="numbers">${numbers(document)}. <strong>${judgedLine(document)}</strong>${!isComplete(document) && html` <em>incomplete</em>`}</p>${caveats(document).map((line) => html`<p class="caveat">${capital(line)}.</p>`)}</header>`;
 }

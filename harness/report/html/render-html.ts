@@ -7,7 +7,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { ResultDocument } from '../../result/result-document.ts';
-import { VERDICT_WORDS } from '../headline-words.ts';
+import { isPartial } from '../../result/tally.ts';
+import { headline } from '../headline-words.ts';
 import { evidenceOf } from './allowance.ts';
 import { behaviour } from './behaviour.ts';
 import { advice, known, notes, notVerified, stale } from './besides.ts';
@@ -40,8 +41,13 @@ function numbered(names: readonly string[]): ReadonlyMap<string, number> {
   return new Map(names.map((name, at) => [name, at]));
 }
 
-function goodNews({ counts, verdict }: ResultDocument): Markup | '' {
-  if (verdict !== 'conformant' || counts.warn > 0) return '';
+/** Whether the endpoint passed the whole catalogue without a warning. */
+function isFlawless(document: ResultDocument): boolean {
+  return document.verdict === 'conformant' && document.counts.warn === 0 && !isPartial(document);
+}
+
+function goodNews(document: ResultDocument): Markup | '' {
+  if (!isFlawless(document)) return '';
   return html`<section><h2>What must be mended</h2><p>Nothing. Every check that applies was judged, and none failed. What this does not say stands under <a href="#unseen">Not verified</a>.</p></section>`;
 }
 
@@ -54,7 +60,7 @@ function body(document: ResultDocument): Markup {
   const evidence = evidenceOf(results);
   const unseen = html`<div id="unseen">${notVerified(document.notVerified)}</div>`;
   // Where there is little to say, what no run can see stands in the middle of the page, and else at its side.
-  const hasNews = document.verdict !== 'conformant' || document.counts.warn > 0;
+  const hasNews = !isFlawless(document);
   return html`${masthead(document)}
 <main><div class="first"><div class="lead">${behaviour(document)}${stale(baseline, places)}${harnessErrors(results, places)}${mend(document, places)}${goodNews(document)}${known(results, baseline, places)}${inconclusive(document, places)}${advice(document.advice)}${notes(results, places)}${!hasNews && unseen}</div>
 <aside><section><h2>This run</h2>${facts(document)}</section>${hasNews && unseen}</aside></div>
@@ -69,7 +75,7 @@ ${
 /** The document as a page, ending with a newline. */
 export function renderHtml(document: ResultDocument): string {
   const head = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy()}"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark"><title>${VERDICT_WORDS[document.verdict].toLowerCase()}: ${document.target.url} - hookproof</title>`;
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy()}"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark"><title>${headline(document).toLowerCase()}: ${document.target.url} - hookproof</title>`;
   // Constants of ours, whose digests stand in the policy: they are written as they are.
   return `${textOf(head)}<style>${STYLE}</style></head><body>${textOf(body(document))}<script>${SCRIPT}</script></body></html>\n`;
 }

@@ -199,7 +199,7 @@ describe('the terminal report', () => {
         'malformed    1    0    0            0    0     0',
         'tls          0    0    0            0    2     0',
         '',
-        '7 of 7 planned checks judged, 15 requests, 840 ms, seed 7f3a',
+        '4 of 7 planned checks judged, 2 not applicable, 1 without a verdict, 15 requests, 840 ms, seed 7f3a',
       ),
     );
   });
@@ -227,7 +227,7 @@ describe('the terminal report', () => {
         'valid        0    0    0            2    0     0',
         'signature    0    0    0            3    0     0',
         '',
-        '5 of 5 planned checks judged, 11 requests, 840 ms, seed 7f3a',
+        '0 of 5 planned checks judged, 5 not run, 11 requests, 840 ms, seed 7f3a',
       ),
     );
   });
@@ -276,7 +276,7 @@ describe('the terminal report', () => {
     const warned = documentWith({ results: [resultWith({ verdict: 'warn' })], strict: true, verdict: 'nonconformant' });
     expect(renderHuman(warned, PLAIN)).toContain('  strict: warnings fail the run\n');
     const cut = documentWith({ interrupted: true, planned: 9 });
-    expect(renderHuman(cut, PLAIN)).toContain('  interrupted: what follows is a partial report\n');
+    expect(renderHuman(cut, PLAIN)).toContain('  interrupted: only a run of the whole catalogue gives a verdict\n');
     expect(renderHuman(cut, PLAIN).trimEnd().split('\n').at(-1)).toMatch(/^1 of 9 planned checks judged, /);
     const broken = documentWith({ results: [resultWith({ verdict: 'harness-error', reason: 'the probe was wrong' })] });
     expect(renderHuman(broken, PLAIN).split('\n').slice(0, 9)).toEqual([

@@ -115,6 +115,7 @@ describe('the JUnit report', () => {
       ['url', 'http://127.0.0.1:8080/hooks'],
       ['features', 'hmac, api-key'],
       ['verdict', 'harness-error'],
+      ['partial', 'false'],
       ['seed', '7f3a'],
       ['catalogue.digest', 'sha256:0123456789abcdef'],
       ['hookproof.version', '0.1.0'],
@@ -164,7 +165,7 @@ describe('the JUnit report', () => {
     const root = parseXml(renderJunit(documentWith({ interrupted: true, planned: 5 })));
     expect(root.attributes).toMatchObject({ tests: '2', errors: '1' });
     expect(root.children[1]?.children[1]?.children[0]?.attributes).toEqual({
-      message: '1 of 5 planned checks judged: the run was interrupted',
+      message: '1 of 5 planned checks judged, 4 not run: the run was interrupted',
       type: 'incomplete',
     });
   });

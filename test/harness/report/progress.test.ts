@@ -47,7 +47,7 @@ describe('progress without a terminal', () => {
         '        200\n2 of 4 judged, 1 failure so far\n',
       '! warn  http/case: Refuses a delivery without a signature; answered 403\n3 of 4 judged, 1 failure so far\n',
       '? inconclusive  rate-limited (first at http/slow)\n',
-      '4 of 4 judged in 840 ms: nonconformant\n',
+      'Finished in 840 ms: NOT CONFORMANT\n',
     ]);
   });
 
@@ -61,7 +61,7 @@ describe('progress without a terminal', () => {
       '50 of 200 judged, 0 failures so far',
       '100 of 200 judged, 0 failures so far',
       '150 of 200 judged, 0 failures so far',
-      '200 of 200 judged in 840 ms: inconclusive',
+      'Finished in 840 ms: NO VERDICT',
       '',
     ]);
   });
