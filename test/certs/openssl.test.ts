@@ -1,24 +1,14 @@
 /** Files as openssl writes them, and the commands of the hints, which have to lead to what the loader reads. */
-import { execFileSync, execSync } from 'node:child_process';
+import { execSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCertificates, readIdentity, readPrivateKey } from '../../certs/index.ts';
+import { lacks } from '../setup/programs.ts';
 import { type Material, material, PASSPHRASE } from './material.ts';
 
-function hasOpenssl(): boolean {
-  try {
-    return /^OpenSSL 3/.test(execFileSync('openssl', ['version'], { encoding: 'utf8' }));
-  } catch {
-    return false;
-  }
-}
-
-const available = hasOpenssl();
-if (!available) console.warn('skipped: files made by openssl (there is no OpenSSL 3 on this machine)');
-
-describe.skipIf(!available)('files made by openssl', () => {
+describe.skipIf(lacks('openssl'))('files made by openssl', () => {
   let m: Material;
   let directory: string;
 

@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { MAIN } from '../cli/hookproof.ts';
 import { endReceivers, startedReceiver } from '../cli/receivers.ts';
+import { lacks } from '../setup/programs.ts';
 import { readJenkinsfile } from './jenkinsfile.ts';
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
@@ -34,7 +35,7 @@ async function play(shell: readonly string[], script: string, env: Readonly<Reco
     const child = execFile(
       program,
       [...args, join(cwd, 'script')],
-      { cwd, env: { PATH: `${folder}:/usr/bin:/bin`, ...env } },
+      { cwd, env: { PATH: `${folder}${delimiter}${process.env.PATH}`, ...env } },
       (_, stdout, stderr) => done({ code: child.exitCode ?? -1, cwd, log: stdout + stderr }),
     );
   });
@@ -48,7 +49,7 @@ async function receiver(...args: string[]) {
   return { env, stop: started.stop };
 }
 
-describe('GitLab', () => {
+describe.skipIf(lacks('bash'))('GitLab', () => {
   const GITLAB = ['bash', '-eo', 'pipefail'];
 
   it('has the report that GitLab shows, the image of the Dockerfile, and ends with the exit code of the run', async () => {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../certs/index.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 
 const SECRET = randomBytes(32).toString('base64');
@@ -189,7 +190,7 @@ describe('a certification', () => {
   });
 });
 
-describe('OpenSSL, by the words of the page', () => {
+describe.skipIf(lacks('bash', 'openssl'))('OpenSSL, by the words of the page', () => {
   let commands = '';
   beforeAll(async () => {
     const page = await readFile(new URL('../../docs/certification.md', import.meta.url), 'utf8');

@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,13 +12,8 @@ import { parse } from 'yaml';
 import { WORKING_SET_FILES, WORKING_SET_FIXTURES } from '../../certs/index.ts';
 import { ask, type TlsServer, tlsServer, VERSIONS } from '../certs/talk.ts';
 import { listen } from '../endpoints/listen.ts';
+import { lacks, pathOf } from '../setup/programs.ts';
 import { type Finished, hookproof } from './hookproof.ts';
-
-const NGINX = '/usr/sbin/nginx';
-const hasNginx = existsSync(NGINX);
-if (!hasNginx) process.stderr.write(`skipped: the nginx lines of a working set need ${NGINX}\n`);
-const lacking = ['bash', 'curl', 'base64'].filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
-if (lacking.length > 0) process.stderr.write(`skipped: the curl lines of a working set need ${lacking.join(', ')}\n`);
 
 const CA_KEYS = ['ca-key.pem', 'client-ca-key.pem'];
 const COMMON_FILES = WORKING_SET_FILES.filter((name) => !CA_KEYS.includes(name));
@@ -167,7 +162,7 @@ describe('a working set', () => {
       );
     });
 
-  it.skipIf(lacking.length > 0)('has lines for curl that work as they stand', async () => {
+  it.skipIf(lacks('bash', 'curl'))('has lines for curl that work as they stand', async () => {
     const [right, none, expired] = await Promise.all(
       lines(/^curl/).map((line) => run(line.replace(':3000/', `:${server.port}/`))),
     );
@@ -183,7 +178,7 @@ describe('a working set', () => {
     expect(printed).toEqual(lines(/^curl/));
   });
 
-  it.skipIf(!hasNginx)('has lines for nginx that work as they stand', async () => {
+  it.skipIf(lacks('nginx'))('has lines for nginx that work as they stand', async () => {
     const behind = await listen(createServer((_request, response) => response.end('from behind')));
     const port = await freePort();
     const block = lines(/^nginx/)
@@ -196,7 +191,9 @@ describe('a working set', () => {
       join(place, 'nginx.conf'),
       `daemon off;\nmaster_process off;\npid ${place}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${temporary.join('\n')}\n${block}\n}\n`,
     );
-    const nginx = spawn(NGINX, ['-p', place, '-c', join(place, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const nginx = spawn(pathOf('nginx') ?? 'nginx', ['-p', place, '-c', join(place, 'nginx.conf')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     const ended = once(nginx, 'exit');
     try {
       await answering(port, nginx);

@@ -8,6 +8,7 @@ import { displayWidth } from '../../harness/report/index.ts';
 import type { DurableInbox } from '../../receiver/index.ts';
 import { BINARY, filledInbox, HOSTILE } from '../receiver/inbox/filled-inbox.ts';
 import { lacks, STORES, type Store } from '../receiver/inbox/stores.ts';
+import { lacks as lacksProgram } from '../setup/programs.ts';
 import { hookproof, MAIN } from './hookproof.ts';
 import { inTerminal } from './in-terminal.ts';
 
@@ -179,7 +180,7 @@ describe('what is the same on every store', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('list fits a terminal', async () => {
+  it.skipIf(lacksProgram('python3'))('list fits a terminal', async () => {
     const { code, screen } = await inTerminal(['inbox', 'list', '--limit', '300'], { columns: 60, env });
     expect(code).toBe(0);
     const lines = screen
@@ -210,13 +211,13 @@ describe('what is the same on every store', () => {
     expect(outputs[7]?.stdout).toContain('"id":"not-text"');
   });
 
-  it('show --raw writes nothing to a terminal', async () => {
+  it.skipIf(lacksProgram('python3'))('show --raw writes nothing to a terminal', async () => {
     const { code, screen } = await inTerminal(['inbox', 'show', 'not-text', '--raw'], { columns: 80, env });
     expect([code, screen.includes('\u001b[2J')]).toEqual([2, false]);
     expect(screen).toContain('INBOX_RAW_TO_TERMINAL');
   });
 
-  it('replay asks in a terminal, and takes nothing but a yes for one', async () => {
+  it.skipIf(lacksProgram('python3'))('replay asks in a terminal, and takes nothing but a yes for one', async () => {
     const answer = (typed: string) => inTerminal(['inbox', 'replay', 'dead-buy'], { columns: 80, typed, env });
     for (const typed of ['\n', 'n\n', 'yesterday\n', '\u0004']) {
       const { code, screen } = await answer(typed);
@@ -248,7 +249,7 @@ describe('what is the same on every store', () => {
     expect(readdirSync(folder)).toEqual(['refunds.ndjson']);
   });
 
-  it('a reader that has seen enough is no error', () => {
+  it.skipIf(lacksProgram('bash'))('a reader that has seen enough is no error', () => {
     const script = '"$0" "$1" inbox export | head -n 1 >/dev/null; echo "$PIPESTATUS"';
     const said = execFileSync('bash', ['-c', `{ ${script}; } 2>&1`, process.execPath, MAIN], {
       env: { ...process.env, ...env },

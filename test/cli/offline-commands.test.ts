@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 
 const BODY = Buffer.from('{ "id": "7e57ca5e-é", "amount": 1.0, "url": "a/b" }\n');
@@ -16,8 +17,6 @@ function tellingSecret(): string {
 }
 const SECRET = tellingSecret();
 const env = { HOOKPROOF_SECRET: SECRET };
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-if (!hasOpenssl) process.stderr.write('skipped: the comparison with openssl needs openssl\n');
 
 let cwd = '';
 beforeAll(async () => {
@@ -31,7 +30,7 @@ const digest = (secret: string | Buffer = SECRET, body: Buffer | string = BODY) 
   createHmac('sha256', secret).update(body).digest();
 
 describe('sign', () => {
-  it.skipIf(!hasOpenssl)('gives what openssl gives, from a file and from a pipe', async () => {
+  it.skipIf(lacks('openssl'))('gives what openssl gives, from a file and from a pipe', async () => {
     // The secret goes through the environment of a shell, not through an argument of this process.
     const theirs = execFileSync('sh', ['-c', 'openssl dgst -sha256 -hmac "$S" -binary | openssl base64 -A'], {
       input: BODY,

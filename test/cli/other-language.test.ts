@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resultDocument } from '../../harness/result/result-document.ts';
+import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 
-const hasPython = spawnSync('python3', ['--version']).status === 0;
-if (!hasPython) process.stderr.write('skipped: the receiver in another language needs python3\n');
-
-describe.skipIf(!hasPython)('a right receiver that is not ours, in Python', () => {
+describe.skipIf(lacks('python3'))('a right receiver that is not ours, in Python', () => {
   const env = {
     HOOKPROOF_SECRET: randomBytes(32).toString('base64'),
     HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -13,10 +13,7 @@ import { createKit } from '../../harness/run/kit.ts';
 import { curlScript } from '../../harness/run/reproduce.ts';
 import type { Partner } from '../../harness/sender/index.ts';
 import { findScenario } from '../../scenarios/index.ts';
-
-const TOOLS = ['bash', 'curl', 'openssl'];
-const missing = TOOLS.filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
-if (missing.length > 0) process.stderr.write(`skipped: the reproduction scripts over TLS need ${missing.join(', ')}\n`);
+import { lacks } from '../setup/programs.ts';
 
 interface Seen {
   readonly version: string | null;
@@ -24,7 +21,7 @@ interface Seen {
   readonly protocol: string | false | null;
 }
 
-describe.skipIf(missing.length > 0)('the curl script of a probe over mutual TLS', () => {
+describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe over mutual TLS', () => {
   const seen: Seen[] = [];
   let partner: Partner = { url: '' };
   let env: NodeJS.ProcessEnv = {};

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,8 @@ import { createLane } from '../../harness/run/lane.ts';
 import { curlScript } from '../../harness/run/reproduce.ts';
 import type { Partner } from '../../harness/sender/index.ts';
 import { CATALOGUE, type ProbeScenario } from '../../scenarios/index.ts';
+import { lacks } from '../setup/programs.ts';
 import { type Recorded, recording } from './recording.ts';
-
-const TOOLS = ['bash', 'curl', 'openssl', 'xxd', 'od', 'python3'];
-const missing = TOOLS.filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0);
-if (missing.length > 0) process.stderr.write(`skipped: the reproduction scripts need ${missing.join(', ')}\n`);
 
 const PROBES = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(
   (one): one is ProbeScenario => 'change' in one && one.change.connect === undefined,
@@ -86,7 +83,7 @@ async function differenceOf(scenario: ProbeScenario, endpoint: Awaited<ReturnTyp
   return { id: scenario.id, harness, curl: curl ?? said, script };
 }
 
-describe.skipIf(missing.length > 0)('the curl script of a probe', () => {
+describe.skipIf(lacks('bash', 'curl', 'openssl', 'xxd', 'python3'))('the curl script of a probe', () => {
   let cwd = '';
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'hookproof-'));

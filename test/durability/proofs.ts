@@ -1,5 +1,6 @@
 /** Every proof in full, one after the other: the machine should have nothing else to do. */
 import { type PostgresServer, startPostgres } from '../setup/postgres.ts';
+import { lacks } from '../setup/programs.ts';
 import { type KillResult, killRounds } from './kill-rounds.ts';
 import { describeMachine } from './machine.ts';
 import { type OutageOptions, type OutageResult, outage, type Trouble } from './outage.ts';
@@ -158,7 +159,7 @@ async function allReplicas(withStore: WithStore): Promise<Proofs['replicas']> {
 }
 
 async function allSoaks(withStore: WithStore): Promise<Proofs['soaks']> {
-  const pinned = troubles.has('taskset') ? { under: ['taskset', '-c', '0'] } : {};
+  const pinned = !lacks('taskset') ? { under: ['taskset', '-c', '0'] } : {};
   const all: Proofs['soaks'][number][] = [];
   for (const [name, what, withHandlers, deliveries] of [
     ['SQLite', 'with handlers', true, SOAK],

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -29,7 +29,12 @@ describe('the Kubernetes Job', () => {
     );
     const [shell, ...rest] = [...container.command, ...container.args];
     const { stdout } = await promisify(execFile)(shell, rest, {
-      env: { ...env, FLEET_OUT: folder, JOB_COMPLETION_INDEX: String(index), PATH: `${folder}:/usr/bin:/bin` },
+      env: {
+        ...env,
+        FLEET_OUT: folder,
+        JOB_COMPLETION_INDEX: String(index),
+        PATH: `${folder}${delimiter}${process.env.PATH}`,
+      },
     });
     return stdout.trimEnd().split('\n');
   }

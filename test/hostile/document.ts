@@ -85,7 +85,7 @@ Held of every run:
   accepted, and when the receiver is down and does not come back.
 - It never exits with 0 and never says conformant; the exit code is 1 or 3.
 - At most ${mega(MOST_MEMORY_KB)} MB of memory at its peak. Of an answer 16 kB of head, 64 kB of body and 16 interim answers are read, and nothing is decompressed.
-- The JSON report keeps to its schema, the JUnit report is well-formed for xmllint, every line of the events parses, and no rendering, nor
+- The JSON report keeps to its schema, the JUnit report is well-formed XML, every line of the events parses, and no rendering, nor
   the terminal, holds a control character, an invisible one, a command of CI, or a credential.
 - Nothing is unhandled; no redirect is followed, and no cookie comes back.
 

@@ -95,7 +95,7 @@ export async function play(
       const text = await readFile(file, 'utf8');
       sizes.set(reporter, (await stat(file)).size);
       if (reporter === 'json') document = documentOf(text);
-      complaints.push(...(await check(text, file)).map((what) => `${reporter} ${what}`));
+      complaints.push(...(await check(text)).map((what) => `${reporter} ${what}`));
       complaints.push(
         ...[secret, apiKey].filter((word) => text.includes(word)).map(() => `${reporter} holds a credential`),
       );

@@ -2,8 +2,6 @@
  * The short form of `npm run hostile`: some of the endpoints, and some of the catalogue, in this process; and the two endings of the whole
  * program that matter most, in processes of their own.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createRedactor,
@@ -65,7 +63,7 @@ describe('hostile endpoints', () => {
   });
 
   it.each(SHORT)('%s: the run ends, is no pass, and every rendering is valid and harmless', async (name) => {
-    const { secret, apiKey, folder } = material;
+    const { secret, apiKey } = material;
     const up = await behaviourNamed(name).start(material);
     const redactor = createRedactor({ values: [secret, apiKey].map((value) => ({ name: 'secret', value })) });
     const limits = { timeoutMs: 200, recoveryMs: 200, concurrency: 8 };
@@ -84,9 +82,7 @@ describe('hostile endpoints', () => {
     const redacted = redactDocument(document, redactor);
     for (const { reporter, check } of RENDERINGS) {
       const text = RENDERERS[reporter]?.(redacted) ?? '';
-      const file = join(folder, `short.${reporter}`);
-      writeFileSync(file, text);
-      expect({ reporter, wrong: await check(text, file) }).toEqual({ reporter, wrong: [] });
+      expect({ reporter, wrong: await check(text) }).toEqual({ reporter, wrong: [] });
       expect([secret, apiKey].filter((word) => text.includes(word))).toEqual([]);
     }
   });
@@ -145,12 +141,10 @@ describe('the checks of a rendering', () => {
     ['json', json, '{"schemaVersion":2}'],
     ['ndjson', ndjson, '{"type":"run-started"}\n'],
   ])('%s: find what is wrong', async (_, rendering, text) => {
-    expect((await rendering!.check(text, '')).length).toBeGreaterThan(0);
+    expect((await rendering!.check(text)).length).toBeGreaterThan(0);
   });
 
-  it('junit: finds what is no XML', async () => {
-    const file = join(material.folder, 'no.xml');
-    writeFileSync(file, '<a>&x;</b>');
-    expect((await junit!.check('<a>&x;</b>', file)).length).toBeGreaterThan(0);
+  it('junit: finds what is not XML', async () => {
+    expect((await junit!.check('<a>&x;</b>')).length).toBeGreaterThan(0);
   });
 });

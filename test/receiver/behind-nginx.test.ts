@@ -1,5 +1,5 @@
 /** The lines for nginx in receiver/README.md, with nginx. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -7,11 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { lacks, pathOf } from '../setup/programs.ts';
 import { SECRET } from './deliveries.ts';
 import { deliver, makeCertificates, only, VERSIONS } from './tls-clients.ts';
-
-const NGINX = ['nginx', '/usr/sbin/nginx'].find((program) => spawnSync(program, ['-v']).status === 0);
-if (NGINX === undefined) console.log('skipped: the receiver behind nginx, because there is no nginx here');
 
 const LINES: Readonly<Record<string, string>> = {
   optional: 'ssl_verify_client optional; proxy_set_header X-SSL-Client-Verify $ssl_client_verify;',
@@ -20,7 +18,7 @@ const LINES: Readonly<Record<string, string>> = {
   off: 'proxy_set_header X-SSL-Client-Verify $ssl_client_verify;',
 };
 
-describe.skipIf(NGINX === undefined)('behind nginx', () => {
+describe.skipIf(lacks('nginx'))('behind nginx', () => {
   let folder = '';
   let receiver: RunningReceiver;
   let nginx: ChildProcess | undefined;
@@ -51,7 +49,7 @@ describe.skipIf(NGINX === undefined)('behind nginx', () => {
       `daemon off; master_process off; pid nginx.pid; error_log stderr crit;
       events {} http { access_log off; ${paths.join(' ')} ${servers.join('\n')} }`,
     );
-    nginx = spawn(NGINX ?? '', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
+    nginx = spawn(pathOf('nginx') ?? 'nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     const exited = once(nginx, 'exit').then(([code]) => Promise.reject(new Error(`nginx ended: ${code}`)));

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { emittedNotification, kindOf, NOTIFICATION_KINDS } from '../../contract/index.ts';
 import { explainSignature } from '../../harness/offline/index.ts';
 import { verifySignature } from '../../receiver/index.ts';
+import { lacks } from '../setup/programs.ts';
 
 interface Vector {
   id: number;
@@ -37,13 +38,6 @@ function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-vectors-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
-}
-
-/** Which of these programs are missing, with a word on the console, because a skipped test proves nothing. */
-function missing(...programs: string[]): boolean {
-  const lacking = programs.filter((program) => spawnSync(program, ['--version']).error !== undefined);
-  if (lacking.length > 0) console.warn(`skipped, because there is no ${lacking.join(' and no ')} here`);
-  return lacking.length > 0;
 }
 
 describe('the golden vectors', () => {
@@ -133,7 +127,7 @@ describe('the golden vectors', () => {
     }
   });
 
-  it.skipIf(missing('bash', 'openssl'))('are remade byte for byte by their script', { timeout: 60_000 }, () => {
+  it.skipIf(lacks('bash', 'openssl'))('are remade byte for byte by their script', { timeout: 60_000 }, () => {
     const folder = temporaryFolder();
     execFileSync('bash', [join(FOLDER, 'make-vectors.sh'), folder]);
     const remade = Object.fromEntries(
@@ -163,7 +157,7 @@ describe('the runners in the README', () => {
   const RIGHT = { status: 0, output: `${VECTORS.length} of ${VECTORS.length} right\n` };
   const INVALID = VECTORS.filter(({ result }) => result === 'invalid');
 
-  it.skipIf(missing('python3'))('for Python agrees, and says where a check that accepts everything is wrong', () => {
+  it.skipIf(lacks('python3'))('for Python agrees, and says where a check that accepts everything is wrong', () => {
     expect(run('python3', 'runner.py', snippet('python'))).toEqual(RIGHT);
 
     const gullible = run(

@@ -1,14 +1,11 @@
-/** The browser in which pages are looked at. */
-import { existsSync } from 'node:fs';
+/** Starts the browser that the tests of the pages use. */
 import { type Browser, chromium } from 'playwright-core';
+import { pathOf } from './programs.ts';
 
-const PROGRAM = '/usr/bin/chromium';
-/** It asks nobody for anything, and runs as root too. */
+/** No requests by the browser itself; it also runs as root. */
 const ARGUMENTS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
 
-export const hasChromium = existsSync(PROGRAM);
-
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: PROGRAM, args: ARGUMENTS.split(' ') });
+  return chromium.launch({ executablePath: pathOf('chromium') ?? 'chromium', args: ARGUMENTS.split(' ') });
 }

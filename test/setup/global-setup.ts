@@ -1,29 +1,38 @@
 import type { TestProject } from 'vitest/node';
 import { buildWhenStale } from './build.ts';
-import { startPostgres } from './postgres.ts';
+import { type PostgresServer, startPostgres } from './postgres.ts';
+import { missingPrograms } from './programs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of a PostgreSQL server that the tests share, each with databases of its own. Null where it is not installed. */
+    /** URL of a PostgreSQL server that the tests share; each test makes its own database. Null where there is no server. */
     postgresUrl: string | null;
-    /** Whether everything is played of what a share stands for otherwise. */
+    /** Whether everything is run for which `npm test` takes a sample. */
     whole: boolean;
   }
 }
 
 /**
- * The tests of the command line run the compiled program, so it is built before the first test when anything has changed since. The database
- * server is started meanwhile.
+ * The tests of the command line run the compiled program, so it is built before the first test when a source has changed. The database server
+ * is started at the same time. When the tests are over, what was skipped, and why, is printed once.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [started, built] = await Promise.allSettled([startPostgres(), buildWhenStale()]);
-  const postgres = started.status === 'fulfilled' ? started.value : null;
+  const postgres: PostgresServer | null = started.status === 'fulfilled' ? started.value : null;
   if (built.status === 'rejected') {
-    // Nobody would end the server.
     await postgres?.remove();
     throw built.reason;
   }
-  if (started.status === 'rejected') throw started.reason;
   project.provide('postgresUrl', postgres?.url ?? null);
-  return async () => postgres?.remove();
+  const reasons = missingPrograms().map((program) => `${program} is not installed`);
+  if (started.status === 'rejected') reasons.push(`PostgreSQL does not start (${firstLine(started.reason)})`);
+  return async () => {
+    if (reasons.length > 0) console.log(`Skipped the tests that need these programs: ${reasons.join(', ')}`);
+    await postgres?.remove();
+  };
+}
+
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split('\n')[0] ?? '';
 }

@@ -2,11 +2,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { pathOf } from './programs.ts';
 
 export interface PostgresServer {
   /** Of its first database. Holds the password. */
@@ -24,13 +25,6 @@ export interface PostgresServer {
 /** PostgreSQL refuses to run as root; Debian's package brings this user. */
 const UNPRIVILEGED = 'postgres';
 
-function folderOfPrograms(): string | null {
-  const versions = '/usr/lib/postgresql';
-  const debian = existsSync(versions) ? readdirSync(versions).map((version) => join(versions, version, 'bin')) : [];
-  const folders = [...debian.toReversed(), ...(process.env.PATH ?? '').split(delimiter)];
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null;
-}
-
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().on('error', reject);
@@ -41,10 +35,11 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Null where PostgreSQL is not installed. */
+/** Null where PostgreSQL is not installed. Rejects when it is and does not start. */
 export async function startPostgres(): Promise<PostgresServer | null> {
-  const programs = folderOfPrograms();
-  if (programs === null) return null;
+  const program = pathOf('postgres');
+  if (program === null) return null;
+  const programs = dirname(program);
   const asRoot = process.getuid?.() === 0;
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-postgres-'));
   const data = join(folder, 'data');

@@ -5,12 +5,11 @@
 import { fork, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { lacks, pathOf } from '../setup/programs.ts';
 import { type Cell, measure, nameOf } from './cell.ts';
 import { countInWords, countOf, renderDocument, type Told, VERSIONS_LINE } from './document.ts';
 import { saidIn } from './expected.ts';
 import { openTable, type TableName } from './matrix.ts';
-import { NGINX } from './servers/nginx.ts';
-import { HAS_OPENSSL } from './servers/s-server.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/tls-matrix.md', import.meta.url));
 /** Cells at the same time in one process. More than the cores have work for would only make the timings unlike those of a real run. */
@@ -63,7 +62,7 @@ function check(page: string): void {
 }
 
 async function main(): Promise<void> {
-  if (NGINX === undefined || !HAS_OPENSSL) throw new Error('The matrix needs the programs nginx and openssl.');
+  if (lacks('nginx', 'openssl')) throw new Error('The matrix needs the programs nginx and openssl.');
   const told: Record<TableName, Told[]> = { servers: [], clients: [], protocols: [], right: [] };
   const cells = Object.fromEntries(PROCESSES.flat().map((name) => [name, openTable(name).cells])) as Record<
     TableName,
@@ -79,7 +78,7 @@ async function main(): Promise<void> {
   const versions = [
     `Node ${process.versions.node} (OpenSSL ${process.versions.openssl.replace('+quic', '')})`,
     `the program openssl ${wordOf('openssl', 'version', /OpenSSL (\S+)/)}`,
-    `nginx ${wordOf(NGINX, '-v', /nginx\/(\S+)/)}`,
+    `nginx ${wordOf(pathOf('nginx') ?? 'nginx', '-v', /nginx\/(\S+)/)}`,
   ];
   const page = renderDocument({ tables: told, versions });
   const count = countOf(Object.values(told).flat());

@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as styles from '../../../harness/offline/json-styles.ts';
 import { type JsonStyle, parseJsonText, writeJson } from '../../../harness/offline/json-text.ts';
+import { lacks } from '../../setup/programs.ts';
 
 function write(text: string, style: JsonStyle): string | undefined {
   const tree = parseJsonText(text);
@@ -18,7 +19,7 @@ const BODIES = [
 ];
 
 describe('the JSON styles', () => {
-  it.skipIf(spawnSync('python3', ['--version']).error !== undefined)('write as Python itself does', () => {
+  it.skipIf(lacks('python3'))('write as Python itself does', () => {
     const script = [
       'import json, sys',
       'for body in json.load(sys.stdin):',

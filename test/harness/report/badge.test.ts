@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { renderBadge } from '../../../harness/report/index.ts';
+import { parseXml } from '../../setup/parse-xml.ts';
 import { documentWith, resultWith } from './documents.ts';
-import { parseXml } from './strict-xml.ts';
 
 const failed = [resultWith({ verdict: 'fail' }), resultWith({ verdict: 'fail', id: 'a/b' })];
 
 /** What the badge says aloud, and its colour. */
 function said(parts: Parameters<typeof documentWith>[0]): [string | undefined, string | undefined] {
   const badge = renderBadge(documentWith(parts));
-  const { attributes } = parseXml(`<?xml version="1.0" encoding="UTF-8"?>\n${badge}`);
+  const { attributes } = parseXml(badge);
   return [attributes['aria-label'], /<rect x=.*fill="(#\w+)"/.exec(badge)?.[1]];
 }
 

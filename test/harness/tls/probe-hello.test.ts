@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
 import { suiteName } from '../../../harness/tls/hello/cipher-suites.ts';
 import { matchHello, type ProbeOffer, probeHello } from '../../../harness/tls/index.ts';
+import { lacks } from '../../setup/programs.ts';
 import {
   type Authority,
   authority,
@@ -107,10 +108,7 @@ describe('the versions of a real server are known', () => {
   });
 });
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-if (!hasOpenssl) process.stderr.write('skipped: s_server needs the program openssl\n');
-
-describe.skipIf(!hasOpenssl)('the s_server of OpenSSL', () => {
+describe.skipIf(lacks('openssl'))('the s_server of OpenSSL', () => {
   async function sServer(...options: string[]): Promise<number> {
     const folder = mkdtempSync(join(tmpdir(), 'hookproof-s-server-'));
     writeFileSync(join(folder, 'cert.pem'), test.leaf.cert);

@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { serialFsyncs } from '../../durability/serial-fsyncs.ts';
 import { soak } from '../../durability/soak.ts';
 import { sqliteStore } from '../../durability/stores.ts';
-import { has } from '../../durability/troubles.ts';
+import { lacks } from '../../setup/programs.ts';
 
-const skip = !has('gcc');
-if (skip) process.stderr.write('skipped: fsyncs are not counted, because gcc is not installed (apt-get install gcc)\n');
+const skip = lacks('gcc');
 
 describe.concurrent('the flushes of the receiver', () => {
   it.skipIf(skip)('are at least one for each notification that comes alone', async () => {

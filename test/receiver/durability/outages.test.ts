@@ -8,6 +8,7 @@ import { postgresStore, sqliteStore } from '../../durability/stores.ts';
 import { addressOf, startProxy, throughProxy } from '../../durability/tcp-proxy.ts';
 import { answersCut, diskFull, serverKilled, storeOn } from '../../durability/troubles.ts';
 import { startPostgres } from '../../setup/postgres.ts';
+import { lacks as lacksProgram } from '../../setup/programs.ts';
 import { lacks } from '../inbox/stores.ts';
 
 const skip = lacks('postgres');
@@ -24,7 +25,7 @@ async function expectNothingLost(options: OutageOptions) {
 }
 
 describe.concurrent('an inbox that fails under load', () => {
-  it('on a full disk is answered 503, and goes on when there is room', async () => {
+  it.skipIf(lacksProgram('prlimit'))('on a full disk is answered 503, and goes on when there is room', async () => {
     const store = sqliteStore();
     const disk = openSmallDisk(store.folder.path);
     const inside = { ...setup, under: disk.under };

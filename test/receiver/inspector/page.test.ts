@@ -3,12 +3,10 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningInspector, startInspector } from '../../../receiver/index.ts';
-import { hasChromium, launchChromium } from '../../setup/chromium.ts';
+import { launchChromium } from '../../setup/chromium.ts';
+import { lacks } from '../../setup/programs.ts';
 import { API_KEY, buy, SECRET, sign } from '../deliveries.ts';
 import { apiKey, type Inspected, inspected, reportOf, signing } from './inspected.ts';
-
-if (!hasChromium)
-  process.stderr.write(`skipped: the inspector page needs a browser at /usr/bin/chromium (apt install chromium)\n`);
 
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -72,7 +70,7 @@ async function mixed({ deliver }: Inspected): Promise<void> {
   await deliver(pretty, { 'X-Service-Signature': sign(JSON.stringify(JSON.parse(pretty))) });
 }
 
-describe.skipIf(!hasChromium)('the inspector page', () => {
+describe.skipIf(lacks('chromium'))('the inspector page', () => {
   beforeAll(async () => {
     browser = await launchChromium();
     const context = await browser.newContext();

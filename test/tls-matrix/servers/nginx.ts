@@ -1,14 +1,12 @@
 /** One nginx for all the cells that need one: each is a server block with a port of its own. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-/** Debian has it where only the path of root leads. */
-export const NGINX = ['nginx', '/usr/sbin/nginx'].find((program) => spawnSync(program, ['-v']).status === 0);
+import { pathOf } from '../../setup/programs.ts';
 
 /** Its workers would become somebody who may not enter the folder. Where it is not root it has no choice, and says so when given one. */
 const USER = process.getuid?.() === 0 ? 'user root;' : '';
@@ -109,7 +107,7 @@ async function bind(): Promise<Server> {
 function spawnOn(folder: string, sockets: readonly Server[]): ChildProcess {
   // Node has no public name for it.
   const numbers = sockets.map((socket) => (socket as unknown as { _handle: { fd: number } })._handle.fd);
-  const nginx = spawn(NGINX ?? 'nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
+  const nginx = spawn(pathOf('nginx') ?? 'nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe', ...numbers],
     env: { ...process.env, NGINX: numbers.map((_, at) => `${at + 3};`).join('') },
   });

@@ -1,13 +1,11 @@
 /** The test server of OpenSSL. It speaks no HTTP that a delivery could be answered in, and handshakes are what it is for. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serverFixture } from '../../../certs/index.ts';
 import type { Open } from '../cell.ts';
-
-export const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
 export async function openSServer(...options: readonly string[]): Promise<Open> {
   const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));

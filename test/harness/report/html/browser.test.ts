@@ -9,17 +9,16 @@ import fc from 'fast-check';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../../../harness/report/html/render-html.ts';
-import { hasChromium, launchChromium } from '../../../setup/chromium.ts';
+import { launchChromium } from '../../../setup/chromium.ts';
+import { lacks } from '../../../setup/programs.ts';
 import { hostileDocuments } from './hostile-documents.ts';
 import { diagnosedRun, shortRun, wholeRun } from './page-documents.ts';
 import { readPage } from './strict-html.ts';
 
-if (!hasChromium) console.log('skipped: the HTML report in a browser, because there is no chromium here');
-
 const document = diagnosedRun();
 const FAILED = document.counts.fail;
 
-describe.skipIf(!hasChromium)('the HTML report in Chromium', () => {
+describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
   let folder = '';
   let browser: Browser;
   /** What the page complained of, and what it asked for beside itself. */

@@ -7,10 +7,9 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderFleetHtml } from '../../../../harness/report/index.ts';
-import { hasChromium, launchChromium } from '../../../setup/chromium.ts';
+import { launchChromium } from '../../../setup/chromium.ts';
+import { lacks } from '../../../setup/programs.ts';
 import { fleetWith, largeFleet, partnerWith } from '../../fleet/documents.ts';
-
-if (!hasChromium) console.log('skipped: the page about many partners in a browser, because there is no chromium here');
 
 describe('the page about many partners', () => {
   it('has the same tags and attributes whatever stands in its texts', async () => {
@@ -33,7 +32,7 @@ describe('the page about many partners', () => {
   });
 });
 
-describe.skipIf(!hasChromium)('the page about many partners in Chromium', () => {
+describe.skipIf(lacks('chromium'))('the page about many partners in Chromium', () => {
   let folder = '';
   let browser: Browser;
   const complaints: string[] = [];

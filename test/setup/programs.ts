@@ -1,0 +1,76 @@
+/**
+ * Programs that some tests use: other implementations to compare with, other servers and clients. The tests that need one of them are skipped
+ * where it is missing, and the end of `npm test` lists what was missing. Node, git, a POSIX shell and coreutils are always there.
+ */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+interface Lookup {
+  /** Folders to look into after those of PATH. */
+  readonly folders?: readonly string[];
+  /** Other names of the same program. */
+  readonly names?: readonly string[];
+  /** What the program has to print to be the one that is meant. */
+  readonly prints?: { readonly args: readonly string[]; readonly pattern: RegExp };
+}
+
+const PROGRAMS = {
+  bash: {},
+  chromium: { folders: ['/usr/bin'], names: ['chromium-browser'] },
+  curl: {},
+  gcc: {},
+  go: {},
+  java: {},
+  // Debian installs it outside the PATH of ordinary users.
+  nginx: { folders: ['/usr/sbin'] },
+  openssl: { prints: { args: ['version'], pattern: /^OpenSSL 3/ } },
+  perl: {},
+  php: {},
+  postgres: { folders: debianPostgres() },
+  prlimit: {},
+  python3: {},
+  ruby: {},
+  taskset: {},
+  xxd: {},
+} as const satisfies Readonly<Record<string, Lookup>>;
+
+export type Program = keyof typeof PROGRAMS;
+
+/** Where the program is; null when it is missing. */
+export function pathOf(program: Program): string | null {
+  const { folders = [], names = [], prints }: Lookup = PROGRAMS[program];
+  const places = [...(process.env.PATH ?? '').split(delimiter), ...folders];
+  const found = [program, ...names].flatMap((name) => places.map((place) => join(place, name))).find(isExecutable);
+  if (found === undefined) return null;
+  if (prints === undefined) return found;
+  return prints.pattern.test(spawnSync(found, prints.args, { encoding: 'utf8' }).stdout ?? '') ? found : null;
+}
+
+/** Whether one of these programs is missing: `describe.skipIf(lacks('nginx'))`. */
+export function lacks(...programs: readonly Program[]): boolean {
+  return programs.some((program) => pathOf(program) === null);
+}
+
+/** The programs of the table that are missing here. */
+export function missingPrograms(): Program[] {
+  return (Object.keys(PROGRAMS) as Program[]).filter((program) => pathOf(program) === null);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Debian keeps the programs of the server in one folder for each version, the newest first here. */
+function debianPostgres(): string[] {
+  const versions = '/usr/lib/postgresql';
+  if (!existsSync(versions)) return [];
+  return readdirSync(versions)
+    .toSorted((a, b) => Number(b) - Number(a))
+    .map((version) => join(versions, version, 'bin'));
+}
