@@ -1,8 +1,8 @@
 /** The harness as a library. Package export `hookproof`: run the suites against an endpoint and render the result document. */
 export { HookproofError } from '../contract/index.ts';
-export { type Baseline, type BaselineEntry, readBaseline } from './baseline/index.ts';
 export { CURRENT_REVISION, loadRevision, type Revision } from './certify/revision.ts';
 export type { Stack } from './diagnose/index.ts';
+export { type Baseline, type BaselineEntry, readBaseline } from './judge/index.ts';
 export {
   createRedactor,
   type NamedSecret,
@@ -27,7 +27,7 @@ export type {
 } from './result/result-document.ts';
 export type { RunEvent, RunListener } from './result/run-event.ts';
 export { exitCodeOf } from './result/tally.ts';
-export type { RunLimits } from './run/context.ts';
-export { type RunOptions, run, type ScoringRevision } from './run/run.ts';
+export type { RunLimits } from './run/index.ts';
+export { type RunOptions, run, type ScoringRevision } from './run/index.ts';
 export type { Partner } from './sender/index.ts';
 export { version } from './version.ts';

@@ -1,8 +1,8 @@
 /** Conducts a run on the command line: progress, signals, reports, exit code. */
 import { relative } from 'node:path';
-import { readBaseline } from '../baseline/index.ts';
 import type { Revision } from '../certify/revision.ts';
 import type { ResolvedConfig } from '../config/index.ts';
+import { readBaseline } from '../judge/index.ts';
 import {
   createProgress,
   createRedactor,
@@ -15,7 +15,7 @@ import {
 } from '../report/index.ts';
 import type { ResultDocument } from '../result/result-document.ts';
 import { exitCodeOf } from '../result/tally.ts';
-import { type RunOptions, run } from '../run/run.ts';
+import { type RunOptions, run } from '../run/index.ts';
 import { interruptible } from './interruptible.ts';
 import { namedSecrets } from './named-secrets.ts';
 import { outputsHere } from './outputs-here.ts';

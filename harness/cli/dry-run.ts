@@ -1,7 +1,7 @@
 /** `hookproof run --dry-run`: the plan, and one delivery to the byte. */
 import type { ResolvedConfig } from '../config/index.ts';
 import { counted, createLayout, createRedactor, formatDuration, type Layout, visibleJson } from '../report/index.ts';
-import { outlineRun, type RunOutline, sampleOnTheWire } from '../run/outline.ts';
+import { outlineRun, type RunOutline, sampleOnTheWire } from '../run/index.ts';
 import { namedSecrets } from './named-secrets.ts';
 import { displayOf } from './terminal.ts';
 

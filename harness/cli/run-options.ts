@@ -1,5 +1,5 @@
 import type { ResolvedConfig } from '../config/index.ts';
-import type { RunOptions } from '../run/run.ts';
+import type { RunOptions } from '../run/index.ts';
 
 /** What every run takes from the configuration, whoever conducts it: the endpoint, the limits, and how it is judged. */
 export function runOptions({ run, partner, clientFixtures, advice }: ResolvedConfig): RunOptions {

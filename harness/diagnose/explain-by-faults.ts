@@ -1,6 +1,6 @@
 /** Finds the one mutant, or the two at once, that account best for what is red. Pure. */
 import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
-import { isRed } from './judged-in.ts';
+import { isRed } from './outcome.ts';
 import {
   expectedIn,
   likeness,

@@ -1,5 +1,7 @@
-/** What became of a scenario, in a word that can be compared: the raw material of the fault dictionary and of the diagnosis. */
+/** The outcome of a scenario, in a word that can be compared, and whether a scenario was judged in the run against a mutant. Pure. */
+import { CATALOGUE } from '../../scenarios/index.ts';
 import type { ScenarioResult } from '../result/result-document.ts';
+import { type DictionaryFault, isUncertain } from './fault-dictionary.ts';
 
 const CLASSES: readonly (readonly [RegExp, string])[] = [
   [/time limit|in time|no connection came about/i, 'silence'],
@@ -42,4 +44,41 @@ export function outcomeOf(result: Pick<ScenarioResult, 'verdict' | 'observed'>):
     default:
       return undefined;
   }
+}
+
+/** Without an accepted first delivery nothing else that is delivered has a verdict; handshakes are judged all the same. */
+const FIRST_DELIVERY = 'valid/plain';
+const WITHOUT_DELIVERY = 'tls/';
+
+export const isRed = (outcome: string | undefined): outcome is string => /^(?:fail|warn) /.test(outcome ?? '');
+
+const applicable = new Map<string, ReadonlySet<string>>();
+/** The same by the list itself: it is asked for thousands of times. */
+const byList = new WeakMap<DictionaryFault['features'], ReadonlySet<string>>();
+
+/** The scenarios that apply with these features on. */
+function applicableWith(features: DictionaryFault['features']): ReadonlySet<string> {
+  const known = byList.get(features);
+  if (known !== undefined) return known;
+  const key = features.join(' ');
+  const ids = applicable.get(key) ?? selectApplicable(features);
+  applicable.set(key, ids);
+  byList.set(features, ids);
+  return ids;
+}
+
+function selectApplicable(features: DictionaryFault['features']): ReadonlySet<string> {
+  const scenarios = CATALOGUE.flatMap((suite) => suite.scenarios);
+  return new Set(
+    scenarios.filter(({ needs = [] }) => needs.every((need) => features.includes(need))).map(({ id }) => id),
+  );
+}
+
+export function judgedIn(fault: DictionaryFault, id: string): boolean {
+  const { outcomes, features } = fault;
+  const outcome = outcomes[id];
+  if (outcome !== undefined) return isRed(outcome);
+  if (isUncertain(fault, id)) return false;
+  if (isRed(outcomes[FIRST_DELIVERY]) && !id.startsWith(WITHOUT_DELIVERY)) return false;
+  return applicableWith(features).has(id);
 }

@@ -1,8 +1,7 @@
 /** Compares a partner's outcomes with those of every mutant: which known mistake does the endpoint behave like? Pure. */
 import type { ScenarioResult } from '../result/result-document.ts';
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
-import { isRed, judgedIn } from './judged-in.ts';
-import { outcomeOf } from './outcome.ts';
+import { isRed, judgedIn, outcomeOf } from './outcome.ts';
 
 export interface RankedFault {
   readonly fault: DictionaryFault;

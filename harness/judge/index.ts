@@ -1,5 +1,22 @@
+/** Verdicts: pure functions from evidence to judgement, and the baseline of known failures. */
+export {
+  type Baseline,
+  type BaselineEntry,
+  baselineOutcome,
+  knownIn,
+  readBaseline,
+  readBaselineIfThere,
+  updateBaseline,
+} from './baseline.ts';
 export type { Evidence, Judgement, ProbeEvidence } from './evidence.ts';
 export { describeAttempt, isAccepted, wasClosed } from './grade.ts';
 export { judge } from './judge.ts';
-export { judgeChain } from './judge-chain.ts';
-export { describeHello, type HandshakeEvidence, isAnswered, judgeHandshake } from './judge-handshake.ts';
+export { describeHello, type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from './judge-tls.ts';
+
+/** The text of a baseline file. YAML is loaded on the first call. */
+export async function renderBaseline(
+  ...given: Parameters<typeof import('./baseline-file.ts').renderBaseline>
+): Promise<string> {
+  const { renderBaseline: render } = await import('./baseline-file.ts');
+  return render(...given);
+}

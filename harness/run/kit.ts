@@ -1,9 +1,9 @@
 /** The kit of a scenario: seeded values, fresh ids, and the partner's credentials. */
 import { createHash } from 'node:crypto';
+import { certificateBlocks } from '../../certs/index.ts';
+import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
 import { type Kit, newTestId, samples } from '../../scenarios/index.ts';
 import { type Partner, sign } from '../sender/index.ts';
-import { clientCertificateOf } from './client-certificate.ts';
-import { headerNamesOf } from './header-names.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -71,4 +71,18 @@ export function createKit(
     },
   };
   return kit;
+}
+
+/** The names of the credential headers of a partner, defaults filled in. */
+
+export function headerNamesOf(partner: Partner): { readonly signature: string; readonly apiKey: string } {
+  return {
+    signature: partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER,
+    apiKey: partner.apiKey?.header ?? DEFAULT_API_KEY_HEADER,
+  };
+}
+
+/** The client's own certificate in PEM, with which its bundle begins; empty when the partner has none. */
+export function clientCertificateOf({ tls }: Pick<Partner, 'tls'>): string {
+  return certificateBlocks(tls?.clientCert ?? '')[0]?.text ?? '';
 }

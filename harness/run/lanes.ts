@@ -1,12 +1,86 @@
-/** Runs trials on lanes: several at a time, each lane with its own connection and its own chain of controls. */
+/** A lane: one kept connection, as the sender keeps it in production, and new ones for what must not share it. */
+import { setMaxListeners } from 'node:events';
 import { isAccepted } from '../judge/index.ts';
-import { passIsOver } from './bound.ts';
-import type { RunContext } from './context.ts';
-import type { Lane } from './lane.ts';
+import { type Attempt, createConnections, createSender, exchange, type Partner } from '../sender/index.ts';
+import {
+  connectedExchange,
+  createIdentities,
+  headersFor,
+  type Identities,
+  rawExchange,
+  requestBytes,
+  writerFor,
+} from '../transport/index.ts';
+import type { Assembled } from './assemble.ts';
+import { passIsOver, type RunContext } from './context.ts';
 import { lastControl, type SendingPlan, type Trial, tryScenario } from './trial.ts';
 
+export interface SendOptions {
+  /** On a connection of its own. */
+  readonly fresh?: boolean;
+  /** In place of the run's limits, for a second look. Implies a connection of its own. */
+  readonly timeoutMs?: number;
+  readonly bodyCapBytes?: number;
+}
+
+export interface Lane {
+  /** Sends one assembled request. Never rejects. */
+  send(assembled: Assembled, options?: SendOptions): Promise<Attempt>;
+  /** Closes every connection; deliveries under way end without an answer. */
+  close(): void;
+}
+
+const BODY_CAP_BYTES = 64 * 1024;
+
+export function createLane(
+  partner: Partner,
+  limits: { readonly timeoutMs: number },
+  identities: () => Identities = () => createIdentities(partner, {}, false),
+): Lane {
+  const connected = { lookup: partner.lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) };
+  const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...connected });
+  const fresh = createConnections({ keepAlive: false, ...connected });
+  const closing = new AbortController();
+  const { signal } = closing;
+  // A group of deliveries listens to it all at once.
+  setMaxListeners(0, signal);
+
+  return {
+    send({ prepared, transmission, kit, change }, options = {}) {
+      const timeoutMs = options.timeoutMs ?? limits.timeoutMs;
+      const bodyCapBytes = options.bodyCapBytes ?? BODY_CAP_BYTES;
+      if (transmission?.kind === 'raw') {
+        return rawExchange(prepared.url, partner, transmission.make(requestBytes(prepared), kit), {
+          timeoutMs,
+          bodyCapBytes,
+          signal,
+        });
+      }
+      if (change.connect !== undefined) {
+        const limitsOfThis = { timeoutMs, bodyCapBytes, signal };
+        return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);
+      }
+      const write = writerFor(transmission);
+      const { fresh: alone = false } = options;
+      if (write === undefined && !alone && options.timeoutMs === undefined && options.bodyCapBytes === undefined) {
+        return kept.deliver(prepared, { signal });
+      }
+      const request = { ...prepared, headers: headersFor(transmission, prepared.headers) };
+      const agent = fresh.agentFor(prepared.url);
+      return exchange(request, { agent, timeoutMs, bodyCapBytes, signal, ...(write === undefined ? {} : { write }) });
+    },
+    close() {
+      closing.abort();
+      kept.close();
+      fresh.close();
+    },
+  };
+}
+
+/** Runs trials on lanes: several at a time, each lane with its own connection and its own chain of controls. */
+
 /** What one pass over the queue brought. `suspects` were in flight when the receiver stopped answering. */
-export interface Pass {
+interface Pass {
   /** Failed on the transport, or through a gateway, while others were in flight: to be tried alone before anybody is blamed. */
   readonly doubtful: readonly Trial[];
   readonly suspects: readonly Trial[];

@@ -1,7 +1,7 @@
 /** What a run says nothing about, by requirement and with the reason: never a bare "100%". */
 import { REQUIREMENTS, requirement } from '../../scenarios/index.ts';
-import type { PlannedScenario } from '../plan/plan.ts';
 import type { ResultDocument } from '../result/result-document.ts';
+import type { PlannedScenario } from './plan.ts';
 
 const FIXTURE = 'fixture-';
 

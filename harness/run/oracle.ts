@@ -8,7 +8,7 @@ import { emittedNotification, headerValues } from '../../contract/index.ts';
 import type { Partner } from '../sender/index.ts';
 import { serialise } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
-import { headerNamesOf } from './header-names.ts';
+import { headerNamesOf } from './kit.ts';
 
 const BLOCK_BYTES = 64;
 

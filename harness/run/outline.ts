@@ -2,16 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Kit } from '../../scenarios/index.ts';
 import { LOCAL_TOO, pinEndpoint } from '../net/index.ts';
-import { type PlannedScenario, planScenarios } from '../plan/plan.ts';
 import type { Partner, Prepared } from '../sender/index.ts';
 import { assemble } from './assemble.ts';
-import { runBoundMs } from './bound.ts';
-import { DEFAULT_LIMITS } from './context.ts';
-import { featuresOf, isReadableOnTheWay } from './features.ts';
-import { isHandshake } from './handshakes.ts';
-import { headerNamesOf } from './header-names.ts';
-import { createKit } from './kit.ts';
+import { DEFAULT_LIMITS, runBoundMs } from './context.ts';
+import { createKit, headerNamesOf } from './kit.ts';
+import { featuresOf, isReadableOnTheWay, type PlannedScenario, planScenarios } from './plan.ts';
 import type { RunOptions } from './run.ts';
+import { isHandshake } from './tls-checks.ts';
 import { isObservation, isSending, type SendingPlan, versionOf } from './trial.ts';
 
 export interface RunOutline {

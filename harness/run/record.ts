@@ -3,8 +3,8 @@ import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Bytes, Exchange } from '../result/result-document.ts';
 import type { Attempt, Partner } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
-import { headerNamesOf } from './header-names.ts';
-import type { Shipment } from './shipment.ts';
+import { headerNamesOf } from './kit.ts';
+import type { Shipment } from './send.ts';
 
 /** What is kept of a body. Longer ones are cut, and say so. */
 const BODY_CAP = 4096;

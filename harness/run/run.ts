@@ -3,29 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
-import { type Baseline, baselineOutcome, knownIn } from '../baseline/index.ts';
 import { diagnose, type Finding, type Stack } from '../diagnose/index.ts';
+import { type Baseline, baselineOutcome, knownIn } from '../judge/index.ts';
 import { type AddressPolicy, LOCAL_TOO, type Pin, pinEndpoint, type Resolve } from '../net/index.ts';
-import { planScenarios, type Selection } from '../plan/plan.ts';
 import type { PartialReason, ResultDocument, ScenarioResult } from '../result/result-document.ts';
 import type { RunListener } from '../result/run-event.ts';
 import { runVerdict, tally } from '../result/tally.ts';
 import type { Partner } from '../sender/index.ts';
+import type { ClientFixtures } from '../transport/index.ts';
 import { version } from '../version.ts';
-import { runBoundMs } from './bound.ts';
-import { createContext, DEFAULT_LIMITS, type RunLimits } from './context.ts';
-import { featuresOf, isReadableOnTheWay } from './features.ts';
-import { diagnoseGate, GATE_SCENARIO, gateReason, gateTrial, openGate } from './gate.ts';
-import type { ClientFixtures } from './identities.ts';
-import { createLane } from './lane.ts';
+import { createContext, DEFAULT_LIMITS, type RunLimits, runBoundMs } from './context.ts';
+import { runQueue } from './deliveries.ts';
+import { createLane } from './lanes.ts';
 import { notVerifiedIn } from './not-verified.ts';
-import { runQueue } from './queue.ts';
+import { featuresOf, isReadableOnTheWay, planScenarios, type Selection } from './plan.ts';
+import { diagnoseGate, GATE_SCENARIO, gateReason, gateTrial, openGate } from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
-import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } from './tls-phase.ts';
+import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } from './tls-checks.ts';
 import { isObservation, isSending, type Trial } from './trial.ts';
-
-export { joinShards } from './join-shards.ts';
-export { featuresOf };
 
 /** What a run has to know of a revision of the catalogue. */
 export interface ScoringRevision {

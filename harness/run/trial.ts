@@ -10,13 +10,12 @@ import type {
   ProbeScenario,
   Scenario,
 } from '../../scenarios/index.ts';
-import { type Evidence, isAccepted, wasClosed } from '../judge/index.ts';
-import type { PlannedScenario } from '../plan/plan.ts';
+import { type Evidence, isAccepted, judge, wasClosed } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
-import type { Lane, SendOptions } from './lane.ts';
-import { evidenceOf, type Shipment, shipProbe } from './shipment.ts';
-import { firstControl, noteFailure, outageAfter, steadyControl } from './steady-control.ts';
+import type { Lane, SendOptions } from './lanes.ts';
+import type { PlannedScenario } from './plan.ts';
+import { evidenceOf, firstControl, noteFailure, outageAfter, type Shipment, shipProbe, steadyControl } from './send.ts';
 
 /** How long after we have broken off a delivery the endpoint may learn of it. A control before that would find it still well. */
 const CUT_OFF_SETTLES_MS = 40;
@@ -149,4 +148,11 @@ export function lastControl(trial: Trial): Shipment | null {
   return last !== undefined && last.role === 'control' && isAccepted(last.attempt)
     ? { ...last, label: 'control before' }
     : null;
+}
+
+/** Keeps account of second tries: what passes at the second try has not passed at the first, and whoever certifies wants to know. */
+
+/** Notes a trial that is set aside, unless it would have been a pass: then the second one changes nothing. */
+export function noteRetry({ retried }: RunContext, { planned: { scenario }, evidence }: Trial): void {
+  if (judge(scenario.level, evidence).verdict !== 'pass') retried.add(scenario.id);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Assembled, assemble } from '../../harness/run/assemble.ts';
 import { createKit } from '../../harness/run/kit.ts';
-import { createLane } from '../../harness/run/lane.ts';
+import { createLane } from '../../harness/run/lanes.ts';
 import { curlScript } from '../../harness/run/reproduce.ts';
 import type { Partner } from '../../harness/sender/index.ts';
 import { CATALOGUE, type ProbeScenario } from '../../scenarios/index.ts';

@@ -15,7 +15,7 @@ import {
   redactEvent,
   writeReports,
 } from '../../harness/report/index.ts';
-import { run } from '../../harness/run/run.ts';
+import { run } from '../../harness/run/index.ts';
 import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
 import { bodyOf } from '../endpoints/verifying.ts';
 import { hookproof } from './hookproof.ts';

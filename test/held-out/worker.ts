@@ -1,6 +1,6 @@
 /** One process that plays bare receivers: is sent their names, and answers with the results of each. */
 import { randomBytes } from 'node:crypto';
-import { run } from '../../harness/run/run.ts';
+import { run } from '../../harness/run/index.ts';
 import { receiverOf, subjectOf } from './held-out-subject.ts';
 
 export interface HeldOutRun {

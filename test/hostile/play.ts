@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { ResultDocument } from '../../harness/result/result-document.ts';
-import { runBoundMs } from '../../harness/run/bound.ts';
+import { runBoundMs } from '../../harness/run/context.ts';
 import { MAIN } from '../cli/hookproof.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Material } from './material.ts';

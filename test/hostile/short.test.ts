@@ -11,9 +11,8 @@ import {
   renderJunit,
   renderNdjson,
 } from '../../harness/report/index.ts';
-import { runBoundMs } from '../../harness/run/bound.ts';
-import { DEFAULT_LIMITS } from '../../harness/run/context.ts';
-import { run } from '../../harness/run/run.ts';
+import { DEFAULT_LIMITS, runBoundMs } from '../../harness/run/context.ts';
+import { run } from '../../harness/run/index.ts';
 import { hookproof } from '../cli/hookproof.ts';
 import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
 import { type Material, makeMaterial } from './material.ts';

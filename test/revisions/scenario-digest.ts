@@ -6,8 +6,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { HeaderLine } from '../../contract/index.ts';
 import { assemble } from '../../harness/run/assemble.ts';
-import { requestBytes } from '../../harness/run/transmissions.ts';
 import type { Partner } from '../../harness/sender/index.ts';
+import { requestBytes } from '../../harness/transport/transmissions.ts';
 import {
   type Delivery,
   type Expectation,

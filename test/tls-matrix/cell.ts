@@ -1,6 +1,6 @@
 /** One cell of the matrix: a server, and what a run against it has to say. */
 import { type Partner, type ResultDocument, type RunLimits, run } from '../../harness/index.ts';
-import type { RunOptions } from '../../harness/run/run.ts';
+import type { RunOptions } from '../../harness/run/index.ts';
 import { type Difference, differences, type Expected } from './expected.ts';
 import { EVERYTHING_MUTUAL } from './expected-of-clients.ts';
 import { EVERYTHING } from './expected-of-server.ts';

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { clientMaterial, makeCertificate, type ServerFixture, serverFixture } from '../../certs/index.ts';
-import type { RunOptions } from '../../harness/run/run.ts';
+import type { RunOptions } from '../../harness/run/index.ts';
 import type { Intruder } from './expected-of-clients.ts';
 import { CLIENT_NAME } from './material.ts';
 

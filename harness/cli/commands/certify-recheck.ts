@@ -10,7 +10,7 @@ import {
 } from '../../certify/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import { createRedactor } from '../../report/index.ts';
-import { featuresOf } from '../../run/run.ts';
+import { featuresOf } from '../../run/index.ts';
 import { certifiable } from '../certifiable-addresses.ts';
 import { certificateJson, certificateLines, outputLayout, reasonLines } from '../certificate-words.ts';
 import { commandConfig } from '../command-config.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../certify/index.ts';
 import { type ConfigFlags, OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
 import { redactDocument, renderJson } from '../../report/index.ts';
-import { featuresOf } from '../../run/run.ts';
+import { featuresOf } from '../../run/index.ts';
 import { certifiable } from '../certifiable-addresses.ts';
 import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, inTheWay, writeNew } from '../certify-files.ts';
 import { type KeyFlags, signingKey } from '../certify-key.ts';

@@ -32,7 +32,7 @@ function worstOf(documents: readonly ResultDocument[]): number {
 }
 
 async function merged(runs: readonly SavedRun[]): Promise<SavedRun> {
-  const { joinShards } = await import('../../run/run.ts');
+  const { joinShards } = await import('../../run/index.ts');
   return { name: 'the merged run', document: await joinShards(runs) };
 }
 

@@ -3,7 +3,7 @@ import { emittedNotification, HookproofError, type JsonObject, type Notification
 import { newTestId } from '../../../scenarios/index.ts';
 import { type ConfigFlags, nearestName } from '../../config/index.ts';
 import { createRedactor, type Redactor, visible, visibleJson } from '../../report/index.ts';
-import { sampleOnTheWire } from '../../run/outline.ts';
+import { sampleOnTheWire } from '../../run/index.ts';
 import {
   type Attempt,
   createSender,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CURRENT_REVISION, loadRevision, refusalsBefore } from '../../certify/index.ts';
 import { type ConfigFlags, loadConfig, type ResolvedConfig } from '../../config/index.ts';
-import { featuresOf } from '../../run/run.ts';
+import { featuresOf } from '../../run/index.ts';
 
 export interface FleetMember {
   readonly name: string;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { certificateFacts } from '../../../certs/index.ts';
 import { issueCertificate, refusalsAfter, refusalsBefore, verifyCertificate } from '../../../harness/certify/index.ts';
-import { featuresOf } from '../../../harness/run/features.ts';
+import { featuresOf } from '../../../harness/run/plan.ts';
 import { hmacOf, verifying } from '../../endpoints/verifying.ts';
 import { keyPair, options } from './certificates.ts';
 import { authority, CHECKS, otherServer, receiver, revision, SECRET, server, shortRun, TLS } from './endpoints.ts';

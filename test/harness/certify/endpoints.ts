@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
 import { type CertificationRun, certificationRun, type Revision } from '../../../harness/certify/index.ts';
-import type { RunOptions } from '../../../harness/run/run.ts';
+import type { RunOptions } from '../../../harness/run/index.ts';
 import type { Partner } from '../../../harness/sender/index.ts';
 import { FAULTS, startFaultyReceiver } from '../../../receiver/faults/index.ts';
 import { startReceiver } from '../../../receiver/index.ts';

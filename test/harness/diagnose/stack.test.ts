@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { STACKS as LISTED } from '../../../harness/cli/command-table/shared-options.ts';
-import { fixFor } from '../../../harness/diagnose/fault-diagnosis.ts';
+import { fixFor } from '../../../harness/diagnose/diagnose.ts';
 import { guessStack, STACKS } from '../../../harness/diagnose/stack.ts';
 import { STACKS as OF_RECEIVER } from '../../../receiver/faults/index.ts';
 import { exchangeWith, resultWith, textBody } from '../report/documents.ts';

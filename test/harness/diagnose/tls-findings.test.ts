@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clientMaterial, serverFixture } from '../../../certs/index.ts';
-import { run } from '../../../harness/run/run.ts';
+import { run } from '../../../harness/run/index.ts';
 
 const open: Server[] = [];
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../harness/result/run-event.ts';
-import { run } from '../../../harness/run/run.ts';
+import { run } from '../../../harness/run/index.ts';
 import { serve } from '../../endpoints/listen.ts';
 import { hmacOf, verifying } from '../../endpoints/verifying.ts';
 import { type Blow, type Fragile, fragile } from './fragile.ts';

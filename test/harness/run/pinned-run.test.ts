@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeWorkingSet } from '../../../certs/index.ts';
 import type { Resolve } from '../../../harness/net/index.ts';
-import { run } from '../../../harness/run/run.ts';
+import { run } from '../../../harness/run/index.ts';
 import { startReceiver } from '../../../receiver/index.ts';
 import { type Endpoint, listen } from '../../endpoints/listen.ts';
 import { hmacOf, verifying } from '../../endpoints/verifying.ts';

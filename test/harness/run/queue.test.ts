@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { planScenarios } from '../../../harness/plan/plan.ts';
 import { createContext, DEFAULT_LIMITS } from '../../../harness/run/context.ts';
-import type { Lane, SendOptions } from '../../../harness/run/lane.ts';
-import { runQueue } from '../../../harness/run/queue.ts';
+import { runQueue } from '../../../harness/run/deliveries.ts';
+import type { Lane, SendOptions } from '../../../harness/run/lanes.ts';
+import { planScenarios } from '../../../harness/run/plan.ts';
 import { isSending, type Trial } from '../../../harness/run/trial.ts';
 import type { Attempt, TransportErrorKind } from '../../../harness/sender/index.ts';
 import type { Change } from '../../../scenarios/index.ts';

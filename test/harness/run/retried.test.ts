@@ -1,7 +1,7 @@
 /** The account of second tries: what passes at the second try has not passed at the first. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { run } from '../../../harness/run/run.ts';
+import { run } from '../../../harness/run/index.ts';
 import { type Blow, fragile } from './fragile.ts';
 
 const SECRET = randomBytes(32).toString('base64');

@@ -11,8 +11,8 @@ import { describeAttempt, isAccepted } from '../judge/index.ts';
 import type { TlsInspection } from '../tls/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
-import type { Lane } from './lane.ts';
-import { type Shipment, shipControl, shipProbe } from './shipment.ts';
+import type { Lane } from './lanes.ts';
+import { type Shipment, shipControl, shipProbe } from './send.ts';
 import type { SendingPlan, Trial } from './trial.ts';
 
 /** How much more patience the second delivery has: enough to tell "too late" from "never". */
@@ -21,7 +21,7 @@ const SECOND_LOOK = { timeout: 2, bodyCapBytes: 4 * 1024 * 1024 };
 /** The scenario whose failure is what the report has to say about an endpoint that accepts nothing. */
 export const GATE_SCENARIO = 'valid/plain';
 
-export interface OpenedGate extends Gate {
+interface OpenedGate extends Gate {
   readonly shipment: Shipment;
   readonly open: boolean;
 }

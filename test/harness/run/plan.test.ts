@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planScenarios, type Selection } from '../../../harness/plan/plan.ts';
+import { planScenarios, type Selection } from '../../../harness/run/plan.ts';
 import { CATALOGUE, FEATURES, type Feature } from '../../../scenarios/index.ts';
 
 const ALL = { features: ['hmac', 'api-key'] as Feature[], readableOnTheWay: false };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AnswerReader, type Reading } from '../../../harness/run/answer-reader.ts';
+import { AnswerReader, type Reading } from '../../../harness/transport/answer-reader.ts';
 
 /** The reading of the first piece that gives one, of pieces that may be without end; and how many were taken. */
 function reading(pieces: Iterable<string>, cap = 100): { got: Reading; taken: number } {

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { baselineOutcome, knownIn } from '../../../harness/baseline/apply-baseline.ts';
-import type { Baseline, BaselineEntry } from '../../../harness/baseline/baseline.ts';
-import { parseBaseline } from '../../../harness/baseline/parse-baseline.ts';
-import { renderBaseline } from '../../../harness/baseline/render-baseline.ts';
-import { updateBaseline } from '../../../harness/baseline/update-baseline.ts';
+import {
+  type Baseline,
+  type BaselineEntry,
+  baselineOutcome,
+  knownIn,
+  updateBaseline,
+} from '../../../harness/judge/baseline.ts';
+import { parseBaseline, renderBaseline } from '../../../harness/judge/baseline-file.ts';
 import { exitCodeOf } from '../../../harness/result/tally.ts';
 import { documentWith, resultWith } from '../report/documents.ts';
 

@@ -11,11 +11,11 @@ import {
 } from '../../contract/index.ts';
 import type { AddressChange, Change } from '../../scenarios/index.ts';
 import type { Attempt, Partner } from '../sender/index.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './preflight-findings.ts';
 import { wrongEncodings } from './wrong-encodings.ts';
 
 /** Sends the plain valid delivery with a change, and gives the answer. */
-export type SendChanged = (change: Change) => Promise<Attempt>;
+type SendChanged = (change: Change) => Promise<Attempt>;
 
 interface Trial extends Finding {
   readonly change: Change;

@@ -2,14 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
-import { isAccepted, type ProbeEvidence } from '../judge/index.ts';
+import { describeAttempt, isAccepted, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../sender/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
 import { derivedSignatures } from './derived-signatures.ts';
-import type { Lane, SendOptions } from './lane.ts';
+import type { Lane, SendOptions } from './lanes.ts';
 import { findLeaks } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
+import type { PlannedScenario } from './plan.ts';
 
 /** A delivery with all that is known about it: the raw material of evidence and of the report's exchanges. */
 export interface Shipment {
@@ -129,4 +130,69 @@ export function shipProbe(
 export function evidenceOf(shipment: Shipment, expect: Expectation): ProbeEvidence {
   const { label, attempt, leaks, fault } = shipment;
   return { label, expect, attempt, leaks, probeFault: fault };
+}
+
+/** The controls around the probes of a trial: plain valid deliveries, tried again before anything is concluded from them. */
+
+/** The control that counts, and what came at the first try when that was not accepted. */
+interface SteadyControl {
+  readonly control: Shipment;
+  readonly failed: string | null;
+}
+
+/** A control, and a second one on a new connection when the first is not accepted: one bad answer is no outage yet. */
+export async function steadyControl(
+  context: RunContext,
+  lane: Lane,
+  label: string,
+  version: OfferedTlsVersion | undefined,
+): Promise<SteadyControl> {
+  const first = await shipControl(context, lane, label, { version });
+  if (isAccepted(first.attempt) || first.fault !== null || first.attempt.answer?.status === 429)
+    return { control: first, failed: null };
+  const second = await shipControl(context, lane, `${label}, second try`, { fresh: true, version });
+  return { control: second, failed: describeAttempt(first.attempt) };
+}
+
+/** For the observation that an endpoint accepts the plain valid delivery every time. */
+export function noteFailure(
+  context: RunContext,
+  { scenario }: PlannedScenario,
+  { control, failed }: SteadyControl,
+): void {
+  if (failed === null) return;
+  context.seen.failedControls.push({ scenario: scenario.id, observed: failed, again: isAccepted(control.attempt) });
+}
+
+/** How it shows in a control that the receiver stopped accepting plain valid deliveries, or null. */
+export function outageAfter(after: Shipment): string | null {
+  if (isAccepted(after.attempt) || after.fault !== null || after.attempt.answer?.status === 429) return null;
+  const { answer } = after.attempt;
+  return answer === null ? describeAttempt(after.attempt) : `the plain valid delivery got ${answer.status}`;
+}
+
+/**
+ * The control before the probes. `versionRefused`: an endpoint that refuses the plain valid delivery over this version and accepts it over any has
+ * not stopped answering.
+ */
+export async function firstControl(
+  context: RunContext,
+  lane: Lane,
+  planned: PlannedScenario,
+  version: OfferedTlsVersion | undefined,
+): Promise<{ readonly control: Shipment; readonly versionRefused: boolean }> {
+  const steady = await steadyControl(context, lane, 'control before', version);
+  const { control } = steady;
+  if (version !== undefined && outageAfter(control) !== null) {
+    const overAny = await shipControl(context, lane, 'control over any version', { fresh: true });
+    if (isAccepted(overAny.attempt)) {
+      // It may have come back in the meantime.
+      const again = await shipControl(context, lane, 'control before, third try', { fresh: true, version });
+      const versionRefused = !isAccepted(again.attempt);
+      if (!versionRefused) noteFailure(context, planned, { ...steady, control: again });
+      return { control: again, versionRefused };
+    }
+  }
+  noteFailure(context, planned, steady);
+  return { control, versionRefused: false };
 }

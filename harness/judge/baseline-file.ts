@@ -1,8 +1,8 @@
 /** Reads a baseline from YAML or JSON. */
-import { parseDocument } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
-import type { Baseline } from './baseline.ts';
+import type { Baseline, BaselineEntry } from './baseline.ts';
 
 const isDay = (text: string) => {
   const moment = new Date(`${text}T00:00:00Z`);
@@ -78,4 +78,17 @@ export function parseBaseline(text: string, file: string): Baseline {
       twice.map(({ scenario }) => `${scenario} is there twice`),
     );
   return { file, entries };
+}
+
+/** A baseline as the text of its file. */
+
+const HEAD = `# Known failures: each is put up with until its day of expiry. A run with \`--baseline\` fails for every other failure, and for an
+# entry that passes, names no check, or is expired. \`hookproof baseline update\` writes this file and keeps reasons, owners and days.
+`;
+
+/** JSON when the name of the file ends so, else YAML. Ends with a newline. */
+export function renderBaseline(entries: readonly BaselineEntry[], file: string): string {
+  const content = { version: 1, failures: entries };
+  if (file.endsWith('.json')) return `${JSON.stringify(content, null, 2)}\n`;
+  return `${HEAD}${stringify(content, { lineWidth: 0 })}`;
 }

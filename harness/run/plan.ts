@@ -1,7 +1,9 @@
 /** Which scenarios a run judges, decided before the first request. */
 import { HookproofError } from '../../contract/index.ts';
-import { CATALOGUE, type Feature, type Scenario } from '../../scenarios/index.ts';
+import { CATALOGUE, CLIENT_FIXTURES, type Feature, type Scenario } from '../../scenarios/index.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import { isLoopback, type Partner } from '../sender/index.ts';
+import type { ClientFixtures } from '../transport/index.ts';
 
 /** What to select. Nothing given selects the whole catalogue; several kinds of selection narrow one another. */
 export interface Selection {
@@ -44,7 +46,7 @@ function compile(source: string): RegExp {
 }
 
 /** What the plan has to know of the endpoint. */
-export interface Target {
+interface Target {
   readonly features: readonly Feature[];
   /** Plain HTTP to another machine. */
   readonly readableOnTheWay: boolean;
@@ -95,4 +97,22 @@ export function planScenarios(target: Target, selection: Selection): PlannedScen
     );
   }
   return mine;
+}
+
+/** Which features a partner's configuration turns on: what is configured is what is checked. */
+
+export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}): Feature[] {
+  const features: Feature[] = [];
+  if (partner.signing !== undefined) features.push('hmac');
+  if (partner.apiKey !== undefined) features.push('api-key');
+  if (partner.url.startsWith('https:')) features.push('https');
+  if (partner.tls?.clientCert !== undefined) features.push('mtls');
+  for (const name of CLIENT_FIXTURES) if (fixtures[name] !== undefined) features.push(`fixture-${name}`);
+  return features;
+}
+
+/** Whether deliveries go over plain HTTP to another machine. */
+export function isReadableOnTheWay(partner: Partner): boolean {
+  const { protocol, hostname } = new URL(partner.url);
+  return protocol === 'http:' && !isLoopback(hostname);
 }

@@ -1,0 +1,171 @@
+/** A baseline: the failures that are known, each with a reason, an owner and the day until which it is put up with. */
+
+import { readFile } from 'node:fs/promises';
+import { HookproofError } from '../../contract/index.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import { failsTheRun } from '../result/tally.ts';
+
+export interface BaselineEntry {
+  /** The id of the scenario. */
+  readonly scenario: string;
+  readonly reason: string;
+  readonly owner: string;
+  /** The last day on which it counts, in UTC: `2027-01-31`. */
+  readonly expires: string;
+}
+
+export interface Baseline {
+  /** The file as the user names it. */
+  readonly file: string;
+  readonly entries: readonly BaselineEntry[];
+}
+
+/** What stands in an entry until a person has written the reason and the owner. */
+export const TO_FILL_IN = 'TODO';
+
+export function isUnfilled({ reason, owner }: BaselineEntry): boolean {
+  return [reason, owner].some((text) => text.startsWith(TO_FILL_IN));
+}
+
+/** The day of a moment, in UTC. */
+export function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10);
+}
+
+export function isExpired({ expires }: BaselineEntry, now: Date): boolean {
+  return expires < dayOf(now);
+}
+
+/** Holds the results of a run against the list of known failures. Pure. */
+
+/** What the baseline says of a result that is not a pass; null when it says nothing, or no longer. */
+export function knownIn(
+  baseline: Baseline | null,
+  { id, verdict }: Pick<ScenarioResult, 'id' | 'verdict'>,
+  now: Date,
+): ScenarioResult['known'] {
+  if (baseline === null || (verdict !== 'fail' && verdict !== 'warn')) return null;
+  const entry = baseline.entries.find(({ scenario }) => scenario === id);
+  if (entry === undefined || isExpired(entry, now)) return null;
+  const { reason, owner, expires } = entry;
+  return { reason, owner, expires };
+}
+
+/** What became of the whole list. `catalogue` holds every id that there is, those that this run did not select included. */
+export function baselineOutcome(
+  baseline: Baseline,
+  results: readonly ScenarioResult[],
+  catalogue: readonly string[],
+  now: Date,
+): BaselineOutcome {
+  const verdicts = new Map(results.map(({ id, verdict }) => [id, verdict]));
+  const stale: BaselineOutcome['stale'] = [];
+  for (const entry of baseline.entries) {
+    const { scenario, owner, expires } = entry;
+    if (!catalogue.includes(scenario)) {
+      const near = nearestName(scenario, catalogue);
+      const meant = near === null ? '' : ` Did you mean ${near}?`;
+      const message = `There is no check ${scenario}.${meant} Remove the entry, or correct it.`;
+      stale.push({ scenario, problem: 'unknown-scenario', message });
+    } else if (verdicts.get(scenario) === 'pass') {
+      const message = `${scenario} passes now. Remove the entry, so that it stays that way.`;
+      stale.push({ scenario, problem: 'passes', message });
+    } else if (isExpired(entry, now)) {
+      const message = `The entry for ${scenario} (owner: ${owner}) expired after ${expires}. Mend the receiver, or agree on a new date.`;
+      stale.push({ scenario, problem: 'expired', message });
+    }
+  }
+  const judged = (id: string) => ['pass', 'fail', 'warn'].includes(verdicts.get(id) ?? '');
+  return {
+    file: baseline.file,
+    entries: baseline.entries.length,
+    known: results.filter(({ known }) => known !== null).map(({ id }) => id),
+    stale,
+    unfilled: baseline.entries.filter(isUnfilled).map(({ scenario }) => scenario),
+    notJudged: baseline.entries.map(({ scenario }) => scenario).filter((id) => catalogue.includes(id) && !judged(id)),
+  };
+}
+
+/** Reads and writes the file of a baseline. */
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown error');
+
+/**
+ * The baseline in a file, YAML or JSON; `name` is what messages and reports call it. Throws {@link HookproofError}: `BASELINE_NOT_READ`
+ * or `BASELINE_INVALID`.
+ */
+export async function readBaseline(path: string, name: string = path): Promise<Baseline> {
+  // YAML and zod are only for those who have a baseline.
+  const { parseBaseline } = await import('./baseline-file.ts');
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    const what = codeOf(cause) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(cause)})`;
+    throw new HookproofError('BASELINE_NOT_READ', `the baseline ${name} ${what}`, {
+      hint: 'Check the path. `hookproof baseline update FILE` writes one from a run.',
+      cause,
+    });
+  }
+  return parseBaseline(text, name);
+}
+
+/** The same, or null when there is no such file. */
+export async function readBaselineIfThere(path: string, name: string): Promise<Baseline | null> {
+  try {
+    return await readBaseline(path, name);
+  } catch (error) {
+    if (error instanceof HookproofError && codeOf(error.cause) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Makes a baseline from a run: what is known already keeps its words, what is new waits for a person to fill in the reason. Pure. */
+
+export interface UpdatedBaseline {
+  readonly entries: readonly BaselineEntry[];
+  /** Ids, each in one of these. */
+  readonly added: readonly string[];
+  readonly kept: readonly string[];
+  readonly removed: readonly string[];
+  /** Of the kept ones: their day is over, so a person has to agree on a new one. */
+  readonly expired: readonly string[];
+}
+
+/** New entries are put up with for so many days. */
+const DAYS = 90;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Entries whose check passes are removed, and so are those that no check of the `catalogue` has. Those that the run did not judge stay.
+ */
+export function updateBaseline(
+  before: Baseline | null,
+  document: Pick<ResultDocument, 'results' | 'strict'>,
+  catalogue: readonly string[],
+  now: Date,
+): UpdatedBaseline {
+  const entries = before?.entries ?? [];
+  const passed = new Set(document.results.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id));
+  const isKept = ({ scenario }: BaselineEntry) => catalogue.includes(scenario) && !passed.has(scenario);
+  const kept = entries.filter(isKept);
+  const listed = new Set(kept.map(({ scenario }) => scenario));
+  const expires = dayOf(new Date(now.getTime() + DAYS * DAY_MS));
+  const added = document.results
+    .filter(({ id, verdict }) => failsTheRun(verdict, document.strict) && !listed.has(id))
+    .map(({ id, observed }): BaselineEntry => {
+      const reason = `${TO_FILL_IN}: why is this known? (observed: ${observed})`;
+      return { scenario: id, reason, owner: `${TO_FILL_IN}: who mends it?`, expires };
+    });
+  const place = (id: string) => catalogue.indexOf(id);
+  const idsOf = (some: readonly BaselineEntry[]) => some.map(({ scenario }) => scenario);
+  return {
+    entries: [...kept, ...added].toSorted((a, b) => place(a.scenario) - place(b.scenario)),
+    added: idsOf(added),
+    kept: idsOf(kept),
+    removed: idsOf(entries.filter((entry) => !isKept(entry))),
+    expired: idsOf(kept.filter((entry) => isExpired(entry, now))),
+  };
+}
