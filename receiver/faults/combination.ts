@@ -1,3 +1,4 @@
+/** Mutants with two credentials that do not require both. */
 import { checkApiKey } from '../check-api-key.ts';
 import { requestHeader } from '../stages/request-header.ts';
 import { refuseUnauthorized, required, type Stage } from '../stages/stage.ts';
@@ -52,11 +53,12 @@ const COMBINATION = {
   forbidden: true,
   needs: ['hmac', 'api-key'],
 } as const;
+
 const AND =
   'With both configured, both are required: a delivery is accepted after the two checks have passed, and in no other way.';
+
 const IN_TURN = 'Put the two checks into two middlewares on the same route, each of which answers 401 by itself.';
 
-/** Receivers with two credentials that do not ask for both. */
 export const combinationFaults: readonly StageFault[] = [
   {
     ...COMBINATION,

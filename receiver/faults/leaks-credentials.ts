@@ -1,7 +1,120 @@
+/** Mutants whose answers reveal credentials or signatures. */
+import { createHmac } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Request, Response } from 'express';
+import { checkApiKey } from '../check-api-key.ts';
+import type { ReceiverConfig } from '../options.ts';
+import type { Pipeline } from '../pipeline.ts';
+import { requestHeader } from '../stages/request-header.ts';
+import { refuseUnauthorized, required } from '../stages/stage.ts';
+import { type SignatureCheck, verifySignature } from '../verify-signature.ts';
 import type { StageFault } from './fault.ts';
-import { type Failed, type Page, refusingKey, show, showingInstead } from './leaking-answer.ts';
 
-const base = { area: 'leaks', severity: 'critical', forbidden: true } as const;
+type Replacement = StageFault['replace'];
+
+/** An answer: an object is sent as JSON, a text as HTML. `phrase` stands behind the status. */
+export interface Page {
+  readonly body: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly phrase?: string;
+}
+
+/** Sends a page. JSON is written with indents, as error pages do it. */
+export function show(
+  res: Response,
+  status: number,
+  { body, headers, phrase = STATUS_CODES[status] ?? '' }: Page,
+): void {
+  const html = typeof body === 'string';
+  const bytes = Buffer.from(html ? body : JSON.stringify(body, null, 2));
+  res.writeHead(status, phrase, {
+    'Content-Type': html ? 'text/html; charset=utf-8' : 'application/json',
+    'Content-Length': bytes.length,
+    ...headers,
+  });
+  res.end(bytes);
+}
+
+/** What a handler for errors knows of the request that failed. */
+export interface Failed {
+  readonly req: Request;
+  readonly config: ReceiverConfig;
+  /** The body, where it was read before. */
+  readonly rawBody: Buffer | undefined;
+}
+
+/** The right stage, except that its answers with this status have another page. The later stages answer as ever. */
+export function showingInstead(stage: keyof Pipeline, status: number, page: (failed: Failed) => Page): Replacement {
+  return ({ right, config }) =>
+    (req, res, next) => {
+      const restore = () => {
+        for (const name of ['writeHead', 'end']) Reflect.deleteProperty(res, name);
+      };
+      const writeHead = res.writeHead.bind(res) as (code: number, ...rest: unknown[]) => typeof res;
+      res.writeHead = (code: number, ...rest: unknown[]) => {
+        if (code !== status) return writeHead(code, ...rest);
+        res.end = () => {
+          restore();
+          show(res, status, page({ req, config, rawBody: res.locals.rawBody }));
+          return res;
+        };
+        return res;
+      };
+      return right[stage](req, res, (error?: unknown) => {
+        restore();
+        next(error);
+      });
+    };
+}
+
+/** A signature that was refused. */
+interface RefusedSignature extends Failed {
+  readonly reason: Extract<SignatureCheck, { ok: false }>['reason'];
+  readonly presented: string | string[] | undefined;
+  /** The digest that would have been right. */
+  readonly expected: Buffer;
+}
+
+/** The right check of signatures, except that `page` answers what it refuses. Null: the right answer. */
+export function refusingSignature(page: (refused: RefusedSignature) => Page | null): Replacement {
+  return ({ right, config }) => {
+    const { signing } = config;
+    if (signing === undefined) return right.verifySignature;
+    return (req, res, next) => {
+      const rawBody = required(res, 'rawBody');
+      const presented = requestHeader(req, signing.header);
+      const result = verifySignature({ rawBody, header: presented, secrets: signing.secrets });
+      if (result.ok) return next();
+      const expected = createHmac('sha256', signing.secrets[0] ?? '')
+        .update(rawBody)
+        .digest();
+      const shown = page({ req, config, rawBody, reason: result.reason, presented, expected });
+      if (shown === null) refuseUnauthorized(res, `signature-${result.reason}`);
+      else show(res, 401, shown);
+    };
+  };
+}
+
+/** The right check of API keys, except that `page` answers what it refuses. Null: the right answer. */
+export function refusingKey(
+  page: (refused: { presented: string | undefined; keys: readonly string[]; req: Request }) => Page | null,
+): Replacement {
+  return ({ right, config }) => {
+    const { apiKey } = config;
+    if (apiKey === undefined) return right.checkApiKey;
+    return (req, res, next) => {
+      const header = requestHeader(req, apiKey.header);
+      const result = checkApiKey({ header, keys: apiKey.keys });
+      if (result.ok) return next();
+      const presented = typeof header === 'string' && header !== '' ? header : undefined;
+      const shown = page({ presented, keys: apiKey.keys, req });
+      if (shown === null) refuseUnauthorized(res, `api-key-${result.reason}`);
+      else show(res, 401, shown);
+    };
+  };
+}
+
+const CREDENTIALS = { area: 'leaks', severity: 'critical', forbidden: true } as const;
 
 const NO_ECHO: StageFault['fix'] = {
   rule: 'Answer with fixed texts. Never copy headers, the configuration or variables into an answer, not even into an error page.',
@@ -36,10 +149,29 @@ function environment({ signing, apiKey }: Failed['config']): string {
 
 const echo = (failed: Failed): Page => ({ body: { error: 'could not handle this request', request: request(failed) } });
 
-/** Answers that hold the secret or the API key. */
-export const shownCredentials: readonly StageFault[] = [
+const SIGNATURE_SHOWN = {
+  area: 'leaks',
+  severity: 'critical',
+  forbidden: true,
+  needs: ['hmac'],
+  stage: 'verifySignature',
+} as const;
+
+const ONE_WORD: StageFault['fix'] = {
+  rule: 'Answer every failed check with 401 and one fixed text. What was expected belongs nowhere, not even into the log.',
+  express: "Send `res.status(401).json({ error: 'unauthorized' })` and nothing that was computed.",
+  fastify: 'Set an error handler that never copies properties of an error into the reply.',
+  spring: 'Throw an exception without the values, and keep `server.error.include-message=never`.',
+  go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)` and not `err.Error()`.',
+};
+
+const SIGNED_FOR_ANYONE =
+  'Anybody can have any body signed: send it, read the right signature in the answer, send it again. The check is worth nothing.';
+
+export const leaksCredentialsFaults: readonly StageFault[] = [
+  // Answers that hold the secret or the API key.
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'shows-right-key',
     title: 'A wrong API key is answered with the right one.',
     seen: 'Messages of the kind "expected X, got Y", and assertions whose text is sent.',
@@ -52,7 +184,7 @@ export const shownCredentials: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'shows-variables-without-key',
     title: 'A missing API key ends in an exception, and its debug page lists the variables around it.',
     seen: 'Error pages of Laravel, Django and Symfony in debug mode, where a value is only masked if its name is on a list.',
@@ -70,7 +202,7 @@ export const shownCredentials: readonly StageFault[] = [
       )(parts),
   },
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'shows-configuration-to-other-methods',
     title: 'Any method but POST is answered with a page about the endpoint and its configuration.',
     seen: 'Status pages for "is my webhook set up?", made for a browser and for the time of development.',
@@ -86,7 +218,7 @@ export const shownCredentials: readonly StageFault[] = [
     })),
   },
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'echoes-headers-of-broken-json',
     title: 'A body that is no JSON is answered with the whole request, its headers with the API key included.',
     seen: 'Error handlers that send the request along "for support", and error objects of HTTP libraries that are turned into JSON whole.',
@@ -98,7 +230,7 @@ export const shownCredentials: readonly StageFault[] = [
     replace: showingInstead('parse', 400, echo),
   },
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'echoes-headers-of-invalid-fields',
     title: 'A payload that fails validation is answered with the request, its headers with the API key included.',
     seen: 'Validators that are given the whole request in place of the body, and repeat their input in the error.',
@@ -110,7 +242,7 @@ export const shownCredentials: readonly StageFault[] = [
     replace: showingInstead('validate', 400, echo),
   },
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'echoes-headers-of-other-content-types',
     title: 'A body of another content type is answered with all headers of the request.',
     seen: 'Handlers for 415 that list what they were given so that the sender can see its mistake.',
@@ -122,7 +254,7 @@ export const shownCredentials: readonly StageFault[] = [
     replace: showingInstead('checkContentType', 415, echo),
   },
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'echoes-headers-of-large-bodies',
     title: 'A body beyond the limit is answered with all headers of the request.',
     seen: 'Error pages of reverse proxies that were adapted to show the request, and limits that are enforced apart from all other errors.',
@@ -134,7 +266,7 @@ export const shownCredentials: readonly StageFault[] = [
     replace: showingInstead('readBody', 413, echo),
   },
   {
-    ...base,
+    ...CREDENTIALS,
     name: 'echoes-headers-of-accepted-deliveries',
     title: 'An accepted delivery is answered with what was received, its headers included.',
     seen: 'Request bins, echo templates of serverless platforms, and `res.json({ received: { headers, body } })` from the first day.',
@@ -150,5 +282,92 @@ export const shownCredentials: readonly StageFault[] = [
         show(res, 200, { body: { received: request({ req, config, rawBody }) } });
         if (stored === 'stored' && notification !== undefined) handling.wake();
       },
+  },
+  // Answers in which the right signature of the body stands.
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'shows-expected-signature',
+    title: 'A wrong signature is answered with the one that was expected.',
+    seen: 'Messages of the kind "expected X, got Y", written while the integration was built and never removed.',
+    why: SIGNED_FOR_ANYONE,
+    fix: ONE_WORD,
+    replace: refusingSignature(({ reason, presented, expected }) =>
+      reason === 'missing'
+        ? null
+        : { body: { error: 'Invalid signature', expected: expected.toString('base64'), got: presented } },
+    ),
+  },
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'explains-signing-with-right-signature',
+    title: 'A missing signature is answered with an explanation that holds the right one, in hexadecimal.',
+    seen: 'Friendly 401 pages and development servers that show a ready command for the request that failed.',
+    why: SIGNED_FOR_ANYONE,
+    fix: { ...ONE_WORD, rule: 'Explain signing in the documentation, with a made-up secret, and answer a bare 401.' },
+    replace: refusingSignature(({ reason, expected }) =>
+      reason === 'missing'
+        ? { body: `<p>Missing signature. Try <code>sha256=${expected.toString('hex')}</code></p>` }
+        : null,
+    ),
+  },
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'expected-signature-in-header',
+    title: 'A header of every refusal holds the signature that the body should have had.',
+    seen: 'Gateways and middleware with a debug header such as X-Computed-Signature, which no page shows and nobody notices.',
+    why: SIGNED_FOR_ANYONE,
+    fix: { ...ONE_WORD, rule: 'Remove debug headers, in the application and in whatever stands before it.' },
+    replace: refusingSignature(({ expected }) => ({
+      body: { error: 'unauthorized' },
+      headers: { 'X-Computed-Signature': expected.toString('base64url') },
+    })),
+  },
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'expected-signature-in-debug-mode',
+    title: 'Whoever sends X-Debug is told the signature that was expected.',
+    seen: 'A switch for the support team that is bound to a header of the request and not to the environment.',
+    why: 'Names such as X-Debug are the first that an attacker tries, and with it anybody can have any body signed.',
+    fix: {
+      ...ONE_WORD,
+      rule: 'Bind debug output to the configuration of the process, and never send it in an answer.',
+    },
+    replace: refusingSignature(({ req, expected }) =>
+      req.headers['x-debug'] === undefined
+        ? null
+        : // As json_encode of PHP writes it.
+          { body: JSON.stringify({ expected: expected.toString('base64') }).replaceAll('/', '\\/') },
+    ),
+  },
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'expected-signature-as-bytes',
+    title: 'A signature of a wrong form is answered with an error object that holds the expected bytes as numbers.',
+    seen: 'assert.deepStrictEqual on two buffers, whose error has the properties actual and expected, and handlers that send errors as JSON.',
+    why: 'A list of numbers does not look like a signature, so it survives reviews; turned back into Base64 it is one.',
+    fix: ONE_WORD,
+    replace: refusingSignature(({ reason, presented, expected }) =>
+      reason === 'malformed' ? { body: { code: 'ERR_ASSERTION', actual: String(presented), expected } } : null,
+    ),
+  },
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'expected-signature-in-status-line',
+    title: 'The expected signature stands behind the status code, in the first line of the answer.',
+    seen: 'Frameworks whose exceptions carry a reason phrase (HttpStatusCodeResult, sendError), fed with a message for developers.',
+    why: `${SIGNED_FOR_ANYONE} Most tools do not show the phrase, so nobody sees it.`,
+    fix: {
+      ...ONE_WORD,
+      dotnet: 'Return `Unauthorized()`, and no `StatusCodeResult` with a description.',
+    },
+    replace: refusingSignature(({ reason, expected }) =>
+      reason === 'missing'
+        ? null
+        : { body: { error: 'unauthorized' }, phrase: `Signature is not ${expected.toString('base64')}` },
+    ),
+    equivalentTo: {
+      name: 'shows-expected-signature',
+      reason: 'The same refusals hold the same value: where it stands in an answer is no part of a verdict.',
+    },
   },
 ];

@@ -1,3 +1,4 @@
+/** Mutants that reject clients without a valid certificate incorrectly, and those that reject valid ones. */
 import { refuse, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 import { type Client, dealing, MTLS } from './lenient-certificate.ts';
@@ -18,8 +19,7 @@ function missing(stage: (parts: FaultParts) => Stage): StageFault['replace'] {
 
 const wrong = ({ certificate, fault, named }: Client) => certificate === null || fault !== null || !named;
 
-/** Receivers that find out who may not deliver, and say it wrongly; and those that refuse who may. */
-export const wrongCertificateRefusals: readonly StageFault[] = [
+export const mtlsRefusalsFaults: readonly StageFault[] = [
   {
     ...MTLS,
     name: 'certificate-missing-is-500',

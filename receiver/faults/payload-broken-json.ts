@@ -1,8 +1,9 @@
+/** Mutants that handle invalid JSON incorrectly, and those that repeated keys or prototype keys defeat. */
 import { refuse, required } from '../stages/stage.ts';
-import { fault } from './careless-reading.ts';
+import { fault } from './careless-handling.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-const base = { area: 'payload', forbidden: true } as const;
+const JSON_TEXT = { area: 'payload', forbidden: true } as const;
 
 const guard = {
   rule: 'Parse inside a guard that catches every error of the parser, and answer 400 when it fails.',
@@ -46,15 +47,77 @@ function lookingFirst(such: (body: Buffer) => boolean, end: Ends): StageFault['r
 }
 
 const fails: Ends = () => fault('Unexpected token in JSON');
+
 const dies: Ends = ({ crash }) => crash(100);
+
 const never: Ends = () => {};
+
 const isEmpty = (body: Buffer) => body.length === 0;
+
 const isBroken = (body: Buffer) => body.length > 0 && !isJson(body);
 
-/** Bodies that are no JSON. */
-export const brokenJson: readonly StageFault[] = [
+type Flags = Record<string, unknown>;
+
+/** Copies a value into another by name and level, as a deep merge does that does not look at the names. */
+function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>): void {
+  for (const [name, value] of Object.entries(source)) {
+    if (refused.has(name)) continue;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      target[name] = value;
+      continue;
+    }
+    const below = target[name];
+    if ((typeof below !== 'object' && typeof below !== 'function') || below === null) continue;
+    mergeInto(below as Flags, value, refused);
+  }
+}
+
+/**
+ * In place of `verifySignature`: a verified payload is merged into an object, and a flag that is then found on a new one of its kind stands for
+ * a verification. Only the prototype of these objects is reached, and not that of all objects of this process.
+ */
+function polluted(partOf: (payload: object) => object | undefined, refused: readonly string[]): StageFault['replace'] {
+  return ({ right }) => {
+    class Context {
+      readonly data?: unknown;
+    }
+    const names = new Set(refused);
+    return (req, res, next) => {
+      if ((new Context() as Flags).verified === true) return next();
+      return right.verifySignature(req, res, (error?: unknown) => {
+        if (error !== undefined) return next(error);
+        try {
+          const part = partOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
+          if (typeof part === 'object' && part !== null) mergeInto(new Context() as Flags, part, names);
+        } catch {
+          // No JSON, or nothing to merge.
+        }
+        next();
+      });
+    };
+  };
+}
+
+const POLLUTION = {
+  area: 'payload',
+  stage: 'verifySignature',
+  severity: 'critical',
+  forbidden: true,
+  needs: ['hmac'],
+} as const;
+
+const pick = {
+  rule: 'Pick the fields that you know; never copy keys of a payload by their names.',
+  express: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` where keys come from outside.',
+};
+
+const why =
+  'Whoever can send one right delivery, or find a way past the check once, switches the check off for everybody until the restart.';
+
+export const payloadBrokenJsonFaults: readonly StageFault[] = [
+  // Bodies that are no JSON.
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'broken-json-answers-500',
     title: 'A body that is no JSON is answered 500.',
     seen: 'Parsers without a guard, in frameworks that catch what handlers throw; the most usual fault of real receivers.',
@@ -65,7 +128,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: parsing((body) => !isJson(body), fails),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'broken-json-ends-the-process',
     title: 'A body that is no JSON ends the process.',
     seen: 'JSON.parse in an async handler of Express 4 or in a listener for the end of the stream, where nobody catches.',
@@ -76,7 +139,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: parsing(isBroken, dies),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'broken-json-hangs',
     title: 'A body that begins like JSON and is cut off gets no answer.',
     seen: 'Stream parsers that wait for the end of the value and not for the end of the body.',
@@ -87,7 +150,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: parsing((body) => body.toString('latin1') === '{"id":', never),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'answers-400-and-dies',
     title: 'A body that is no JSON is answered 400, and ends the process a moment later.',
     seen: 'Handlers that answer in a catch block and throw the error again, and logging that fails on the same error.',
@@ -101,7 +164,7 @@ export const brokenJson: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'empty-body-answers-500',
     title: 'An empty body is answered 500.',
     seen: 'Frameworks that leave the body undefined when there is none, and code that reads a field of it.',
@@ -112,7 +175,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: parsing(isEmpty, fails),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'empty-body-hangs',
     title: 'An empty body gets no answer.',
     seen: 'Readers that wait for the first chunk of a body, which never comes.',
@@ -123,7 +186,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: parsing(isEmpty, never),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'parsed-before-verified',
     title: 'The body is parsed before it is verified, and an unsigned one that is no JSON is answered 400.',
     seen: 'A global body parser in front of the route; half of the receivers that were measured.',
@@ -138,7 +201,7 @@ export const brokenJson: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'unverified-json-answers-500',
     title:
       'The body is parsed without a guard before it is verified, and an unsigned one that is no JSON is answered 500.',
@@ -150,7 +213,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: lookingFirst((body) => !isJson(body), fails),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'unverified-json-ends-the-process',
     title: 'The body is parsed before it is verified, and one that is no JSON ends the process, signed or not.',
     seen: 'The same in an async handler without a guard; two of sixteen receivers that were measured.',
@@ -161,7 +224,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: lookingFirst((body) => !isJson(body), dies),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'unverified-null-answers-500',
     title: 'The type of the payload is read before it is verified, and an unsigned body null is answered 500.',
     seen: 'Log lines and routers in front of the check, which parse with a guard and read without one.',
@@ -175,7 +238,7 @@ export const brokenJson: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'invalid-utf-8-ends-the-process',
     title: 'A body with bytes that are not UTF-8 ends the process.',
     seen: 'Strict decoders in callbacks and background tasks, in front of a parser that is guarded well.',
@@ -186,7 +249,7 @@ export const brokenJson: readonly StageFault[] = [
     replace: parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), dies),
   },
   {
-    ...base,
+    ...JSON_TEXT,
     name: 'repeated-keys-answer-500',
     title: 'JSON with a key twice is answered 500.',
     seen: 'Strict mappers (FAIL_ON_READING_DUP_TREE_KEY in Jackson, JSONObject of org.json) whose exception nobody expects.',
@@ -195,5 +258,44 @@ export const brokenJson: readonly StageFault[] = [
     severity: 'low',
     stage: 'parse',
     replace: parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
+  },
+  // Payloads that reach the prototype of the receiver's own objects.
+  {
+    ...POLLUTION,
+    name: 'merges-payloads-deeply',
+    title:
+      'data is merged into an object of the request by a function that follows __proto__, and its flags count for every later delivery.',
+    seen: 'Old versions of popular merge functions, and loops over the keys of a payload that were written by hand.',
+    why,
+    fix: pick,
+    replace: polluted((payload) => (payload as { data?: object }).data, ['constructor']),
+  },
+  {
+    ...POLLUTION,
+    name: 'merges-envelopes-deeply',
+    title:
+      'The envelope is merged into an object of the request by a function that follows __proto__, and its flags count for every later delivery.',
+    seen: 'Contexts and sessions that are filled from the top level of a payload, with data left out as too large.',
+    why,
+    fix: pick,
+    replace: polluted(
+      ({ ...payload }) => {
+        return Object.hasOwn(payload, '__proto__') ? payload : undefined;
+      },
+      ['constructor', 'data'],
+    ),
+  },
+  {
+    ...POLLUTION,
+    name: 'merges-but-for-proto',
+    title:
+      'data is merged by a function that leaves __proto__ out and follows constructor.prototype, and its flags count for every later delivery.',
+    seen: 'The first mending of several merge functions, which had to be mended again.',
+    why,
+    fix: {
+      ...pick,
+      rule: 'Refuse __proto__, constructor and prototype; better, never copy keys of a payload by their names.',
+    },
+    replace: polluted((payload) => (payload as { data?: object }).data, ['__proto__']),
   },
 ];

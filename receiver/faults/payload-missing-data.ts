@@ -1,9 +1,11 @@
-import { dyingOf, fault, fieldAt, readingAfter, readingBefore, refusing, unguarded } from './careless-reading.ts';
+/** Mutants that require optional data, and those that handle the misspelt hash key incorrectly. */
+import { dyingOf, fault, fieldAt, readingAfter, readingBefore, refusing, unguarded } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
-const base = { area: 'payload', stage: 'validate' } as const;
+const VALIDATION = { area: 'payload', stage: 'validate' } as const;
 
 const isOrder = (payload: unknown) => fieldAt(payload, 'data.metadata.orderStatus') !== undefined;
+
 const chainField = (payload: unknown, name: string) => fieldAt(payload, `data.metadata.blockchainData.${name}`);
 
 const optional = (what: string) => ({
@@ -14,10 +16,32 @@ const optional = (what: string) => ({
   dotnet: 'Declare the property nullable and not `required`.',
 });
 
-/** Code that takes for granted what a notification may lack. */
-export const missingData: readonly StageFault[] = [
+function isFilled(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+const RIGHT = 'blockchainTransactionId';
+
+const MISSPELT = 'blockchainTransctionId';
+
+/** The members of the metadata of a deposit, or null for any other notification. */
+function depositMetadata(payload: unknown): Record<string, unknown> | null {
+  if (fieldAt(payload, 'type') !== 'CAAS_BLOCKCHAIN') return null;
+  return fieldAt(payload, 'data.metadata') as Record<string, unknown>;
+}
+
+const bothSpellings = {
+  rule: 'Take the hash under the right spelling when it is filled, else under the misspelt one, else none.',
+  express: `\`const hash = metadata.${RIGHT} || metadata.${MISSPELT} || null\`.`,
+  django: `\`metadata.get("${RIGHT}") or metadata.get("${MISSPELT}")\`, with no brackets.`,
+  spring: `Map both names to fields of their own and choose afterwards: \`@JsonAlias\` alone lets whichever comes last win.`,
+  go: 'Have one struct field for each of the two names.',
+};
+
+export const payloadMissingDataFaults: readonly StageFault[] = [
+  // Code that takes for granted what a notification may lack.
   {
-    ...base,
+    ...VALIDATION,
     name: 'reads-missing-error-data',
     title: 'errorData is compared with null, and its code is read when it is missing altogether.',
     seen: 'In JavaScript with `!== null`, and wherever null and absent are two different things.',
@@ -32,7 +56,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'expects-an-error-with-expired',
     title:
       'A tracking at EXPIRED, or at any status but COMPLETED, is taken for a failure whose error is read; it never has one.',
@@ -50,7 +74,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'takes-error-codes-apart',
     title: 'The code of an error is split at its hyphens, and the parts are used without a look.',
     seen: 'In log and alarm code that wants the severity at the end of the code.',
@@ -69,7 +93,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'reads-missing-blockchain-data',
     title: 'A field of blockchainData is read without a look whether blockchainData is there.',
     seen: 'In handlers that were written for orders with a transfer.',
@@ -82,7 +106,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'reads-metadata-unguarded',
     title: 'The status is read from data.metadata before anything has made sure that metadata is there.',
     seen: 'In handlers without a schema; in public projects a missing field of a webhook has taken a whole API server down.',
@@ -100,7 +124,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'reads-asset-unguarded',
     title: 'The amount of a deposit is read two levels down, with nothing that checks the levels above.',
     seen: 'In handlers that validate the fields of orders and none of the rarer kinds.',
@@ -116,7 +140,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'crashes-on-refund-without-error-data',
     title: 'A refund that has no errorData ends the process.',
     seen: 'In workers where the error of a refund is read in a background promise that nobody awaits.',
@@ -132,7 +156,7 @@ export const missingData: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'requires-target-wallet',
     title: 'An order without a filled targetWalletAddress is refused.',
     seen: 'In schemas that were made with buys, where the target wallet always stands.',
@@ -143,7 +167,7 @@ export const missingData: readonly StageFault[] = [
     replace: refusing((payload) => isOrder(payload) && !isFilled(chainField(payload, 'targetWalletAddress'))),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'requires-the-hash-of-an-order',
     title: 'An order is refused when it has no transaction hash, whatever its status is.',
     seen: 'In schemas that were made with the notification of a finished buy.',
@@ -154,7 +178,7 @@ export const missingData: readonly StageFault[] = [
     replace: refusing((payload) => isOrder(payload) && !isFilled(chainField(payload, 'blockchainTransactionId'))),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'reads-null-chain-fields',
     title: 'The memo and the chain are trimmed when their keys are there, also when they are null.',
     seen: 'In code that tests for undefined, or for the key, and not for null.',
@@ -170,7 +194,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'requires-hash-once-on-chain',
     title: 'An order at BLOCKCHAIN_ACCEPTED or later is refused when it has no hash.',
     seen: 'In validations that tie the hash to the status, which looks right on paper.',
@@ -186,7 +210,7 @@ export const missingData: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'requires-memo-key',
     title:
       'An order whose blockchainData lacks the key blockchainMemo is refused, though it may be null or empty there.',
@@ -202,7 +226,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'calls-text-functions-on-null-addresses',
     title: 'Addresses are converted to lower case, also when they are null or no text.',
     seen: 'Where addresses are compared without regard to case, which networks with checksummed addresses ask for.',
@@ -218,7 +242,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'refuses-empty-text',
     title: 'An optional field of blockchainData is refused when it is empty text.',
     seen: 'In validators with a minimum length of one, or a pattern for addresses, on fields that may be absent or null.',
@@ -233,7 +257,7 @@ export const missingData: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'requires-every-chain-field',
     title: 'An order is refused unless every field of blockchainData has its key, whatever the status is.',
     seen: 'In classes that were generated from one sample payload, with every field mandatory.',
@@ -249,7 +273,7 @@ export const missingData: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'requires-description',
     title: 'A tracking whose description is empty is refused.',
     seen: 'In forms and columns where a text counts as filled only when it has a character.',
@@ -260,7 +284,7 @@ export const missingData: readonly StageFault[] = [
     replace: refusing((payload) => fieldAt(payload, 'data.metadata.trackingStateDescription') === ''),
   },
   {
-    ...base,
+    ...VALIDATION,
     name: 'forbids-null-outside-orders',
     title: 'Null is refused for the hash of a refund or a deposit and for the error code of a payment method.',
     seen: 'In schemas with `optional()` where `nullable()` was needed as well.',
@@ -272,8 +296,92 @@ export const missingData: readonly StageFault[] = [
       ['data.metadata.blockchainTransactionId', 'data.errorCode'].some((path) => fieldAt(payload, path) === null),
     ),
   },
+  // Mistakes with the hash of a deposit, whose key has two spellings and may be missing.
+  {
+    ...VALIDATION,
+    name: 'requires-the-hash-of-a-deposit',
+    title: 'A deposit without a hash under the right spelling throws.',
+    seen: 'In handlers that turn the hash into a link or look it up at once, made with a deposit from a blockchain.',
+    why: 'Transfers inside the custodial ledger have no hash, and the misspelt key hides one; each of these deposits ends in a 500 and is not credited.',
+    fix: bothSpellings,
+    severity: 'high',
+    forbidden: true,
+    replace: readingAfter((payload) => {
+      const metadata = depositMetadata(payload);
+      if (metadata !== null && typeof metadata[RIGHT] !== 'string') fault('the hash is undefined');
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'reads-the-misspelt-key-only',
+    title: 'The hash of a deposit is read under its misspelt key, and its absence throws.',
+    seen: 'In classes that were generated from the sample payload, where the key has a letter missing.',
+    why: 'Deposits with the documented key, and those without any hash, fail as soon as the sender uses it.',
+    fix: bothSpellings,
+    severity: 'high',
+    forbidden: true,
+    replace: readingAfter((payload) => {
+      const metadata = depositMetadata(payload);
+      if (metadata !== null && typeof metadata[MISSPELT] !== 'string') fault('the hash is undefined');
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'refuses-the-misspelt-key',
+    title: 'A deposit that has the misspelt key is refused.',
+    seen: 'In strict schemas that were made from the documented field names.',
+    why: 'The deposits of the field come with that key, and not one of them is credited.',
+    fix: bothSpellings,
+    severity: 'high',
+    forbidden: false,
+    replace: refusing((payload) => {
+      const metadata = depositMetadata(payload);
+      return metadata !== null && Object.hasOwn(metadata, MISSPELT);
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'fails-on-both-spellings',
+    title: 'A deposit that has the hash under both spellings throws.',
+    seen: 'In mappers with an alias that report a field that is set twice, and in records with a constructor for either name.',
+    why: 'A sender that mends a typo sends both names for a while, and that is when this breaks.',
+    fix: bothSpellings,
+    severity: 'medium',
+    forbidden: false,
+    replace: readingAfter((payload) => {
+      const metadata = depositMetadata(payload);
+      if (metadata !== null && Object.hasOwn(metadata, RIGHT) && Object.hasOwn(metadata, MISSPELT)) {
+        fault('the hash is set twice');
+      }
+    }),
+  },
+  {
+    ...VALIDATION,
+    name: 'refuses-two-different-hashes',
+    title: 'A deposit whose two spellings hold different values is refused.',
+    seen: 'In code that compares the two out of caution and takes a difference for tampering.',
+    why: 'The payload is signed, so this is no attack; a deposit is lost over a key that should not exist.',
+    fix: bothSpellings,
+    severity: 'low',
+    forbidden: false,
+    replace: refusing((payload) => {
+      const metadata = depositMetadata(payload);
+      if (metadata === null || !metadata[RIGHT] || !metadata[MISSPELT]) return false;
+      return metadata[RIGHT] !== metadata[MISSPELT];
+    }, 422),
+  },
+  {
+    ...VALIDATION,
+    name: 'takes-the-first-hash-that-is-not-null',
+    title: 'The misspelt key is preferred when it is there, and a deposit is refused when its text is empty.',
+    seen: 'In one-liners with ?? or getOrDefault, which take empty text for a value.',
+    why: 'A deposit with a good hash is refused because an empty one stands before it.',
+    fix: bothSpellings,
+    severity: 'low',
+    forbidden: false,
+    replace: refusing((payload) => {
+      const metadata = depositMetadata(payload);
+      return metadata !== null && (metadata[MISSPELT] ?? metadata[RIGHT]) === '';
+    }),
+  },
 ];
-
-function isFilled(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
-}

@@ -1,8 +1,9 @@
+/** Mutants that crash on, or accept, payloads of the wrong shape. */
 import { required } from '../stages/stage.ts';
-import { dyingOf, fault, fieldAt, readingAfter, readingBefore, someText } from './careless-reading.ts';
+import { dyingOf, fault, fieldAt, readingAfter, readingBefore, someText } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
-const base = { area: 'payload', stage: 'validate', forbidden: true } as const;
+const SHAPE = { area: 'payload', stage: 'validate', forbidden: true } as const;
 
 const validateFirst = {
   rule: 'Check the payload against a schema, from its root down, before any code reads a field; answer 400 when it does not fit.',
@@ -13,10 +14,13 @@ const validateFirst = {
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Payloads that are JSON, and of another shape than a notification. */
-export const wrongShapes: readonly StageFault[] = [
+function unguardedType(value: unknown): unknown {
+  return (value as Record<string, unknown>).metadata ?? fault('metadata is undefined');
+}
+
+export const payloadShapesFaults: readonly StageFault[] = [
   {
-    ...base,
+    ...SHAPE,
     name: 'null-ends-the-process',
     title: 'The body null ends the process, because a field of it is read in code that nobody guards.',
     seen: 'Background tasks that get the parsed payload, and checks by typeof, for which null is an object.',
@@ -26,7 +30,7 @@ export const wrongShapes: readonly StageFault[] = [
     replace: dyingOf((payload) => payload === null),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'scalars-answer-500',
     title: 'A body that is text, a number, a boolean or null is answered 500.',
     seen: 'Mappers to classes, which expect an object at the root and throw.',
@@ -39,7 +43,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'arrays-answer-500',
     title: 'A body that is an array is answered 500.',
     seen: 'Languages in which a list has no get(), where objects and lists come out of the same parser.',
@@ -51,7 +55,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'batches-end-the-process',
     title: 'An array of notifications ends the process.',
     seen: 'Receivers that support batches of another service, in code that was never run with this one.',
@@ -61,7 +65,7 @@ export const wrongShapes: readonly StageFault[] = [
     replace: dyingOf((payload) => Array.isArray(payload) && payload.length > 0),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'handlers-in-a-plain-object',
     title: 'The handler is looked up by type in a plain object, which has more names than were put into it.',
     seen: '`handlers[payload.type]` in JavaScript: constructor and __proto__ are found there too, and are no handlers.',
@@ -77,7 +81,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'types-in-lower-case',
     title: 'The type is converted to lower case before anything has made sure that it is text.',
     seen: 'Routers that compare types without regard to case.',
@@ -89,7 +93,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'missing-fields-answer-500',
     title: 'An envelope that lacks a field is answered 500.',
     seen: 'Access by key in Python and Ruby (payload["at"], fetch), which throws when the key is missing.',
@@ -104,7 +108,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'empty-texts-answer-500',
     title: 'An empty type or id is answered 500.',
     seen: 'Conversions of text to an enum or a UUID (valueOf(""), uuid.UUID("")), which throw.',
@@ -117,7 +121,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'orders-without-kind-answer-500',
     title: 'A CAAS notification without data.type is answered 500.',
     seen: 'Switches over data.type whose default throws.',
@@ -131,7 +135,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'reads-fields-of-null-data',
     title: 'data.type is read without a look whether data is null.',
     seen: 'Checks by `typeof data === "object"`, which null passes.',
@@ -144,7 +148,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'data-as-text-parsed-again',
     title: 'data that is text is parsed a second time, without a guard.',
     seen: 'Receivers that also serve senders who write JSON into JSON.',
@@ -157,7 +161,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'data-of-the-wrong-type-answers-500',
     title: 'data that is an array or has no fields is answered 500.',
     seen: 'Mappers that choose a class by data.type and throw when there is none.',
@@ -171,7 +175,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'contradictions-answer-500',
     title: 'A notification whose data.type does not go with its metadata is answered 500.',
     seen: 'Casts by data.type, as in `(Order) metadata`.',
@@ -185,7 +189,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'lookups-by-unchecked-transaction-id',
     title: 'The transaction is looked up by whatever stands in transactionId, and an object there is answered 500.',
     seen: 'Document databases, where an object is a query and not a value.',
@@ -198,7 +202,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'status-not-checked-for-text',
     title: 'A status, operation or code that is no text is answered 500.',
     seen: 'Comparisons without regard to case, and translation tables, that are reached by any value.',
@@ -213,7 +217,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'objects-expected-unchecked',
     title: 'metadata, blockchainData or errorData that is no object is answered 500.',
     seen: 'Mappers to classes without a handler for their exceptions, and `in` on text in JavaScript.',
@@ -228,7 +232,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'requires-what-is-needed-by-exception',
     title: 'A refund, a payment method or a wallet without the fields that are needed is answered 500.',
     seen: 'Constructors that throw on null, reached before any validation.',
@@ -247,7 +251,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'transactions-without-id-answer-500',
     title: 'An order without a transactionId is answered 500.',
     seen: 'NOT NULL columns as the only validation there is.',
@@ -262,7 +266,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'null-characters-answer-500',
     title: 'Text with U+0000 in it is answered 500 when it is stored.',
     seen: 'PostgreSQL, which does not take the character in text or JSON columns.',
@@ -278,7 +282,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'four-byte-characters-answer-500',
     title: 'Text with a character outside of the basic plane, such as an emoji, is answered 500 when it is stored.',
     seen: 'MySQL with the character set utf8, which holds three bytes for each character.',
@@ -294,7 +298,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'lone-surrogates-answer-500',
     title: 'Text with half of a surrogate pair is answered 500 when it is written as UTF-8.',
     seen: 'Python, whose str holds what its UTF-8 encoder refuses, and databases that check their JSON.',
@@ -311,7 +315,7 @@ export const wrongShapes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SHAPE,
     name: 'ids-as-format',
     title: 'The id is used as the format of a log line, and one with a placeholder is answered 500.',
     seen: 'printf-like functions and templates that get outside text as their first argument.',
@@ -330,7 +334,3 @@ export const wrongShapes: readonly StageFault[] = [
       },
   },
 ];
-
-function unguardedType(value: unknown): unknown {
-  return (value as Record<string, unknown>).metadata ?? fault('metadata is undefined');
-}

@@ -1,10 +1,11 @@
+/** Mutants with limits on sizes and depths that valid notifications exceed, or with no limit at all. */
 import { gunzipSync } from 'node:zlib';
 import { parse } from '../stages/parse.ts';
 import { refuse, required } from '../stages/stage.ts';
-import { containersIn, fault, readingBefore, someText } from './careless-reading.ts';
+import { containersIn, fault, readingBefore, someText } from './careless-handling.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-const base = { area: 'payload', forbidden: true } as const;
+const SIZE = { area: 'payload', forbidden: true } as const;
 
 const limitDepth = {
   rule: 'Limit the depth where the body is parsed, catch the error of that limit like any other error of the parser, and let nothing walk the payload by recursion.',
@@ -74,10 +75,18 @@ function decoding(decode: (encoding: string, body: Buffer, end: () => void) => v
     };
 }
 
-/** Payloads that are large, deep or encoded. */
-export const sizes: readonly StageFault[] = [
+function isWhole(gzip: Buffer): boolean {
+  try {
+    gunzipSync(gzip);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const payloadSizeFaults: readonly StageFault[] = [
   {
-    ...base,
+    ...SIZE,
     name: 'nesting-of-100-answers-500',
     title: 'More than a hundred levels of nesting are answered 500.',
     seen: 'Ruby, whose parser stops there with an error of a class of its own.',
@@ -88,7 +97,7 @@ export const sizes: readonly StageFault[] = [
     replace: tooDeep(100),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'nesting-of-900-answers-500',
     title: 'More than nine hundred levels of nesting are answered 500.',
     seen: 'Python, which raises RecursionError in the parser.',
@@ -99,7 +108,7 @@ export const sizes: readonly StageFault[] = [
     replace: tooDeep(900),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'nesting-of-10000-answers-500',
     title:
       'More than ten thousand levels of nesting are answered 500, because something walks the payload by recursion.',
@@ -111,7 +120,7 @@ export const sizes: readonly StageFault[] = [
     replace: tooDeep(10_000),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'deep-nesting-ends-the-process',
     title: 'Fifty thousand levels of nesting overflow the stack of the parser, and the process ends.',
     seen: 'Parsers in native code without a limit, and languages in which an overflow of the stack cannot be caught.',
@@ -126,7 +135,7 @@ export const sizes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'unverified-nesting-ends-the-process',
     title: 'The nesting of a body overflows the stack before the signature is checked, and the process ends.',
     seen: 'A global body parser, or a scanner for attacks, in front of the route.',
@@ -142,7 +151,7 @@ export const sizes: readonly StageFault[] = [
           : right.checkApiKey(req, res, next),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'nested-objects-answer-500',
     title: 'Objects in objects, a thousand levels deep, are answered 500; arrays in arrays are not.',
     seen: 'Deep merges and mappers, which recurse over keys alone.',
@@ -157,7 +166,7 @@ export const sizes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'many-keys-answer-500',
     title: 'A payload with more than a thousand keys is answered 500.',
     seen: 'Limits on parameters (max_input_vars, 1000 by default in form parsers), on columns, and on the fields of a search index.',
@@ -175,7 +184,7 @@ export const sizes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'long-keys-answer-500',
     title: 'A payload with a key of more than a thousand characters is answered 500.',
     seen: 'Indexes and metrics with a name for each key.',
@@ -193,7 +202,7 @@ export const sizes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'long-numbers-answer-500',
     title: 'A number of more than 4,300 digits is answered 500.',
     seen: 'Python, which refuses to convert longer ones since that was found to be an attack.',
@@ -214,7 +223,7 @@ export const sizes: readonly StageFault[] = [
           : right.parse(req, res, next),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'infinite-numbers-answer-500',
     title: 'A number that is too large for floating point is answered 500.',
     seen: 'Conversions of Infinity to an integer or to JSON, and parsers that refuse the overflow.',
@@ -233,7 +242,7 @@ export const sizes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'limit-of-64-kb',
     title: 'A notification of more than 64 kB is answered 413.',
     seen: 'Limits of gateways and queues, and columns for text (65,535 bytes in MySQL) that a limit was derived from.',
@@ -245,7 +254,7 @@ export const sizes: readonly StageFault[] = [
     replace: reading(65_535, (_parts, _req, res) => refuse(res, 413, 'body-too-large')),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'limit-of-8-kb',
     title: 'A notification of more than 8 kB is answered 413.',
     seen: 'Limits that were set by the size of the sample payload, and buffers of small servers.',
@@ -256,7 +265,7 @@ export const sizes: readonly StageFault[] = [
     replace: reading(8192, (_parts, _req, res) => refuse(res, 413, 'body-too-large')),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'large-bodies-end-the-process',
     title: 'A body of half a megabyte ends the process, signed or not.',
     seen: 'Bodies that are read without a limit in containers with little memory; published as denial of service of a well-known deployment tool.',
@@ -267,7 +276,7 @@ export const sizes: readonly StageFault[] = [
     replace: reading(500_000, ({ crash }) => crash(100)),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'large-bodies-answer-500',
     title: 'A body of more than half a megabyte is answered 500.',
     seen: 'Limits whose error has no handler, as with a parser that throws in front of a global error page.',
@@ -278,7 +287,7 @@ export const sizes: readonly StageFault[] = [
     replace: reading(500_000, () => fault('request entity too large')),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'long-ids-fill-the-index',
     title: 'An id of more than 2,700 characters is answered 500, because no index takes it.',
     seen: 'PostgreSQL, whose index entries have a maximum size, under a column of unlimited text.',
@@ -295,7 +304,7 @@ export const sizes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'inflates-for-ever',
     title: 'A gzip body that ends early gets no answer.',
     seen: 'Streams whose end is waited for and whose error is not.',
@@ -313,7 +322,7 @@ export const sizes: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...SIZE,
     name: 'unknown-encoding-answers-500',
     title: 'A Content-Encoding that nobody knows is answered 500.',
     seen: 'Tables of decoders that are indexed by the header.',
@@ -330,12 +339,3 @@ export const sizes: readonly StageFault[] = [
     ),
   },
 ];
-
-function isWhole(gzip: Buffer): boolean {
-  try {
-    gunzipSync(gzip);
-    return true;
-  } catch {
-    return false;
-  }
-}

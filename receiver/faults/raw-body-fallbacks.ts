@@ -1,9 +1,9 @@
+/** Mutants that verify other input than the raw body, alone or as a fallback. */
 import type { StageFault } from './fault.ts';
 import { escaped, type JsonStyle, phpNumber, pythonNumber, rewriteJson } from './json-rewriting.ts';
-import { rawBytes } from './raw-body-fix.ts';
-import { verifyingOver } from './raw-body-wrong-input.ts';
+import { rawBytes, verifyingOver } from './raw-body-replacements.ts';
 
-const base = {
+const RAW_BODY = {
   area: 'raw-body',
   severity: 'medium',
   forbidden: true,
@@ -24,13 +24,15 @@ function rawOr(other: (text: string) => string | Uint8Array): StageFault['replac
 }
 
 const COMPACT: JsonStyle['separators'] = [',', ':'];
+
 const ascii = (text: string) => escaped(JSON.stringify(text), /[\u007f-\uffff]/g);
+
 const dataOf = (text: string) => JSON.stringify((JSON.parse(text) as { data: unknown }).data);
 
-/** Receivers that verify rightly, and accept a second input beside: every right delivery passes, and so do some that nobody signed. */
-export const secondInputs: readonly StageFault[] = [
+export const rawBodyFallbacksFaults: readonly StageFault[] = [
+  // Receivers that verify rightly, and accept a second input beside: every right delivery passes, and so do some that nobody signed.
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-reserialised-json',
     title: 'When the raw body does not fit the signature, JSON.stringify of the parsed body is tried.',
     seen: 'Gateways and libraries for several platforms that fall back when no raw body is at hand.',
@@ -39,7 +41,7 @@ export const secondInputs: readonly StageFault[] = [
     replace: rawOr((text) => JSON.stringify(JSON.parse(text))),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-indented-json',
     title: 'When the raw body does not fit the signature, the body indented by two spaces is tried.',
     seen: 'Samples in documentation that verify JSON.stringify(body, null, 2), kept beside the right way.',
@@ -48,7 +50,7 @@ export const secondInputs: readonly StageFault[] = [
     replace: rawOr((text) => JSON.stringify(JSON.parse(text), null, 2)),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-python-json',
     title: 'When the raw body does not fit the signature, what json.dumps writes is tried.',
     seen: 'Python receivers whose tests sign json.dumps(...), so that the check was widened for the tests.',
@@ -57,7 +59,7 @@ export const secondInputs: readonly StageFault[] = [
     replace: rawOr((text) => rewriteJson(text, { separators: [', ', ': '], number: pythonNumber, string: ascii })),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-sorted-json',
     title: 'When the raw body does not fit the signature, the body with sorted keys is tried.',
     seen: 'Receivers that serve several senders, of which one signs a canonical form.',
@@ -68,7 +70,7 @@ export const secondInputs: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-php-json',
     title: 'When the raw body does not fit the signature, what json_encode writes is tried.',
     seen: 'PHP plugins that were moved to php://input and kept the old check as a second try.',
@@ -84,7 +86,7 @@ export const secondInputs: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-trimmed-body',
     title: 'When the raw body does not fit the signature, the body without white space at its ends is tried.',
     seen: 'Receivers that were made to work with a test tool which adds a line feed.',
@@ -94,7 +96,7 @@ export const secondInputs: readonly StageFault[] = [
     replace: rawOr((text) => text.trim()),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-line-feeds',
     title: 'When the raw body does not fit the signature, the body with LF in place of CRLF is tried.',
     seen: 'Receivers whose fixtures were checked out with other line ends on Windows.',
@@ -104,7 +106,7 @@ export const secondInputs: readonly StageFault[] = [
     replace: rawOr((text) => text.replaceAll('\r\n', '\n')),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-latin-1',
     title: 'When the raw body does not fit the signature, the text encoded as Latin-1 is tried.',
     seen: 'The "fix" for the first refused name with an accent.',
@@ -113,7 +115,7 @@ export const secondInputs: readonly StageFault[] = [
     replace: rawOr((text) => Buffer.from(text, 'latin1')),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-data-only',
     title: 'A signature over the field data alone is accepted as well.',
     seen: 'Receivers for several senders, of which one signs a part of the body.',
@@ -123,7 +125,7 @@ export const secondInputs: readonly StageFault[] = [
     replace: rawOr(dataOf),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'falls-back-to-id-and-body',
     title: 'A signature over the id, a dot and the body is accepted as well.',
     seen: 'Libraries for another webhook standard, which puts an id in front of the body.',
@@ -131,12 +133,9 @@ export const secondInputs: readonly StageFault[] = [
     fix: ONLY_RAW,
     replace: rawOr((text) => `${(JSON.parse(text) as { id: unknown }).id}.${text}`),
   },
-];
-
-/** Receivers that verify by the recipe of another service: no delivery of this one is accepted. */
-export const otherSchemes: readonly StageFault[] = [
+  // Receivers that verify by the recipe of another service: no delivery of this one is accepted.
   {
-    ...base,
+    ...RAW_BODY,
     name: 'verifies-data-only',
     title: 'The signature is verified over the field data alone.',
     seen: 'Code for another sender that signs a part of the body, and handlers that unwrap the envelope first.',
@@ -146,7 +145,7 @@ export const otherSchemes: readonly StageFault[] = [
     replace: verifyingOver((body) => [Buffer.from(dataOf(body.toString('utf8')))]),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'verifies-id-and-body',
     title: 'The signature is verified over the id, a dot and the body.',
     seen: 'Libraries for another webhook standard that are used for this service.',
@@ -158,7 +157,7 @@ export const otherSchemes: readonly StageFault[] = [
     ]),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'verifies-url-and-body',
     title: 'The signature is verified over the URL of the endpoint followed by the body.',
     seen: 'Code for a sender that signs the address as well, copied to this endpoint.',
@@ -170,7 +169,7 @@ export const otherSchemes: readonly StageFault[] = [
     ]),
   },
   {
-    ...base,
+    ...RAW_BODY,
     name: 'verifies-indented-json',
     title: 'The signature is verified over the parsed body, indented by two spaces.',
     seen: 'JSON.stringify(body, null, 2), which the documentation of at least one service shows.',

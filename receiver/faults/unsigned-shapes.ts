@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { answer, required, type Stage } from '../stages/stage.ts';
+import { alsoAccepts } from './api-key-check.ts';
 import type { FaultParts, StageFault } from './fault.ts';
-import { alsoAccepts } from './lenient-key.ts';
 import { SIGNATURE } from './lenient-verifier.ts';
 
 type Matches = (req: Request, body: Buffer) => boolean;

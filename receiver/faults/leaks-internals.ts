@@ -1,9 +1,9 @@
+/** Mutants whose answers reveal internals or the reason of a rejection. */
 import type { StageFault } from './fault.ts';
-import type { Failed, Page } from './leaking-answer.ts';
-import { refusingSignature, show, showingInstead } from './leaking-answer.ts';
+import { type Failed, type Page, refusingKey, refusingSignature, show, showingInstead } from './leaks-credentials.ts';
 
 // What the code inside looks like is no credential: good practice keeps it out of answers, the specification does not speak of it.
-const base = { area: 'leaks', severity: 'medium', forbidden: false } as const;
+const INTERNALS = { area: 'leaks', severity: 'medium', forbidden: false } as const;
 
 const PRODUCTION: StageFault['fix'] = {
   rule: 'Run the framework in production mode, and let one error handler answer with a status and a fixed word; the error goes to the log.',
@@ -56,10 +56,21 @@ const JAVA_TRACE = [
 const UNIQUE_VIOLATION =
   'ERROR: duplicate key value violates unique constraint "deliveries_pkey" DETAIL: Key (id) already exists.';
 
-/** Answers that show the code inside. */
-export const shownInsides: readonly StageFault[] = [
+// That refusals cannot be told apart is good practice: the specification asks for 401, and says nothing about the body.
+const REFUSAL = { area: 'leaks', severity: 'low', forbidden: false } as const;
+
+const ONE_REFUSAL: StageFault['fix'] = {
+  rule: 'Let every failed check end in one function that answers 401 with one text, and write the reason to the log.',
+  express:
+    "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every check of a credential.",
+  rails: 'End each `before_action` of the credentials in the same `head :unauthorized`.',
+  go: 'Return one sentinel error from all checks, and translate it in one place.',
+};
+
+export const leaksInternalsFaults: readonly StageFault[] = [
+  // Answers that show the code inside.
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-stack-trace-of-broken-json',
     title: 'A body that is no JSON is answered with a stack trace.',
     seen: 'The default error page of Express without NODE_ENV=production, and its likes in every framework.',
@@ -69,7 +80,7 @@ export const shownInsides: readonly StageFault[] = [
     replace: showingInstead('parse', 400, traceOfParser),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-message-of-json-parser',
     title: 'A body that is no JSON is answered with the message of the parser.',
     seen: '`res.status(400).json({ error: err.message })` and what it is called elsewhere.',
@@ -80,7 +91,7 @@ export const shownInsides: readonly StageFault[] = [
     replace: showingInstead('parse', 400, ({ rawBody }) => ({ body: { error: messageOfParser(rawBody) } })),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-parser-message-to-strangers',
     title: 'An unsigned body that is no JSON is answered with 401 and the message of the parser.',
     seen: 'Handlers that parse first and collect all errors before they answer.',
@@ -94,7 +105,7 @@ export const shownInsides: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-message-of-exception',
     title: 'A payload that cannot be understood is answered with the message of the exception that it caused.',
     seen: 'A catch around the whole handler that sends the message of whatever was thrown.',
@@ -107,7 +118,7 @@ export const shownInsides: readonly StageFault[] = [
     })),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-stack-trace-of-signature-decoder',
     title: 'A signature that is no Base64 is answered with a stack trace of the decoder.',
     seen: 'Development servers for Python, and handlers that return traceback.format_exc().',
@@ -118,7 +129,7 @@ export const shownInsides: readonly StageFault[] = [
     replace: refusingSignature(({ reason }) => (reason === 'malformed' ? { body: { detail: PYTHON_TRACE } } : null)),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-debug-page-to-other-methods',
     title: 'Any method but POST is answered with the debug page of the framework.',
     seen: 'Django with DEBUG = True and Rails in development, whose pages for unknown routes list all routes that exist.',
@@ -131,7 +142,7 @@ export const shownInsides: readonly StageFault[] = [
     })),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-stack-trace-of-large-bodies',
     title: 'A body beyond the limit is answered with a stack trace.',
     seen: 'Limits of body parsers, which throw before the error handling of the application is reached.',
@@ -145,7 +156,7 @@ export const shownInsides: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-stack-trace-of-other-content-types',
     title: 'A body of another content type is answered with a stack trace.',
     seen: 'Spring with server.error.include-stacktrace=always, and exceptions of message converters in general.',
@@ -155,7 +166,7 @@ export const shownInsides: readonly StageFault[] = [
     replace: showingInstead('checkContentType', 415, () => ({ body: { status: 415, trace: JAVA_TRACE } })),
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'shows-database-message-of-duplicates',
     title: 'A duplicate is answered with 200 and the message of the database about its key.',
     seen: 'Handlers that insert first, catch the violated constraint, and pass its message on as an explanation.',
@@ -174,7 +185,7 @@ export const shownInsides: readonly StageFault[] = [
       },
   },
   {
-    ...base,
+    ...INTERNALS,
     name: 'appends-debug-bar',
     title: 'A debug bar is appended to the answer to accepted deliveries.',
     seen: 'Packages such as laravel-debugbar that were deployed with the development dependencies.',
@@ -191,5 +202,72 @@ export const shownInsides: readonly StageFault[] = [
         show(res, 200, { body: '<div class="phpdebugbar" data-queries="12">SELECT * FROM deliveries</div>' });
         if (stored === 'stored' && notification !== undefined) handling.wake();
       },
+  },
+  // Refusals that tell which credential was wrong, or in which way.
+  {
+    ...REFUSAL,
+    name: 'names-the-failed-check',
+    title: 'The answer says whether the API key or the signature was wrong.',
+    seen: 'Two checks with a message each: "Invalid API key" and "Invalid signature". Nearly every tutorial has it.',
+    why: 'Whoever has tried keys sees when one is right, and can work on the other credential from there.',
+    fix: ONE_REFUSAL,
+    needs: ['hmac', 'api-key'],
+    stage: 'checkApiKey',
+    replace: refusingKey(() => ({ body: { error: 'Invalid API key' } })),
+  },
+  {
+    ...REFUSAL,
+    name: 'numbers-refused-signatures',
+    title: 'Missing, malformed and wrong signatures are refused with an error code each.',
+    seen: 'Verifiers that throw three different errors, and lists of error codes in a house style for APIs.',
+    why: 'Each code leads a forger one step closer to the right form, and people who compare answers overlook a digit.',
+    fix: ONE_REFUSAL,
+    needs: ['hmac'],
+    stage: 'verifySignature',
+    replace: refusingSignature(({ reason }) => ({
+      body: { error: 'unauthorized', code: 1001 + ['missing', 'malformed', 'mismatch'].indexOf(reason) },
+    })),
+  },
+  {
+    ...REFUSAL,
+    name: 'says-that-signature-is-malformed',
+    title: 'A signature of a wrong form is refused with a message of its own.',
+    seen: 'Input validation by a schema before the check, and guards for comparisons that need equal lengths.',
+    why: 'The answer tells when length and alphabet are right, so the form of the signature is found by trying.',
+    fix: ONE_REFUSAL,
+    needs: ['hmac'],
+    stage: 'verifySignature',
+    replace: refusingSignature(({ reason }) =>
+      reason === 'malformed' ? { body: { error: 'The signature has the wrong length' } } : null,
+    ),
+  },
+  {
+    ...REFUSAL,
+    name: 'numbers-refused-keys',
+    title: 'A missing API key and an unknown one are refused with an error code each.',
+    seen: 'Authentication middleware and API gateways, which tell "no key" from "unknown key".',
+    why: 'It confirms the name of the header to a scanner: the answer changes as soon as it is there.',
+    fix: ONE_REFUSAL,
+    needs: ['api-key'],
+    stage: 'checkApiKey',
+    replace: refusingKey(({ presented }) => ({
+      body: { error: 'unauthorized', code: presented === undefined ? 2001 : 2002 },
+    })),
+  },
+  {
+    ...REFUSAL,
+    name: 'says-that-key-begins-rightly',
+    title: 'An API key that begins like the right one is refused with a message of its own.',
+    seen: 'Keys with a public prefix by which the record is found, and a second message for the rest that does not fit.',
+    why: 'Guessing becomes searching: the answer tells for each beginning whether it is worth going on.',
+    fix: { ...ONE_REFUSAL, rule: 'Look keys up by a digest of the whole key, and answer every mismatch alike.' },
+    severity: 'medium',
+    needs: ['api-key'],
+    stage: 'checkApiKey',
+    replace: refusingKey(({ presented, keys }) =>
+      presented !== undefined && keys[0]?.startsWith(presented.slice(0, 8)) === true && presented.length >= 8
+        ? { body: { error: 'This API key has been revoked' } }
+        : null,
+    ),
   },
 ];

@@ -1,12 +1,103 @@
+/** Mutants that read the signature from the wrong place, accept other spellings of it, or accept a missing one. */
 import type { StageFault } from './fault.ts';
-import { alsoAccepting, comparing, SIGNATURE } from './lenient-verifier.ts';
+import {
+  alsoAccepting,
+  comparing,
+  dying,
+  failing,
+  SIGNATURE,
+  type Signed,
+  signed,
+  unverified,
+} from './lenient-verifier.ts';
+
+const missing = ({ header }: Signed) => header === undefined || header === '';
 
 const hexOf = (right: string) => Buffer.from(right, 'base64').toString('hex');
+
 /** What a lenient decoder makes of a text, in canonical spelling. */
 const decoded = (text: string) => Buffer.from(text, 'base64').toString('base64');
 
-/** Other spellings of the right digest that are accepted. */
-export const spellingFaults: readonly StageFault[] = [
+export const signatureHeaderFaults: readonly StageFault[] = [
+  // Signatures that are taken from other places than the agreed header.
+  {
+    ...SIGNATURE,
+    name: 'other-signature-headers',
+    title: 'The signature is also taken from X-Signature or X-Hub-Signature-256.',
+    seen: 'Generic receivers with a list of header names from several senders.',
+    why: 'Each further name is a way around whatever a gateway does with the agreed one.',
+    fix: {
+      rule: 'Read the header that was agreed, and no other.',
+      express: 'Replace the list of names by `req.get("X-Service-Signature")`.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: alsoAccepting((delivery) =>
+      ['X-Signature', 'X-Hub-Signature-256'].some((name) => delivery.right.includes(delivery.req.get(name) ?? '')),
+    ),
+  },
+  {
+    ...SIGNATURE,
+    name: 'signature-in-authorization',
+    title: 'The signature is also taken from the Authorization header.',
+    seen: 'Authentication layers that look for every credential in one place.',
+    why: 'Proxies rewrite and drop this header, and tokens of users stand in it.',
+    fix: { rule: 'Read the agreed header only.', express: 'Remove `?? req.get("Authorization")`.' },
+    severity: 'medium',
+    forbidden: true,
+    replace: alsoAccepting(
+      (delivery) => missing(delivery) && delivery.right.includes(delivery.req.get('Authorization') ?? ''),
+    ),
+  },
+  {
+    ...SIGNATURE,
+    name: 'signature-in-query',
+    title: 'The signature is also taken from the query of the URL.',
+    seen: 'Leftovers from tests by hand, and frameworks that look a name up in headers and parameters alike.',
+    why: 'URLs stand in access logs, and the signature with them.',
+    fix: {
+      rule: 'Read the header only.',
+      express: 'Remove `?? req.query.signature`.',
+      laravel: 'Use `$request->header(...)`, not `$request->input(...)`.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: alsoAccepting(({ req, right }) =>
+      right.includes(new URL(req.url, 'http://receiver').searchParams.get('signature') ?? ''),
+    ),
+  },
+  {
+    ...SIGNATURE,
+    name: 'signature-in-cookie',
+    title: 'The signature is also taken from a cookie.',
+    seen: 'Frameworks that look a name up in headers, cookies and parameters alike.',
+    why: 'Browsers send cookies on their own, whoever made them send the request.',
+    fix: { rule: 'Read the header only.', express: 'Remove `?? req.cookies.signature`.' },
+    severity: 'medium',
+    forbidden: true,
+    replace: alsoAccepting(({ req, right }) =>
+      right.some((one) => req.get('Cookie')?.split(/; */).includes(`signature=${one}`) === true),
+    ),
+  },
+  {
+    ...SIGNATURE,
+    name: 'signature-in-body',
+    title: 'The signature is also taken from a field of the body, which is cut out before the check.',
+    seen: 'Receivers that also serve a sender who signs inside of the body.',
+    why: 'What is verified is a body that was put together again and not the bytes that arrived.',
+    fix: {
+      rule: 'Read the header, and verify the raw body.',
+      express: 'Remove `const { signature, ...rest } = req.body`.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: alsoAccepting((delivery) => {
+      const { signature, ...rest } = unverified(delivery);
+      const body = Buffer.from(JSON.stringify(rest));
+      return missing(delivery) && delivery.secrets.some((secret) => signature === signed(secret, body));
+    }),
+  },
+  // Other spellings of the right digest that are accepted.
   {
     ...SIGNATURE,
     name: 'hex-accepted',
@@ -186,5 +277,82 @@ export const spellingFaults: readonly StageFault[] = [
       const inner = Buffer.from(header, 'base64').toString('latin1');
       return right.some((one) => inner === one || inner === hexOf(one));
     }),
+  },
+  // What becomes of a delivery whose signature is missing or empty.
+  {
+    ...SIGNATURE,
+    name: 'missing-signature-accepted',
+    title: 'A delivery without the signature header is accepted.',
+    seen: 'Handlers in which the check stands behind "if the header is there", often so that unsigned test requests went through; found in published integrations.',
+    why: 'Whoever finds the URL can report a completed sale: leaving one header out is all it takes.',
+    fix: {
+      rule: 'Treat a missing signature like a wrong one and answer 401.',
+      express:
+        'Begin with `if (req.get("X-Service-Signature") === undefined) return res.sendStatus(401)`, and put the check in no branch.',
+    },
+    severity: 'critical',
+    forbidden: true,
+    replace: alsoAccepting(({ header }) => header === undefined),
+  },
+  {
+    ...SIGNATURE,
+    name: 'falsy-signature-accepted',
+    title: 'A delivery whose signature is missing or empty is accepted.',
+    seen: 'JavaScript and PHP code with `if (signature && !valid)`, and verifiers that return true when the secret or the header is falsy.',
+    why: 'Nobody needs the secret: an empty header passes just like none, also behind a gateway that insists on the header.',
+    fix: {
+      rule: 'Let the outcome of the check alone decide. A value that is absent or empty is a wrong one.',
+      express: 'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`.',
+      laravel: 'Write `if (! $signature || ! hash_equals($expected, $signature)) abort(401);`.',
+    },
+    severity: 'critical',
+    forbidden: true,
+    replace: alsoAccepting(({ header }) => header === undefined || header === ''),
+  },
+  {
+    ...SIGNATURE,
+    name: 'empty-signature-accepted',
+    title: 'An empty signature header is accepted, while a missing one is refused.',
+    seen: 'Code that checks whether the header is there and then compares as many bytes as came, which are none.',
+    why: 'Anybody can send an empty header. A test that only leaves the header out does not notice.',
+    fix: {
+      rule: 'Require the full length before you compare.',
+      express: 'Compare lengths first, then call `timingSafeEqual`; an empty value has the wrong length.',
+    },
+    severity: 'critical',
+    forbidden: true,
+    replace: alsoAccepting(({ header }) => header === ''),
+  },
+  {
+    ...SIGNATURE,
+    name: 'missing-signature-answers-500',
+    title: 'A delivery without the signature header is answered 500, because its absence was not thought of.',
+    seen: 'Reading `signature.length` of undefined in JavaScript, of nil in Ruby, or a header by index in Python, where the error page of the framework answers.',
+    why: 'A stranger fills your error log, and the sender takes a refusal for a breakdown and tries again.',
+    fix: {
+      rule: 'Look whether the header is there before you use it, and answer 401 when it is not.',
+      express: 'Check `typeof signature !== "string"` before the comparison.',
+      flask: 'Use `request.headers.get("X-Service-Signature")`, not the index, which raises.',
+      rails: 'Use `request.headers["X-Service-Signature"].to_s` and require 44 characters.',
+      go: '`r.Header.Get` gives an empty string; do not index the slice in `r.Header`.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: failing(({ header }) => header === undefined),
+  },
+  {
+    ...SIGNATURE,
+    name: 'missing-signature-kills',
+    title: 'A delivery without the signature header ends the process.',
+    seen: 'An exception in an event callback or in an async function that nobody awaits; at least one published webhook library exits in this way.',
+    why: 'One request that anybody can send switches the receiver off, and every delivery until the restart is lost.',
+    fix: {
+      rule: 'Look whether the header is there before you use it, and catch everything that runs outside of the framework.',
+      express:
+        'Verify inside the handler and not in a `data` or `end` callback; Express 5 turns a rejected handler into a 500, Express 4 does not.',
+    },
+    severity: 'critical',
+    forbidden: true,
+    replace: dying(({ header }) => header === undefined),
   },
 ];

@@ -1,10 +1,11 @@
+/** Mutants that take the API key from other places, and those that reject a wrong key incorrectly. */
 import type { Request } from 'express';
 import { requestHeader } from '../stages/request-header.ts';
-import { refuseUnauthorized, required } from '../stages/stage.ts';
+import { answer, refuse, refuseUnauthorized, required } from '../stages/stage.ts';
+import { alsoAccepts, refusesKeys } from './api-key-check.ts';
 import type { StageFault } from './fault.ts';
-import { alsoAccepts } from './lenient-key.ts';
 
-const base = { area: 'api-key', severity: 'medium', forbidden: true, stage: 'checkApiKey' } as const;
+const API_KEY = { area: 'api-key', severity: 'medium', forbidden: true, stage: 'checkApiKey' } as const;
 
 const HEADER_ONLY = {
   rule: 'Read the key from the configured header and from nowhere else.',
@@ -25,10 +26,10 @@ function authorization(req: Request, scheme: string): string | undefined {
   return value.toLowerCase().startsWith(`${scheme} `) ? value.slice(scheme.length + 1) : undefined;
 }
 
-/** The right key in a place that was not agreed, or looked for under a name that is too narrow. */
-export const misplacedKeys: readonly StageFault[] = [
+export const apiKeyHeaderFaults: readonly StageFault[] = [
+  // The right key in a place that was not agreed, or looked for under a name that is too narrow.
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-query',
     title: 'The API key is also taken from the query of the URL.',
     seen: 'Fallbacks such as `req.query.api_key ?? header`, made for trials in a browser; gateways that offer both places by default.',
@@ -37,7 +38,7 @@ export const misplacedKeys: readonly StageFault[] = [
     replace: takenFrom(({ query }) => [query.api_key, query.key]),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-any-parameter',
     title: 'The API key is looked up by its name in headers, query and body alike.',
     seen: 'Frameworks with one function for parameters of every kind, used with the name of the header.',
@@ -53,7 +54,7 @@ export const misplacedKeys: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-token-parameter',
     title: 'The API key is also taken from a query parameter such as token or access_token.',
     seen: 'Libraries for bearer tokens, which by an old standard look into the query as well.',
@@ -62,7 +63,7 @@ export const misplacedKeys: readonly StageFault[] = [
     replace: takenFrom(({ query }) => [query.token, query.access_token, query.apikey]),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-body',
     title: 'The API key is also taken from a field of the body.',
     seen: 'Endpoints that served a form or a script before, with the key as one of the fields.',
@@ -78,7 +79,7 @@ export const misplacedKeys: readonly StageFault[] = [
     }),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-bearer',
     title: 'The API key is also taken from Authorization as a bearer token.',
     seen: 'A token check for the whole application that stands before the route, and gateways that map one header to the other.',
@@ -87,7 +88,7 @@ export const misplacedKeys: readonly StageFault[] = [
     replace: takenFrom((req) => [authorization(req, 'bearer')]),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-basic',
     title: 'The API key is also taken from Authorization as user name or password.',
     seen: 'Receivers that put a stock check for Basic authentication beside the key, so that tools that know no other header can be used.',
@@ -100,7 +101,7 @@ export const misplacedKeys: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-cookie',
     title: 'The API key is also taken from a cookie.',
     seen: 'Session middleware that merges cookies into the credentials of a request, and admin pages that share the route.',
@@ -111,7 +112,7 @@ export const misplacedKeys: readonly StageFault[] = [
     ),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-other-header',
     title: 'The API key is also taken from a header called Api-Key.',
     seen: 'Code that tries a handful of customary names because nobody wrote down which one was agreed.',
@@ -120,7 +121,7 @@ export const misplacedKeys: readonly StageFault[] = [
     replace: takenFrom((req) => [req.headers['api-key']]),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-taken-from-token-header',
     title: 'The API key is also taken from X-Auth-Token, X-Access-Token or the bare Authorization header.',
     seen: 'Authentication helpers that are shared with other services and know the names of all of them.',
@@ -129,7 +130,7 @@ export const misplacedKeys: readonly StageFault[] = [
     replace: takenFrom(({ headers }) => [headers['x-auth-token'], headers['x-access-token'], headers.authorization]),
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-header-in-exact-case',
     severity: 'high',
     title: 'The API key header is found only when its name is spelt X-API-Key.',
@@ -150,7 +151,7 @@ export const misplacedKeys: readonly StageFault[] = [
       },
   },
   {
-    ...base,
+    ...API_KEY,
     name: 'api-key-repeated-throws',
     severity: 'low',
     forbidden: false,
@@ -170,5 +171,129 @@ export const misplacedKeys: readonly StageFault[] = [
         if (Array.isArray(given)) return next(new TypeError('trim is not a function'));
         right.checkApiKey(req, res, next);
       },
+  },
+  // Key checks that refuse rightly and answer wrongly.
+  {
+    ...API_KEY,
+    name: 'api-key-refused-with-403',
+    title: 'A wrong or missing API key is answered 403 in place of 401.',
+    seen: 'API gateways, whose own key check answers 403, and frameworks that answer 403 when nobody is logged in.',
+    why: 'The sender reads 401 as "wrong credentials" and tells the operator; 403 is just another failure, which is tried again.',
+    fix: {
+      rule: 'Answer 401 to wrong and to missing credentials alike.',
+      express: 'Use `res.sendStatus(401)`. In a gateway, map the response for a missing key from 403 to 401.',
+      django:
+        'With REST framework, give the authentication class an `authenticate_header`: without it 401 turns into 403.',
+      spring: 'Configure an `AuthenticationEntryPoint`: the default one answers 403.',
+    },
+    replace: refusesKeys(({ res }) => refuse(res, 403, 'forbidden')),
+  },
+  {
+    ...API_KEY,
+    name: 'api-key-missing-is-400',
+    title: 'A missing API key is answered 400, and a wrong one 401.',
+    seen: 'Frameworks in which the header is declared as a required parameter, so that validation answers before authentication does.',
+    why: 'The sender takes a missing key for a malformed delivery, and drops it or looks for the fault in the body.',
+    fix: {
+      rule: 'Declare the header as optional, and let your own check answer 401.',
+      express: 'Answer 401 in the branch for an absent header as well.',
+      spring: 'Write `@RequestHeader(required = false)`: a required one answers 400.',
+      dotnet: 'Do not mark the header parameter as required: validation answers 400 before your code runs.',
+    },
+    replace: refusesKeys(({ res, given }) => {
+      if (given === undefined) refuse(res, 400, 'header-required');
+      else refuseUnauthorized(res, 'api-key-wrong');
+    }),
+  },
+  {
+    ...API_KEY,
+    name: 'api-key-missing-is-500',
+    title: 'A missing API key is answered 500.',
+    seen: 'Code that takes the length of the header, trims it or decodes it before asking whether it is there.',
+    why: 'An unauthenticated request causes an exception: the log fills up, and monitors report an outage that is none.',
+    fix: {
+      rule: 'Handle an absent header first, with 401.',
+      express: 'Write `const given = req.get("X-API-Key") ?? ""` before anything is done with it.',
+      django: 'Use `request.headers.get("X-API-Key", "")`; indexing throws.',
+      flask: 'Use `request.headers.get("X-API-Key", "")`; indexing answers 400.',
+    },
+    replace: refusesKeys(({ res, given, next }) => {
+      if (given === undefined) next(new TypeError("Cannot read properties of undefined (reading 'length')"));
+      else refuseUnauthorized(res, 'api-key-wrong');
+    }),
+  },
+  {
+    ...API_KEY,
+    name: 'api-key-missing-ends-the-process',
+    severity: 'critical',
+    title: 'A delivery without the API key ends the process.',
+    seen: 'Exceptions in a callback or an async function that nobody awaits, which end a Node process; a supervisor starts it again a moment later.',
+    why: 'Anyone can switch the receiver off with one request, without any credential.',
+    fix: {
+      rule: 'Handle an absent header first, with 401, and let every exception of a request end in an answer.',
+      express:
+        'Return or await every promise of the handler; Express 5 passes their rejections on, Express 4 does not.',
+    },
+    replace: refusesKeys(({ res, given }, { crash }) => {
+      if (given === undefined) crash(100);
+      else refuseUnauthorized(res, 'api-key-wrong');
+    }),
+  },
+  {
+    ...API_KEY,
+    name: 'api-key-lengths-end-the-process',
+    severity: 'critical',
+    title: 'A key of another length than the right one ends the process.',
+    seen: '`crypto.timingSafeEqual`, which throws on unequal lengths, inside a callback that nothing guards.',
+    why: 'Anyone can switch the receiver off with one request that holds any short key.',
+    fix: {
+      rule: 'Compare lengths before bytes, or digests of both, and let every exception of a request end in an answer.',
+      express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
+    },
+    replace: refusesKeys(({ res, given, config }, { crash }) => {
+      if (typeof given === 'string' && given !== '' && config.keys.every((key) => key.length !== given.length))
+        crash(100);
+      else refuseUnauthorized(res, 'api-key-wrong');
+    }),
+  },
+  {
+    ...API_KEY,
+    name: 'api-key-refused-by-redirect',
+    title: 'A wrong or missing API key is redirected to a login page.',
+    seen: 'Middleware for people with browsers in front of the route: session guards of Laravel, Django, Next and many admin frameworks.',
+    why: 'A redirect is no refusal: a client that follows it gets the login page with 200 and counts the delivery as accepted.',
+    fix: {
+      rule: 'Take the route out of everything that logs people in, and answer 401.',
+      express: 'Mount the webhook route before the session middleware.',
+      laravel: 'Register the route in `routes/api.php`: the `auth` guard redirects what does not ask for JSON.',
+      django: 'Do not use `login_required` on the view.',
+      dotnet: 'Do not let the cookie scheme challenge on this route: it redirects in place of 401.',
+    },
+    replace: refusesKeys(({ res }) => answer(res, 302, {}, { Location: '/login' })),
+  },
+  {
+    ...API_KEY,
+    name: 'api-key-refused-by-hanging-up',
+    title: 'On a wrong or missing API key the connection is closed without an answer.',
+    seen: 'Proxies that are told to drop unwanted requests (444 in nginx), intrusion prevention, and handlers that destroy the socket.',
+    why: 'The sender sees a broken connection, not a wrong key, and tries again; a mistake in the configuration looks like a broken network.',
+    fix: {
+      rule: 'Answer 401. Whoever has a wrong key may be your sender after a rotation.',
+      express: 'Use `res.sendStatus(401)` and let the server end the connection.',
+    },
+    replace: refusesKeys(({ req }) => void req.socket.destroy()),
+  },
+  {
+    ...API_KEY,
+    name: 'api-key-refused-with-200',
+    severity: 'critical',
+    title: 'A wrong or missing API key is answered 200 with an error in the body.',
+    seen: 'Remote procedure styles and low-code tools in which the status is always 200, and receivers that acknowledge first and check later.',
+    why: 'For the sender 200 means accepted. A delivery that was thrown away counts as done and never comes again.',
+    fix: {
+      rule: 'Say it with the status: 401 for wrong credentials.',
+      express: 'Set the status before the body: `res.status(401).json({ error: "unauthorized" })`.',
+    },
+    replace: refusesKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
   },
 ];
