@@ -8,8 +8,9 @@ export type {
   SuiteGroup,
 } from './handshake.ts';
 export { PROFILE_RULES, PROFILES, type Profile, type ProfileRules } from './profiles.ts';
-export { REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
+export { type Level, REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
 export * as samples from './samples.ts';
+export { newTestId, TEST_ID_PREFIX } from './samples.ts';
 export {
   type AddressChange,
   type AnswerMatch,
@@ -28,7 +29,6 @@ export {
   type HandshakeScenario,
   type Kit,
   type Leak,
-  type Level,
   type Observation,
   type ObservationScenario,
   type ProbeScenario,
@@ -41,4 +41,3 @@ export {
   type Suite,
   type Transmission,
 } from './scenario.ts';
-export { newTestId, TEST_ID_PREFIX } from './test-id.ts';

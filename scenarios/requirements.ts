@@ -4,7 +4,8 @@
  * A requirement has scenarios, or it says in `untested` why no black-box test can see it. A test fails when a `must` has
  * neither, and when it has both. What binds the sender or the operator is proved by this project's own tests and says so.
  */
-import type { Level } from './scenario.ts';
+/** What a failure means: `must` fails the run, `should` warns, `info` is only recorded. */
+export type Level = 'must' | 'should' | 'info';
 
 export interface Requirement {
   readonly id: string;

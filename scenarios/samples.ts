@@ -4,6 +4,8 @@
  * Every call makes a new notification with an id of its own. What stands in them is recognisably a test's (`test-...`) and comes
  * from the run's seed, so a run can be repeated.
  */
+
+import { randomUUID } from 'node:crypto';
 import type {
   JsonObject,
   JsonValue,
@@ -179,4 +181,12 @@ export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId
       ...hashes,
     },
   });
+}
+
+/** Every id of a test notification starts with this, so that a partner can find and purge them. */
+export const TEST_ID_PREFIX = '7e57ca5e';
+
+/** A new notification id (UUID) that can be told from real ones. */
+export function newTestId(): string {
+  return `${TEST_ID_PREFIX}${randomUUID().slice(8)}`;
 }

@@ -9,7 +9,7 @@
  */
 import type { HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake.ts';
-import type { RequirementId } from './requirements.ts';
+import type { Level, RequirementId } from './requirements.ts';
 
 /**
  * Client certificates that only the partner's own authority can issue. Their scenarios run when the partner supplies them
@@ -29,9 +29,6 @@ export const FEATURES: readonly Feature[] = [
   'mtls',
   ...CLIENT_FIXTURES.map((name) => `fixture-${name}` as const),
 ];
-
-/** What a failure means: `must` fails the run, `should` warns, `info` is only recorded. */
-export type Level = 'must' | 'should' | 'info';
 
 /** The stages of the sending pipeline, in order. */
 export const SENDING_STAGES = ['compose', 'serialise', 'sign', 'address', 'connect', 'transmit'] as const;

@@ -1,6 +1,5 @@
 import { addHeaders, headerName, headerValue, withoutHeader } from '../changes/addressing.ts';
-import { accepted } from '../expectations.ts';
-import { answeredAsSigned } from '../payload-expectations.ts';
+import { accepted, answeredAsSigned } from '../expectations.ts';
 import type { AddressChange, Expectation, ProbeScenario } from '../scenario.ts';
 
 const alike = { level: 'should', requirements: ['delivery-content-type'], expect: accepted } as const;

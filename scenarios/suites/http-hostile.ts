@@ -1,5 +1,5 @@
 import { headerLineAdded, headerLines, requestLine, withBody } from '../changes/hostile-http.ts';
-import { rejectedHttp, rejectedOrRead } from '../payload-expectations.ts';
+import { rejectedHttp, rejectedOrRead } from '../expectations.ts';
 import type { Expectation, ProbeScenario, Transmission } from '../scenario.ts';
 
 function hostile(

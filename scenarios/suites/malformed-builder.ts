@@ -1,3 +1,4 @@
+import type { Composer } from '../changes/composing.ts';
 import { handled } from '../expectations.ts';
 import type { Change, Expectation, ProbeScenario } from '../scenario.ts';
 
@@ -20,4 +21,16 @@ export function withoutCrash(
     why,
     fix,
   };
+}
+
+/** The same with a composed notification as the only change. */
+export function composed(
+  slug: string,
+  what: string,
+  compose: Composer,
+  why: string,
+  fix: string,
+  expect?: Expectation,
+): ProbeScenario {
+  return withoutCrash(slug, what, { compose }, why, fix, expect);
 }

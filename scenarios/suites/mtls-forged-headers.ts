@@ -1,7 +1,7 @@
 import type { HeaderLine } from '../../contract/index.ts';
 import { presenting } from '../changes/connecting.ts';
+import { certificateRefused } from '../expectations.ts';
 import type { Kit, ProbeScenario } from '../scenario.ts';
-import { certificateRefused } from '../tls-expectations.ts';
 
 /** The base64 of the certificate, without the lines around it. */
 function bareBase64(pem: string): string {

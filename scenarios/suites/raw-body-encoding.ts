@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { addHeaders, headerValue } from '../changes/addressing.ts';
 import { compact, spelt, utf8 } from '../changes/bytes.ts';
 import { signedOver } from '../changes/signing.ts';
-import { answeredAsSigned, survived } from '../payload-expectations.ts';
+import { answeredAsSigned, survived } from '../expectations.ts';
 import type { Expectation, ProbeScenario } from '../scenario.ts';
 
 const base = { level: 'must', requirements: ['delivery-malformed'], expect: answeredAsSigned } as const;

@@ -1,11 +1,59 @@
-import type { Suite } from '../scenario.ts';
-import { rawBodyArrival } from './raw-body-arrival.ts';
+import { spelt } from '../changes/bytes.ts';
+import { accepted, acceptedOrLimited } from '../expectations.ts';
+import { tracking } from '../samples.ts';
+import type { ProbeScenario, Suite } from '../scenario.ts';
 import { rawBodyEncoding } from './raw-body-encoding.ts';
+import { rawBodySpacing, rawBodyStructure } from './raw-body-layout.ts';
 import { rawBodyMirrors } from './raw-body-mirrors.ts';
-import { rawBodyNumbers } from './raw-body-numbers.ts';
-import { rawBodySpacing } from './raw-body-spacing.ts';
-import { rawBodyStructure } from './raw-body-structure.ts';
-import { rawBodyText } from './raw-body-text.ts';
+import { rawBodyNumbers, rawBodyText } from './raw-body-text.ts';
+
+const base = { level: 'must', requirements: ['delivery-framing'], expect: accepted } as const;
+
+/** Emoji enough that a cut at every 257th byte falls inside of one at least once: 257 is odd, and an emoji has four bytes. */
+const EMOJI = '\u{1f3e7}'.repeat(400);
+
+/** How the bytes arrive: a body is whole only when all of it has been read. */
+const rawBodyArrival: readonly ProbeScenario[] = [
+  {
+    ...base,
+    id: 'raw-body/in-pieces',
+    title: 'Accepts a body that arrives in several packets',
+    change: { transmit: { kind: 'pieces', sizes: [100, 200] } },
+    why: 'Networks cut where they like. A receiver that hashes the first piece passes on a laptop and fails at random in production.',
+    fix: 'Hash after the end of the body was reached, and not in the first data event.',
+  },
+  {
+    ...base,
+    id: 'raw-body/first-byte-alone',
+    title: 'Accepts a body whose first byte arrives alone',
+    change: { transmit: { kind: 'pieces', sizes: [1, 100_000] } },
+    why: 'One read() on a socket returns what is there, here a single brace; without a loop the rest is never read.',
+    fix: 'Read until Content-Length bytes are there, or use the body reader of your framework.',
+  },
+  {
+    ...base,
+    id: 'raw-body/split-characters',
+    title: 'Accepts a body whose packets end inside of characters',
+    change: {
+      serialise: spelt('data.metadata.blockchainData.blockchainMemo', `"${EMOJI}"`),
+      transmit: { kind: 'pieces', sizes: [257] },
+    },
+    why: 'Code that decodes each piece by itself (body += chunk) puts replacement characters at the cuts, but only in bodies that are not ASCII.',
+    fix: 'Collect the pieces as bytes (Buffer.concat) and decode once, after the check.',
+  },
+  {
+    ...base,
+    id: 'raw-body/large-in-pieces',
+    title: 'Accepts a body of 150 kB in pieces, or refuses it by its size',
+    change: {
+      compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'A long description. '.repeat(8000).slice(0, 150_000)),
+      transmit: { kind: 'pieces', sizes: [40_000] },
+    },
+    expect: acceptedOrLimited,
+    why: 'A body that is consumed twice, or piped to two readers, hangs when it no longer fits into one buffer.',
+    fix: 'Read the body in one place only, and hand the bytes on to the check and to the parser.',
+  },
+];
 
 /** The input of the signature: the bytes of the body, as received. Specification: HMAC signature. */
 export const rawBodySuite: Suite = {

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../contract/index.ts';
 import { signedOver } from '../changes/signing.ts';
 import { joined } from '../changes/signing-shell.ts';
-import { refused } from '../expectations.ts';
-import { refusedLarge } from '../payload-expectations.ts';
+import { refused, refusedLarge } from '../expectations.ts';
 import { tracking } from '../samples.ts';
 import type { Delivery, Kit, Scenario } from '../scenario.ts';
 

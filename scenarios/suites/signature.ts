@@ -1,17 +1,104 @@
-import type { Suite } from '../scenario.ts';
+import { withField } from '../changes/composing.ts';
+import { literal, signedOver } from '../changes/signing.ts';
+import { accepted, refused } from '../expectations.ts';
+import type { Delivery, FlowScenario, Kit, Suite } from '../scenario.ts';
 import { otherAlgorithms } from './signature-algorithm.ts';
-import { alteredSignatures } from './signature-altered.ts';
+import { alteredSignatures, cutOrGrownSignatures } from './signature-altered.ts';
 import { otherBodies } from './signature-body.ts';
-import { bypasses } from './signature-bypass.ts';
-import { conditions } from './signature-conditions.ts';
+import { bypasses, conditions } from './signature-bypass.ts';
 import { junkSignatures } from './signature-junk.ts';
-import { cutOrGrownSignatures } from './signature-length.ts';
 import { missingSignatures } from './signature-missing.ts';
 import { misplacedSignatures } from './signature-place.ts';
-import { remembered } from './signature-remembered.ts';
-import { otherSecrets } from './signature-secret.ts';
+import { otherSecrets, secretsAsSignature } from './signature-secret.ts';
 import { spelledSignatures } from './signature-spelling.ts';
-import { secretsAsSignature } from './signature-token.ts';
+
+const base = { level: 'must', requirements: ['hmac-every-delivery', 'hmac-invalid'], needs: ['hmac'] } as const;
+
+type Event = ReturnType<Kit['notification']>;
+const right = (label: string, event: Event): Delivery => ({
+  label,
+  change: { compose: () => event },
+  expect: accepted,
+});
+
+/** A new notification under the signature of another one. Both are compact JSON, so that the bytes of the other are known. */
+function underSignatureOf(other: Event, label: string): Delivery {
+  const sign = signedOver(label, () => Buffer.from(JSON.stringify(other)));
+  return { label, change: { sign }, expect: refused };
+}
+
+/** More than a breaker or a sample of one in ten lets pass, and few enough to be quick. */
+const ATTEMPTS = 12;
+
+/** What was verified before proves nothing about what comes after it. All on one connection, one after another. */
+const remembered: readonly FlowScenario[] = [
+  {
+    ...base,
+    id: 'signature/of-delivery-before',
+    title: 'Refuses the signature of the delivery that came just before',
+    flow: (kit) => {
+      const event = kit.notification();
+      return [
+        [right('a right delivery', event)],
+        [underSignatureOf(event, 'another notification, with the signature of the one before')],
+      ];
+    },
+    why: 'A raw body that is kept outside of its request is still there when the next one is verified.',
+    fix: 'Keep the raw body with its request, and compute the HMAC of each body anew.',
+  },
+  {
+    ...base,
+    id: 'signature/of-earlier-delivery',
+    title: 'Refuses the signature of an accepted delivery a while later',
+    flow: (kit) => {
+      const event = kit.notification();
+      return [
+        [right('a right delivery', event)],
+        [right('another right delivery', kit.notification())],
+        [underSignatureOf(event, 'a third notification, with the signature of the first')],
+      ];
+    },
+    why: 'If verified signatures are remembered without their bodies, one that was seen is good for any body.',
+    fix: 'Do not cache what the verification said; it takes microseconds.',
+  },
+  {
+    ...base,
+    id: 'signature/forged-copy',
+    title: 'Refuses a forged delivery with the id of an accepted one',
+    flow: (kit) => {
+      const event = kit.notification();
+      const changed = withField(event, 'data.metadata.orderStatus', 'FAILED');
+      const sign = literal(kit.bytes(32).toString('base64'), 'a made-up signature');
+      return [
+        [right('a right delivery', event)],
+        [
+          {
+            label: 'the same id with another status and a made-up signature',
+            change: { compose: () => changed, sign },
+            expect: refused,
+          },
+        ],
+      ];
+    },
+    why: 'De-duplication before the check answers 200 to whoever knows an id, and tells him which ids exist.',
+    fix: 'Verify first, and look at the id only then.',
+  },
+  {
+    ...base,
+    id: 'signature/wrong-in-a-row',
+    title: `Refuses ${ATTEMPTS} wrong signatures in a row`,
+    flow: (kit) =>
+      Array.from({ length: ATTEMPTS }, (_, at) => [
+        {
+          label: `wrong signature ${at + 1}`,
+          change: { sign: literal(kit.bytes(32).toString('base64'), 'a made-up signature') },
+          expect: refused,
+        },
+      ]),
+    why: 'A breaker that fails open, or a check of a sample only, lets one through now and then: a forger just keeps trying.',
+    fix: 'Verify every delivery, and refuse when the verification is not available.',
+  },
+];
 
 /** The HMAC signature: missing, forged, altered, spelt otherwise or in a wrong place. Specification: HMAC signature. */
 export const signatureSuite: Suite = {

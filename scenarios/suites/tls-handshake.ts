@@ -1,6 +1,6 @@
 import { type OfferedTlsVersion, TLS_VERSIONS, tlsVersionName } from '../../contract/index.ts';
+import { offerDeclined, offerMet, offerRefused, offerTaken } from '../expectations.ts';
 import type { HandshakeScenario } from '../scenario.ts';
-import { offerDeclined, offerMet, offerRefused, offerTaken } from '../tls-expectations.ts';
 
 const OLD_FIX =
   'Set the lowest version to TLS 1.2 where TLS ends: nginx `ssl_protocols TLSv1.2 TLSv1.3;`, Node `minVersion: "TLSv1.2"`, a load balancer by its security policy.';

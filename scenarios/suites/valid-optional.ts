@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../contract/index.ts';
 import { type Composer, having, lacking, plain } from '../changes/composing.ts';
 import { accepted } from '../expectations.ts';
-import type { RequirementId } from '../requirements.ts';
+import type { Level, RequirementId } from '../requirements.ts';
 import { deposit, order, paymentMethod, refund, tracking } from '../samples.ts';
-import type { Level, ProbeScenario } from '../scenario.ts';
+import type { ProbeScenario } from '../scenario.ts';
 
 function optional(
   slug: string,

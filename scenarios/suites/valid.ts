@@ -1,11 +1,10 @@
 import { LIMITS } from '../../contract/index.ts';
 import { accepted } from '../expectations.ts';
 import type { ObservationScenario, ProbeScenario, RunObservations, Suite } from '../scenario.ts';
-import { validAmounts } from './valid-amounts.ts';
-import { validErrors } from './valid-errors.ts';
 import { validKinds } from './valid-kinds.ts';
 import { validOpen } from './valid-open.ts';
 import { validOptional } from './valid-optional.ts';
+import { validAmounts, validErrors } from './valid-values.ts';
 
 const plainDelivery: ProbeScenario = {
   id: 'valid/plain',

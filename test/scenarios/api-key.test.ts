@@ -11,7 +11,6 @@ import {
   someCredentials,
   statesOf,
 } from './credential-check.ts';
-import { faultsOfTexts } from './suite-texts.ts';
 
 const LARGE = 'api-key/wrong-with-large-body';
 const { scenarios } = apiKeySuite;
@@ -24,10 +23,6 @@ function keySent(id: string, apiKey: string): string | undefined {
 }
 
 describe('the API key suite', () => {
-  it('has sound texts and known requirements', () => {
-    expect(faultsOfTexts(apiKeySuite)).toEqual([]);
-  });
-
   it('sends what it claims, whatever the credentials and header names of the partner are', () => {
     const small = scenarios.filter(({ id }) => id !== LARGE);
     const targets = fc.constantFrom('/', '/hook', '/hook?tenant=7');

@@ -10,15 +10,10 @@ import {
   someCredentials,
   statesOf,
 } from './credential-check.ts';
-import { faultsOfTexts } from './suite-texts.ts';
 
 const { scenarios } = combinationSuite;
 
 describe('the combination suite', () => {
-  it('has sound texts and known requirements', () => {
-    expect(faultsOfTexts(combinationSuite)).toEqual([]);
-  });
-
   it('is the whole table of signature and key, and accepts right and right alone', () => {
     const kit = fakeKit(someCredentials());
     const table = scenarios.flatMap((one) =>

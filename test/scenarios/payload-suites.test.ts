@@ -11,7 +11,6 @@ import { rawBodySuite } from '../../scenarios/suites/raw-body.ts';
 import { typoKeySuite } from '../../scenarios/suites/typo-key.ts';
 import { validSuite } from '../../scenarios/suites/valid.ts';
 import { assemble, deliveriesOf, fakeKit, lies, someCredentials } from './credential-check.ts';
-import { faultsOfTexts } from './suite-texts.ts';
 
 const SUITES: readonly Suite[] = [validSuite, typoKeySuite, rawBodySuite, malformedSuite, httpSuite, deliverySuite];
 const kit = fakeKit(someCredentials());
@@ -50,10 +49,6 @@ function mustBeAccepted({ pass, authentic }: Expectation): boolean {
 }
 
 describe.each(SUITES.map((suite) => [suite.name, suite] as const))('the %s suite', (_name, suite) => {
-  it('has sound texts and known requirements', () => {
-    expect(faultsOfTexts(suite)).toEqual([]);
-  });
-
   it('is right about the credentials of everything that it sends', () => {
     expect(lies(suite.scenarios, someCredentials())).toEqual([]);
     expect(

@@ -9,7 +9,7 @@ import {
 } from '../../contract/index.ts';
 import { deposit, order, paymentMethod, plainNotification, refund, tracking, wallet } from '../../scenarios/samples.ts';
 import type { Kit } from '../../scenarios/scenario.ts';
-import { carrying } from '../../scenarios/suites/valid-errors.ts';
+import { carrying } from '../../scenarios/suites/valid-values.ts';
 import { fakeKit, someCredentials } from './credential-check.ts';
 
 const kit: Kit = fakeKit(someCredentials());

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CURRENT_REVISION, loadRevision } from '../../harness/certify/revision.ts';
 import { CATALOGUE, type Scenario } from '../../scenarios/index.ts';
-import { drift, type RevisionFile, revisionOf } from '../revisions/revision-file.ts';
+import { drift, type RevisionFile, revisionOf } from './revision-file.ts';
 
 /**
  * The SHA-256 of every revision that was made. A line is added when a revision is made, and never changed: certificates name these digests, and

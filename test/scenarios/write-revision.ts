@@ -25,7 +25,7 @@ if (before !== null && JSON.stringify(before.scenarios) === JSON.stringify(next.
   process.stdout.write(
     [
       `wrote scenarios/revisions/${next.revision}.json: ${Object.keys(next.scenarios).length} scenarios are scored, ${added.length} of them for the first time`,
-      `Set CURRENT_REVISION in harness/certify/revision.ts to ${next.revision}, and write its sha256 into test/house/revisions.test.ts:`,
+      `Set CURRENT_REVISION in harness/certify/revision.ts to ${next.revision}, and write its sha256 into test/scenarios/revisions.test.ts:`,
       `  ${createHash('sha256').update(text).digest('hex')}`,
       '',
     ].join('\n'),

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CATALOGUE,
+  catalogueDigest,
+  changedStages,
+  REQUIREMENTS,
+  type Requirement,
+  type Scenario,
+  type Suite,
+} from '../../scenarios/index.ts';
+
+const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
+const REGISTER: readonly Requirement[] = REQUIREMENTS;
+
+function repeated(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, at) => values.indexOf(value) !== at))];
+}
+
+describe('the catalogue', () => {
+  it('has suites with unique names, none of them empty', () => {
+    expect(repeated(CATALOGUE.map(({ name }) => name))).toEqual([]);
+    expect(CATALOGUE.filter(({ scenarios }) => scenarios.length === 0)).toEqual([]);
+  });
+
+  it('has unique ids of the form suite/slug', () => {
+    const slug = /^[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*$/;
+    const ids = CATALOGUE.flatMap(({ name, scenarios }) => scenarios.map(({ id }) => ({ name, id })));
+    expect(ids.filter(({ name, id }) => !id.startsWith(`${name}/`) || !slug.test(id))).toEqual([]);
+    expect(repeated(ids.map(({ id }) => id))).toEqual([]);
+  });
+
+  it('has a title, a reason and a fix for every scenario, and no title twice', () => {
+    const unsound = SCENARIOS.filter(
+      ({ title, why, fix }) =>
+        !/^[A-Z].{10,118}[^.]$/.test(title) || !/^.{20,260}[.?!]$/.test(why) || !/^.{20,260}\.$/.test(fix),
+    );
+    expect(unsound.map(({ id }) => id)).toEqual([]);
+    expect(repeated(SCENARIOS.map(({ title }) => title))).toEqual([]);
+  });
+
+  it('has at least one requirement for every scenario, and no requirement twice', () => {
+    const unsound = SCENARIOS.filter(({ requirements: all }) => all.length === 0 || repeated(all).length > 0);
+    expect(unsound.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('changes one stage of the sender in nearly every probe, and never more than three', () => {
+    const changed = SCENARIOS.flatMap((one) => ('change' in one ? [changedStages(one.change).length] : []));
+    expect(changed.filter((count) => count > 1).length).toBeLessThan(changed.length / 8);
+    expect(Math.max(...changed)).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('the register of requirements', () => {
+  const judged = new Set<string>(SCENARIOS.flatMap(({ requirements }) => requirements));
+
+  it('has every requirement that a scenario names, once', () => {
+    expect(repeated(REGISTER.map(({ id }) => id))).toEqual([]);
+    expect([...judged].filter((name) => !REGISTER.some(({ id }) => id === name))).toEqual([]);
+  });
+
+  it('has a scenario or a reason for every requirement, and never both', () => {
+    const unsound = REGISTER.filter(({ id, untested = '' }) => judged.has(id) === (untested.trim() !== ''));
+    expect(unsound.map(({ id }) => id)).toEqual([]);
+  });
+});
+
+describe('the digest of the catalogue', () => {
+  const whole = CATALOGUE as Suite[];
+  /** The digest while the first scenario is changed. */
+  function digestWith(change: (first: Scenario) => Scenario): string {
+    const [first] = whole;
+    whole[0] = { ...first!, scenarios: first!.scenarios.with(0, change(first!.scenarios[0]!)) };
+    try {
+      return catalogueDigest();
+    } finally {
+      whole[0] = first!;
+    }
+  }
+
+  it('does not depend on texts or on the order of requirements', () => {
+    const digest = catalogueDigest();
+    expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(digestWith((one) => ({ ...one, title: 'Other words', fix: 'Other words.' }))).toBe(digest);
+    expect(digestWith((one) => ({ ...one, requirements: one.requirements.toReversed() }))).toBe(digest);
+  });
+
+  it.each<[string, (one: Scenario) => Scenario]>([
+    ['an id', (one) => ({ ...one, id: 'valid/other' })],
+    ['a level', (one) => ({ ...one, level: one.level === 'must' ? 'should' : 'must' })],
+    ['a requirement', (one) => ({ ...one, requirements: [...one.requirements, 'tls-key'] })],
+    ['a feature', (one) => ({ ...one, needs: ['mtls'] })],
+  ])('changes with %s', (_, change) => {
+    expect(digestWith(change)).not.toBe(catalogueDigest());
+  });
+});
