@@ -18,13 +18,7 @@ const RECORDED_TLS = due({ note: ['alert', 'closed'] });
 describe('the reason of an answer', () => {
   it.each<[string, Expectation, Attempt, string, string]>([
     ['a pass', accepted, answer(200), 'pass', ''],
-    [
-      'a note',
-      handled,
-      answer(202),
-      'pass',
-      'answered 202, which is allowed; any 4xx, without a crash was due',
-    ],
+    ['a note', handled, answer(202), 'pass', 'answered 202, which is allowed; any 4xx, without a crash was due'],
     ['a warning', refusedMalformed, answer(400), 'warn', 'answered 400 where 401, without a crash was due'],
     ['another status', due({ pass: [401] }), answer(404), 'fail', 'answered 404 where T was due'],
     ['a rate limit', accepted, answer(429), 'inconclusive', 'rate-limited: the endpoint answered 429'],
