@@ -21,12 +21,13 @@ export type {
   Diagnosis,
   Exchange,
   ResultDocument,
+  RunEvent,
+  RunListener,
   RunVerdict,
   ScenarioResult,
   Verdict,
-} from './result/result-document.ts';
-export type { RunEvent, RunListener } from './result/run-event.ts';
-export { exitCodeOf } from './result/tally.ts';
+} from './report/result-document.ts';
+export { exitCodeOf } from './report/verdict.ts';
 export type { RunLimits } from './run/index.ts';
 export { type RunOptions, run, type ScoringRevision } from './run/index.ts';
 export type { Partner } from './sender/index.ts';

@@ -6,7 +6,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { certificateFacts } from '../../certs/index.ts';
 import { LIMITS } from '../../contract/index.ts';
 import { pinEndpoint } from '../net/index.ts';
-import type { ResultDocument } from '../result/result-document.ts';
+import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import type { Partner } from '../sender/index.ts';
 import { helloEndpoint, visit } from '../tls/index.ts';

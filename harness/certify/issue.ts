@@ -1,8 +1,8 @@
 /** Makes a certificate from a run that nothing speaks against. Pure, and the same input gives the same bytes: Ed25519 needs no randomness. */
 import type { KeyObject } from 'node:crypto';
 import { PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
-import type { ResultDocument, Verdict } from '../result/result-document.ts';
-import { isScored } from '../result/tally.ts';
+import type { ResultDocument, Verdict } from '../report/result-document.ts';
+import { isScored } from '../report/verdict.ts';
 import { canonicalJson, type Json, sha256 } from './canonical-json.ts';
 import { envelopeText, signEnvelope } from './dsse.ts';
 import { keyIdOf } from './keys.ts';

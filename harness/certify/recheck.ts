@@ -1,6 +1,6 @@
 /** Has a certified endpoint drifted? A handful of the checks that it passed then, and its key. */
 import type { Feature } from '../../scenarios/index.ts';
-import type { ResultDocument } from '../result/result-document.ts';
+import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import { atOneAddress, createLook, type EndpointLook, trusting } from './certification-run.ts';
 import { listed } from './refusals.ts';

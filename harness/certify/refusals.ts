@@ -1,7 +1,7 @@
 /** What speaks against a certificate before anything is sent: what was asked for. Pure. */
 import { type Feature, PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
-import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { isScored } from '../result/tally.ts';
+import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import { isScored } from '../report/verdict.ts';
 import type { CertificationRun, ClockReading } from './certification-run.ts';
 import type { Revision } from './revision.ts';
 

@@ -13,8 +13,8 @@ import {
   redactEvent,
   writeReports,
 } from '../report/index.ts';
-import type { ResultDocument } from '../result/result-document.ts';
-import { exitCodeOf } from '../result/tally.ts';
+import type { ResultDocument } from '../report/result-document.ts';
+import { exitCodeOf } from '../report/verdict.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import { interruptible } from './interruptible.ts';
 import { namedSecrets } from './named-secrets.ts';

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import type { ZodError } from 'zod';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { visible } from '../report/index.ts';
-import { type ResultDocument, resultDocument } from '../result/result-document.ts';
-import { isScored, runVerdict, tally } from '../result/tally.ts';
+import { type ResultDocument, resultDocument } from '../report/result-document.ts';
+import { isScored, runVerdict, tally } from '../report/verdict.ts';
 
 /** A whole run with `--evidence` has a fifth of it. */
 const MAX_BYTES = 64 * 1024 * 1024;

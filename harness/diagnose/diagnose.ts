@@ -1,6 +1,6 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
 import type { RunObservations } from '../../scenarios/index.ts';
-import type { Diagnosis, ScenarioResult } from '../result/result-document.ts';
+import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { explainByFaults } from './explain-by-faults.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
 import type { Finding } from './preflight-findings.ts';

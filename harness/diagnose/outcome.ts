@@ -1,6 +1,6 @@
 /** The outcome of a scenario, in a word that can be compared, and whether a scenario was judged in the run against a mutant. Pure. */
 import { CATALOGUE } from '../../scenarios/index.ts';
-import type { ScenarioResult } from '../result/result-document.ts';
+import type { ScenarioResult } from '../report/result-document.ts';
 import { type DictionaryFault, isUncertain } from './fault-dictionary.ts';
 
 const CLASSES: readonly (readonly [RegExp, string])[] = [

@@ -1,5 +1,5 @@
 /** Compares a partner's outcomes with those of every mutant: which known mistake does the endpoint behave like? Pure. */
-import type { ScenarioResult } from '../result/result-document.ts';
+import type { ScenarioResult } from '../report/result-document.ts';
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
 import { isRed, judgedIn, outcomeOf } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 /** What no single mutant shows: an endpoint that dies, checks nothing at all, or refuses with another status throughout. Pure. */
 import type { RunObservations } from '../../scenarios/index.ts';
-import type { Diagnosis, ScenarioResult } from '../result/result-document.ts';
+import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import type { Finding } from './preflight-findings.ts';
 
 type Results = readonly ScenarioResult[];

@@ -1,5 +1,5 @@
 /** Which stack an endpoint is built with, as far as its answers give it away: fixes are told for it. Pure. */
-import type { Exchange, ScenarioResult } from '../result/result-document.ts';
+import type { Exchange, ScenarioResult } from '../report/result-document.ts';
 
 /** The stacks for which there are fixes of their own. */
 export const STACKS = ['express', 'fastify', 'django', 'flask', 'spring', 'rails', 'laravel', 'go', 'dotnet'] as const;

@@ -1,6 +1,7 @@
 /** From a run and what speaks against a certificate to the line of a partner. Pure. */
-import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { isScored, tally } from '../result/tally.ts';
+
+import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import { isScored, tally } from '../report/verdict.ts';
 import { type FleetDocument, type FleetPartner, OUTCOMES, type Outcome } from './fleet-document.ts';
 
 /** A reason against a certificate, with the exit code that it asks for. */

@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { HookproofError } from '../../contract/index.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { failsTheRun } from '../result/tally.ts';
+import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import { failsTheRun } from '../report/verdict.ts';
 
 export interface BaselineEntry {
   /** The id of the scenario. */

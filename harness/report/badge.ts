@@ -1,7 +1,7 @@
 /** The verdict as a small SVG picture, for a page or a README. It shows words of ours and numbers only: nothing of the endpoint. */
-import type { ResultDocument } from '../result/result-document.ts';
-import { isPartial } from '../result/tally.ts';
-import { headline } from './headline-words.ts';
+import type { ResultDocument } from './result-document.ts';
+import { isPartial } from './verdict.ts';
+import { headline } from './wording.ts';
 
 const LABEL = 'hookproof';
 

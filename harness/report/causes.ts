@@ -1,6 +1,5 @@
 /** What failed, by cause: what the diagnosis accounts for, and then what went wrong alike. Every report groups by this. Pure. */
-import type { Diagnosis, ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { groupBy } from './group.ts';
+import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
 
 /** Checks that want the same mending. */
 export interface Cause {
@@ -58,4 +57,16 @@ export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDo
     return { diagnosis: null, title, members };
   });
   return [...explained.filter(({ members }) => members.length > 0), ...rest.toSorted(byWeight)];
+}
+
+/** Groups in the order in which their first member came. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): [key: string, members: T[]][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [item]);
+    else members.push(item);
+  }
+  return [...groups];
 }

@@ -8,10 +8,11 @@
  *
  * Only fields are used that the schema has had since its first releases, because it allows no others.
  */
-import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { exitCodeOf, isPartial } from '../result/tally.ts';
+
 import { visibleJson } from './json.ts';
 import { details, incompleteness, message, outcomeOf, whySkipped } from './outcome.ts';
+import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { exitCodeOf, isPartial } from './verdict.ts';
 import { visible } from './visible.ts';
 
 /** The version of the specification, which is a working draft. */

@@ -2,10 +2,9 @@
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { RunEvent } from '../result/run-event.ts';
 import { renderEvent } from './json.ts';
-import type { Reporter } from './reporters.ts';
-import { notWritten } from './write-reports.ts';
+import type { RunEvent } from './result-document.ts';
+import { notWritten, type Reporter } from './write-reports.ts';
 
 export interface EventStream {
   /** The reporters that are told here, and must not be written again. */

@@ -1,44 +1,52 @@
+/** Renderings of a result document: pure, and free of zod at run time. */
+import type { JsonObject } from '../../contract/index.ts';
 import type { FleetDocument } from '../fleet/index.ts';
-import type { ResultDocument } from '../result/result-document.ts';
-
-// Renderings of a result document: pure, and free of zod at run time.
+import type { ResultDocument } from './result-document.ts';
 
 export { renderBadge } from './badge.ts';
-// The published schemas.
-export { eventSchema } from './event-schema.ts';
-// While a run goes on: the ndjson reporter, and its published schema.
 export { type EventStream, openEventStream } from './event-stream.ts';
-export { defuse, inActions } from './github/defuse.ts';
+export { defuse, inActions } from './github.ts';
 export { renderHuman } from './human.ts';
 export { renderEvent, renderJson, renderNdjson, visibleJson } from './json.ts';
 export { renderJunit } from './junit.ts';
-export { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from './layout.ts';
-// While a run goes on.
+export {
+  counted,
+  createLayout,
+  displayWidth,
+  formatDuration,
+  type Layout,
+  type TerminalOptions,
+  truncate,
+} from './layout.ts';
 export { createProgress, type ProgressOptions } from './progress.ts';
-// The output boundary: everything that is written goes through a redactor once.
-export { redactDocument, redactEvent } from './redact-document.ts';
-export { redactError } from './redact-error.ts';
+export { redactDocument, redactError, redactEvent } from './redaction.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
-export type { Reporter } from './reporters.ts';
-export { resultSchema } from './result-schema.ts';
-// Hostile text made safe to look at.
 export { describeBytes, visible } from './visible.ts';
-// Text in columns of a terminal.
-export { displayWidth, truncate } from './wrap.ts';
-export { type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';
+export { type Reporter, type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';
 
-/** The HTML report. It is loaded when it is asked for: a run on a terminal never needs it. */
-export async function renderHtml(document: ResultDocument): Promise<string> {
-  const { renderHtml: render } = await import('./html/render-html.ts');
-  return render(document);
+// What a run on a terminal does not need is loaded when it is asked for.
+
+/** The JSON Schema of the result document (draft 2020-12). */
+export async function resultSchema(): Promise<JsonObject> {
+  return (await import('./result-document.ts')).resultSchema();
 }
 
-/** The page about many partners. Loaded when it is asked for. */
+/** The JSON Schema of one line of the ndjson reporter (draft 2020-12). */
+export async function eventSchema(): Promise<JsonObject> {
+  return (await import('./result-document.ts')).eventSchema();
+}
+
+/** The HTML report. */
+export async function renderHtml(document: ResultDocument): Promise<string> {
+  return (await import('./html/report-page.ts')).renderHtml(document);
+}
+
+/** The HTML page about many partners. */
 export async function renderFleetHtml(document: FleetDocument): Promise<string> {
   return (await import('./html/fleet-page.ts')).renderFleetPage(document);
 }
 
-/** The partners as CSV. Loaded when it is asked for. */
+/** The partners as CSV. */
 export async function renderFleetCsv(document: FleetDocument): Promise<string> {
   return (await import('./fleet-csv.ts')).renderFleetCsv(document);
 }

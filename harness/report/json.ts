@@ -1,6 +1,5 @@
 /** The document and the events as JSON. */
-import type { ResultDocument } from '../result/result-document.ts';
-import type { RunEvent } from '../result/run-event.ts';
+import type { ResultDocument, RunEvent } from './result-document.ts';
 
 /** Of the published schema of events (`hookproof list --schemas`). */
 const EVENT_VERSION = 1;

@@ -1,7 +1,7 @@
 /** What a check is in the words of test reports (JUnit, CTRF), and what such a report says of it. Pure. */
-import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { failsTheRun, isScored } from '../result/tally.ts';
-import { judgedLine } from './headline-words.ts';
+import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { failsTheRun, isScored } from './verdict.ts';
+import { judgedLine } from './wording.ts';
 
 /** JUnit's four words: an error is a check that came to no verdict. */
 export type Outcome = 'failure' | 'error' | 'skipped' | 'passed';

@@ -1,9 +1,8 @@
 /** What a person sees while a run goes on. It goes to standard error: the result alone is on standard output. */
-import type { ScenarioResult } from '../result/result-document.ts';
-import type { RunEvent, RunListener } from '../result/run-event.ts';
-import { headline } from './headline-words.ts';
-import { counted, createLayout, formatDuration, type Layout } from './layout.ts';
-import { displayWidth, truncate } from './wrap.ts';
+
+import { counted, createLayout, displayWidth, formatDuration, type Layout, truncate } from './layout.ts';
+import type { RunEvent, RunListener, ScenarioResult } from './result-document.ts';
+import { headline } from './wording.ts';
 
 export interface ProgressOptions {
   readonly stream: { write(text: string): unknown };

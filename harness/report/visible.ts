@@ -2,7 +2,7 @@
  * Makes hostile text safe to look at. What an endpoint answers ends up in terminals, XML and logs, so every character that
  * controls a display rather than showing something is replaced by its escape.
  */
-import type { Bytes } from '../result/result-document.ts';
+import type { Bytes } from './result-document.ts';
 
 /** Controls, formatting characters (bidirectional overrides, zero-width ones), lone surrogates, line and paragraph separators. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

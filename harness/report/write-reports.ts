@@ -4,13 +4,12 @@ import { appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:f
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { HookproofError } from '../../contract/index.ts';
-import type { ResultDocument } from '../result/result-document.ts';
-import { isPartial } from '../result/tally.ts';
-import { defuse } from './github/defuse.ts';
+import { defuse } from './github.ts';
 import type { TerminalOptions } from './layout.ts';
-import { redactDocument } from './redact-document.ts';
+import { redactDocument } from './redaction.ts';
 import type { Redactor } from './redactor.ts';
-import { type Reporter, render } from './reporters.ts';
+import type { ResultDocument } from './result-document.ts';
+import { isPartial } from './verdict.ts';
 
 export interface WriteOptions {
   readonly stdout: Writable;
@@ -83,7 +82,7 @@ function writeStream(stream: Writable, text: string): Promise<void> {
 
 /** A step may hold so much and no more, with what it wrote before. */
 async function addSummary(path: string, document: ResultDocument): Promise<void> {
-  const { MAX_SUMMARY_BYTES, renderSummary } = await import('./github/summary.ts');
+  const { MAX_SUMMARY_BYTES, renderSummary } = await import('./github-summary.ts');
   const before = await stat(path).then(
     ({ size }) => size,
     () => 0,
@@ -145,4 +144,38 @@ export async function writeReports(
   const [first] = failures;
   if (first !== undefined) throw first;
   return written;
+}
+
+/** The reporters by name, each loaded when it is asked for. Which of them write, and where, is the configuration's business. */
+
+/** A reporter and where it writes: a file, or null for standard output. */
+export interface Reporter {
+  readonly name: 'human' | 'json' | 'junit' | 'ndjson' | 'html' | 'badge' | 'ctrf' | 'github';
+  readonly file: string | null;
+}
+
+/** The report as text in the reporter's format. Only `human` looks at the terminal. */
+export async function render(
+  name: Reporter['name'],
+  document: ResultDocument,
+  terminal: TerminalOptions,
+): Promise<string> {
+  switch (name) {
+    case 'human':
+      return (await import('./human.ts')).renderHuman(document, terminal);
+    case 'json':
+      return (await import('./json.ts')).renderJson(document);
+    case 'junit':
+      return (await import('./junit.ts')).renderJunit(document);
+    case 'ndjson':
+      return (await import('./json.ts')).renderNdjson(document);
+    case 'html':
+      return (await import('./html/report-page.ts')).renderHtml(document);
+    case 'ctrf':
+      return (await import('./ctrf.ts')).renderCtrf(document);
+    case 'github':
+      return (await import('./github.ts')).renderGithub(document, terminal);
+    case 'badge':
+      return (await import('./badge.ts')).renderBadge(document);
+  }
 }

@@ -1,6 +1,6 @@
 /** What a run says nothing about, by requirement and with the reason: never a bare "100%". */
 import { REQUIREMENTS, requirement } from '../../scenarios/index.ts';
-import type { ResultDocument } from '../result/result-document.ts';
+import type { ResultDocument } from '../report/result-document.ts';
 import type { PlannedScenario } from './plan.ts';
 
 const FIXTURE = 'fixture-';

@@ -1,7 +1,7 @@
 /** Makes the result of each planned scenario: from its trial, from the run as a whole, or from the reason why there is none. */
 import type { RunObservations, Scenario } from '../../scenarios/index.ts';
 import { type Judgement, judge, type judgeChain } from '../judge/index.ts';
-import type { ScenarioResult, Verdict } from '../result/result-document.ts';
+import type { ScenarioResult, Verdict } from '../report/result-document.ts';
 import type { RunContext } from './context.ts';
 import type { PlannedScenario } from './plan.ts';
 import { describeExchange } from './record.ts';

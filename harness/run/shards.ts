@@ -11,8 +11,8 @@ import { CATALOGUE, catalogueDigest, type ObservationScenario, type RunObservati
 import { diagnose } from '../diagnose/index.ts';
 import { type Baseline, baselineOutcome, knownIn } from '../judge/index.ts';
 import { visible } from '../report/index.ts';
-import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
-import { isScored, runVerdict, tally } from '../result/tally.ts';
+import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
+import { isScored, runVerdict, tally } from '../report/verdict.ts';
 import { version } from '../version.ts';
 import { notVerifiedIn } from './not-verified.ts';
 import type { PlannedScenario } from './plan.ts';

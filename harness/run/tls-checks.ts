@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { type TlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { ChainScenario, HandshakeScenario } from '../../scenarios/index.ts';
 import { type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from '../judge/index.ts';
-import type { ResultDocument, ScenarioResult } from '../result/result-document.ts';
+import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import {
   controlOffer,
   type HelloOutcome,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resultDocument } from '../../harness/result/result-document.ts';
+import { resultDocument } from '../../harness/report/result-document.ts';
 import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 

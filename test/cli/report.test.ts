@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeError } from '../../harness/cli/describe-error.ts';
 import { readSavedRun } from '../../harness/cli/saved-run.ts';
 import { renderJson } from '../../harness/report/index.ts';
-import type { ResultDocument } from '../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { diagnosisWith, documentWith, exchangeWith, resultWith, textBody } from '../harness/report/documents.ts';
 import { parseXml } from '../setup/parse-xml.ts';
 import { hookproof, MAIN } from './hookproof.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { resultDocument } from '../../harness/result/result-document.ts';
+import { resultDocument } from '../../harness/report/result-document.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { CATALOGUE, FEATURES } from '../../scenarios/index.ts';
 import { type Endpoint, serve } from '../endpoints/listen.ts';

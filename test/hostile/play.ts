@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { ResultDocument } from '../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { runBoundMs } from '../../harness/run/context.ts';
 import { MAIN } from '../cli/hookproof.ts';
 import type { Behaviour } from './behaviour.ts';

@@ -4,7 +4,7 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { resultSchema } from '../../harness/report/index.ts';
-import type { ResultDocument } from '../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { parseXml } from '../setup/parse-xml.ts';
 
 /** Characters that act on a display or hide in it. A line feed is none of them. */

@@ -1,6 +1,6 @@
 /** Plays the whole catalogue against one subject, as `hookproof run` would. */
 import { outcomeOf } from '../../harness/diagnose/outcome.ts';
-import type { ResultDocument } from '../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { run } from '../../harness/run/index.ts';
 import { startFaultyReceiver } from '../../receiver/faults/index.ts';
 import { startReceiver } from '../../receiver/index.ts';

@@ -5,7 +5,7 @@ import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import { readBaselineIfThere, renderBaseline, updateBaseline } from '../../judge/index.ts';
-import type { ResultDocument } from '../../result/result-document.ts';
+import type { ResultDocument } from '../../report/result-document.ts';
 import { commandConfig } from '../command-config.ts';
 import { runAlone } from '../conduct.ts';
 

@@ -2,8 +2,8 @@
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { type ConfigFlags, loadReporters, type ReporterChoice } from '../../config/index.ts';
 import { createRedactor, writeReports } from '../../report/index.ts';
-import type { ResultDocument } from '../../result/result-document.ts';
-import { exitCodeOf } from '../../result/tally.ts';
+import type { ResultDocument } from '../../report/result-document.ts';
+import { exitCodeOf } from '../../report/verdict.ts';
 import { outputsHere } from '../outputs-here.ts';
 import { readSavedRun, type SavedRun } from '../saved-run.ts';
 

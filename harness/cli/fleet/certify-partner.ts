@@ -6,7 +6,7 @@ import { CURRENT_REVISION, configurationBytes, issueCertificate, type Refusal } 
 import { durationText, OUTPUT_FILES } from '../../config/index.ts';
 import { type FleetPartner, NO_FACTS, outcomeOf, shownUrl } from '../../fleet/index.ts';
 import { createRedactor } from '../../report/index.ts';
-import type { ResultDocument } from '../../result/result-document.ts';
+import type { ResultDocument } from '../../report/result-document.ts';
 import { CERTIFICATE_FILES, writeNew } from '../certify-files.ts';
 import { namedSecrets } from '../named-secrets.ts';
 import { beginPartner, placePartner } from './fleet-folder.ts';

@@ -4,14 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { changeOf, type FleetDocument, type FleetPartner, OUTCOMES, type Outcome } from '../../fleet/index.ts';
-import type { Verdict } from '../../result/result-document.ts';
 import { counted, formatDuration } from '../layout.ts';
+import type { Verdict } from '../result-document.ts';
 import { FLEET_SCRIPT } from './fleet-script.ts';
 import { FLEET_STYLE } from './fleet-style.ts';
 import { html, joined, type Markup, textOf } from './markup.ts';
-import { suiteTitle } from './matrix.ts';
 import { STYLE } from './style.ts';
-import { faceOf } from './verdicts.ts';
+import { faceOf, suiteTitle } from './verdict-shapes.ts';
 
 const FACE: Readonly<Record<Outcome, readonly [verdict: Verdict, word: string, many: string]>> = {
   'harness-error': ['harness-error', 'error', 'with an error of hookproof'],

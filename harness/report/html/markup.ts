@@ -67,3 +67,40 @@ export function sizeOf(markup: Markup): number {
 export function joined(pieces: readonly Value[], between: Value): Markup {
   return html`${pieces.flatMap((piece, at) => (at === 0 ? [piece] : [between, piece]))}`;
 }
+
+/** Sentences of ours: what stands between backticks is code. */
+
+/** Code that is no longer than this is kept on one line: a flag that is broken at its hyphens cannot be read. */
+const UNBROKEN = 24;
+
+export function prose(text: string): Markup {
+  const parts = text.split(/`([^`\n]+)`/);
+  const code = (part: string) =>
+    part.length <= UNBROKEN ? html`<code class="short">${part}</code>` : html`<code>${part}</code>`;
+  return html`${parts.map((part, at) => (at % 2 === 1 ? code(part) : part))}`;
+}
+
+/** "Answered 500." from "answered 500": a reason of the run as the beginning of a line. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What is there to be copied: commands and scripts, on their lines, whole or not at all. */
+
+/** curl scripts carry bodies of up to 4096 bytes. */
+const LONGEST_SCRIPT = 8192;
+const PIECE = 1024;
+
+const NEW_LINE = html`
+`;
+
+/** The script of the page puts a button for copying beside it. */
+export function script(text: string): Markup {
+  if (text.length > LONGEST_SCRIPT)
+    return html`<p class="none">a script of ${text.length} characters: see the JSON report</p>`;
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => visible(line).match(new RegExp(`[^]{1,${PIECE}}`, 'gu')) ?? []);
+  return html`<pre class="copy">${lines.map((line, at) => html`${at > 0 && NEW_LINE}${line}`)}</pre>`;
+}

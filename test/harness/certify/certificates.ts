@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { makeKeyPair } from '../../../harness/certify/index.ts';
 import { issueCertificate } from '../../../harness/certify/issue.ts';
 import type { VerifyOptions } from '../../../harness/certify/verify.ts';
-import type { ResultDocument } from '../../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { documentWith, resultWith } from '../report/documents.ts';
 
 export const URL_OF_PARTNER = 'https://partner.example/hooks?tenant=7';

@@ -8,7 +8,7 @@ import {
   refusalsAfter,
   refusalsBefore,
 } from '../../../harness/certify/index.ts';
-import type { ResultDocument } from '../../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { resultWith } from '../report/documents.ts';
 import { certifiedDocument, DAY_MS, LEAF_KEY, REVISION_DIGEST } from './certificates.ts';
 

@@ -1,6 +1,6 @@
 /** Runs against mutants as the fault dictionary has them, for tests of the diagnosis: no receiver is started. */
 import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
-import type { ScenarioResult, Verdict } from '../../../harness/result/result-document.ts';
+import type { ScenarioResult, Verdict } from '../../../harness/report/result-document.ts';
 import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
 import { resultWith } from '../report/documents.ts';
 

@@ -7,7 +7,7 @@ import {
   updateBaseline,
 } from '../../../harness/judge/baseline.ts';
 import { parseBaseline, renderBaseline } from '../../../harness/judge/baseline-file.ts';
-import { exitCodeOf } from '../../../harness/result/tally.ts';
+import { exitCodeOf } from '../../../harness/report/verdict.ts';
 import { documentWith, resultWith } from '../report/documents.ts';
 
 const NOW = new Date('2026-11-21T23:59:00Z');

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderCtrf } from '../../../harness/report/ctrf.ts';
-import type { ResultDocument, Verdict } from '../../../harness/result/result-document.ts';
+import type { ResultDocument, Verdict } from '../../../harness/report/result-document.ts';
 import { diagnosisWith, documentWith, resultWith } from './documents.ts';
 
 /** The published schema, unchanged: `ctrf/LICENSE` says where it comes from. */

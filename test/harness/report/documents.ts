@@ -6,7 +6,7 @@ import type {
   ResultDocument,
   ScenarioResult,
   Verdict,
-} from '../../../harness/result/result-document.ts';
+} from '../../../harness/report/result-document.ts';
 
 /** A body as text. */
 export function textBody(text: string): Bytes {

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderAnnotations } from '../../../harness/report/github/annotations.ts';
-import { defuse } from '../../../harness/report/github/defuse.ts';
-import { renderGithub } from '../../../harness/report/github/render-github.ts';
-import { renderSummary } from '../../../harness/report/github/summary.ts';
+import { defuse, renderAnnotations, renderGithub } from '../../../harness/report/github.ts';
+import { renderSummary } from '../../../harness/report/github-summary.ts';
 import { renderJson } from '../../../harness/report/index.ts';
-import type { ResultDocument } from '../../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { diagnosisWith, documentWith, resultWith } from './documents.ts';
 
 const terminal = { columns: 80, color: false, unicode: true };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderEvent, renderJson, renderNdjson } from '../../../harness/report/index.ts';
-import type { RunEvent } from '../../../harness/result/run-event.ts';
+import type { RunEvent } from '../../../harness/report/result-document.ts';
 import { documentWith, resultWith } from './documents.ts';
 
 const hostile = documentWith({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderJunit } from '../../../harness/report/index.ts';
-import type { Verdict } from '../../../harness/result/result-document.ts';
+import type { Verdict } from '../../../harness/report/result-document.ts';
 import { parseXml, type XmlElement } from '../../setup/parse-xml.ts';
 import { diagnosisWith, documentWith, resultWith } from './documents.ts';
 

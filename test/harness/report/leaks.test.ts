@@ -16,8 +16,12 @@ import {
   renderJunit,
   writeReports,
 } from '../../../harness/report/index.ts';
-import { type ResultDocument, resultDocument, VERDICTS } from '../../../harness/result/result-document.ts';
-import type { RunEvent } from '../../../harness/result/run-event.ts';
+import {
+  type ResultDocument,
+  type RunEvent,
+  resultDocument,
+  VERDICTS,
+} from '../../../harness/report/result-document.ts';
 import { diagnosisWith, documentWith, exchangeWith, resultWith } from './documents.ts';
 
 /** The lists of the schema that cannot hold anything else. */

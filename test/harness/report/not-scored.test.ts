@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderHuman } from '../../../harness/report/index.ts';
-import { exitCodeOf } from '../../../harness/result/tally.ts';
+import { exitCodeOf } from '../../../harness/report/verdict.ts';
 import { documentWith, resultWith } from './documents.ts';
 
 const scoring = { revision: 3, digest: 'x', notScored: ['valid/newer', 'valid/newest'] };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../../harness/report/index.ts';
-import type { ScenarioResult } from '../../../harness/result/result-document.ts';
-import type { RunEvent } from '../../../harness/result/run-event.ts';
+import type { RunEvent, ScenarioResult } from '../../../harness/report/result-document.ts';
 import { documentWith, resultWith } from './documents.ts';
 
 /** What each event writes. */

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { renderJson, resultSchema } from '../../../harness/report/index.ts';
-import { resultDocument } from '../../../harness/result/result-document.ts';
+import { resultDocument } from '../../../harness/report/result-document.ts';
 import { documentWith, exchangeWith, resultWith } from './documents.ts';
 
 const document = documentWith({ results: [resultWith({ verdict: 'fail', exchanges: [exchangeWith()] })] });
@@ -35,11 +35,10 @@ describe('the published JSON Schema', () => {
 describe('the cost of a report', () => {
   it('does not include zod: no rendering imports it, or the module of the schema, at run time', async () => {
     const folder = new URL('../../../harness/report/', import.meta.url);
-    for (const file of (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'))) {
+    for (const file of await readdir(folder, { recursive: true })) {
+      if (!file.endsWith('.ts') || file === 'result-document.ts') continue;
       const source = await readFile(new URL(file, folder), 'utf8');
-      const imports = source.match(
-        /^(?:import|export) (?!type ).*from '(?:zod|[^']*\/result\/result-document\.ts)';$/gm,
-      );
+      const imports = source.match(/^(?:import|export) (?!type ).*from '(?:zod|[^']*\/result-document\.ts)';$/gm);
       expect([file, imports]).toEqual([file, null]);
     }
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ResultDocument, resultDocument } from '../../../harness/result/result-document.ts';
+import { type ResultDocument, resultDocument } from '../../../harness/report/result-document.ts';
 import { joinShards, run } from '../../../harness/run/index.ts';
 import { FAULTS, startFaultyReceiver } from '../../../receiver/faults/index.ts';
 import type { RunningReceiver } from '../../../receiver/index.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../harness/result/run-event.ts';
+import type { RunEvent } from '../../../harness/report/result-document.ts';
 import { run } from '../../../harness/run/index.ts';
 import { serve } from '../../endpoints/listen.ts';
 import { hmacOf, verifying } from '../../endpoints/verifying.ts';

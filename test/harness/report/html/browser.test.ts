@@ -8,7 +8,7 @@ import type { AxeResults } from 'axe-core';
 import fc from 'fast-check';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderHtml } from '../../../../harness/report/html/render-html.ts';
+import { renderHtml } from '../../../../harness/report/html/report-page.ts';
 import { launchChromium } from '../../../setup/chromium.ts';
 import { lacks } from '../../../setup/programs.ts';
 import { hostileDocuments } from './hostile-documents.ts';

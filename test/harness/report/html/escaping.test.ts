@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { html, textOf } from '../../../../harness/report/html/markup.ts';
-import { renderHtml } from '../../../../harness/report/html/render-html.ts';
-import { resultDocument } from '../../../../harness/result/result-document.ts';
+import { renderHtml } from '../../../../harness/report/html/report-page.ts';
+import { resultDocument } from '../../../../harness/report/result-document.ts';
 import { documentWith, exchangeWith, resultWith, textBody } from '../documents.ts';
 import { HOSTILE, hostileDocuments } from './hostile-documents.ts';
 import { readPage } from './strict-html.ts';

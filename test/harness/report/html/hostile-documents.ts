@@ -1,7 +1,7 @@
 /** Result documents whose every free string is hostile, made from the published schema. */
 import fc from 'fast-check';
 import { resultSchema } from '../../../../harness/report/index.ts';
-import type { ResultDocument } from '../../../../harness/result/result-document.ts';
+import type { ResultDocument } from '../../../../harness/report/result-document.ts';
 
 /** What has broken out of other pages, terminals and files. */
 export const HOSTILE = [

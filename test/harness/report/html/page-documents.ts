@@ -1,6 +1,6 @@
 /** Documents for looking at the page: every check of the real catalogue, with the outcomes that are asked for. */
 
-import type { Exchange, ResultDocument, ScenarioResult, Verdict } from '../../../../harness/result/result-document.ts';
+import type { Exchange, ResultDocument, ScenarioResult, Verdict } from '../../../../harness/report/result-document.ts';
 import { CATALOGUE } from '../../../../scenarios/index.ts';
 import { diagnosisWith, documentWith, exchangeWith, textBody } from '../documents.ts';
 

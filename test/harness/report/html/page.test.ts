@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderHtml } from '../../../../harness/report/html/render-html.ts';
+import { renderHtml } from '../../../../harness/report/html/report-page.ts';
 import { diagnosisWith, documentWith, exchangeWith, resultWith } from '../documents.ts';
 import { diagnosedRun, wholeRun } from './page-documents.ts';
 import { readPage } from './strict-html.ts';

@@ -1,13 +1,11 @@
 /** The job summary: what a person reads first on the page of a run of GitHub Actions. Markdown, without any address of its own. */
-import type { Diagnosis, ResultDocument, ScenarioResult } from '../../result/result-document.ts';
-import { failsTheRun, isScored } from '../../result/tally.ts';
-import { type Cause, causesOf } from '../causes.ts';
-import { closeness, NOTHING_FITS, namesOf } from '../diagnosis-words.ts';
-import { groupBy } from '../group.ts';
-import { caveats, featuresOf, headline, judgedLine, numbers } from '../headline-words.ts';
-import { counted } from '../layout.ts';
-import { fresh } from './annotations.ts';
-import { code, folded, prose } from './markdown.ts';
+import { type Cause, causesOf, groupBy } from './causes.ts';
+import { fresh } from './github.ts';
+import { counted } from './layout.ts';
+import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
+import { failsTheRun, isScored } from './verdict.ts';
+import { visible } from './visible.ts';
+import { caveats, closeness, featuresOf, headline, judgedLine, NOTHING_FITS, namesOf, numbers } from './wording.ts';
 
 /** GitHub drops a summary that is larger. */
 export const MAX_SUMMARY_BYTES = 1024 * 1024;
@@ -127,4 +125,38 @@ export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTE
     text += part;
   }
   return text;
+}
+
+/** Markdown from hostile text. Every function gives one line. */
+
+/** Characters that are shown of one text. */
+const MOST = 600;
+
+function short(text: string): string {
+  const shown = visible(text.slice(0, 2 * MOST));
+  return shown.length > MOST ? `${Array.from(shown.slice(0, MOST)).slice(0, -1).join('')}…` : shown;
+}
+
+/** Everything that Markdown or HTML could take for markup. */
+const MARKUP = /[!#$&*+\-./:<>@[\\\]^_`{|}~]/g;
+/** A joiner that nobody sees keeps these from becoming a mention, an address or a reference. */
+const REFERS = new Set(['@', '#']);
+
+/** Prose: text as it reads, and no markup, link, mention or picture in it. */
+export function prose(text: string): string {
+  return short(text).replace(MARKUP, (sign) => `&#${sign.charCodeAt(0)};${REFERS.has(sign) ? '&#8288;' : ''}`);
+}
+
+/** A code span: its fence is longer than any run of backticks in it. */
+export function code(text: string): string {
+  const shown = short(text);
+  if (shown.trim() === '') return '';
+  const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 && shown === shown.trim() ? `${fence}${shown}${fence}` : `${fence} ${shown} ${fence}`;
+}
+
+/** A part that is folded. The blank lines make what is in it Markdown again. `title` is our own. */
+export function folded(title: string, lines: readonly string[]): string[] {
+  return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>', ''];
 }

@@ -1,7 +1,8 @@
 /** The one output boundary: a document, a result or an event without any secret in any of its strings. */
-import type { ResultDocument } from '../result/result-document.ts';
-import type { RunEvent } from '../result/run-event.ts';
+
+import { HookproofError } from '../../contract/index.ts';
 import type { Redactor } from './redactor.ts';
+import type { ResultDocument, RunEvent } from './result-document.ts';
 
 /** Closed lists of the schema: whatever the secrets are, these stay what the schema allows. */
 const CLOSED: ReadonlySet<string> = new Set([
@@ -84,4 +85,50 @@ export function redactDocument(document: ResultDocument, redactor: Redactor): Re
 /** An event without secrets, for whoever listens to a run while it goes on: progress and the ndjson reporter. */
 export function redactEvent(event: RunEvent, redactor: Redactor): RunEvent {
   return redactPart(event, redactor);
+}
+
+/** Errors without secrets: message, stack, hint, and the same for every cause. */
+
+/** Chains of causes that are longer than this are cut; it also ends a chain that is a circle. */
+const DEEPEST = 8;
+
+function redactOther(error: Error, cause: { cause?: unknown }, redactor: Redactor, depth: number): Error {
+  const message = redactor.text(error.message);
+  const copy =
+    error instanceof AggregateError
+      ? new AggregateError(
+          error.errors.map((inner: unknown) => redactDeep(inner, redactor, depth + 1)),
+          message,
+          cause,
+        )
+      : new Error(message, cause);
+  copy.name = redactor.text(error.name);
+  if ('code' in error && typeof error.code === 'string') Object.assign(copy, { code: redactor.text(error.code) });
+  return copy;
+}
+
+function redactDeep(error: unknown, redactor: Redactor, depth: number): Error {
+  if (!(error instanceof Error)) return new Error(redactor.text(String(error)));
+  const inner =
+    error.cause === undefined || depth >= DEEPEST ? undefined : redactDeep(error.cause, redactor, depth + 1);
+  const cause = inner === undefined ? {} : { cause: inner };
+  const copy =
+    error instanceof HookproofError
+      ? new HookproofError(error.code, redactor.text(error.message), {
+          hint: redactor.text(error.hint),
+          kind: error.kind,
+          ...cause,
+        })
+      : redactOther(error, cause, redactor, depth);
+  copy.stack = redactor.text(error.stack ?? '');
+  return copy;
+}
+
+/**
+ * A copy of the error that may be shown. A {@link HookproofError} stays one, with its code and kind; of any other error the
+ * name, the code, the causes and the errors of an AggregateError are kept, and properties of its own are dropped: nobody
+ * knows what they hold. Anything that is no error becomes one.
+ */
+export function redactError(error: unknown, redactor: Redactor): Error {
+  return redactDeep(error, redactor, 0);
 }

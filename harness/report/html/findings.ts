@@ -1,13 +1,48 @@
-/** What must be mended, by cause: one entry a mistake, however many checks it fails. */
+/** What the endpoint behaves like: why it happens, and the fix for the stack. */
+
 import { requirement } from '../../../scenarios/index.ts';
-import type { ResultDocument, ScenarioResult } from '../../result/result-document.ts';
-import { isScored } from '../../result/tally.ts';
-import { type Cause, causesOf } from '../causes.ts';
-import { groupBy } from '../group.ts';
+import { type Cause, causesOf, groupBy } from '../causes.ts';
 import { counted } from '../layout.ts';
-import { checkLink, type Places } from './check.ts';
-import { html, joined, type Markup } from './markup.ts';
-import { capital, prose } from './prose.ts';
+import type { Diagnosis, ResultDocument, ScenarioResult } from '../result-document.ts';
+import { isScored } from '../verdict.ts';
+import { closeness, NOTHING_FITS, namesOf } from '../wording.ts';
+import { checkLink, type Places } from './checks.ts';
+import { capital, html, joined, type Markup, prose, script } from './markup.ts';
+
+function field(name: string, value: Markup | string): Markup | '' {
+  return value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
+}
+
+function inFull(diagnosis: Diagnosis, at: number, failed: boolean): Markup {
+  const { alike, fix, seen, stack, title, why } = diagnosis;
+  return html`<article class="fault${!failed && ' open'}">${at > 0 && html`<p class="label">and at the same time</p>`}<h3>${prose(title)}</h3><p class="close">${closeness(diagnosis)}</p><dl>${[
+    field('Fix', fix === '' ? '' : prose(fix)),
+    field('For', stack === null ? '' : `${stack.name} (${stack.told})`),
+    field('Why', why === '' ? '' : prose(why)),
+    field('Seen', seen === '' ? '' : prose(seen)),
+    field('Same as', alike.length === 0 ? '' : `${namesOf(alike)}: this run cannot tell them apart`),
+    // What the dictionary has, it has more of.
+    field('More', seen === '' ? '' : script(`hookproof explain ${diagnosis.fault}`)),
+  ]}</dl></article>`;
+}
+
+/** Empty when there is nothing to explain. */
+export function behaviour({ counts, diagnosis }: Pick<ResultDocument, 'counts' | 'diagnosis'>): Markup | '' {
+  if (diagnosis.length === 0) {
+    return counts.fail < 2
+      ? ''
+      : html`<section><h2>What the endpoint behaves like</h2><p>${NOTHING_FITS}</p></section>`;
+  }
+  const others = diagnosis.filter(({ relation }) => relation === 'or');
+  return html`<section><h2>What the endpoint behaves like</h2>${diagnosis.filter(({ relation }) => relation !== 'or').map((one, at) => inFull(one, at, counts.fail > 0))}${
+    others.length > 0 &&
+    html`<details class="fold"><summary>${others.length} other ${others.length === 1 ? 'explanation' : 'explanations'} that fit less well</summary><ul>${others.map(
+      (other) => html`<li>${prose(other.title)} <span class="close">${closeness(other)}</span></li>`,
+    )}</ul></details>`
+  }</section>`;
+}
+
+/** What must be mended, by cause: one entry a mistake, however many checks it fails. */
 
 /** So many causes stand in full; the others are behind a fold. */
 const MOST_CAUSES = 8;

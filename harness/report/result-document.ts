@@ -3,8 +3,8 @@
  * report shows is in here, already redacted. The JSON Schema that the package publishes is generated from this schema.
  */
 import * as z from 'zod';
+import type { JsonObject } from '../../contract/index.ts';
 import { FEATURES } from '../../scenarios/index.ts';
-import { shardRecord } from './shard-record.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
 const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
@@ -97,6 +97,46 @@ const baseline = z.strictObject({
   notJudged: z.array(text),
 });
 
+/** What a shard holds in addition to its results, so that shards can be joined as if they had been one run. */
+const shardRecord = z.strictObject({
+  /** Whether the plain valid delivery was accepted, and why not; null where nothing was to be delivered. */
+  gate: z
+    .strictObject({
+      open: z.boolean(),
+      finding: z.strictObject({ fault: text, title: text, why: text, fix: text }).nullable(),
+    })
+    .nullable(),
+  /** The stack that the user named; null when it is guessed. */
+  stackGiven: z
+    .enum(['express', 'fastify', 'django', 'flask', 'spring', 'rails', 'laravel', 'go', 'dotnet'])
+    .nullable(),
+  /** The entries of the baseline; null without one. */
+  entries: z.array(z.strictObject({ scenario: text, reason: text, owner: text, expires: text })).nullable(),
+  /** What the scenarios about the whole run are judged by. */
+  seen: z.strictObject({
+    answerTimesMs: z.array(z.number().nonnegative()),
+    leaks: z.array(
+      z.strictObject({
+        leak: z.enum([
+          'signature',
+          'secret',
+          'api-key',
+          'stack-trace',
+          'parser-detail',
+          'error-message',
+          'database-message',
+          'debug-page',
+        ]),
+        scenario: text,
+      }),
+    ),
+    outages: z.array(
+      z.strictObject({ inFlight: z.array(text), culprit: text.nullable(), recovered: z.boolean(), sign: text }),
+    ),
+    failedControls: z.array(z.strictObject({ scenario: text, observed: text, again: z.boolean() })),
+  }),
+});
+
 export const resultDocument = z.strictObject({
   schemaVersion: z.literal(1),
   tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
@@ -181,6 +221,32 @@ export const resultDocument = z.strictObject({
   results: z.array(result),
 });
 
+const count = z.int().nonnegative();
+const schemaVersion = z.literal(1);
+
+/** An event as the ndjson reporter writes it, schema version 1. */
+export const writtenEvent = z.discriminatedUnion('type', [
+  z.strictObject({
+    schemaVersion,
+    type: z.literal('run-started'),
+    url: text,
+    seed: text,
+    planned: count,
+    startedAt: text,
+  }),
+  z.strictObject({
+    schemaVersion,
+    type: z.literal('scenario-finished'),
+    /** How many of `planned` are finished, this one included. */
+    judged: count,
+    planned: count,
+    result,
+  }),
+  z.strictObject({ schemaVersion, type: z.literal('notice'), message: text }),
+  /** Always the last line, also of an interrupted run. */
+  z.strictObject({ schemaVersion, type: z.literal('run-finished'), document: resultDocument }),
+]);
+
 export type Verdict = (typeof VERDICTS)[number];
 export type PartialReason = (typeof PARTIAL_REASONS)[number];
 export type RunVerdict = (typeof RUN_VERDICTS)[number];
@@ -190,3 +256,24 @@ export type Exchange = z.infer<typeof exchange>;
 export type Diagnosis = z.infer<typeof diagnosis>;
 export type BaselineOutcome = z.infer<typeof baseline>;
 export type Bytes = z.infer<typeof bytes>;
+
+type WithoutVersion<Event> = Event extends unknown ? Readonly<Omit<Event, 'schemaVersion'>> : never;
+
+/** What a run reports while it goes on: to the progress display and to the ndjson reporter. */
+export type RunEvent = WithoutVersion<z.infer<typeof writtenEvent>>;
+export type RunListener = (event: RunEvent) => void;
+
+function published(schema: z.ZodType, title: string): JsonObject {
+  const { $schema, ...rest } = z.toJSONSchema(schema) as JsonObject;
+  return { $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema', title, ...rest };
+}
+
+/** The JSON Schema of the result document (draft 2020-12). */
+export function resultSchema(): JsonObject {
+  return published(resultDocument, 'hookproof result document, schemaVersion 1');
+}
+
+/** The JSON Schema of one line of the ndjson reporter (draft 2020-12). */
+export function eventSchema(): JsonObject {
+  return published(writtenEvent, 'hookproof event (one line of ndjson), schemaVersion 1');
+}

@@ -1,11 +1,18 @@
+/** The log of a step in GitHub Actions: the report for people, in which nothing is a command, and then the annotations. */
+
+import { type Cause, causesOf } from './causes.ts';
+import { renderHuman } from './human.ts';
+import type { TerminalOptions } from './layout.ts';
+import type { ResultDocument, ScenarioResult } from './result-document.ts';
+import { exitCodeOf, failsTheRun, isScored } from './verdict.ts';
+import { visible } from './visible.ts';
+import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
+
+export function renderGithub(document: ResultDocument, terminal: TerminalOptions): string {
+  return `${defuse(renderHuman(document, terminal))}\n${renderAnnotations(document)}`;
+}
+
 /** Annotations of GitHub Actions: workflow commands, few and short, because a step shows ten errors and ten warnings and no more. */
-import type { ResultDocument, ScenarioResult } from '../../result/result-document.ts';
-import { exitCodeOf, failsTheRun, isScored } from '../../result/tally.ts';
-import { type Cause, causesOf } from '../causes.ts';
-import { namesOf } from '../diagnosis-words.ts';
-import { caveats, headline, judgedLine, numbers } from '../headline-words.ts';
-import { visible } from '../visible.ts';
-import { defuse } from './defuse.ts';
 
 type Level = 'error' | 'warning' | 'notice';
 
@@ -81,4 +88,25 @@ export function renderAnnotations(document: ResultDocument): string {
     ...someOf(causesOf(failing, diagnosis), MOST_ERRORS, 'error'),
     ...someOf(causesOf(warnings, diagnosis), MOST_WARNINGS, 'warning'),
   ].join('');
+}
+
+/**
+ * Keeps hostile text from commanding a runner of GitHub Actions. A runner reads every line of a log: `::name::` commands at the start of
+ * a line, whatever white space stands before it, and `##[name]` anywhere in it. Characters that a comparison may ignore are passed over.
+ */
+
+/** The colons of a command at the start of a line. */
+const LEADING = /^((?:[^\S\n]|\p{Default_Ignorable_Code_Point})*):(?=\p{Default_Ignorable_Code_Point}*:)/gmu;
+
+/** The older form, anywhere. */
+const BRACKET = /#(?=\p{Default_Ignorable_Code_Point}*#\p{Default_Ignorable_Code_Point}*\[)/gu;
+
+/** The text in which no line is a command; a space more is all that a reader sees of it. */
+export function defuse(text: string): string {
+  return text.replace(LEADING, '$1: ').replace(BRACKET, '# ');
+}
+
+/** Whether the log is read by a runner. */
+export function inActions(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env.GITHUB_ACTIONS === 'true';
 }
