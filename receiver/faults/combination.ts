@@ -54,42 +54,42 @@ const COMBINATION = {
   needs: ['hmac', 'api-key'],
 } as const;
 
-const AND =
-  'With both configured, both are required: a delivery is accepted after the two checks have passed, and in no other way.';
+const AND = 'If both are configured, require both: accept a delivery only after both checks have passed.';
 
-const IN_TURN = 'Put the two checks into two middlewares on the same route, each of which answers 401 by itself.';
+const IN_TURN = 'Use two middlewares on the same route, each of which answers 401 itself.';
 
 export const combinationFaults: readonly StageFault[] = [
   {
     ...COMBINATION,
     name: 'either-credential',
-    title: 'A right key or a right signature is enough.',
-    seen: 'The condition `if (keyOk || signatureOk)`, and lists of authenticators of which one has to succeed.',
-    why: 'The key travels with each request. Whoever has seen it can forge any body.',
+    title: 'Accepts a valid key or a valid signature instead of requiring both',
+    seen: 'The condition `if (keyOk || signatureOk)`, and lists of authenticators of which one must succeed.',
+    why: 'Every request carries the key. Anyone who has seen it can forge any body.',
     fix: {
       rule: AND,
       express: IN_TURN,
       spring:
-        'Two filters that each set the authentication are joined by "or"; require both in the authorisation rule.',
-      django: 'Authentication classes of REST framework are alternatives: check one of the two in a permission class.',
+        'Two filters that each set the authentication are combined with "or"; require both in the authorisation rule.',
+      django:
+        'REST framework treats authentication classes as alternatives: move one of the checks to a permission class.',
     },
     replace: decidingTogether(({ key, signature }) => key === 'right' || signature === 'right'),
   },
   {
     ...COMBINATION,
     name: 'signature-only-without-key',
-    title: 'The signature is checked only when there is no API key.',
-    seen: 'Receivers that choose the kind of authentication by which header they find first, the key in this case.',
-    why: 'Whoever knows the key can forge any body, and a signature without the key is enough, too.',
+    title: 'Checks the signature only when there is no API key',
+    seen: 'Receivers that select the authentication method by the first header they find, here the key.',
+    why: 'Anyone who knows the key can forge any body, and a signature without the key is also accepted.',
     fix: { rule: AND, express: IN_TURN },
     replace: decidingTogether(({ key, signature }) => (key === 'missing' ? signature : key) === 'right'),
   },
   {
     ...COMBINATION,
     name: 'key-only-without-signature',
-    title: 'The API key is checked only when there is no signature.',
-    seen: 'Receivers that choose the kind of authentication by which header they find first, the signature in this case.',
-    why: 'A revoked key goes on working, and leaving the signature out makes the key alone suffice.',
+    title: 'Checks the API key only when there is no signature',
+    seen: 'Receivers that select the authentication method by the first header they find, here the signature.',
+    why: 'A revoked key still works, and without a signature the key alone is enough.',
     fix: { rule: AND, express: IN_TURN },
     replace: decidingTogether(({ key, signature }) => (signature === 'missing' ? key : signature) === 'right'),
   },
@@ -98,11 +98,11 @@ export const combinationFaults: readonly StageFault[] = [
     name: 'key-skipped-for-signed',
     equivalentTo: {
       name: 'api-key-not-checked',
-      reason: 'It looks at the key only where the signature is wrong, and such a delivery is refused in any case.',
+      reason: 'It checks the key only if the signature is invalid, and such a delivery is rejected in any case.',
     },
-    title: 'The API key is not asked for when the signature is right.',
-    seen: 'A check of the key that was put into the branch for unsigned or test requests.',
-    why: 'Rotating or revoking the key has no effect, and limits by key do not hold.',
+    title: 'Does not require the API key when the signature is valid',
+    seen: 'A key check inside the branch for unsigned or test requests.',
+    why: 'Rotating or revoking the key has no effect, and rate limits per key do not work.',
     fix: { rule: AND, express: IN_TURN },
     severity: 'high',
     replace: decidingTogether(({ signature }) => signature === 'right'),
@@ -110,19 +110,19 @@ export const combinationFaults: readonly StageFault[] = [
   {
     ...COMBINATION,
     name: 'results-compared',
-    title: 'The results of the two checks are compared with each other, so that two wrongs make a right.',
+    title: 'Compares the results of the two checks with each other, so two failed checks are accepted',
     seen: 'Conditions such as `if (keyOk !== signatureOk) refuse()`, or an exclusive or.',
-    why: 'A delivery with nothing right at all is accepted.',
+    why: 'A delivery without any valid credential is accepted.',
     fix: { rule: AND, express: 'Write `if (!keyOk || !signatureOk) return res.sendStatus(401)`.' },
     replace: decidingTogether(({ key, signature }) => (key === 'right') === (signature === 'right')),
   },
   {
     ...COMBINATION,
     name: 'nothing-presented-accepted',
-    title: 'A delivery with neither key nor signature is accepted as one for an open endpoint.',
-    seen: 'Receivers that check whatever is there, and take the absence of everything for "no authentication configured".',
-    why: 'Leaving out one credential is refused, leaving out both is not: most tests never try that.',
-    fix: { rule: 'Take what is required from your configuration, and never from the request.', express: IN_TURN },
+    title: 'Accepts a delivery with neither key nor signature, as if the endpoint were open',
+    seen: 'Receivers that check whatever is present and take the absence of both for "no authentication configured".',
+    why: 'Leaving out one credential is rejected and leaving out both is accepted: most tests never try that.',
+    fix: { rule: 'Read from your configuration what is required, never from the request.', express: IN_TURN },
     replace: decidingTogether(
       ({ key, signature }) =>
         (key === 'right' && signature === 'right') || (key === 'missing' && signature === 'missing'),
@@ -131,10 +131,10 @@ export const combinationFaults: readonly StageFault[] = [
   {
     ...COMBINATION,
     name: 'unsigned-with-any-key',
-    title: 'Without a signature, any API key is accepted; with one, both are checked.',
-    seen: 'A mode for senders without HMAC, in which the gateway is expected to have checked the key.',
-    why: 'Leaving the signature out turns all checks off.',
-    fix: { rule: 'Take what is required from your configuration, and never from the request.', express: IN_TURN },
+    title: 'Accepts any API key when there is no signature',
+    seen: 'A mode for senders without HMAC, in which a gateway is expected to have checked the key.',
+    why: 'Leaving out the signature disables all checks.',
+    fix: { rule: 'Read from your configuration what is required, never from the request.', express: IN_TURN },
     replace: decidingTogether(
       ({ key, signature }) =>
         (key === 'right' && signature === 'right') || (key !== 'missing' && signature === 'missing'),
@@ -143,10 +143,10 @@ export const combinationFaults: readonly StageFault[] = [
   {
     ...COMBINATION,
     name: 'keyless-with-any-signature',
-    title: 'Without an API key, any signature is accepted; with one, both are checked.',
-    seen: 'A trial mode "signature only" in which errors are logged, chosen by the absence of the key.',
-    why: 'Leaving the key out turns all checks off.',
-    fix: { rule: 'Take what is required from your configuration, and never from the request.', express: IN_TURN },
+    title: 'Accepts any signature when there is no API key',
+    seen: 'A trial mode "signature only", selected by the absence of the key, that only logs errors.',
+    why: 'Leaving out the key disables all checks.',
+    fix: { rule: 'Read from your configuration what is required, never from the request.', express: IN_TURN },
     replace: decidingTogether(
       ({ key, signature }) =>
         (key === 'right' && signature === 'right') || (key === 'missing' && signature !== 'missing'),

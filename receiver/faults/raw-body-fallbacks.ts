@@ -10,7 +10,7 @@ const RAW_BODY = {
   stage: 'verifySignature',
 } as const;
 
-const ONLY_RAW = rawBytes('Remove the fallback: the raw bytes are the only input of the check.');
+const ONLY_RAW = rawBytes('Remove the fallback: verify only the raw bytes.');
 
 /** The raw body, and then one thing more. What `other` throws leaves the raw body alone. */
 function rawOr(other: (text: string) => string | Uint8Array): StageFault['replace'] {
@@ -34,36 +34,38 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'falls-back-to-reserialised-json',
-    title: 'When the raw body does not fit the signature, JSON.stringify of the parsed body is tried.',
-    seen: 'Gateways and libraries for several platforms that fall back when no raw body is at hand.',
-    why: 'Bytes that nobody signed are accepted as long as they mean the same to one parser. With repeated keys another reader may see something else.',
+    title: 'Falls back to JSON.stringify of the parsed body when the raw body does not match',
+    seen: 'Gateways and multi-platform libraries that fall back when the raw body is not available.',
+    why:
+      'Accepts unsigned bytes as long as they parse to the same values. With repeated keys, another parser may read ' +
+      'something else.',
     fix: ONLY_RAW,
     replace: rawOr((text) => JSON.stringify(JSON.parse(text))),
   },
   {
     ...RAW_BODY,
     name: 'falls-back-to-indented-json',
-    title: 'When the raw body does not fit the signature, the body indented by two spaces is tried.',
-    seen: 'Samples in documentation that verify JSON.stringify(body, null, 2), kept beside the right way.',
-    why: 'Bodies that differ in their layout share a signature, so what is stored may not be what was signed.',
+    title: 'Falls back to the body indented by two spaces when the raw body does not match',
+    seen: 'Documentation samples that verify JSON.stringify(body, null, 2), kept next to the correct check.',
+    why: 'Bodies that differ in layout share a signature, so the stored body may not be the signed one.',
     fix: ONLY_RAW,
     replace: rawOr((text) => JSON.stringify(JSON.parse(text), null, 2)),
   },
   {
     ...RAW_BODY,
     name: 'falls-back-to-python-json',
-    title: 'When the raw body does not fit the signature, what json.dumps writes is tried.',
-    seen: 'Python receivers whose tests sign json.dumps(...), so that the check was widened for the tests.',
-    why: 'A form that the service never signs is accepted in production, only so that a test passes.',
+    title: 'Falls back to the output of json.dumps when the raw body does not match',
+    seen: 'Python receivers whose tests sign json.dumps(...), with a check that was loosened for the tests.',
+    why: 'Production accepts a form that the service never signs, only to make a test pass.',
     fix: ONLY_RAW,
     replace: rawOr((text) => rewriteJson(text, { separators: [', ', ': '], number: pythonNumber, string: ascii })),
   },
   {
     ...RAW_BODY,
     name: 'falls-back-to-sorted-json',
-    title: 'When the raw body does not fit the signature, the body with sorted keys is tried.',
-    seen: 'Receivers that serve several senders, of which one signs a canonical form.',
-    why: 'Two schemes for one secret: what was signed under one is accepted under the other.',
+    title: 'Falls back to the body with sorted keys when the raw body does not match',
+    seen: 'Receivers for several senders, one of which signs a canonical form.',
+    why: 'One secret has two schemes: what is signed under one is accepted under the other.',
     fix: ONLY_RAW,
     replace: rawOr((text) =>
       rewriteJson(text, { separators: COMPACT, sortKeys: true, number: pythonNumber, string: JSON.stringify }),
@@ -72,9 +74,9 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'falls-back-to-php-json',
-    title: 'When the raw body does not fit the signature, what json_encode writes is tried.',
-    seen: 'PHP plugins that were moved to php://input and kept the old check as a second try.',
-    why: 'A form that the service never signs is accepted, and the old fault stays in the code.',
+    title: 'Falls back to the output of json_encode when the raw body does not match',
+    seen: 'PHP plugins that moved to php://input and kept the old check as a fallback.',
+    why: 'It accepts a form that the service never signs, and keeps the old fault in the code.',
     fix: ONLY_RAW,
     replace: rawOr((text) =>
       rewriteJson(text, {
@@ -88,9 +90,9 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'falls-back-to-trimmed-body',
-    title: 'When the raw body does not fit the signature, the body without white space at its ends is tried.',
-    seen: 'Receivers that were made to work with a test tool which adds a line feed.',
-    why: 'Anybody on the way may add white space to a signed body. It is harmless by itself and shows that the check guesses.',
+    title: 'Falls back to the trimmed body when the raw body does not match',
+    seen: 'Receivers that were adapted to a test tool which appends a line feed.',
+    why: 'Anyone in between can add whitespace to a signed body: harmless alone, but a sign that the check guesses.',
     fix: ONLY_RAW,
     severity: 'low',
     replace: rawOr((text) => text.trim()),
@@ -98,9 +100,9 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'falls-back-to-line-feeds',
-    title: 'When the raw body does not fit the signature, the body with LF in place of CRLF is tried.',
-    seen: 'Receivers whose fixtures were checked out with other line ends on Windows.',
-    why: 'Two bodies share each signature, only so that a test passes on another system.',
+    title: 'Falls back to the body with LF instead of CRLF when the raw body does not match',
+    seen: 'Receivers whose fixtures were checked out with other line endings on Windows.',
+    why: 'Two bodies share each signature, only to make a test pass on another system.',
     fix: ONLY_RAW,
     severity: 'low',
     replace: rawOr((text) => text.replaceAll('\r\n', '\n')),
@@ -108,18 +110,18 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'falls-back-to-latin-1',
-    title: 'When the raw body does not fit the signature, the text encoded as Latin-1 is tried.',
-    seen: 'The "fix" for the first refused name with an accent.',
-    why: 'Texts that differ only in characters beyond Latin-1 share a signature then.',
+    title: 'Falls back to the text encoded as Latin-1 when the raw body does not match',
+    seen: 'The "fix" for the first rejected name with an accent.',
+    why: 'Texts that differ only in characters outside Latin-1 share a signature.',
     fix: ONLY_RAW,
     replace: rawOr((text) => Buffer.from(text, 'latin1')),
   },
   {
     ...RAW_BODY,
     name: 'falls-back-to-data-only',
-    title: 'A signature over the field data alone is accepted as well.',
-    seen: 'Receivers for several senders, of which one signs a part of the body.',
-    why: 'Id, type and time are unprotected: an old delivery can be sent again under a new id.',
+    title: 'Also accepts a signature over the field `data` alone',
+    seen: 'Receivers for several senders, one of which signs only a part of the body.',
+    why: 'Id, type and time are unprotected: an attacker can replay a delivery under a new id.',
     fix: ONLY_RAW,
     severity: 'high',
     replace: rawOr(dataOf),
@@ -127,9 +129,9 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'falls-back-to-id-and-body',
-    title: 'A signature over the id, a dot and the body is accepted as well.',
-    seen: 'Libraries for another webhook standard, which puts an id in front of the body.',
-    why: 'Two recipes for one secret mean that what was signed under one can be read under the other.',
+    title: 'Also accepts a signature over the id, a dot and the body',
+    seen: 'Libraries for another webhook standard, which prepends an id to the body.',
+    why: 'One secret has two schemes: what is signed under one can be read under the other.',
     fix: ONLY_RAW,
     replace: rawOr((text) => `${(JSON.parse(text) as { id: unknown }).id}.${text}`),
   },
@@ -137,20 +139,20 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'verifies-data-only',
-    title: 'The signature is verified over the field data alone.',
-    seen: 'Code for another sender that signs a part of the body, and handlers that unwrap the envelope first.',
-    why: 'No delivery is accepted. Were it to work, id, type and time would be unprotected.',
-    fix: rawBytes('Sign the whole body as it arrived, and unwrap it afterwards.'),
+    title: 'Verifies the signature over the field `data` alone',
+    seen: 'Code for another sender that signs only a part of the body, and handlers that unwrap the envelope first.',
+    why: 'Every delivery is rejected. If it worked, id, type and time would be unprotected.',
+    fix: rawBytes('Verify the whole body as it arrived, and unwrap it afterwards.'),
     severity: 'high',
     replace: verifyingOver((body) => [Buffer.from(dataOf(body.toString('utf8')))]),
   },
   {
     ...RAW_BODY,
     name: 'verifies-id-and-body',
-    title: 'The signature is verified over the id, a dot and the body.',
+    title: 'Verifies the signature over the id, a dot and the body',
     seen: 'Libraries for another webhook standard that are used for this service.',
-    why: 'No delivery is accepted, and no configuration of such a library can change that.',
-    fix: rawBytes('Replace the library by ten lines of your own: HMAC-SHA256 over the body and nothing else.'),
+    why: 'Every delivery is rejected, and no setting of such a library can change that.',
+    fix: rawBytes('Replace the library with ten lines of your own: HMAC-SHA256 over the body and nothing else.'),
     severity: 'high',
     replace: verifyingOver((body) => [
       Buffer.concat([Buffer.from(`${(JSON.parse(body.toString('utf8')) as { id: unknown }).id}.`), body]),
@@ -159,9 +161,9 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'verifies-url-and-body',
-    title: 'The signature is verified over the URL of the endpoint followed by the body.',
-    seen: 'Code for a sender that signs the address as well, copied to this endpoint.',
-    why: 'No delivery is accepted, and behind a proxy the receiver would not even know its own address.',
+    title: 'Verifies the signature over the URL of the endpoint followed by the body',
+    seen: 'Code for a sender that also signs the URL, copied to this endpoint.',
+    why: 'Every delivery is rejected; behind a proxy, the receiver does not even know its public URL.',
     fix: rawBytes('Leave the URL out: HMAC-SHA256 over the body and nothing else.'),
     severity: 'high',
     replace: verifyingOver((body, req) => [
@@ -171,10 +173,10 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
   {
     ...RAW_BODY,
     name: 'verifies-indented-json',
-    title: 'The signature is verified over the parsed body, indented by two spaces.',
+    title: 'Verifies the signature over the parsed body, indented by two spaces',
     seen: 'JSON.stringify(body, null, 2), which the documentation of at least one service shows.',
-    why: 'No delivery of this service is accepted: it sends compact JSON.',
-    fix: rawBytes('Verify the bytes that arrived; how JSON is laid out is then of no account.'),
+    why: 'Every delivery of this service is rejected, because it sends compact JSON.',
+    fix: rawBytes('Verify the bytes that arrived; their JSON layout does not matter then.'),
     severity: 'high',
     replace: verifyingOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8')), null, 2))]),
   },

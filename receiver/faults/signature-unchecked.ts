@@ -15,9 +15,9 @@ const KNOWN = ['CAAS', 'REFUND', 'PAYMENT_METHOD', 'WALLET', 'CAAS_BLOCKCHAIN'];
 
 const FINAL = ['COMPLETED', 'CONFIRMED', 'FAILED', 'SUCCESS'];
 
-const VERIFY_FIRST = 'Verify before anything looks into the body, in one place for all of them.';
+const VERIFY_FIRST = 'Verify every delivery in one place, before anything reads the body.';
 
-const ON_ROUTE = 'Put the verification on the route as a middleware, before the handler and its switch.';
+const ON_ROUTE = 'Mount the verification as middleware on the route, before the handler and its switch.';
 
 /** A mutant that lets requests pass unverified by something that every client can write. */
 function trusting(claims: (req: Request) => boolean, text: Parameters<typeof lettingPass>[1]): StageFault {
@@ -32,12 +32,16 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-not-checked',
-    title: 'The signature is not checked at all.',
-    seen: 'Placeholder handlers, routes that were added beside the one with the check, and released products with an advisory of their own for it.',
-    why: 'Whoever knows the URL can make you believe that money arrived, or that it left.',
+    title: 'Does not verify the signature',
+    seen:
+      'Placeholder handlers, routes added next to the verified one, and released products with a security advisory ' +
+      'for it.',
+    why: 'Anyone who knows the URL can forge a deposit or a refund.',
     fix: {
-      rule: 'Compute HMAC-SHA256 over the raw body, compare it with the header in constant time, and answer 401 when it differs or is missing.',
-      express: 'Put the check in a middleware on this very route, before the handler.',
+      rule:
+        'Compute HMAC-SHA256 over the raw body, compare it with the header in constant time, and answer 401 if it ' +
+        'is missing or differs.',
+      express: 'Add a verification middleware to this route, before the handler.',
     },
     severity: 'critical',
     forbidden: true,
@@ -46,19 +50,20 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'check-not-awaited',
-    title: 'The check is asynchronous and is not awaited, so that its promise counts as true.',
-    seen: 'JavaScript with WebCrypto, whose `verify` gives a promise: `if (!verify(...))` never holds.',
-    why: 'The code looks as if it verified, passes review, and accepts every forgery.',
+    title: 'Does not await the asynchronous verification, so the promise always counts as true',
+    seen: 'JavaScript with WebCrypto, whose `verify` returns a promise: `if (!verify(...))` never rejects.',
+    why: 'The code looks correct, passes code review and accepts every forgery.',
     fix: {
-      rule: 'Wait for the result of the check and test that it is exactly true.',
+      rule: 'Await the result of the verification and require it to be exactly true.',
       express:
-        'Write `if ((await verify(req)) !== true) return res.sendStatus(401)`, and turn on the lint rule against unawaited promises in conditions.',
+        'Write `if ((await verify(req)) !== true) return res.sendStatus(401)`, and enable the lint rule against ' +
+        'unawaited promises in conditions.',
     },
     severity: 'critical',
     forbidden: true,
     equivalentTo: {
       name: 'signature-not-checked',
-      reason: 'A promise is true whatever it will resolve to, so nothing is ever refused.',
+      reason: 'A promise is truthy whatever it resolves to, so nothing is ever rejected.',
     },
     replace: accepting((delivery) => {
       const verify = async () => delivery.right.includes(delivery.header ?? '');
@@ -68,18 +73,20 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'monitor-mode',
-    title: 'Wrong signatures are written to the log, and the delivery goes on.',
-    seen: 'Roll-outs that began with a dry run which nobody ended, and sample handlers that only print a warning.',
-    why: 'The log tells afterwards who forged what. Until somebody reads it, everything is accepted.',
+    title: 'Logs invalid signatures but processes the delivery',
+    seen:
+      'Rollouts that started as a dry run and were never switched to enforcement, and sample handlers that only ' +
+      'print a warning.',
+    why: 'Every forgery is accepted; the log only shows it afterwards.',
     fix: {
-      rule: 'Turn enforcement on; a failed check ends the request with 401.',
-      express: 'Return after `res.sendStatus(401)` in the branch that now only logs.',
+      rule: 'Turn on enforcement: a failed check ends the request with 401.',
+      express: 'Return after `res.sendStatus(401)` in the branch that only logs.',
     },
     severity: 'critical',
     forbidden: true,
     equivalentTo: {
       name: 'signature-not-checked',
-      reason: 'The log cannot be seen from outside, and the answers are the same.',
+      reason: 'The log is not visible from outside, and the answers are the same.',
     },
     replace:
       ({ config, right }) =>
@@ -92,12 +99,12 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-presence-is-enough',
-    title: 'Any signature is accepted as long as the header is not empty.',
-    seen: 'Gateway rules of the form "header present", with a receiver behind them that trusts the gateway.',
-    why: 'A forger writes anything into the header. A test with a missing header passes and lulls you.',
+    title: 'Accepts any signature that is not empty',
+    seen: 'Gateway rules such as "header present", in front of a receiver that trusts the gateway.',
+    why: 'An attacker writes any text into the header. A test without the header passes and gives false confidence.',
     fix: {
-      rule: 'Compare the header with the HMAC of the body; presence proves nothing.',
-      express: 'Replace `if (!req.get("X-Service-Signature"))` by the whole check.',
+      rule: 'Compare the header with the HMAC of the body; its presence proves nothing.',
+      express: 'Replace `if (!req.get("X-Service-Signature"))` with the full verification.',
     },
     severity: 'critical',
     forbidden: true,
@@ -106,11 +113,11 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-length-is-enough',
-    title: 'Any signature of 44 characters is accepted.',
-    seen: 'A slip in a hand-written comparison, `a.length === b.length` where the contents were meant.',
-    why: 'The length is no secret: every forger gets it right.',
+    title: 'Accepts any signature of 44 characters',
+    seen: 'A hand-written comparison that tests `a.length === b.length` and forgets the contents.',
+    why: 'The length is public, so every forgery passes.',
     fix: {
-      rule: 'The equal length is what a comparison starts from, not what it ends with.',
+      rule: 'Compare the lengths first, then the contents.',
       express: 'Use `a.length === b.length && timingSafeEqual(a, b)`.',
     },
     severity: 'critical',
@@ -120,12 +127,12 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-form-is-enough',
-    title: 'Any 32 bytes in Base64 are accepted as a signature.',
-    seen: 'Schema validation of headers (a pattern for Base64) that was taken for the check itself.',
-    why: 'It refuses everything that looks odd, so that a quick test with garbage passes, and accepts every forgery that looks right.',
+    title: 'Accepts any 32 bytes in Base64 as a signature',
+    seen: 'Schema validation of headers (a pattern for Base64) that was mistaken for the verification.',
+    why: 'It rejects malformed values, so a quick test with garbage passes, but accepts every well-formed forgery.',
     fix: {
-      rule: 'Keep the pattern if you like, and compare with the HMAC of the body after it.',
-      express: 'Call the verification after the validation middleware, not in place of it.',
+      rule: 'Keep the pattern if you like, then compare with the HMAC of the body.',
+      express: 'Call the verification after the validation middleware, not instead of it.',
     },
     severity: 'critical',
     forbidden: true,
@@ -134,13 +141,15 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'error-in-check-accepts',
-    title: 'When the check throws, the exception is swallowed and the delivery is accepted.',
-    seen: 'A try/catch around the verification whose catch only logs, with a comparison inside that throws on unequal lengths.',
-    why: 'A forger does not need the right signature, only one that makes the comparison fail: any of another length.',
+    title: 'Accepts the delivery when the verification throws',
+    seen:
+      'A try/catch around the verification whose catch block only logs, with a comparison that throws on unequal ' +
+      'lengths.',
+    why: 'An attacker only needs a signature that makes the comparison throw, such as one of another length.',
     fix: {
-      rule: 'Every way out of the check other than "equal" is a refusal, exceptions included.',
-      express: 'Answer 401 in the `catch`, and return.',
-      spring: 'Do not catch `GeneralSecurityException` around the call of `MessageDigest.isEqual` without refusing.',
+      rule: 'Reject in every case other than "equal", exceptions included.',
+      express: 'Answer 401 in the `catch` block and return.',
+      spring: 'Do not swallow `GeneralSecurityException` around `MessageDigest.isEqual`: reject instead.',
     },
     severity: 'critical',
     forbidden: true,
@@ -155,12 +164,14 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'forged-tenth-let-through',
-    title: 'After nine wrong signatures in a row on a connection, the tenth is let through.',
-    seen: 'Circuit breakers around a verification service that fail open, and receivers that verify a sample of the deliveries only.',
-    why: 'A forger just keeps trying. Tests that send a handful of wrong signatures see nothing.',
+    title: 'Accepts the tenth delivery after nine invalid signatures in a row on a connection',
+    seen:
+      'Circuit breakers around a verification service that fail open, and receivers that verify only a sample of ' +
+      'the deliveries.',
+    why: 'An attacker simply retries. Tests with a handful of invalid signatures do not notice.',
     fix: {
-      rule: 'Verify every delivery, and refuse when the verification is not available.',
-      express: 'Take the sampling or the breaker away from the check: an HMAC costs microseconds.',
+      rule: 'Verify every delivery, and reject while the verification is unavailable.',
+      express: 'Remove sampling and circuit breakers from the verification: an HMAC takes microseconds.',
     },
     severity: 'critical',
     forbidden: true,
@@ -177,30 +188,32 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   // Checks that depend on what is delivered.
   lettingPass((delivery) => unverified(delivery).type === 'REFUND', {
     name: 'refunds-not-verified',
-    title: 'Notifications of type REFUND are not verified.',
-    seen: 'A branch of the switch on the type, or a route, that was added later and has no check.',
-    why: 'A forged refund closes a claim that is still open, and the user never sees the money.',
+    title: 'Does not verify notifications of type REFUND',
+    seen: 'A branch of the switch on the type, or a route, that was added later without verification.',
+    why: 'A forged refund closes an open claim, and the customer never receives the money.',
     fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
   }),
   lettingPass((delivery) => unverified(delivery).type !== 'CAAS', {
     name: 'only-orders-verified',
-    title: 'Only notifications of type CAAS are verified.',
-    seen: 'A check that was written into the first handler, when there were orders only.',
-    why: 'Wallets, deposits, cards and refunds can be forged by anybody.',
+    title: 'Verifies only notifications of type CAAS',
+    seen: 'Verification inside the first handler, written when there were only orders.',
+    why: 'Anyone can forge wallets, deposits, cards and refunds.',
     fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
   }),
   lettingPass((delivery) => !KNOWN.includes(String(unverified(delivery).type)), {
     name: 'unknown-types-not-verified',
-    title: 'Notifications of a type that is not known are accepted without a check.',
-    seen: 'An early "200, not for us" in front of the verification.',
-    why: 'Strangers learn which types exist, and a type that becomes known later has passed unverified until then.',
+    title: 'Accepts notifications of an unknown type without verification',
+    seen: 'An early "200, not for us" before the verification.',
+    why:
+      'Attackers can probe which types exist, and unverified data of a type is already stored when support for it ' +
+      'is added.',
     fix: { rule: VERIFY_FIRST, express: 'Move the early answer for unknown types behind the verification.' },
   }),
   lettingPass((delivery) => (delivery.header ?? '') !== '' && unverified(delivery).type !== 'CAAS', {
     name: 'other-types-need-only-a-header',
-    title: 'For every type other than CAAS, any signature will do, as long as there is one.',
-    seen: 'A gateway or middleware that checks presence for all, and handlers of which only the first compares.',
-    why: 'Tests that leave the signature out see 401 everywhere. A forger writes anything into the header.',
+    title: 'Accepts any signature for types other than CAAS, as long as there is one',
+    seen: 'A gateway or middleware that checks for presence, and handlers of which only the first compares.',
+    why: 'Tests without a signature see 401 everywhere, but an attacker can write anything into the header.',
     fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
   }),
   lettingPass(
@@ -211,19 +224,19 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     {
       name: 'only-final-statuses-verified',
-      title: 'Orders are verified only when they are confirmed, completed or failed.',
-      seen: 'Checks that were put where the money moves, to spare the many notifications on the way there.',
-      why: 'A forged "waiting for payment" with another address makes the customer pay into the wallet of the forger.',
+      title: 'Verifies orders only when they are confirmed, completed or failed',
+      seen: 'Verification where the money moves, to save work for the many intermediate notifications.',
+      why: 'A forged "waiting for payment" with another address makes the customer pay into the attacker\'s wallet.',
       fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
     },
   ),
   lettingPass((delivery) => String(field(unverified(delivery).data, 'providerId')).startsWith('test'), {
     name: 'test-providers-not-verified',
-    title: 'Notifications of a provider whose name begins with "test" are not verified.',
+    title: 'Does not verify notifications of a provider whose name starts with "test"',
     seen: 'Shortcuts for a test suite or a demo that look at ids and names in the body.',
-    why: 'A forger writes the same name. What follows is booked like any other order.',
+    why: 'An attacker uses such a name, and the forged order is booked like any other.',
     fix: {
-      rule: 'Treat test data like real data when it comes to credentials.',
+      rule: 'Require the same credentials for test data as for real data.',
       express: 'Remove the condition on `req.body.data.providerId`, and sign test deliveries.',
     },
   }),
@@ -234,177 +247,176 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     {
       name: 'sandbox-flag-not-verified',
-      title: 'Notifications that call themselves test or sandbox in their body are not verified.',
-      seen: 'Receivers for senders who mark test events with a flag such as `livemode: false`.',
-      why: 'The flag stands in the very body that the signature is to protect: a forger sets it.',
+      title: 'Does not verify notifications that are marked as test or sandbox in their body',
+      seen: 'Receivers for senders that mark test events with a flag such as `livemode: false`.',
+      why: 'The flag is in the body that the signature should protect, so an attacker sets it.',
       fix: {
-        rule: 'Decide from your own configuration whether you are in a sandbox, and verify there too.',
-        express: 'Remove the condition on the body in front of the verification.',
+        rule: 'Read from your own configuration whether this is a sandbox, and verify there too.',
+        express: 'Remove the condition on the body before the verification.',
       },
     },
   ),
   lettingPass(({ body }) => body.length > 65_536, {
     name: 'large-bodies-not-verified',
-    title: 'Bodies above 64 kB are not verified.',
+    title: 'Does not verify bodies over 64 kB',
     seen: 'Web application firewalls and gateways that inspect the first 8 to 128 kB of a body and let the rest pass.',
-    why: 'A forger pads the body with spaces until nobody looks.',
+    why: 'An attacker pads the body with spaces to skip the verification.',
     fix: {
-      rule: 'Refuse what is too large to be verified.',
-      express: 'Set the limit of `express.raw` and let it answer 413; verify everything that is read.',
+      rule: 'Reject bodies that are too large to verify.',
+      express: 'Set the limit of `express.raw` so that it answers 413, and verify everything that is read.',
     },
   }),
   lettingPass(({ body }) => body.length < 128, {
     name: 'tiny-bodies-not-verified',
-    title: 'Bodies below 128 bytes are not verified.',
-    seen: 'An exception for health checks and pings, told by their size.',
-    why: 'What is small goes on to the parser and to whatever stands behind it, unverified.',
-    fix: { rule: VERIFY_FIRST, express: 'Give health checks a route of their own.' },
+    title: 'Does not verify bodies under 128 bytes',
+    seen: 'An exception for health checks and pings, which are recognised by their size.',
+    why: 'Small bodies reach the parser and the handler without verification.',
+    fix: { rule: VERIFY_FIRST, express: 'Give health checks their own route.' },
   }),
   lettingPass(({ req }) => req.headers['content-type'] !== 'application/json', {
     name: 'only-plain-json-verified',
-    title: 'Only deliveries whose Content-Type is exactly "application/json" are verified.',
-    seen: 'A verify hook of a body parser that runs for its own types only, while the handler runs for all.',
-    why: 'With "; charset=utf-8" behind the type, a forgery passes unverified.',
+    title: 'Verifies only deliveries whose Content-Type is exactly "application/json"',
+    seen: 'The `verify` hook of a body parser that runs only for its own types, with a handler that runs for all.',
+    why: 'A forgery with "; charset=utf-8" after the type is accepted.',
     fix: {
-      rule: 'Verify whatever the Content-Type is, and refuse unknown types after that.',
+      rule: 'Verify whatever the Content-Type is, then reject unknown types.',
       express:
-        'Use `express.raw({ type: () => true })`, and verify in a middleware of its own in place of the `verify` hook.',
+        'Use `express.raw({ type: () => true })`, and verify in separate middleware instead of the `verify` hook.',
     },
   }),
   lettingPass(({ req }) => req.headers['content-length'] === undefined, {
     name: 'chunked-bodies-not-verified',
-    title: 'Deliveries without Content-Length (chunked ones) are not verified.',
-    seen: 'A condition "if there is a body", written as a look at Content-Length.',
-    why: 'Every HTTP client can send a body in chunks. Behind it stands the whole forged notification.',
+    title: 'Does not verify deliveries without Content-Length (chunked ones)',
+    seen: 'A condition "if there is a body" that looks at Content-Length.',
+    why: 'Every HTTP client can send a forged body in chunks.',
     fix: {
-      rule: 'Verify what was read, however it was framed.',
+      rule: 'Verify the body that was read, however it was framed.',
       express: 'Remove the condition on `req.headers["content-length"]`.',
     },
   }),
   // Ways around the check for whoever claims to need none.
   trusting((req) => LOOPBACK.test(req.get('X-Forwarded-For') ?? ''), {
     name: 'trusts-forwarded-for',
-    title: 'Requests that claim in X-Forwarded-For to come from the own machine are not verified.',
-    seen: 'Exceptions for local health checks in frameworks that are told to trust every proxy.',
-    why: 'Every client can write this header.',
+    title: 'Does not verify requests that claim a local address in X-Forwarded-For',
+    seen: 'Exceptions for local health checks in frameworks that are configured to trust every proxy.',
+    why: 'Every client can set this header.',
     fix: {
-      rule: 'Verify local requests too, and derive no trust from an address that the request names.',
+      rule: 'Verify local requests too, and never trust an address that the request itself names.',
       express:
-        'Remove the exception for `req.ip`, and set "trust proxy" to the addresses of your proxies, not to true.',
-      laravel: 'Do not trust "*" in TrustProxies, and keep addresses out of the decision.',
+        'Remove the exception for `req.ip`, and set "trust proxy" to the addresses of your proxies instead of true.',
+      laravel: 'Do not trust "*" in TrustProxies, and do not decide by address.',
     },
   }),
   trusting((req) => LOOPBACK.test(req.get('X-Real-IP') ?? '') || LOOPBACK.test(req.get('Forwarded') ?? ''), {
     name: 'trusts-real-ip',
-    title: 'Requests that claim in X-Real-IP or Forwarded to come from the own machine are not verified.',
-    seen: 'Libraries that find "the real address" in a list of headers, with an exception for local addresses behind them.',
-    why: 'Every client can write these headers, unless a proxy in front overwrites each of them.',
+    title: 'Does not verify requests that claim a local address in X-Real-IP or Forwarded',
+    seen: 'Libraries that read "the real address" from a list of headers, combined with an exception for local addresses.',
+    why: 'Every client can set these headers, unless a proxy overwrites each of them.',
     fix: {
-      rule: 'Verify local requests too, and derive no trust from an address that the request names.',
-      express: 'Remove the exception, and the library that reads these headers.',
+      rule: 'Verify local requests too, and never trust an address that the request itself names.',
+      express: 'Remove the exception and the library that reads these headers.',
     },
   }),
   trusting((req) => req.get('X-Debug') !== undefined || query(req).has('debug'), {
     name: 'debug-switch',
-    title: 'With the header X-Debug or ?debug in the query, nothing is verified.',
-    seen: 'Switches for debugging that nobody took out; found in released agents and commerce samples.',
-    why: 'It is a back door with a well-known name.',
+    title: 'Skips the verification with the header X-Debug or `?debug` in the query',
+    seen: 'Debug switches that were never removed; found in released agents and e-commerce samples.',
+    why: 'It is a backdoor with a well-known name.',
     fix: {
-      rule: 'Remove the switch; sign the requests that you send while debugging.',
+      rule: 'Remove the switch, and sign the requests that you send while debugging.',
       express: 'Delete the branch on `req.query.debug` and `X-Debug`.',
     },
   }),
   trusting((req) => query(req).has('skip') || query(req).has('test'), {
     name: 'query-switch',
-    title: 'With ?skip or ?test in the query, nothing is verified.',
-    seen: 'Options that turn the verification off for tests by hand.',
+    title: 'Skips the verification with `?skip` or `?test` in the query',
+    seen: 'Options that disable the verification for manual tests.',
     why: 'Anyone who reads an old log line or the documentation of the library finds the parameter.',
     fix: {
-      rule: 'Delete the option, or tie it to a build that never leaves your machine.',
+      rule: 'Delete the option, or limit it to a build that never leaves your machine.',
       express: 'Delete the branch on `req.query`.',
     },
   }),
   trusting((req) => ['test', 'development', 'local'].includes(req.get('X-Environment') ?? ''), {
     name: 'environment-header',
-    title: 'The request may name its environment, and in a test environment nothing is verified.',
-    seen: 'Receivers that serve test and production from one process and are told by a header which of them is meant.',
-    why: 'Production can be told that it is a test.',
+    title: 'Skips the verification when the request names a test environment',
+    seen: 'Receivers that serve test and production from one process and select by a header.',
+    why: 'An attacker can declare a production request to be a test.',
     fix: {
-      rule: 'Read the environment from your own configuration, and verify in all of them.',
-      express: 'Use `process.env`, not `req.get("X-Environment")`, and drop the exception.',
+      rule: 'Read the environment from your own configuration, and verify in every environment.',
+      express: 'Use `process.env` instead of `req.get("X-Environment")`, and remove the exception.',
     },
   }),
   trusting((req) => req.get('X-Service-Verified') === 'true', {
     name: 'trusts-verified-header',
-    title: 'A header in which the gateway says that it has verified is believed from anybody.',
-    seen: 'Setups with the check in a gateway that does not delete the header from what comes in.',
-    why: 'Whoever reaches the receiver, or gets the header through the gateway, needs no signature.',
+    title: 'Trusts a header in which a gateway claims to have verified, whoever sets it',
+    seen: 'Verification in a gateway that does not remove this header from incoming requests.',
+    why: 'Anyone who reaches the receiver, or gets the header through the gateway, needs no signature.',
     fix: {
       rule: 'Verify in the receiver itself.',
-      express: 'Remove the exception, and mount the verification here as well.',
+      express: 'Remove the exception, and mount the verification here too.',
     },
   }),
   trusting((req) => /^Service-Webhooks\//.test(req.get('User-Agent') ?? ''), {
     name: 'trusts-user-agent',
-    title: 'Requests whose User-Agent names the sender are not verified.',
-    seen: 'Lists of known clients in middleware against robots.',
-    why: 'The name of a program is a claim without any proof.',
+    title: 'Does not verify requests whose User-Agent names the sender',
+    seen: 'Lists of known clients in middleware against bots.',
+    why: 'Every client can set this header.',
     fix: {
-      rule: 'Keep the User-Agent for statistics.',
-      express: 'Take the list of clients away from the verification.',
+      rule: 'Use the User-Agent for statistics only.',
+      express: 'Remove the list of clients from the verification.',
     },
   }),
   trusting((req) => /^https?:\/\/localhost\b/.test(req.get('Origin') ?? req.get('Referer') ?? ''), {
     name: 'trusts-origin',
-    title: 'Requests with an internal Origin or Referer are not verified.',
-    seen: 'Buttons "send a test" in admin pages, whose requests are let through by where they come from.',
-    why: 'Only browsers are bound to tell the truth there.',
+    title: 'Does not verify requests with an internal Origin or Referer',
+    seen: '"Send a test" buttons in admin pages, whose requests are accepted because of their origin.',
+    why: 'Only browsers set these headers truthfully.',
     fix: {
       rule: 'Let the admin page sign its test deliveries.',
-      express: 'Keep the settings of `cors` apart from the verification.',
+      express: 'Keep the settings of `cors` separate from the verification.',
     },
   }),
   trusting((req) => !['POST', undefined].includes(req.get('X-HTTP-Method-Override')), {
     name: 'method-override',
-    title: 'The check runs for POST only, and X-HTTP-Method-Override makes the request something else.',
-    seen: 'Frameworks with method overriding in front of a check that is bound to the method.',
-    why: 'The handler runs all the same.',
+    title: 'Verifies only POST, and lets X-HTTP-Method-Override change the method',
+    seen: 'Frameworks with method overriding before a verification that is bound to the method.',
+    why: 'The handler runs without verification.',
     fix: {
-      rule: 'Switch method overriding off, and verify every method.',
+      rule: 'Disable method overriding, and verify every method.',
       express: 'Remove the method-override middleware from this route.',
     },
   }),
   trusting((req) => req.get('Authorization') !== undefined, {
     name: 'authorization-suffices',
-    title:
-      'Requests with an Authorization header are not verified, because another check is expected to have looked at it.',
-    seen: 'Chains of checks in which each leaves the request to the next one that seems to be in charge.',
-    why: 'When no check is in charge after all, any token is accepted.',
+    title: 'Does not verify requests with an Authorization header',
+    seen: 'Chains of authenticators in which each one skips the requests that seem to belong to another.',
+    why: 'When no other authenticator checks the request, any token is accepted.',
     fix: {
-      rule: 'Make the signature required on this route, whatever else the request carries.',
+      rule: 'Require the signature on this route, whatever else the request contains.',
       express: 'Remove `if (req.get("Authorization")) return next()`.',
     },
   }),
   trusting((req) => /health|status|ping/.test(req.url), {
     name: 'health-urls-exempt',
-    title: 'Requests whose URL contains a word such as "health" are not verified.',
-    seen: 'A list of open paths that is searched for in the whole URL, where the query counts as well.',
-    why: 'A forger adds `?x=/health` to the URL of the webhook.',
+    title: 'Does not verify requests whose URL contains a word such as "health"',
+    seen: 'A list of public paths that is matched against the whole URL, including the query.',
+    why: 'An attacker appends `?x=/health` to the URL of the webhook.',
     fix: {
-      rule: 'Compare the path as a whole and exactly.',
-      express: 'Give the health check a route of its own before the verification; do not test `req.url.includes(...)`.',
+      rule: 'Compare the whole path exactly.',
+      express: 'Give the health check its own route before the verification; do not test `req.url.includes(...)`.',
     },
   }),
   // Checks that rely on what an earlier delivery has shown.
   {
     ...SIGNATURE,
     name: 'verified-once-per-connection',
-    title: 'After one right signature, nothing more is verified on the connection.',
-    seen: 'Authentication that is kept with the socket or session, as it is right for protocols that log in.',
-    why: 'Behind a proxy, requests of strangers share the connections that the sender has opened.',
+    title: 'Stops verifying on a connection after one valid signature',
+    seen: 'Authentication that is stored with the socket or session, as in protocols with a login.',
+    why: 'Behind a proxy, requests of other clients share the connections that the sender opened.',
     fix: {
-      rule: 'Verify each delivery on its own; a connection proves nothing about the body that it carries.',
-      express: 'Keep nothing about authentication in `req.socket`.',
+      rule: 'Verify each delivery; a connection proves nothing about the bodies that it carries.',
+      express: 'Do not store any authentication state in `req.socket`.',
     },
     severity: 'critical',
     forbidden: true,
@@ -420,19 +432,18 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'verified-once-per-address',
-    title: 'After one right signature, nothing more from the same address is verified.',
-    seen: 'Caches of trusted clients in front of the check, meant to save time.',
-    why: 'Behind a proxy or a tunnel, everybody has the same address.',
+    title: 'Stops verifying deliveries from an address after one valid signature',
+    seen: 'Caches of trusted clients before the verification, meant to save time.',
+    why: 'Behind a proxy or a tunnel, all clients have the same address.',
     fix: {
-      rule: 'Verify each delivery; an address is no credential.',
+      rule: 'Verify each delivery; an address is not a credential.',
       express: 'Delete the cache by `req.ip`; an HMAC over a few kilobytes takes microseconds.',
     },
     severity: 'critical',
     forbidden: true,
     equivalentTo: {
       name: 'signature-not-checked',
-      reason:
-        'A run comes from one address and has to begin with a right delivery, so it never sees this receiver refuse.',
+      reason: 'A run comes from one address and starts with a valid delivery, so it never sees this receiver reject.',
     },
     replace: (parts) => {
       const trusted = new Set<string | undefined>();
@@ -446,12 +457,12 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-cached-without-body',
-    title: 'A signature that was right once is accepted again with any other body.',
-    seen: 'Results of the check that are cached under the value of the header alone.',
-    why: 'One overheard delivery is enough to send any other under its signature, and to book any amount.',
+    title: 'Accepts a signature that was valid once with any other body',
+    seen: 'Verification results that are cached by the value of the header alone.',
+    why: 'With one intercepted delivery, an attacker can send any other body under its signature.',
     fix: {
-      rule: 'Compute the HMAC of each body anew. If you must cache, then under signature and body together.',
-      express: 'Remove the memoisation around the verification.',
+      rule: 'Compute the HMAC of every body. If you must cache, use signature and body together as the key.',
+      express: 'Remove the memoisation of the verification.',
     },
     severity: 'critical',
     forbidden: true,
@@ -466,12 +477,14 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'previous-body-verified',
-    title: 'The signature of the delivery before on the same connection is accepted as well.',
-    seen: 'A buffer or variable for the raw body that outlives its request, so that the check can see the one before.',
-    why: 'Whoever sends right behind a real delivery, over a shared proxy connection, can use its signature for a body of their own.',
+    title: 'Also accepts the signature of the previous delivery on the same connection',
+    seen: 'A buffer or variable for the raw body that outlives its request, so the verification can see the previous one.',
+    why:
+      'An attacker who sends right after a real delivery, over a shared proxy connection, can reuse its signature ' +
+      'for another body.',
     fix: {
       rule: 'Keep the raw body with its request and nowhere else.',
-      express: 'Hand the bytes on as `req.body` or `res.locals`, never in a variable of the module.',
+      express: 'Pass the bytes in `req.body` or `res.locals`, never in a module variable.',
     },
     severity: 'critical',
     forbidden: true,
@@ -487,12 +500,12 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'known-id-not-verified',
-    title: 'A delivery whose id was accepted before is not verified again.',
-    seen: 'A look at the id before the signature, "this one was verified already", in receivers that expect deliveries to be sent again.',
-    why: 'Ids stand in logs and in answers of other systems. Under a known one, anybody can send other content, which then overwrites the right one.',
+    title: 'Does not verify a delivery whose id was accepted before',
+    seen: 'Deduplication by id before the verification, in receivers that expect repeated deliveries.',
+    why: 'Ids appear in logs and in answers of other systems. With a known id, anyone can overwrite the stored content.',
     fix: {
-      rule: 'Verify first, and look at the id only then.',
-      express: 'Move the de-duplication behind the verification middleware.',
+      rule: 'Verify first, then look at the id.',
+      express: 'Move the deduplication behind the verification middleware.',
     },
     severity: 'high',
     forbidden: true,

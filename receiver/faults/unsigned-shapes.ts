@@ -38,8 +38,7 @@ function unverifiedWhen(matches: Matches, text: Text): StageFault {
   return { ...SIGNATURE, ...text, severity: 'critical', forbidden: true, replace };
 }
 
-const VERIFY_ALWAYS =
-  'Verify every request in a step of its own, before its type, encoding or length decides anything.';
+const VERIFY_ALWAYS = 'Verify every request in a separate step, before its type, encoding or length decides anything.';
 const RAW_MIDDLEWARE =
   'Read the body with `express.raw({ type: () => true, inflate: false })` and verify it in the next middleware.';
 const FIX = { rule: VERIFY_ALWAYS, express: RAW_MIDDLEWARE } as const;
@@ -48,45 +47,45 @@ const FIX = { rule: VERIFY_ALWAYS, express: RAW_MIDDLEWARE } as const;
 export const unsignedShapes: readonly StageFault[] = [
   unverifiedWhen((req, body) => body.length > 0 && !isEncoded(req) && mediaType(req) !== 'application/json', {
     name: 'only-json-types-verified',
-    title: 'Only requests with a JSON Content-Type are verified; others reach the handler unverified.',
+    title: 'Verifies only requests with a JSON Content-Type',
     seen: 'The `verify` hook of `express.json()` next to a handler that reads any body.',
     why: 'An attacker changes the Content-Type, and the forged notification is processed.',
     fix: FIX,
   }),
   unverifiedWhen((req) => mediaType(req) === 'text/plain', {
     name: 'text-not-verified',
-    title: 'Requests with Content-Type text/plain are not verified.',
+    title: 'Does not verify requests with Content-Type text/plain',
     seen: 'A fallback for clients that send JSON as text, added as a second parser without the verification.',
     why: 'An attacker sends the forged notification as text/plain.',
     fix: FIX,
   }),
   unverifiedWhen((req) => mediaType(req) === 'application/x-www-form-urlencoded', {
     name: 'forms-not-verified',
-    title: 'Requests with Content-Type application/x-www-form-urlencoded are not verified.',
+    title: 'Does not verify requests with Content-Type application/x-www-form-urlencoded',
     seen: 'A form parser that is installed for the whole application and consumes the body before the verification.',
     why: 'An attacker sends the forged notification with the Content-Type of a form, which is the default of curl.',
     fix: FIX,
   }),
   unverifiedWhen((req) => req.headers['content-type'] === undefined, {
     name: 'untyped-not-verified',
-    title: 'Requests without a Content-Type are not verified.',
+    title: 'Does not verify requests without a Content-Type',
     seen: 'Body parsers that are selected by Content-Type, and a handler that falls back to the raw body.',
     why: 'An attacker leaves the header out, and the forged notification is processed.',
     fix: FIX,
   }),
   unverifiedWhen((_req, body) => body.length === 0, {
     name: 'empty-bodies-confirmed',
-    title: 'Requests with an empty body are answered 200 without verification.',
-    seen: 'An early `if (!body) return 200` for health checks or for the set-up page of a sender.',
-    why: 'A delivery whose body was lost on the way counts as received, and the sender does not report it.',
+    title: 'Answers 200 to requests with an empty body without verification',
+    seen: 'An early `if (!body) return 200` for health checks or for the setup page of a sender.',
+    why: 'A delivery whose body was lost counts as received, and the sender does not retry it.',
     fix: {
       rule: 'Verify empty bodies like all others, and give health checks their own route.',
-      express: 'Remove the early answer in front of the verification.',
+      express: 'Remove the early answer before the verification.',
     },
   }),
   unverifiedWhen((req, body) => body.length > 0 && isEncoded(req), {
     name: 'encoded-bodies-not-verified',
-    title: 'Requests with a Content-Encoding are decompressed and not verified.',
+    title: 'Decompresses requests with a Content-Encoding and does not verify them',
     seen: 'Receivers behind a parser that inflates the body: the signature no longer matches, so the check is skipped.',
     why: 'An attacker compresses the forged notification, and it is processed.',
     fix: FIX,
@@ -101,9 +100,9 @@ export const keylessShapes: readonly StageFault[] = [
     severity: 'critical',
     forbidden: true,
     name: 'api-key-only-for-json',
-    title: 'The API key is checked only for requests with a JSON Content-Type.',
+    title: 'Checks the API key only for requests with a JSON Content-Type',
     seen: 'A key check inside the JSON branch of a handler, or a gateway rule that matches on the Content-Type.',
-    why: 'An attacker changes the Content-Type, and needs no key.',
+    why: 'An attacker changes the Content-Type and needs no key.',
     fix: {
       rule: 'Check the key on every request, before the Content-Type decides anything.',
       express: 'Put the key check in a middleware before every body parser.',
