@@ -63,15 +63,16 @@ export function refusesKeys(refuseWrong: (delivery: KeyedDelivery, parts: FaultP
 const CRITICAL = { area: 'api-key', severity: 'critical', forbidden: true, stage: 'checkApiKey' } as const;
 
 const ALWAYS = {
-  rule: 'Ask for the key on every delivery, before anything in it decides what happens next.',
-  express:
-    'Put the check into a middleware that stands before every handler of the route, with no condition around it.',
+  rule: 'Check the key on every delivery, before anything in it decides what happens next.',
+  express: 'Use a middleware before every handler of the route, without a condition.',
 } as const;
 
 const LOOSE = { area: 'api-key', severity: 'high', forbidden: true, stage: 'checkApiKey' } as const;
 
 const WHOLE = {
-  rule: 'Compare the whole header with the whole key for equality, in constant time, after a check of the lengths or over digests of both.',
+  rule:
+    'Compare the whole header with the whole key in constant time, after a comparison of the lengths or over ' +
+    'digests of both.',
   express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
   django: 'Use `constant_time_compare(given, key)`.',
   flask: 'Use `hmac.compare_digest(given.encode(), key.encode())`.',
@@ -87,61 +88,71 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...CRITICAL,
     name: 'api-key-not-checked',
-    title: 'The API key is not checked at all.',
-    seen: 'Receivers that began with the signature alone and had the key configured later, and receivers that leave the key to a gateway which is not in the path.',
-    why: 'Turning the key on protects nothing, and a key that was revoked goes on working.',
+    title: 'Does not check the API key',
+    seen:
+      'Receivers that started with the signature only, and receivers that leave the key to a gateway which is not ' +
+      'in the path.',
+    why: 'Enabling the key protects nothing, and a revoked key still works.',
     fix: {
-      rule: 'Compare the configured header with the stored key on every delivery, beside the signature, and answer 401 unless both are right.',
+      rule:
+        'Compare the configured header with the stored key on every delivery, in addition to the signature, and ' +
+        'answer 401 unless both are valid.',
       express: 'Add a middleware before the handler that compares `req.get("X-API-Key")` with the stored key.',
       spring:
-        'Add a filter for the route to the security chain; an annotation on a class that is not proxied does nothing.',
-      laravel: 'Name the middleware in the route or group; one that is only registered does not run.',
+        'Add a filter for the route to the security chain; an annotation on a class that is not proxied has no effect.',
+      laravel: 'Assign the middleware to the route or group; registering it is not enough.',
     },
     replace: () => (_req, _res, next) => next(),
   },
   {
     ...CRITICAL,
     name: 'api-key-missing-accepted',
-    title: 'A delivery without the API key header is accepted; a wrong key is refused.',
-    seen: 'Code of the form `if (key && key !== stored) refuse`, and middleware that is written as optional authentication.',
-    why: 'Whoever leaves the header out is let in, so the check stops only those who are honest about their wrong key.',
+    title: 'Accepts a delivery without the API key header, but rejects a wrong key',
+    seen: 'Code such as `if (key && key !== stored) refuse`, and middleware for optional authentication.',
+    why: 'Leaving out the header is enough to get in.',
     fix: {
-      rule: 'Treat an absent header like a wrong key.',
+      rule: 'Treat a missing header like a wrong key.',
       express: 'Write `if (req.get("X-API-Key") !== stored) return res.sendStatus(401)`, without a test for presence.',
-      go: '`r.Header.Get` gives an empty text for an absent header: refuse it before you compare.',
+      go: '`r.Header.Get` returns an empty string for a missing header: reject it before the comparison.',
     },
     replace: alsoAccepts(({ given }) => given === undefined),
   },
   {
     ...CRITICAL,
     name: 'api-key-empty-accepted',
-    title: 'An empty API key header is accepted.',
-    seen: 'Receivers whose stored key comes from a variable that was not set, so that empty is compared with empty; gateways that test only whether the header is there.',
-    why: 'One deployment without the variable opens the endpoint, and no log says so.',
+    title: 'Accepts an empty API key header',
+    seen:
+      'A stored key from an unset variable, so that empty is compared with empty; gateways that only test whether ' +
+      'the header is present.',
+    why: 'One deployment without the variable opens the endpoint, and no log reports it.',
     fix: {
-      rule: 'Refuse to start without a key, and refuse an empty header before comparing.',
-      express: 'Check `process.env.WEBHOOK_API_KEY` once at start-up and throw when it is empty.',
+      rule: 'Refuse to start without a key, and reject an empty header before the comparison.',
+      express: 'Check `process.env.WEBHOOK_API_KEY` once at start-up, and throw if it is empty.',
     },
     replace: alsoAccepts(({ given }) => given === ''),
   },
   {
     ...CRITICAL,
     name: 'api-key-any-accepted',
-    title: 'Any text is accepted as API key, as long as there is one.',
-    seen: 'Placeholders such as `if (req.headers["x-api-key"]) next()` that were never finished, and gateways whose rule is "header present".',
-    why: 'The endpoint looks protected in every test that leaves the key out, and is open to everybody who sends a letter.',
+    title: 'Accepts any text as the API key',
+    seen:
+      'Unfinished placeholders such as `if (req.headers["x-api-key"]) next()`, and gateways with the rule "header ' +
+      'present".',
+    why: 'The endpoint looks protected in every test that leaves out the key, but accepts any value.',
     fix: {
-      rule: 'Compare the value. That a header is there proves nothing.',
-      express: 'Replace the test for presence by a comparison with the stored key.',
+      rule: 'Compare the value; the presence of a header proves nothing.',
+      express: 'Replace the test for presence with a comparison with the stored key.',
     },
     replace: alsoAccepts(({ given }) => typeof given === 'string' && given !== ''),
   },
   {
     ...CRITICAL,
     name: 'api-key-not-checked-for-later-types',
-    title: 'The API key is checked for CAAS notifications only; the other types pass without one.',
-    seen: 'Receivers with a branch or route for each type, of which only the first had the key check when the others were copied.',
-    why: 'A deposit or a new wallet can be reported without the key, although every test with an order is refused.',
+    title: 'Checks the API key only for CAAS notifications',
+    seen:
+      'Receivers with a branch or route per type, of which only the first had the key check when the others were ' +
+      'copied.',
+    why: 'Deposits and wallets are accepted without the key, although every test with an order is rejected.',
     fix: ALWAYS,
     replace: alsoAccepts(({ res }) => {
       try {
@@ -155,49 +166,55 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...CRITICAL,
     name: 'api-key-not-checked-on-large-bodies',
-    title: 'A delivery of more than 64 kB passes without a look at its API key.',
-    seen: 'Firewalls and gateways that inspect requests up to a buffer size and wave the rest through, with an application behind them that relies on it.',
-    why: 'Padding a notification is enough to get around the check.',
+    title: 'Does not check the API key of deliveries over 64 kB',
+    seen:
+      'Firewalls and gateways that inspect requests up to a buffer size and let the rest pass, in front of an ' +
+      'application that relies on them.',
+    why: 'Padding a notification is enough to bypass the check.',
     fix: {
       ...ALWAYS,
-      rule: 'Check the key in the receiver itself: it stands in the headers and does not depend on the size of the body. Have the gateway refuse what it cannot inspect.',
+      rule:
+        'Check the key in the receiver itself: it is in the headers, so the size of the body does not matter. Let ' +
+        'the gateway reject what it cannot inspect.',
     },
     replace: alsoAccepts(({ res }) => required(res, 'rawBody').length > 64 * 1024),
   },
   {
     ...CRITICAL,
     name: 'api-key-not-checked-for-local-claims',
-    title: 'A delivery that names 127.0.0.1 in X-Forwarded-For needs no API key.',
-    seen: 'Exceptions for health checks and for tests on the own machine, with an address that is taken from a header.',
-    why: 'Everyone can write that header, so the exception holds for everyone.',
+    title: 'Does not require the API key if X-Forwarded-For names 127.0.0.1',
+    seen: 'Exceptions for health checks and local tests that take the address from a header.',
+    why: 'Anyone can set this header.',
     fix: {
-      rule: 'Make no exception by address on this route.',
-      express: 'Do not branch on `req.ip` with `trust proxy` set to true: it is then what the request says.',
-      django: 'Do not derive trust from `HTTP_X_FORWARDED_FOR`; only your own proxy may set it.',
+      rule: 'Make no exceptions by address on this route.',
+      express: 'Do not branch on `req.ip` with `trust proxy` set to true: the request then decides its value.',
+      django: 'Do not trust `HTTP_X_FORWARDED_FOR`; only your own proxy may set it.',
     },
     replace: alsoAccepts(({ req }) => req.headers['x-forwarded-for']?.includes('127.0.0.1') === true),
   },
   {
     ...CRITICAL,
     name: 'api-key-not-checked-in-test-mode',
-    title: 'A delivery with a test parameter in its query needs no API key.',
-    seen: 'Switches such as `?test=true` or `?debug=1` that were added for trials by hand and stayed.',
-    why: 'Whoever guesses the parameter delivers without the key.',
+    title: 'Does not require the API key with a test parameter in the query',
+    seen: 'Switches such as `?test=true` or `?debug=1` that were added for manual tests and never removed.',
+    why: 'Anyone who guesses the parameter can deliver without the key.',
     fix: {
       rule: 'Delete the switch, and send test deliveries with the key.',
-      express: 'Remove every use of `req.query` from the condition around the check.',
+      express: 'Remove every use of `req.query` from the condition of the check.',
     },
     replace: alsoAccepts(({ req }) => ['test', 'debug', 'skip'].some((name) => req.query[name] !== undefined)),
   },
   {
     ...CRITICAL,
     name: 'api-key-not-checked-with-charset',
-    title: 'The API key is checked only when Content-Type is exactly application/json.',
-    seen: 'Authentication that hangs on a body parser or a consumer with an exact media type, while a fallback handler takes the rest.',
-    why: 'A charset behind the media type, which is as good as none, turns the check off.',
+    title: 'Checks the API key only if Content-Type is exactly application/json',
+    seen:
+      'Authentication that depends on a body parser or a consumer with an exact media type, with a fallback handler ' +
+      'for the rest.',
+    why: 'Adding a charset to the media type disables the check.',
     fix: {
       ...ALWAYS,
-      spring: 'Do not attach the check to a mapping with `consumes`: a second mapping without it is another way in.',
+      spring: 'Do not attach the check to a mapping with `consumes`: a second mapping without it bypasses the check.',
     },
     replace: alsoAccepts(({ req }) => req.headers['content-type'] !== 'application/json'),
   },
@@ -206,13 +223,13 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     name: 'api-key-checked-after-parsing',
     severity: 'low',
     forbidden: false,
-    title: 'The API key is checked after the body was parsed, so a malformed delivery without a key gets 400.',
-    seen: 'Receivers with a global JSON parser before their authentication, which is how most frameworks are set up by default.',
-    why: 'Strangers reach the parser without a key, can keep it busy, and learn from the answer how the endpoint works.',
+    title: 'Checks the API key after parsing, so a malformed delivery without a key gets 400',
+    seen: 'A global JSON parser before the authentication, which is the default of most frameworks.',
+    why: 'Unauthenticated clients reach the parser, can keep it busy, and learn from the answer how the endpoint works.',
     fix: {
       rule: 'Check the key from the headers, before the body is parsed.',
       express: 'Mount the key check before `express.json()`.',
-      fastify: 'Check in an `onRequest` hook: `preHandler` runs after the body was parsed.',
+      fastify: 'Check in an `onRequest` hook: `preHandler` runs after the body is parsed.',
       spring: 'Check in a filter, which runs before the body is mapped to an argument.',
       dotnet: 'Check in middleware or an authorisation filter, which run before model binding.',
     },
@@ -230,18 +247,18 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...LOOSE,
     name: 'api-key-beginning-accepted',
-    title: 'Any beginning of the API key is accepted as the key.',
-    seen: '`stored.startsWith(given)`, and loops in C-like code that run over the length of what was received.',
-    why: 'The first letter alone is a key, and there are some sixty of those to try.',
+    title: 'Accepts any prefix of the API key',
+    seen: '`stored.startsWith(given)`, and loops in C-like code over the length of the received value.',
+    why: 'The first character alone is a valid key, and there are only about sixty to try.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => key.startsWith(given)),
   },
   {
     ...LOOSE,
     name: 'api-key-end-accepted',
-    title: 'Any end of the API key is accepted as the key.',
-    seen: '`stored.endsWith(given)`, and lookups by the last characters, which are what consoles show of a key.',
-    why: 'What screens and logs show of an abbreviated key is enough to deliver.',
+    title: 'Accepts any suffix of the API key',
+    seen: '`stored.endsWith(given)`, and lookups by the last characters, which consoles show of a key.',
+    why: 'The abbreviated key that screens and logs show is enough to deliver.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => key.endsWith(given)),
   },
@@ -249,22 +266,22 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-with-more-behind-accepted',
     severity: 'medium',
-    title: 'The API key is accepted with any text behind it.',
+    title: 'Accepts the API key followed by any text',
     seen: '`given.startsWith(stored)`, and `strncmp` with the length of the stored key.',
-    why: 'The key is not compared exactly: as soon as the stored one is cut short or empty, everything begins with it.',
+    why: 'The comparison is not exact: if the stored key is truncated or empty, everything starts with it.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => given.startsWith(key)),
   },
   {
     ...LOOSE,
     name: 'api-key-part-accepted',
-    title: 'Any part of the API key is accepted as the key.',
-    seen: '`stored.includes(given)` where stored was meant to be a list of keys and is one text.',
-    why: 'A single letter that occurs in the key is a key.',
+    title: 'Accepts any substring of the API key',
+    seen: '`stored.includes(given)` where stored should be a list of keys but is a string.',
+    why: 'A single letter that occurs in the key is a valid key.',
     fix: {
       ...WHOLE,
-      rule: 'Split a list of keys at start-up, and compare each with the whole header for equality.',
-      flask: 'Mind that `given in keys` on a string looks for a part; make `keys` a set.',
+      rule: 'Split a list of keys at start-up, and compare each one with the whole header.',
+      flask: '`given in keys` on a string searches for a substring; make `keys` a set.',
     },
     replace: comparesKeys((given, key) => key.includes(given)),
   },
@@ -272,9 +289,13 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-anywhere-accepted',
     severity: 'medium',
-    title: 'A header that holds the API key somewhere is accepted.',
-    seen: '`given.includes(stored)`, the stored key used as a regular expression without anchors, and rules of gateways that mean "contains".',
-    why: 'One header can hold a thousand guesses, and a stored key that is short or holds a dot matches far more than itself.',
+    title: 'Accepts a header that contains the API key anywhere',
+    seen:
+      '`given.includes(stored)`, the stored key used as a regular expression without anchors, and gateway rules ' +
+      'with "contains".',
+    why:
+      'One header can contain a thousand guesses, and a stored key that is short or contains a dot matches far more ' +
+      'than itself.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => new RegExp(key).test(given)),
   },
@@ -282,12 +303,14 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-used-as-pattern',
     severity: 'critical',
-    title: 'The header is used as a regular expression that the API key has to match.',
-    seen: 'Lookups that build `new RegExp(given)`, `$regex` queries with the header in them, and routers that match credentials by pattern.',
-    why: 'The text ".*" is a key for every account, and a broken pattern is an exception.',
+    title: 'Uses the header as a regular expression that the API key must match',
+    seen:
+      'Lookups with `new RegExp(given)`, `$regex` queries with the header in them, and routers that match ' +
+      'credentials by pattern.',
+    why: 'The text ".*" is a valid key for every account, and an invalid pattern throws.',
     fix: {
       ...WHOLE,
-      rule: 'Compare text with text. Never build a pattern or a query operator from what was received.',
+      rule: 'Compare literally. Never build a pattern or a query operator from received text.',
     },
     replace: comparesKeys((given, key) => new RegExp(given).test(key)),
   },
@@ -295,12 +318,14 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-looked-up-with-like',
     severity: 'critical',
-    title: 'The API key is looked up with LIKE, so that "%" matches every key.',
-    seen: 'Queries that were copied from a search form, and query builders whose "contains" or case-insensitive filter became the lookup of credentials.',
-    why: 'One character is a key for every account.',
+    title: 'Looks up the API key with LIKE, so "%" matches every key',
+    seen:
+      'Queries copied from a search form, and query builders whose "contains" or case-insensitive filter is used ' +
+      'for credentials.',
+    why: 'One character is a valid key for every account.',
     fix: {
       ...WHOLE,
-      rule: 'Look keys up with = and a bound parameter, best by a digest of the key.',
+      rule: 'Look up keys with = and a bound parameter, ideally by a digest of the key.',
       django: 'Use `filter(key=given)`, not `key__contains` or `key__like`.',
       laravel: 'Use `where("key", $given)`, not `where("key", "like", $given)`.',
       rails: 'Use `find_by(key: given)`.',
@@ -313,19 +338,21 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...LOOSE,
     name: 'api-key-first-eight-compared',
-    title: 'Only the first eight characters of the API key are compared.',
-    seen: 'Systems that look a key up by its public beginning and forget to compare the rest, and columns or password hashes that cut long values.',
-    why: 'The beginning of a key is treated as public: it stands in consoles, logs and support tickets.',
-    fix: { ...WHOLE, rule: 'After the lookup by the beginning of the key, compare a digest of the whole of it.' },
+    title: 'Compares only the first eight characters of the API key',
+    seen:
+      'Systems that look up a key by its public prefix and forget to compare the rest, and columns or password ' +
+      'hashes that truncate values.',
+    why: 'The start of a key is treated as public: consoles, logs and support tickets show it.',
+    fix: { ...WHOLE, rule: 'After the lookup by the prefix, compare a digest of the whole key.' },
     replace: comparesKeys((given, key) => given.slice(0, 8) === key.slice(0, 8)),
   },
   {
     ...LOOSE,
     name: 'api-key-last-character-ignored',
     severity: 'medium',
-    title: 'The last character of the API key is not compared.',
-    seen: 'Loops that are off by one, and keys read from a file whose trailing newline is removed by cutting off one character.',
-    why: 'The comparison is not exact, and it shows a loop of its own where a library function belongs.',
+    title: 'Does not compare the last character of the API key',
+    seen: 'Off-by-one loops, and keys read from a file whose trailing newline is removed by dropping the last character.',
+    why: 'The comparison is not exact, and it is hand-written instead of a library function.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => given.slice(0, key.length - 1) === key.slice(0, -1)),
   },
@@ -333,18 +360,20 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-length-compared',
     severity: 'critical',
-    title: 'Only the length of the API key is compared.',
-    seen: 'A guard for a constant-time comparison whose result is returned in place of the comparison, and mocks that went live.',
-    why: 'Every text of the right length is a key, and the length can be found in a minute.',
+    title: 'Compares only the length of the API key',
+    seen: 'A guard for a constant-time comparison that replaces it, and mocks that went live.',
+    why: 'Every text of the same length is a valid key, and the length is easily found.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => given.length === key.length),
   },
   {
     ...LOOSE,
     name: 'api-key-case-ignored',
-    title: 'The API key is compared without regard to upper and lower case.',
-    seen: '`toLowerCase()` on both sides, `equalsIgnoreCase`, and lookups in a column whose collation ignores case, as MySQL columns do by default.',
-    why: 'A key of mixed letters loses about a bit of its strength with each letter.',
+    title: 'Compares the API key without regard to letter case',
+    seen:
+      '`toLowerCase()` on both sides, `equalsIgnoreCase`, and lookups in a column with a case-insensitive ' +
+      'collation, the default in MySQL.',
+    why: 'A key of mixed letters loses about one bit of strength per letter.',
     fix: {
       ...WHOLE,
       laravel: 'Compare with `hash_equals` after the lookup, or give the column a binary collation.',
@@ -356,29 +385,31 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-blanks-dropped',
     severity: 'low',
-    title: 'White space inside the API key is removed before it is compared.',
-    seen: 'Clean-up code for keys that people paste, `replace(/\\s/g, "")`, used on what comes over the wire as well.',
-    why: 'Several texts count as the key, which the other checks on the way do not agree with.',
-    fix: { ...WHOLE, rule: 'Clean a key up when it is entered, never when it is compared.' },
+    title: 'Removes whitespace inside the API key before the comparison',
+    seen: 'Clean-up code for pasted keys, `replace(/\\s/g, "")`, that is also applied to received headers.',
+    why: 'Several texts count as the key, while other components on the way accept only one.',
+    fix: { ...WHOLE, rule: 'Clean up a key when it is entered, never when it is compared.' },
     replace: comparesKeys((given, key) => given.replace(/\s+/g, '') === key),
   },
   {
     ...LOOSE,
     name: 'api-key-list-accepted',
     severity: 'medium',
-    title: 'The header is read as a list, and the API key may be any one in it.',
-    seen: 'Frameworks that join repeated headers with commas, and code that splits at the comma again and looks for one that matches.',
-    why: 'One request can try thousands of keys, past every limit on failed attempts.',
-    fix: { ...WHOLE, rule: 'Take the header as one text. Refuse a delivery in which it stands more than once.' },
+    title: 'Reads the header as a list and accepts any entry that is the API key',
+    seen: 'Frameworks that join repeated headers with commas, and code that splits at the comma and searches for a match.',
+    why: 'One request can try thousands of keys and bypass limits on failed attempts.',
+    fix: { ...WHOLE, rule: 'Treat the header as one value, and reject a delivery that contains it more than once.' },
     replace: comparesKeys((given, key) => given.split(',').some((one) => one.trim() === key)),
   },
   {
     ...LOOSE,
     name: 'api-key-unwrapped',
     severity: 'low',
-    title: 'Quotes and a scheme such as Bearer are cut off before the API key is compared.',
-    seen: 'A parser for Authorization that is used on the key header too, and helpers that strip quotes left over from env files.',
-    why: 'The header is not compared as it was agreed, and the forms that count as the key differ between your components.',
+    title: 'Removes quotes and a scheme such as Bearer before comparing the API key',
+    seen:
+      'A parser for Authorization that is also used for the key header, and helpers that remove quotes left over ' +
+      'from env files.',
+    why: 'The header is not compared as agreed, and your components accept different forms of the key.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => given.replace(/^Bearer /i, '').replace(/^"(.*)"$/, '$1') === key),
   },
@@ -386,29 +417,31 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-decoded-from-base64',
     severity: 'medium',
-    title: 'The API key is accepted in Base64 as well as in plain text.',
-    seen: 'Receivers that take both forms after a change of the format, and secret stores that hand values out encoded.',
-    why: 'The key is not the one text that was agreed, and rotation or masking of the plain form misses the other.',
-    fix: { ...WHOLE, rule: 'Decode the stored key once, where it is loaded, and compare the header as it came.' },
+    title: 'Accepts the API key in Base64 as well as in plain text',
+    seen: 'Receivers that accept both forms after a format change, and secret stores that return encoded values.',
+    why: 'The key has two forms, and rotating or masking the plain one misses the other.',
+    fix: { ...WHOLE, rule: 'Decode the stored key once, where it is loaded, and compare the header unchanged.' },
     replace: comparesKeys((given, key) => given === key || Buffer.from(given, 'base64').toString('utf8') === key),
   },
   {
     ...LOOSE,
     name: 'api-key-percent-decoded',
     severity: 'medium',
-    title: 'The API key is percent-decoded before it is compared, and a lone "%" is an exception.',
-    seen: 'Code that was written for a query parameter and now reads a header, with `decodeURIComponent` still in it.',
-    why: 'Several texts count as the key, and anyone can fill the log with 500s by sending "%".',
-    fix: { ...WHOLE, rule: 'Header values are not percent-encoded: compare them as they came.' },
+    title: 'Percent-decodes the API key before the comparison and throws on a lone "%"',
+    seen: 'Code written for a query parameter that now reads a header, with `decodeURIComponent` still in it.',
+    why: 'Several texts count as the key, and anyone can cause a 500 by sending "%".',
+    fix: { ...WHOLE, rule: 'Header values are not percent-encoded: compare them unchanged.' },
     replace: comparesKeys((given, key) => decodeURIComponent(given) === key),
   },
   {
     ...LOOSE,
     name: 'api-key-lengths-throw',
     severity: 'medium',
-    title: 'A key of another length than the right one is answered 500.',
-    seen: '`crypto.timingSafeEqual` without a check of the lengths before it.',
-    why: 'The sender takes 500 for an outage and tries again; anyone can fill the log with errors, and the status tells the length of the key.',
+    title: 'Answers 500 to a key of another length',
+    seen: '`crypto.timingSafeEqual` without a comparison of the lengths before it.',
+    why:
+      'The sender takes 500 for an outage and retries; anyone can fill the log with errors, and the status reveals ' +
+      'the length of the key.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => timingSafeEqual(Buffer.from(given), Buffer.from(key))),
   },
@@ -416,12 +449,16 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...LOOSE,
     name: 'api-key-characters-throw',
     severity: 'medium',
-    title: 'A key of the right length that is not ASCII is answered 500.',
-    seen: 'A check of lengths in characters before a comparison of bytes, and `hmac.compare_digest` on texts that are not ASCII in Python.',
-    why: 'A single byte above 127 is an unhandled exception.',
+    title: 'Answers 500 to a key of the correct length that is not ASCII',
+    seen:
+      'A check of the length in characters before a comparison of bytes, and `hmac.compare_digest` on strings that ' +
+      'are not ASCII in Python.',
+    why: 'A single byte above 127 causes an unhandled exception.',
     fix: {
       ...WHOLE,
-      rule: 'Turn both sides into bytes first, and check the lengths of those; or compare digests, which always have the same length.',
+      rule:
+        'Encode both sides to bytes first, and compare the lengths of those; or compare digests, which always have ' +
+        'the same length.',
     },
     replace: comparesKeys(
       (given, key) => given.length === key.length && timingSafeEqual(Buffer.from(given), Buffer.from(key)),
@@ -431,49 +468,53 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...CRITICAL,
     name: 'api-key-unset-becomes-text',
-    title: 'The words "undefined" and "null" are accepted as API keys.',
-    seen: 'Configuration that is written out as text while a variable is not set: templates, shell scripts, `String(process.env.KEY)`, and lists of keys with one such entry.',
-    why: 'A forgotten variable leaves a key in force that everybody can guess, while the right one works as well.',
+    title: 'Accepts the words "undefined" and "null" as API keys',
+    seen:
+      'Configuration rendered as text while a variable is not set: templates, shell scripts, ' +
+      '`String(process.env.KEY)`, and lists of keys with such an entry.',
+    why: 'An unset variable adds a key that anyone can guess, while the valid key also works.',
     fix: {
-      rule: 'Read the keys once, stop at start-up when one is missing, and never turn a missing value into text.',
-      express: 'Throw when `process.env.WEBHOOK_API_KEY` is undefined; do not put it into a template string before.',
+      rule: 'Read the keys once, stop at start-up if one is missing, and never convert a missing value to text.',
+      express: 'Throw if `process.env.WEBHOOK_API_KEY` is undefined, before you use it in a template literal.',
     },
     replace: alsoAccepts(({ given }) => given === 'undefined' || given === 'null'),
   },
   {
     ...CRITICAL,
     name: 'api-key-placeholder-accepted',
-    title: 'A placeholder such as "changeme" or "test" is accepted as API key.',
-    seen: 'Default values in code, `process.env.KEY ?? "changeme"`, sample configurations and container images that were taken over as they are.',
-    why: 'Placeholders stand in public repositories, and lists of them are what scanners try first.',
+    title: 'Accepts a placeholder such as "changeme" or "test" as the API key',
+    seen:
+      'Default values in code, `process.env.KEY ?? "changeme"`, and sample configurations or container images that ' +
+      'were used unchanged.',
+    why: 'Placeholders are in public repositories, and scanners try lists of them first.',
     fix: {
-      rule: 'Have no default for a credential: without one the service must not start.',
-      express: 'Delete the fallback behind `??`, and throw in its place.',
+      rule: 'A credential must not have a default: without one, the service must not start.',
+      express: 'Delete the fallback after `??`, and throw instead.',
       spring:
-        'Give the placeholder of the property no default behind a colon: without a value the context then fails to start.',
+        'Give the property placeholder no default after the colon: the context then fails to start without a value.',
     },
     replace: alsoAccepts(({ given }) => given === 'changeme' || given === 'test'),
   },
   {
     ...CRITICAL,
     name: 'api-key-wildcard-accepted',
-    title: 'An asterisk is accepted as API key.',
-    seen: 'Lists of permitted values in which "*" stands for all, as in CORS settings, and matching by globs.',
-    why: 'One character, which every scanner tries, is a key.',
+    title: 'Accepts an asterisk as the API key',
+    seen: 'Lists of permitted values in which "*" means all, as in CORS settings, and glob matching.',
+    why: 'Scanners try this one character.',
     fix: {
-      rule: 'Compare text with text. No entry of the list and no character of the header may have another meaning.',
-      express: 'Replace the matcher by a comparison for equality, and delete the asterisk from the list.',
+      rule: 'Compare literally. No entry of the list and no character of the header may have a special meaning.',
+      express: 'Replace the matcher with a comparison for equality, and delete the asterisk from the list.',
     },
     replace: alsoAccepts(({ given }) => given === '*'),
   },
   {
     ...CRITICAL,
     name: 'api-key-looked-up-in-object',
-    title: 'The API key is looked up as the name of a property, so that "constructor" is accepted.',
-    seen: 'JavaScript of the form `if (partners[key])`, where every object has inherited properties.',
-    why: 'Names such as constructor and toString are found in every object: they are keys that nobody has issued.',
+    title: 'Looks up the API key as a property name, so "constructor" is accepted',
+    seen: 'JavaScript such as `if (partners[key])`, where every object has inherited properties.',
+    why: 'Names such as constructor and toString exist on every object, so they are valid keys.',
     fix: {
-      rule: 'Look keys up in a map that holds nothing but the keys.',
+      rule: 'Look up keys in a map that contains only the keys.',
       express: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
       fastify: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
     },
@@ -485,14 +526,14 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...CRITICAL,
     name: 'api-key-put-into-sql',
-    title: 'The API key is put into the text of an SQL query.',
-    seen: 'Lookups that join the query with + or a template string, often in scripts beside the real application.',
-    why: 'A key with a condition in it is found whatever is stored, and more than the check can be broken that way.',
+    title: 'Inserts the API key into the text of an SQL query',
+    seen: 'Lookups that build the query with + or a template string, often in scripts next to the real application.',
+    why: 'SQL injection: a key with a condition always matches, and more than the check can be compromised.',
     fix: {
-      rule: 'Bind the key as a parameter, and compare what was found with the header once more.',
+      rule: 'Bind the key as a parameter, and compare the result with the header again.',
       express: 'Write `db.query("... WHERE key = $1", [key])`.',
       laravel: 'Use `where("key", $given)`; no `whereRaw` with the value in it.',
-      rails: 'Use `find_by(key: given)`; no text with `#{}` in `where`.',
+      rails: 'Use `find_by(key: given)`; no string with `#{}` in `where`.',
       go: 'Use `db.QueryRow("... WHERE key = $1", key)`; no `fmt.Sprintf`.',
     },
     replace: alsoAccepts(({ given }) => {
@@ -504,11 +545,11 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...CRITICAL,
     name: 'api-key-is-any-credential',
-    title: 'The right signature is accepted in place of the API key.',
-    seen: 'Authentication layers that try every credential of a request against every check and are content with one that fits.',
-    why: 'The two features are no longer independent: whoever has one credential has both.',
+    title: 'Accepts the valid signature instead of the API key',
+    seen: 'Authentication layers that try every credential of a request against every check and require only one match.',
+    why: 'The two credentials are not independent: one is enough for both.',
     fix: {
-      rule: 'Compare the key header with the stored key, and with nothing else.',
+      rule: 'Compare the key header with the stored key and nothing else.',
       express: 'Give each check its own middleware and its own header; do not collect credentials in a list.',
     },
     needs: ['hmac', 'api-key'],

@@ -8,8 +8,8 @@ import type { StageFault } from './fault.ts';
 const API_KEY = { area: 'api-key', severity: 'medium', forbidden: true, stage: 'checkApiKey' } as const;
 
 const HEADER_ONLY = {
-  rule: 'Read the key from the configured header and from nowhere else.',
-  express: 'Use `req.get("X-API-Key")` alone; delete every fallback behind `??` or `||`.',
+  rule: 'Read the key only from the configured header.',
+  express: 'Use only `req.get("X-API-Key")`; delete every fallback after `??` or `||`.',
 } as const;
 
 /** Accepts the key in another place, whatever stands in the header. */
@@ -31,18 +31,20 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-taken-from-query',
-    title: 'The API key is also taken from the query of the URL.',
-    seen: 'Fallbacks such as `req.query.api_key ?? header`, made for trials in a browser; gateways that offer both places by default.',
-    why: 'URLs are written to access logs, caches and monitoring on the whole way, and the key with them.',
+    title: 'Also takes the API key from the query of the URL',
+    seen:
+      'Fallbacks such as `req.query.api_key ?? header`, made for tests in a browser; gateways that offer both ' +
+      'places by default.',
+    why: 'URLs, and the key with them, are written to access logs, caches and monitoring on the whole path.',
     fix: HEADER_ONLY,
     replace: takenFrom(({ query }) => [query.api_key, query.key]),
   },
   {
     ...API_KEY,
     name: 'api-key-taken-from-any-parameter',
-    title: 'The API key is looked up by its name in headers, query and body alike.',
-    seen: 'Frameworks with one function for parameters of every kind, used with the name of the header.',
-    why: 'The agreed place is not the only one: the key is accepted from URLs, which are logged everywhere.',
+    title: 'Looks up the API key by its name in headers, query and body alike',
+    seen: 'Frameworks with one function for all kinds of parameters, used with the name of the header.',
+    why: 'The key is also accepted in URLs, which are logged everywhere.',
     fix: {
       ...HEADER_ONLY,
       rails: 'Use `request.headers["X-API-Key"]`, not `params`.',
@@ -56,17 +58,17 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-taken-from-token-parameter',
-    title: 'The API key is also taken from a query parameter such as token or access_token.',
-    seen: 'Libraries for bearer tokens, which by an old standard look into the query as well.',
-    why: 'A key in a URL is written to every log on the way. These names are the ones that such libraries look for without being asked.',
+    title: 'Also takes the API key from a query parameter such as token or access_token',
+    seen: 'Libraries for bearer tokens, which according to an old standard also read the query.',
+    why: 'A key in a URL is written to every log on the way. Such libraries read these names by default.',
     fix: HEADER_ONLY,
     replace: takenFrom(({ query }) => [query.token, query.access_token, query.apikey]),
   },
   {
     ...API_KEY,
     name: 'api-key-taken-from-body',
-    title: 'The API key is also taken from a field of the body.',
-    seen: 'Endpoints that served a form or a script before, with the key as one of the fields.',
+    title: 'Also takes the API key from a field of the body',
+    seen: 'Endpoints that used to serve a form or a script with the key as one of its fields.',
     why: 'Bodies are stored and shown to people, and the key with them.',
     fix: HEADER_ONLY,
     replace: takenFrom((_req, body) => {
@@ -81,18 +83,18 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-taken-from-bearer',
-    title: 'The API key is also taken from Authorization as a bearer token.',
-    seen: 'A token check for the whole application that stands before the route, and gateways that map one header to the other.',
-    why: 'Tokens of users arrive there: one kind of credential passes for another.',
+    title: 'Also takes the API key from Authorization as a bearer token',
+    seen: 'An application-wide token check before the route, and gateways that map one header to the other.',
+    why: 'User tokens arrive in this header: one kind of credential passes for another.',
     fix: HEADER_ONLY,
     replace: takenFrom((req) => [authorization(req, 'bearer')]),
   },
   {
     ...API_KEY,
     name: 'api-key-taken-from-basic',
-    title: 'The API key is also taken from Authorization as user name or password.',
-    seen: 'Receivers that put a stock check for Basic authentication beside the key, so that tools that know no other header can be used.',
-    why: 'Clients cache and resend Basic credentials by themselves, and many tools write the URL that holds them to their logs.',
+    title: 'Also takes the API key from Authorization as user name or password',
+    seen: 'Receivers that support Basic authentication next to the key, for tools that cannot send other headers.',
+    why: 'Clients cache and resend Basic credentials automatically, and many tools log the URL that contains them.',
     fix: HEADER_ONLY,
     replace: takenFrom((req) =>
       Buffer.from(authorization(req, 'basic') ?? '', 'base64')
@@ -103,9 +105,9 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-taken-from-cookie',
-    title: 'The API key is also taken from a cookie.',
+    title: 'Also takes the API key from a cookie',
     seen: 'Session middleware that merges cookies into the credentials of a request, and admin pages that share the route.',
-    why: 'Browsers attach cookies by themselves: a foreign page can then deliver in the name of whoever has one.',
+    why: 'Browsers attach cookies automatically: another website can then deliver on behalf of a user.',
     fix: HEADER_ONLY,
     replace: takenFrom((req) =>
       (req.headers.cookie ?? '').split('; ').map((pair) => decodeURIComponent(pair.slice(pair.indexOf('=') + 1))),
@@ -114,18 +116,18 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-taken-from-other-header',
-    title: 'The API key is also taken from a header called Api-Key.',
-    seen: 'Code that tries a handful of customary names because nobody wrote down which one was agreed.',
-    why: 'Rules in a gateway, and the masking of logs, cover the agreed name only.',
+    title: 'Also takes the API key from a header called Api-Key',
+    seen: 'Code that tries several common names because the agreed one was not documented.',
+    why: 'Gateway rules and log masking cover only the agreed name.',
     fix: HEADER_ONLY,
     replace: takenFrom((req) => [req.headers['api-key']]),
   },
   {
     ...API_KEY,
     name: 'api-key-taken-from-token-header',
-    title: 'The API key is also taken from X-Auth-Token, X-Access-Token or the bare Authorization header.',
-    seen: 'Authentication helpers that are shared with other services and know the names of all of them.',
-    why: 'Each further name leads past the rules that were made for the agreed one.',
+    title: 'Also takes the API key from X-Auth-Token, X-Access-Token or the bare Authorization header',
+    seen: 'Authentication helpers that are shared with other services and support all their names.',
+    why: 'Each additional name bypasses the rules for the agreed one.',
     fix: HEADER_ONLY,
     replace: takenFrom(({ headers }) => [headers['x-auth-token'], headers['x-access-token'], headers.authorization]),
   },
@@ -133,11 +135,13 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     ...API_KEY,
     name: 'api-key-header-in-exact-case',
     severity: 'high',
-    title: 'The API key header is found only when its name is spelt X-API-Key.',
-    seen: 'Function platforms and gateways that hand headers out as a plain map of names as they came, and rules that compare names exactly.',
-    why: 'A proxy that speaks HTTP/2 writes every name in lower case: from the day it stands in front, every delivery is a 401.',
+    title: 'Finds the API key header only if its name is spelled X-API-Key',
+    seen:
+      'Function platforms and gateways that pass headers as a plain map with their original names, and rules that ' +
+      'compare names exactly.',
+    why: 'An HTTP/2 proxy writes every name in lower case: as soon as one is in front, every delivery is answered 401.',
     fix: {
-      rule: 'Look headers up without regard to letter case, as HTTP demands.',
+      rule: 'Look up headers without regard to letter case, as HTTP requires.',
       express:
         'Use `req.get("X-API-Key")`, which ignores case. In a function, lower-case all names of `event.headers` first.',
       go: 'Use `r.Header.Get`; a direct index into the map needs the canonical spelling `X-Api-Key`.',
@@ -155,14 +159,15 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     name: 'api-key-repeated-throws',
     severity: 'low',
     forbidden: false,
-    title: 'A delivery in which the API key header stands twice is answered 500.',
-    seen: 'Code that expects one text and is given a list: multi-value maps of gateways and of servlet containers.',
-    why: 'The sender takes 500 for an outage and tries again for hours, and anyone can fill the log with errors.',
+    title: 'Answers 500 to a delivery with two API key headers',
+    seen: 'Code that expects one string but gets a list: multi-value maps of gateways and of servlet containers.',
+    why: 'The sender takes 500 for an outage and retries for hours, and anyone can fill the log with errors.',
     fix: {
-      rule: 'Check that the value is a single text before comparing, and answer 401 to anything else.',
+      rule: 'Check that the value is a single string before the comparison, and answer 401 otherwise.',
       express:
-        'Node joins repeated lines with a comma; with `req.headersDistinct` or a gateway event, check `length === 1`.',
-      spring: 'Take `HttpHeaders.getOrEmpty(name)` and refuse a list of any length but one.',
+        'Node joins repeated headers with a comma; with `req.headersDistinct` or a gateway event, check `length === ' +
+        '1`.',
+      spring: 'Use `HttpHeaders.getOrEmpty(name)`, and reject a list of any other length than one.',
     },
     replace:
       ({ right, config }) =>
@@ -176,14 +181,14 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-refused-with-403',
-    title: 'A wrong or missing API key is answered 403 in place of 401.',
-    seen: 'API gateways, whose own key check answers 403, and frameworks that answer 403 when nobody is logged in.',
-    why: 'The sender reads 401 as "wrong credentials" and tells the operator; 403 is just another failure, which is tried again.',
+    title: 'Answers 403 instead of 401 to a wrong or missing API key',
+    seen: 'API gateways, whose key check answers 403, and frameworks that answer 403 to anonymous users.',
+    why: 'The sender reports 401 as "wrong credentials" to the operator; 403 is just another failure, which it retries.',
     fix: {
-      rule: 'Answer 401 to wrong and to missing credentials alike.',
+      rule: 'Answer 401 to wrong and to missing credentials.',
       express: 'Use `res.sendStatus(401)`. In a gateway, map the response for a missing key from 403 to 401.',
       django:
-        'With REST framework, give the authentication class an `authenticate_header`: without it 401 turns into 403.',
+        'In REST framework, give the authentication class an `authenticate_header`: without it 401 turns into 403.',
       spring: 'Configure an `AuthenticationEntryPoint`: the default one answers 403.',
     },
     replace: refusesKeys(({ res }) => refuse(res, 403, 'forbidden')),
@@ -191,12 +196,14 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-missing-is-400',
-    title: 'A missing API key is answered 400, and a wrong one 401.',
-    seen: 'Frameworks in which the header is declared as a required parameter, so that validation answers before authentication does.',
-    why: 'The sender takes a missing key for a malformed delivery, and drops it or looks for the fault in the body.',
+    title: 'Answers 400 to a missing API key',
+    seen:
+      'Frameworks in which the header is declared as a required parameter, so validation answers before ' +
+      'authentication.',
+    why: 'The sender takes a missing key for a malformed delivery and drops it, or searches for a fault in the body.',
     fix: {
       rule: 'Declare the header as optional, and let your own check answer 401.',
-      express: 'Answer 401 in the branch for an absent header as well.',
+      express: 'Answer 401 in the branch for a missing header too.',
       spring: 'Write `@RequestHeader(required = false)`: a required one answers 400.',
       dotnet: 'Do not mark the header parameter as required: validation answers 400 before your code runs.',
     },
@@ -208,12 +215,14 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-missing-is-500',
-    title: 'A missing API key is answered 500.',
-    seen: 'Code that takes the length of the header, trims it or decodes it before asking whether it is there.',
-    why: 'An unauthenticated request causes an exception: the log fills up, and monitors report an outage that is none.',
+    title: 'Answers 500 to a missing API key',
+    seen: 'Code that reads the length of the header, trims it or decodes it before it checks for presence.',
+    why:
+      'An unauthenticated request causes an exception: the log fills up, and monitoring reports an outage that does ' +
+      'not exist.',
     fix: {
-      rule: 'Handle an absent header first, with 401.',
-      express: 'Write `const given = req.get("X-API-Key") ?? ""` before anything is done with it.',
+      rule: 'Handle a missing header first, with 401.',
+      express: 'Write `const given = req.get("X-API-Key") ?? ""` first.',
       django: 'Use `request.headers.get("X-API-Key", "")`; indexing throws.',
       flask: 'Use `request.headers.get("X-API-Key", "")`; indexing answers 400.',
     },
@@ -226,13 +235,14 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     ...API_KEY,
     name: 'api-key-missing-ends-the-process',
     severity: 'critical',
-    title: 'A delivery without the API key ends the process.',
-    seen: 'Exceptions in a callback or an async function that nobody awaits, which end a Node process; a supervisor starts it again a moment later.',
-    why: 'Anyone can switch the receiver off with one request, without any credential.',
+    title: 'Ends the process when a delivery has no API key',
+    seen:
+      'Exceptions in a callback or an unawaited async function, which end a Node process; a supervisor restarts it ' +
+      'a moment later.',
+    why: 'Anyone can stop the receiver with one request, without any credential.',
     fix: {
-      rule: 'Handle an absent header first, with 401, and let every exception of a request end in an answer.',
-      express:
-        'Return or await every promise of the handler; Express 5 passes their rejections on, Express 4 does not.',
+      rule: 'Handle a missing header first, with 401, and make sure that every exception of a request leads to an answer.',
+      express: 'Return or await every promise of the handler; Express 5 forwards their rejections, Express 4 does not.',
     },
     replace: refusesKeys(({ res, given }, { crash }) => {
       if (given === undefined) crash(100);
@@ -243,11 +253,13 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     ...API_KEY,
     name: 'api-key-lengths-end-the-process',
     severity: 'critical',
-    title: 'A key of another length than the right one ends the process.',
-    seen: '`crypto.timingSafeEqual`, which throws on unequal lengths, inside a callback that nothing guards.',
-    why: 'Anyone can switch the receiver off with one request that holds any short key.',
+    title: 'Ends the process when a key has another length',
+    seen: '`crypto.timingSafeEqual`, which throws on unequal lengths, inside an unguarded callback.',
+    why: 'Anyone can stop the receiver with one request that contains a short key.',
     fix: {
-      rule: 'Compare lengths before bytes, or digests of both, and let every exception of a request end in an answer.',
+      rule:
+        'Compare lengths before bytes, or digests of both, and make sure that every exception of a request leads to ' +
+        'an answer.',
       express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
     },
     replace: refusesKeys(({ res, given, config }, { crash }) => {
@@ -259,27 +271,33 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-refused-by-redirect',
-    title: 'A wrong or missing API key is redirected to a login page.',
-    seen: 'Middleware for people with browsers in front of the route: session guards of Laravel, Django, Next and many admin frameworks.',
-    why: 'A redirect is no refusal: a client that follows it gets the login page with 200 and counts the delivery as accepted.',
+    title: 'Redirects to a login page on a wrong or missing API key',
+    seen: 'Browser middleware in front of the route: session guards of Laravel, Django, Next and many admin frameworks.',
+    why:
+      'A redirect is not a rejection: a client that follows it gets the login page with 200 and counts the delivery ' +
+      'as accepted.',
     fix: {
-      rule: 'Take the route out of everything that logs people in, and answer 401.',
+      rule: 'Exclude the route from everything that logs in users, and answer 401.',
       express: 'Mount the webhook route before the session middleware.',
-      laravel: 'Register the route in `routes/api.php`: the `auth` guard redirects what does not ask for JSON.',
+      laravel: 'Register the route in `routes/api.php`: the `auth` guard redirects requests that do not ask for JSON.',
       django: 'Do not use `login_required` on the view.',
-      dotnet: 'Do not let the cookie scheme challenge on this route: it redirects in place of 401.',
+      dotnet: 'Do not let the cookie scheme challenge on this route: it redirects instead of answering 401.',
     },
     replace: refusesKeys(({ res }) => answer(res, 302, {}, { Location: '/login' })),
   },
   {
     ...API_KEY,
     name: 'api-key-refused-by-hanging-up',
-    title: 'On a wrong or missing API key the connection is closed without an answer.',
-    seen: 'Proxies that are told to drop unwanted requests (444 in nginx), intrusion prevention, and handlers that destroy the socket.',
-    why: 'The sender sees a broken connection, not a wrong key, and tries again; a mistake in the configuration looks like a broken network.',
+    title: 'Closes the connection without an answer on a wrong or missing API key',
+    seen:
+      'Proxies configured to drop unwanted requests (444 in nginx), intrusion prevention, and handlers that destroy ' +
+      'the socket.',
+    why:
+      'The sender sees a broken connection instead of a wrong key, and retries; a configuration mistake looks like ' +
+      'a network problem.',
     fix: {
-      rule: 'Answer 401. Whoever has a wrong key may be your sender after a rotation.',
-      express: 'Use `res.sendStatus(401)` and let the server end the connection.',
+      rule: 'Answer 401. A wrong key may come from your sender after a rotation.',
+      express: 'Use `res.sendStatus(401)`, and let the server end the connection.',
     },
     replace: refusesKeys(({ req }) => void req.socket.destroy()),
   },
@@ -287,11 +305,13 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     ...API_KEY,
     name: 'api-key-refused-with-200',
     severity: 'critical',
-    title: 'A wrong or missing API key is answered 200 with an error in the body.',
-    seen: 'Remote procedure styles and low-code tools in which the status is always 200, and receivers that acknowledge first and check later.',
-    why: 'For the sender 200 means accepted. A delivery that was thrown away counts as done and never comes again.',
+    title: 'Answers 200 with an error in the body to a wrong or missing API key',
+    seen:
+      'RPC styles and low-code tools in which the status is always 200, and receivers that acknowledge first and ' +
+      'check later.',
+    why: 'For the sender, 200 means accepted. A discarded delivery counts as delivered and is never repeated.',
     fix: {
-      rule: 'Say it with the status: 401 for wrong credentials.',
+      rule: 'Use the status: 401 for wrong credentials.',
       express: 'Set the status before the body: `res.status(401).json({ error: "unauthorized" })`.',
     },
     replace: refusesKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),

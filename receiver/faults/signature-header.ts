@@ -23,12 +23,12 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'other-signature-headers',
-    title: 'The signature is also taken from X-Signature or X-Hub-Signature-256.',
-    seen: 'Generic receivers with a list of header names from several senders.',
-    why: 'Each further name is a way around whatever a gateway does with the agreed one.',
+    title: 'Also takes the signature from X-Signature or X-Hub-Signature-256',
+    seen: 'Generic receivers with a list of header names of several senders.',
+    why: 'Each additional name bypasses whatever a gateway does with the agreed header.',
     fix: {
-      rule: 'Read the header that was agreed, and no other.',
-      express: 'Replace the list of names by `req.get("X-Service-Signature")`.',
+      rule: 'Read only the agreed header.',
+      express: 'Replace the list of names with `req.get("X-Service-Signature")`.',
     },
     severity: 'medium',
     forbidden: true,
@@ -39,10 +39,10 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-in-authorization',
-    title: 'The signature is also taken from the Authorization header.',
+    title: 'Also takes the signature from the Authorization header',
     seen: 'Authentication layers that look for every credential in one place.',
-    why: 'Proxies rewrite and drop this header, and tokens of users stand in it.',
-    fix: { rule: 'Read the agreed header only.', express: 'Remove `?? req.get("Authorization")`.' },
+    why: 'Proxies rewrite and remove this header, and it contains user tokens.',
+    fix: { rule: 'Read only the agreed header.', express: 'Remove `?? req.get("Authorization")`.' },
     severity: 'medium',
     forbidden: true,
     replace: alsoAccepting(
@@ -52,11 +52,11 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-in-query',
-    title: 'The signature is also taken from the query of the URL.',
-    seen: 'Leftovers from tests by hand, and frameworks that look a name up in headers and parameters alike.',
-    why: 'URLs stand in access logs, and the signature with them.',
+    title: 'Also takes the signature from the query of the URL',
+    seen: 'Leftovers of manual tests, and frameworks that look up a name in headers and parameters alike.',
+    why: 'Access logs contain URLs, and therefore the signature.',
     fix: {
-      rule: 'Read the header only.',
+      rule: 'Read only the header.',
       express: 'Remove `?? req.query.signature`.',
       laravel: 'Use `$request->header(...)`, not `$request->input(...)`.',
     },
@@ -69,10 +69,10 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-in-cookie',
-    title: 'The signature is also taken from a cookie.',
-    seen: 'Frameworks that look a name up in headers, cookies and parameters alike.',
-    why: 'Browsers send cookies on their own, whoever made them send the request.',
-    fix: { rule: 'Read the header only.', express: 'Remove `?? req.cookies.signature`.' },
+    title: 'Also takes the signature from a cookie',
+    seen: 'Frameworks that look up a name in headers, cookies and parameters alike.',
+    why: 'Browsers attach cookies automatically, whoever triggered the request.',
+    fix: { rule: 'Read only the header.', express: 'Remove `?? req.cookies.signature`.' },
     severity: 'medium',
     forbidden: true,
     replace: alsoAccepting(({ req, right }) =>
@@ -82,9 +82,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-in-body',
-    title: 'The signature is also taken from a field of the body, which is cut out before the check.',
-    seen: 'Receivers that also serve a sender who signs inside of the body.',
-    why: 'What is verified is a body that was put together again and not the bytes that arrived.',
+    title: 'Also takes the signature from a field of the body, which it removes before the check',
+    seen: 'Receivers that also serve a sender with the signature inside the body.',
+    why: 'The verification covers a reassembled body instead of the bytes that arrived.',
     fix: {
       rule: 'Read the header, and verify the raw body.',
       express: 'Remove `const { signature, ...rest } = req.body`.',
@@ -101,12 +101,12 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'hex-accepted',
-    title: 'The right digest in hexadecimal is accepted beside Base64.',
-    seen: 'Receivers that were patched until something passed: most tutorials show hexadecimal.',
-    why: 'Two spellings of each signature are accepted, and nobody knows any more which one is agreed.',
+    title: 'Accepts the valid digest in hexadecimal in addition to Base64',
+    seen: 'Receivers that were changed until something passed: most tutorials use hexadecimal.',
+    why: 'Each signature has two accepted spellings, and it is unclear which one was agreed.',
     fix: {
       rule: 'Encode the digest in Base64, and accept no other encoding.',
-      express: 'Use `digest("base64")` alone.',
+      express: 'Use only `digest("base64")`.',
       go: 'Use `base64.StdEncoding`, and remove the branch with `hex`.',
     },
     severity: 'low',
@@ -116,9 +116,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'hex-by-length',
-    title: 'A signature of 64 characters is decoded as hexadecimal, in either letter case.',
+    title: 'Decodes a signature of 64 characters as hexadecimal, in any letter case',
     seen: 'Verifiers that guess the encoding from the length of the header.',
-    why: 'Very many spellings of each signature are accepted.',
+    why: 'Each signature has a very large number of accepted spellings.',
     fix: {
       rule: 'Do not guess: the only encoding is Base64.',
       express: 'Remove the branch on `signature.length === 64`.',
@@ -132,12 +132,12 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'prefixed-hex-accepted',
-    title: 'The form of another well-known sender, "sha256=" and hexadecimal, is accepted.',
-    seen: 'One receiver for several senders, whose rules got mixed.',
-    why: 'The secret of one sender and the rules of another open the same door.',
+    title: 'Accepts the format of another well-known sender, "sha256=" and hexadecimal',
+    seen: 'One receiver for several senders, whose rules were mixed.',
+    why: 'A secret of this sender also works with the rules of another.',
     fix: {
-      rule: 'Choose the rule by the endpoint that a delivery came to, not by what its header looks like.',
-      express: 'Give each sender a route of its own.',
+      rule: 'Select the rule by the endpoint of the delivery, not by the format of its header.',
+      express: 'Give each sender its own route.',
     },
     severity: 'low',
     forbidden: true,
@@ -146,9 +146,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'prefix-stripped',
-    title: 'A prefix such as "sha256=" or "v1," is stripped before the comparison.',
+    title: 'Removes a prefix such as "sha256=" or "v1," before the comparison',
     seen: 'Generic middleware that cuts the header at the first "=" or "," to serve many senders.',
-    why: 'Any prefix passes. With the next version of such code, the prefix selects the algorithm.',
+    why: 'Any prefix passes, and later versions of such code often select the algorithm by it.',
     fix: { rule: 'Compare the whole value of the header.', express: 'Remove `signature.replace(/^\\w+[=,]/, "")`.' },
     severity: 'low',
     forbidden: true,
@@ -157,11 +157,11 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-list-accepted',
-    title: 'The header is split at commas, and one right signature in the list is enough.',
+    title: 'Splits the header at commas and accepts any list that contains the valid signature',
     seen: 'Libraries for senders that put the signatures of several secrets into one header.',
-    why: 'A forger gets many guesses in each request, and what a gateway checked may be another entry than yours.',
+    why: 'An attacker can try many signatures per request, and a gateway may have checked another entry than you.',
     fix: {
-      rule: 'The header holds one signature: compare it whole.',
+      rule: 'The header contains one signature: compare the whole value.',
       express: 'Remove `signature.split(",").some(...)`.',
     },
     severity: 'low',
@@ -171,13 +171,17 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'base64-decoded-leniently',
-    title: 'The signature is decoded leniently, so that endings, blanks and other alphabets are ignored.',
-    seen: 'Comparisons of decoded bytes in Node and PHP, and with the MIME decoder of Java; their decoders skip what they do not know and stop at the padding.',
-    why: 'No forger gets in by it, but endlessly many headers count as one signature, which defeats logs and caches that go by the header.',
+    title: 'Decodes the signature leniently and ignores trailing text, whitespace and other alphabets',
+    seen:
+      'Comparisons of decoded bytes in Node and PHP, and with the MIME decoder of Java: their decoders skip unknown ' +
+      'characters and stop at the padding.',
+    why:
+      'It allows no forgery, but countless headers count as the same signature, which defeats logs and caches that ' +
+      'use the header.',
     fix: {
-      rule: 'Compare the Base64 text that you compute with the text of the header.',
-      express: 'Compare `Buffer.from(header)` with `Buffer.from(expectedBase64)`, after their lengths.',
-      spring: 'Use `Base64.getDecoder()`, not `getMimeDecoder()`, and refuse when it throws.',
+      rule: 'Compare the computed Base64 text with the text of the header.',
+      express: 'Compare the lengths, then `Buffer.from(header)` with `Buffer.from(expectedBase64)`.',
+      spring: 'Use `Base64.getDecoder()` instead of `getMimeDecoder()`, and reject if it throws.',
       flask: 'Use `base64.b64decode(value, validate=True)`, or compare texts.',
       laravel: 'Use `base64_decode($value, true)`, or compare texts.',
     },
@@ -188,12 +192,12 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'base64url-accepted',
-    title: 'The right signature in the URL-safe alphabet is accepted, with padding or without.',
-    seen: 'Code that translates "-" and "_" before it decodes, and adds the padding, as it is right for tokens.',
-    why: 'It does no harm by itself, and shows a check that takes more than was agreed.',
+    title: 'Accepts the valid signature in the URL-safe alphabet, with or without padding',
+    seen: 'Code that replaces "-" and "_" before decoding and adds the padding, as is correct for tokens.',
+    why: 'Harmless alone, but a sign that the check accepts more than was agreed.',
     fix: {
-      rule: 'Compare texts; the header never holds "-" or "_".',
-      express: 'Remove the translation of "-" and "_".',
+      rule: 'Compare texts; the header never contains "-" or "_".',
+      express: 'Remove the replacement of "-" and "_".',
     },
     severity: 'low',
     forbidden: false,
@@ -205,9 +209,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'padding-optional',
-    title: 'The right signature is accepted without its padding.',
-    seen: 'Comparisons in which both sides are stripped of "=" at their end.',
-    why: 'It does no harm by itself: two spellings of one signature pass where one was agreed.',
+    title: 'Accepts the valid signature without its padding',
+    seen: 'Comparisons that remove "=" at the end of both sides.',
+    why: 'Harmless alone: two spellings of each signature pass instead of one.',
     fix: {
       rule: 'Compare whole values.',
       express: 'Remove `.replace(/=+$/, "")`.',
@@ -220,12 +224,14 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'spare-bits-ignored',
-    title: 'Four spellings of the last character are accepted, because only the decoded bytes are compared.',
-    seen: 'Comparisons after a decoder that checks alphabet and padding and not the two unused bits; most standard libraries have such a one.',
-    why: 'It does no harm by itself: two deliveries that look different count as signed alike.',
+    title: 'Accepts four spellings of the last character, because it compares decoded bytes',
+    seen:
+      'Comparisons after a decoder that checks alphabet and padding but not the two unused bits, as in most ' +
+      'standard libraries.',
+    why: 'Harmless alone: deliveries with different headers count as equally signed.',
     fix: {
-      rule: 'Compare the text that you compute with the text of the header.',
-      express: 'Encode the expected digest, instead of decoding what came.',
+      rule: 'Compare the computed text with the text of the header.',
+      express: 'Encode the expected digest instead of decoding the header.',
       go: 'Use `base64.StdEncoding.Strict()`.',
     },
     severity: 'low',
@@ -235,10 +241,10 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-url-decoded',
-    title: 'Percent-encoding in the signature header is decoded.',
+    title: 'Decodes percent-encoding in the signature header',
     seen: 'Frameworks and gateways that treat headers like parameters.',
-    why: 'Depending on the decoder, a "+" in a right signature becomes a blank, and one delivery in two is refused.',
-    fix: { rule: 'Read the header as it came.', express: 'Remove `decodeURIComponent` around the header.' },
+    why: 'With some decoders, a "+" in a valid signature becomes a space, and about one delivery in two is rejected.',
+    fix: { rule: 'Read the header unchanged.', express: 'Remove `decodeURIComponent` around the header.' },
     severity: 'low',
     forbidden: false,
     replace: alsoAccepting(({ header = '', right }) => {
@@ -252,10 +258,10 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'quotes-stripped',
-    title: 'Double quotes around the signature are stripped.',
-    seen: 'Parsers for structured headers, and clean-up code for values that came out of a configuration.',
-    why: 'It does no harm by itself, and shows a check that takes more than was agreed.',
-    fix: { rule: 'Hand the value to the comparison as it came.', express: 'Remove the `replace` of quotes.' },
+    title: 'Removes double quotes around the signature',
+    seen: 'Parsers for structured headers, and clean-up code for values from configuration files.',
+    why: 'Harmless alone, but a sign that the check accepts more than was agreed.',
+    fix: { rule: 'Compare the value unchanged.', express: 'Remove the `replace` of quotes.' },
     severity: 'low',
     forbidden: false,
     replace: alsoAccepting(({ header = '', right }) => right.some((one) => header === `"${one}"`)),
@@ -263,13 +269,13 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'base64-of-anything',
-    title: 'The signature is decoded again and again until something fits.',
-    seen: 'Receivers behind a gateway that encodes values once more, with a loop to undo it.',
-    why: 'Base64 of Base64 and Base64 of hexadecimal are accepted, which the sender never makes.',
+    title: 'Decodes the signature repeatedly until something matches',
+    seen: 'Receivers behind a gateway that encodes values again, with a loop to undo it.',
+    why: 'It accepts Base64 of Base64 and Base64 of hexadecimal, which the sender never sends.',
     fix: {
-      rule: 'Decode at most once, and mend the gateway.',
+      rule: 'Decode at most once, and fix the gateway.',
       express: 'Remove the second `Buffer.from(value, "base64")`.',
-      laravel: 'Pass `true` as the fourth argument of `hash_hmac`, so that it gives bytes, and encode those once.',
+      laravel: 'Pass `true` as the fourth argument of `hash_hmac` to get bytes, and encode those once.',
     },
     severity: 'low',
     forbidden: true,
@@ -282,13 +288,16 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'missing-signature-accepted',
-    title: 'A delivery without the signature header is accepted.',
-    seen: 'Handlers in which the check stands behind "if the header is there", often so that unsigned test requests went through; found in published integrations.',
-    why: 'Whoever finds the URL can report a completed sale: leaving one header out is all it takes.',
+    title: 'Accepts a delivery without the signature header',
+    seen:
+      'Handlers that verify only "if the header is present", often to let unsigned test requests pass; found in ' +
+      'published integrations.',
+    why: 'Anyone who finds the URL can report a completed sale by leaving out one header.',
     fix: {
-      rule: 'Treat a missing signature like a wrong one and answer 401.',
+      rule: 'Treat a missing signature like an invalid one, and answer 401.',
       express:
-        'Begin with `if (req.get("X-Service-Signature") === undefined) return res.sendStatus(401)`, and put the check in no branch.',
+        'Start with `if (req.get("X-Service-Signature") === undefined) return res.sendStatus(401)`, and verify ' +
+        'unconditionally.',
     },
     severity: 'critical',
     forbidden: true,
@@ -297,11 +306,11 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'falsy-signature-accepted',
-    title: 'A delivery whose signature is missing or empty is accepted.',
+    title: 'Accepts a delivery whose signature is missing or empty',
     seen: 'JavaScript and PHP code with `if (signature && !valid)`, and verifiers that return true when the secret or the header is falsy.',
-    why: 'Nobody needs the secret: an empty header passes just like none, also behind a gateway that insists on the header.',
+    why: 'No secret is needed: an empty header passes like a missing one, even behind a gateway that requires the header.',
     fix: {
-      rule: 'Let the outcome of the check alone decide. A value that is absent or empty is a wrong one.',
+      rule: 'Decide only by the result of the check. A missing or empty value is an invalid one.',
       express: 'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`.',
       laravel: 'Write `if (! $signature || ! hash_equals($expected, $signature)) abort(401);`.',
     },
@@ -312,12 +321,12 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'empty-signature-accepted',
-    title: 'An empty signature header is accepted, while a missing one is refused.',
-    seen: 'Code that checks whether the header is there and then compares as many bytes as came, which are none.',
-    why: 'Anybody can send an empty header. A test that only leaves the header out does not notice.',
+    title: 'Accepts an empty signature header but rejects a missing one',
+    seen: 'Code that checks whether the header is present and then compares as many bytes as it has, which is none.',
+    why: 'Anyone can send an empty header. A test that only leaves out the header does not notice.',
     fix: {
-      rule: 'Require the full length before you compare.',
-      express: 'Compare lengths first, then call `timingSafeEqual`; an empty value has the wrong length.',
+      rule: 'Require the full length before the comparison.',
+      express: 'Compare the lengths first, then call `timingSafeEqual`; an empty value has the wrong length.',
     },
     severity: 'critical',
     forbidden: true,
@@ -326,15 +335,17 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'missing-signature-answers-500',
-    title: 'A delivery without the signature header is answered 500, because its absence was not thought of.',
-    seen: 'Reading `signature.length` of undefined in JavaScript, of nil in Ruby, or a header by index in Python, where the error page of the framework answers.',
-    why: 'A stranger fills your error log, and the sender takes a refusal for a breakdown and tries again.',
+    title: 'Answers 500 to a delivery without the signature header',
+    seen:
+      '`signature.length` of undefined in JavaScript or of nil in Ruby, or a header read by index in Python, where ' +
+      'the error page of the framework answers.',
+    why: 'Anyone can fill your error log, and the sender takes the rejection for an outage and retries.',
     fix: {
-      rule: 'Look whether the header is there before you use it, and answer 401 when it is not.',
+      rule: 'Check that the header is present before you use it, and answer 401 otherwise.',
       express: 'Check `typeof signature !== "string"` before the comparison.',
-      flask: 'Use `request.headers.get("X-Service-Signature")`, not the index, which raises.',
+      flask: 'Use `request.headers.get("X-Service-Signature")` instead of the index, which raises.',
       rails: 'Use `request.headers["X-Service-Signature"].to_s` and require 44 characters.',
-      go: '`r.Header.Get` gives an empty string; do not index the slice in `r.Header`.',
+      go: '`r.Header.Get` returns an empty string; do not index the slice in `r.Header`.',
     },
     severity: 'medium',
     forbidden: true,
@@ -343,13 +354,16 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'missing-signature-kills',
-    title: 'A delivery without the signature header ends the process.',
-    seen: 'An exception in an event callback or in an async function that nobody awaits; at least one published webhook library exits in this way.',
-    why: 'One request that anybody can send switches the receiver off, and every delivery until the restart is lost.',
+    title: 'Ends the process when a delivery has no signature header',
+    seen:
+      'An exception in an event callback or in an unawaited async function; at least one published webhook library ' +
+      'exits this way.',
+    why: 'One unauthenticated request stops the receiver, and every delivery until the restart is lost.',
     fix: {
-      rule: 'Look whether the header is there before you use it, and catch everything that runs outside of the framework.',
+      rule: 'Check that the header is present before you use it, and handle exceptions outside the framework.',
       express:
-        'Verify inside the handler and not in a `data` or `end` callback; Express 5 turns a rejected handler into a 500, Express 4 does not.',
+        'Verify inside the handler, not in a `data` or `end` callback; Express 5 turns a rejected handler into a ' +
+        '500, Express 4 does not.',
     },
     severity: 'critical',
     forbidden: true,
