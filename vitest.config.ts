@@ -4,8 +4,8 @@ import { LongestFirst } from './test/setup/longest-first.ts';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // What takes long has a short form here, and its long one in `npm run test:whole`.
-    provide: { whole: false },
+    // Some tests run a sample of their cases; `npm run proofs -- sampled-tests` runs all of them.
+    provide: { whole: process.env.HOOKPROOF_TEST_CASES === 'all' },
     globalSetup: ['test/setup/global-setup.ts'],
     // Against what hangs, not against what is slow: a busy machine must not decide a test.
     testTimeout: 60_000,

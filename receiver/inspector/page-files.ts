@@ -8,7 +8,7 @@ export interface PageFile {
 }
 
 /** Where they are, seen from the sources, from the compiled library, and from the bundled program. */
-const PLACES = ['./page/', '../../../receiver/inspector/page/', '../../receiver/inspector/page/'];
+const PLACES = ['./page/', '../../../receiver/inspector/page/', './page/'];
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',

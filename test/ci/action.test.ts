@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeOutputs } from '../../action/outputs.mjs';
 import { checkNode, findProgram } from '../../action/program.mjs';
 import { endReceivers, startedReceiver } from '../cli/receivers.ts';
-import { readAssignments } from './expressions.ts';
 
 const SCRIPT = new URL('../../action/main.mjs', import.meta.url).pathname;
 const SECRET = 'made-for-this-test-and-nothing-else-0001';
@@ -176,3 +175,9 @@ describe('the program', () => {
     for (const good of ['20.19.0', '22.0.0', '24.1.0']) expect(() => checkNode(good)).not.toThrow();
   });
 });
+
+/** What a step has written to its file of outputs: `name<<END`, then lines up to the line `END`. */
+function readAssignments(text: string): Record<string, string> {
+  const found = text.matchAll(/^([^=<\n]+)<<(.+)\n([\s\S]*?)\n\2\n/gm);
+  return Object.fromEntries(Array.from(found, ([, name = '', , value = '']) => [name, value]));
+}

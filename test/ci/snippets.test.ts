@@ -1,6 +1,6 @@
-/** The files under docs/ci: read, and their shell steps run with the compiled program, as GitLab and Jenkins would run them. */
+/** The files under docs/ci and docs/fleet: their shell steps run with the compiled program, as GitLab, Jenkins and Kubernetes run them. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,113 +8,149 @@ import { parse } from 'yaml';
 import { MAIN } from '../cli/hookproof.ts';
 import { endReceivers, startedReceiver } from '../cli/receivers.ts';
 import { lacks } from '../setup/programs.ts';
-import { readJenkinsfile } from './jenkinsfile.ts';
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const readYaml = async (name: string) => parse(await read(name));
 const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+const IMAGE = `registry.example/hookproof:${version}`;
 const SECRET = 'made-for-this-test-and-nothing-else-0002';
 let folder = '';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookproof-snippets-'));
-  await writeFile(join(folder, 'hookproof'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
-  await chmod(join(folder, 'hookproof'), 0o755);
 });
 afterAll(async () => {
   endReceivers();
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a script with this shell in a folder of its own, in which hookproof runs one suite only. */
-async function play(shell: readonly string[], script: string, env: Readonly<Record<string, string>>) {
+/** Runs a script with a shell in a new folder, where `hookproof` on the PATH is this script. */
+async function runScript(
+  shell: readonly string[],
+  { script, env, hookproof }: { script: string; env: Readonly<Record<string, string>>; hookproof: string },
+) {
   const cwd = await mkdtemp(join(folder, 'job-'));
   await writeFile(join(cwd, 'hookproof.yaml'), 'suites: [signature]\n');
   await writeFile(join(cwd, 'script'), script);
+  await mkdir(join(cwd, 'bin'));
+  await writeFile(join(cwd, 'bin', 'hookproof'), `#!/bin/sh\n${hookproof}\n`);
+  await chmod(join(cwd, 'bin', 'hookproof'), 0o755);
   const [program = 'sh', ...args] = shell;
-  return new Promise<{ code: number; cwd: string; log: string }>((done) => {
+  return new Promise<{ code: number; cwd: string; log: string }>((resolve) => {
     const child = execFile(
       program,
       [...args, join(cwd, 'script')],
-      { cwd, env: { PATH: `${folder}${delimiter}${process.env.PATH}`, ...env } },
-      (_, stdout, stderr) => done({ code: child.exitCode ?? -1, cwd, log: stdout + stderr }),
+      { cwd, env: { PATH: `${join(cwd, 'bin')}${delimiter}${process.env.PATH}`, ...env } },
+      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, cwd, log: stdout + stderr }),
     );
   });
 }
 
+const COMPILED = `exec "${process.execPath}" "${MAIN}" "$@"`;
+
+/** Starts a receiver over TLS, and gives the environment in which the snippets find it. */
 async function receiver(...args: string[]) {
-  const authority = join(await mkdtemp(join(folder, 'receiver-')), 'ca.pem');
-  const tls = ['--tls-quick-start', '--tls-quick-start-ca', authority];
-  const started = await startedReceiver([...tls, ...args], { env: { HOOKPROOF_SECRET: SECRET }, cwd: folder });
-  const env = { HOOKPROOF_URL: started.url, HOOKPROOF_SECRET: SECRET, HOOKPROOF_CA: authority };
-  return { env, stop: started.stop };
+  const ca = join(await mkdtemp(join(folder, 'receiver-')), 'ca.pem');
+  const tls = ['--tls-quick-start', '--tls-quick-start-ca', ca];
+  const { url, stop } = await startedReceiver([...tls, ...args], { env: { HOOKPROOF_SECRET: SECRET }, cwd: folder });
+  return { env: { HOOKPROOF_URL: url, HOOKPROOF_SECRET: SECRET, HOOKPROOF_CA: ca }, stop };
 }
 
-describe.skipIf(lacks('bash'))('GitLab', () => {
+describe.skipIf(lacks('bash'))('the GitLab job', () => {
   const GITLAB = ['bash', '-eo', 'pipefail'];
 
-  it('has the report that GitLab shows, the image of the Dockerfile, and ends with the exit code of the run', async () => {
-    const { hookproof } = parse(await read('ci/gitlab-ci.yaml'));
-    expect(hookproof.image.name).toBe(`registry.example/hookproof:${version}`);
-    const script = hookproof.script.join('\n');
+  it('ends with the exit code of the run, and publishes a JUnit report', async () => {
+    const { hookproof: job } = await readYaml('ci/gitlab-ci.yaml');
+    const script = job.script.join('\n');
     const { env, stop } = await receiver('--fault', 'compares-first-8');
-    const { code, cwd, log } = await play(GITLAB, script, env);
-    expect([code, log.includes(SECRET)]).toEqual([1, false]);
-    expect(hookproof.artifacts.when).toBe('always');
-    const junit = await readFile(join(cwd, hookproof.artifacts.reports.junit), 'utf8');
-    expect(junit).toContain('<failure');
+    const { code, cwd, log } = await runScript(GITLAB, { script, env, hookproof: COMPILED });
     await stop();
+    expect([code, log.includes(SECRET), job.artifacts.when]).toEqual([1, false, 'always']);
+    expect(await readFile(join(cwd, job.artifacts.reports.junit), 'utf8')).toContain('<failure');
+  });
 
-    const { HOOKPROOF_SECRET: _, ...without } = env;
-    expect(await play(GITLAB, script, without)).toMatchObject({
+  it('says so when the secret is not set for the branch', async () => {
+    const { hookproof: job } = await readYaml('ci/gitlab-ci.yaml');
+    const env = { HOOKPROOF_URL: 'http://127.0.0.1:9/' };
+    expect(await runScript(GITLAB, { script: job.script.join('\n'), env, hookproof: COMPILED })).toMatchObject({
       code: 2,
       log: 'HOOKPROOF_SECRET is not set for this branch\n',
     });
   });
 
-  it('and the pipeline for many partners uses the same image', async () => {
-    const pipeline = parse(await read('fleet/gitlab-ci.yaml'));
-    expect(pipeline.default.image.name).toBe(`registry.example/hookproof:${version}`);
+  it('runs in the image of the Dockerfile, as the one for many partners does', async () => {
+    expect((await readYaml('ci/gitlab-ci.yaml')).hookproof.image.name).toBe(IMAGE);
+    expect((await readYaml('fleet/gitlab-ci.yaml')).default.image.name).toBe(IMAGE);
   });
 });
 
-describe('Jenkins', () => {
-  it('has its blocks, no secret in a command, and ends with the exit code of the run', async () => {
+describe('the Jenkinsfile', () => {
+  it('ends with the exit code of the run, and archives what it has written', async () => {
     const text = await read('ci/Jenkinsfile');
-    const { blocks, interpolated, scripts } = readJenkinsfile(text);
-    expect(blocks).toEqual([
-      ...['pipeline', 'pipeline.agent', 'pipeline.agent.docker', 'pipeline.parameters', 'pipeline.options'],
-      ...['pipeline.stages', 'pipeline.stages.stage', 'pipeline.stages.stage.steps'],
-      ...['pipeline.stages.stage.steps.HOOKPROOF_CLIENT_KEY'].map((name) =>
-        name.replace('HOOKPROOF_CLIENT_KEY', 'variable'),
-      ),
-      ...['pipeline.post', 'pipeline.post.always'],
-    ]);
-    expect([interpolated, scripts.length]).toEqual([[], 1]);
-    expect(text).toContain(`image 'registry.example/hookproof:${version}'`);
+    expect(text).toContain(`image '${IMAGE}'`);
+    const [, script = ''] = /sh '''([\s\S]*?)'''/.exec(text) ?? [];
     const { env, stop } = await receiver();
     // Jenkins starts a shell script in this way.
-    const { code, cwd, log } = await play(['sh', '-xe'], scripts[0] ?? '', env);
-    expect([code, log.includes(SECRET)]).toEqual([0, false]);
-    expect(await readFile(join(cwd, 'hookproof-run/junit.xml'), 'utf8')).toContain('<testsuites');
+    const { code, cwd, log } = await runScript(['sh', '-xe'], { script, env, hookproof: COMPILED });
     await stop();
-    for (const place of text.match(/hookproof-run\/[\w.*]+/g) ?? []) expect(place).toMatch(/junit\.xml$|\*\*$/);
+    expect([code, log.includes(SECRET)]).toEqual([0, false]);
+    const [, results = ''] = /testResults: '([^']+)'/.exec(text) ?? [];
+    expect(await readFile(join(cwd, results), 'utf8')).toContain('<testsuites');
   });
 
-  it.each([
-    ['pipeline { agent any', 'does not close'],
-    ["pipeline { sh 'x }", "a ' does not close"],
-    ['pipeline { a(] }', 'closes what is not open'],
-    ['}', 'closes what is not open'],
-  ])('%j is none', (text, message) => {
-    expect(() => readJenkinsfile(text)).toThrow(message);
+  it('lets Groovy put no value into a text', async () => {
+    expect((await read('ci/Jenkinsfile')).match(/"[^"\n]*\$[^"\n]*"/g)).toBeNull();
+  });
+});
+
+describe('the Kubernetes Job', () => {
+  /** The arguments that its container gives to hookproof, for this index. */
+  async function argumentsOf(index: number): Promise<string[]> {
+    const { spec } = await readYaml('fleet/kubernetes-job.yaml');
+    const [container] = spec.template.spec.containers;
+    const given = container.env.map(({ name, value }: { name: string; value: string }) => [name, value]);
+    const env = { ...Object.fromEntries(given), FLEET_OUT: folder, JOB_COMPLETION_INDEX: String(index) };
+    const [shell, ...options] = container.command;
+    expect(options).toEqual(['-c']);
+    const hookproof = 'printf "%s\\n" "$@"';
+    return (await runScript([shell], { script: container.args[0], env, hookproof })).log.trimEnd().split('\n');
+  }
+
+  it('has as many indexes as shards, and as few privileges as it needs', async () => {
+    const { apiVersion, kind, spec } = await readYaml('fleet/kubernetes-job.yaml');
+    const pod = spec.template.spec;
+    const [container] = pod.containers;
+    const shards = container.env.find(({ name }: { name: string }) => name === 'FLEET_SHARDS').value;
+    expect([apiVersion, kind, spec.completionMode, String(spec.completions)]).toEqual([
+      ...['batch/v1', 'Job', 'Indexed'],
+      shards,
+    ]);
+    expect(pod.securityContext.runAsNonRoot).toBe(true);
+    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
+    const mounted = container.volumeMounts.map(({ name }: { name: string }) => name).toSorted();
+    expect(mounted).toEqual(pod.volumes.map(({ name }: { name: string }) => name).toSorted());
   });
 
-  it('a text into which Groovy puts a value is seen', () => {
-    const text = `pipeline { sh "curl $SECRET"; sh '''echo $SECRET'''; echo "no" } // "$x"`;
-    expect(readJenkinsfile(text)).toEqual({
-      blocks: ['pipeline'],
-      scripts: ['curl $SECRET', 'echo $SECRET'],
-      interpolated: ['curl $SECRET'],
-    });
+  it.skipIf(lacks('grep'))('runs the shard of its index, and resumes what an earlier pod has begun', async () => {
+    expect(await argumentsOf(3)).toEqual([
+      ...['certify', '--partners', '/partners', '--key', '/key/key.pem'],
+      ...['--output-dir', join(folder, 'shard-3'), '--shard', '4/4'],
+    ]);
+    const document = join(folder, 'shard-0', 'fleet.json');
+    await mkdir(join(folder, 'shard-0'));
+    await writeFile(document, JSON.stringify({ complete: false, partners: [] }, null, 1));
+    expect((await argumentsOf(0)).slice(-3)).toEqual(['--shard', '1/4', '--resume']);
+    await writeFile(document, JSON.stringify({ complete: true, partners: [] }, null, 1));
+    expect((await argumentsOf(0)).slice(-2)).toEqual(['--shard', '1/4']);
   });
+});
+
+it('the pipelines for many partners run one shard a job, and join them', async () => {
+  const { jobs } = await readYaml('fleet/github-workflow.yaml');
+  const scriptOf = ({ steps }: { steps: { run?: string }[] }) => steps.map(({ run = '' }) => run).join('\n');
+  expect(scriptOf(jobs.certify)).toContain(`--shard "$SHARD/${jobs.certify.strategy.matrix.shard.length}"`);
+  expect(scriptOf(jobs.join)).toContain('hookproof certify merge shards/shard-*');
+  const pipeline = await readYaml('fleet/gitlab-ci.yaml');
+  expect(pipeline.certify.parallel).toBe(4);
+  expect(pipeline.certify.script.join('\n')).toContain('--shard "$CI_NODE_INDEX/$CI_NODE_TOTAL"');
 });

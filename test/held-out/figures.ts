@@ -56,7 +56,7 @@ export function renderFigures({ seed, dictionary, singles, pairs }: Measured): s
   });
   return `# How often the diagnosis is right
 
-<!-- Written by \`npm run held-out\`. Do not edit. -->
+<!-- Written by \`npm run proofs -- held-out\`. Do not edit. -->
 
 The fault dictionary is made from mutants of the reference receiver: Express, one stage replaced. These figures are from receivers that it has never
 seen: bare node:http, one class with methods, in ${STYLES.length} styles (${STYLES.map(({ name }) => name).join('; ')}), with the faults written anew as

@@ -1,6 +1,6 @@
 /**
  * Measures the diagnosis on receivers that it has never seen: bare node:http in four styles, each with a fault of the dictionary written anew, and
- * pairs of such faults. `npm run held-out` writes docs/diagnosis.md. `--seed N` decides the style of each and the pairs.
+ * pairs of such faults. `npm run proofs -- held-out` writes docs/diagnosis.md. `--seed N` decides the style of each and the pairs.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -21,6 +21,7 @@ const PROGRAMS = {
   curl: {},
   gcc: {},
   go: {},
+  grep: {},
   java: {},
   // Debian installs it outside the PATH of ordinary users.
   nginx: { folders: ['/usr/sbin'] },

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { runNginx } from '../../tls-matrix/servers/nginx.ts';
+import { runNginx } from '../../proofs/tls-matrix/servers/nginx.ts';
 import type { CorrectOptions, CorrectReceiver, StartedReceiver } from './correct-receiver.ts';
 import { listenOn, onlyHeader, statusOf } from './delivery.ts';
 

@@ -1,8 +1,8 @@
-/** The receiver is killed under load. `npm run durability` does it 20 times on each store; here it is done twice. */
+/** The receiver is killed under load. `npm run proofs -- durability` does it 20 times on each store; here it is done twice. */
 import { describe, expect, inject, it } from 'vitest';
-import { killRounds } from '../../durability/kill-rounds.ts';
-import { postgresStore, sqliteStore } from '../../durability/stores.ts';
-import type { WrongWay } from '../../durability/wrong-receivers.ts';
+import { killRounds } from '../../proofs/durability/kill-rounds.ts';
+import { postgresStore, sqliteStore } from '../../proofs/durability/stores.ts';
+import type { WrongWay } from '../../proofs/durability/wrong-receivers.ts';
 
 const server = inject('postgresUrl');
 async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, wrong?: WrongWay, seed = 7) {

@@ -1,12 +1,12 @@
-/** The inbox fails in the middle of a load, and comes back. `npm run durability` shows more ways. */
+/** The inbox fails in the middle of a load, and comes back. `npm run proofs -- durability` shows more ways. */
 import { describe, expect, inject, it } from 'vitest';
-import { type OutageOptions, outage } from '../../durability/outage.ts';
-import { startReadOnly } from '../../durability/read-only.ts';
-import { openFolder, startReceiverProcess } from '../../durability/receiver-process.ts';
-import { openSmallDisk } from '../../durability/small-disk.ts';
-import { postgresStore, sqliteStore } from '../../durability/stores.ts';
-import { addressOf, startProxy, throughProxy } from '../../durability/tcp-proxy.ts';
-import { answersCut, diskFull, serverKilled, storeOn } from '../../durability/troubles.ts';
+import { type OutageOptions, outage } from '../../proofs/durability/outage.ts';
+import { startReadOnly } from '../../proofs/durability/read-only.ts';
+import { openFolder, startReceiverProcess } from '../../proofs/durability/receiver-process.ts';
+import { openSmallDisk } from '../../proofs/durability/small-disk.ts';
+import { postgresStore, sqliteStore } from '../../proofs/durability/stores.ts';
+import { addressOf, startProxy, throughProxy } from '../../proofs/durability/tcp-proxy.ts';
+import { answersCut, diskFull, serverKilled, storeOn } from '../../proofs/durability/troubles.ts';
 import { startPostgres } from '../../setup/postgres.ts';
 import { lacks as lacksProgram } from '../../setup/programs.ts';
 import { lacks } from '../inbox/stores.ts';

@@ -1,7 +1,7 @@
-/** Two receivers on one PostgreSQL. `npm run durability` does it with more notifications. */
+/** Two receivers on one PostgreSQL. `npm run proofs -- durability` does it with more notifications. */
 import { describe, expect, inject, it } from 'vitest';
-import { type ReplicaOptions, replicas } from '../../durability/replicas.ts';
-import { postgresStore } from '../../durability/stores.ts';
+import { type ReplicaOptions, replicas } from '../../proofs/durability/replicas.ts';
+import { postgresStore } from '../../proofs/durability/stores.ts';
 import { lacks } from '../inbox/stores.ts';
 
 // On a busy machine a receiver may not come to extend a lease for a second or two.

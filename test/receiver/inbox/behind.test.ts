@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimedEntry, Inbox, Settlement } from '../../../receiver/index.ts';
-import { query, until } from '../../durability/from-outside.ts';
+import { query, until } from '../../proofs/durability/from-outside.ts';
 import { lacks, received, STORES, type Store } from './stores.ts';
 
 const LEASE_MS = 60_000;

@@ -1,0 +1,35 @@
+/** What the benchmarks deliver: a buy order as the specification has it, 745 bytes of JSON. */
+import type { Notification } from '../../../contract/index.ts';
+
+/** A notification with this id, which has to have the 36 characters of a UUID for the size to be right. */
+export function buyNotification(id: string): Notification {
+  return {
+    id,
+    type: 'CAAS',
+    at: 1_767_225_600,
+    data: {
+      type: 'BUY',
+      providerId: 'payment-provider-17',
+      transactionId: '7f1d2f7e-6a8b-4f0e-9f0a-5f5f3f1b9c11',
+      metadata: {
+        orderStatus: 'COMPLETED',
+        blockchainData: {
+          targetWalletAddress: '0x52908400098527886E0F7030069857D2E4169EE7',
+          blockchainMemo:
+            'Order 2026-01-01/000172 of the wallet application; to be shown to the user with the amount, the fees, and the rate of exchange',
+          currency: 'USDC',
+          chain: 'ETHEREUM',
+          refundWalletAddress: '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+          sourceWalletAddress: '0xde709f2102306220921060314715629080e2fb77',
+          blockchainTransactionId: '0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b',
+        },
+      },
+      errorData: null,
+    },
+  };
+}
+
+/** The id of the delivery with this number: all different, and the same in every run. */
+export function idOf(number: number): string {
+  return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+}

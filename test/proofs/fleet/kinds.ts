@@ -1,0 +1,56 @@
+/** The kinds of partners in a test fleet, and what each of them has to come to. */
+import type { Outcome } from '../../../harness/fleet/index.ts';
+
+export interface Kind {
+  readonly name: string;
+  readonly outcome: Outcome;
+  /** The mutant, for a faulty one. */
+  readonly fault?: string;
+  /** How it behaves, for one that is no receiver at all. */
+  readonly behaviour?: 'closed' | 'silent' | 'mute-tls' | 'endless' | 'escapes' | 'garbage' | 'drip' | 'huge-headers';
+  /** Settings of its own. */
+  readonly settings?: string;
+}
+
+const QUICK = 'timeout: 1s\nrecovery: 1s';
+export const RIGHT: Kind = { name: 'right', outcome: 'certified' };
+
+const faulty = (fault: string): Kind => ({ name: 'faulty', outcome: 'failed', fault });
+
+/** Mutants that show without API key and client certificate, and that neither hang nor crash. */
+export const FAULTY: readonly Kind[] = [
+  'signature-not-checked',
+  'verifies-reserialised-json',
+  'hex-accepted',
+  'missing-signature-accepted',
+  'trims-body',
+  'ignores-letter-case',
+  'expects-hex',
+  'verifies-python-json',
+  'signature-presence-is-enough',
+  'escapes-non-ascii',
+  'sha1-accepted',
+].map(faulty);
+
+/** What the specification does not forbid is a warning, and warnings stand in the certificate. */
+export const WARNED: Kind = { name: 'warned', outcome: 'certified', fault: 'content-type-compared-exactly' };
+
+export const DEAD: Kind = { name: 'dead', outcome: 'inconclusive', behaviour: 'closed', settings: QUICK };
+
+/** As for a partner alone: who never answers the plain valid delivery within its time limit fails it. */
+export const HANGING: readonly Kind[] = [
+  { name: 'hanging', outcome: 'failed', behaviour: 'silent', settings: QUICK },
+  { name: 'hanging', outcome: 'failed', behaviour: 'mute-tls', settings: QUICK },
+];
+
+/** It hangs longer than a partner may take: nothing is known of it then. */
+export const LATE: Kind = { name: 'late', outcome: 'inconclusive', behaviour: 'mute-tls', settings: 'timeout: 5m' };
+
+/** They accept nothing, so what they are proved of is that nobody can say anything about them, or that the plain delivery fails. */
+export const HOSTILE: readonly Kind[] = [
+  { name: 'hostile', outcome: 'failed', behaviour: 'escapes', settings: QUICK },
+  { name: 'hostile', outcome: 'failed', behaviour: 'endless', settings: QUICK },
+  { name: 'hostile', outcome: 'failed', behaviour: 'garbage', settings: QUICK },
+  { name: 'hostile', outcome: 'failed', behaviour: 'drip', settings: QUICK },
+  { name: 'hostile', outcome: 'failed', behaviour: 'huge-headers', settings: QUICK },
+];

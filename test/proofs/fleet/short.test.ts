@@ -1,0 +1,182 @@
+/** The short form of `npm run proofs -- fleet`: a few partners through the compiled program, interrupted, resumed, in shards, joined. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FleetDocument } from '../../../harness/fleet/index.ts';
+import { hookproof, MAIN } from '../../cli/hookproof.ts';
+import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT } from './kinds.ts';
+import { surprises, withoutTimes } from './prove.ts';
+import { startFleet, type TestFleet } from './start-fleet.ts';
+
+/** In this order by name: one ends at once, so that there is something to go on from. */
+const KINDS: readonly Kind[] = [DEAD, RIGHT, FAULTY[0]!, HANGING[0]!, HOSTILE[0]!, DEAD, DEAD, LATE];
+/** All but the one that has to be stopped. */
+const SHORT = ['p001-dead', 'p002-right', 'p003-faulty', 'p004-hanging', 'p005-hostile', 'p006-dead', 'p007-dead'];
+const OF_SHORT = SHORT.flatMap((name) => ['--only', name]);
+
+let folder = '';
+let fleet: TestFleet;
+let shards: Promise<unknown>;
+const out = (name: string) => join(folder, name);
+const documentIn = async (name: string): Promise<FleetDocument> =>
+  JSON.parse(await readFile(join(out(name), 'fleet.json'), 'utf8'));
+const words = (name: string, ...more: string[]) => {
+  const own = ['--partners', fleet.partners, '--key', fleet.key, '-o', out(name), '--per-host', '4', '--parallel', '3'];
+  return ['certify', ...own, ...(more.includes('--only') ? more : [...OF_SHORT, ...more])];
+};
+const certify = (name: string, ...more: string[]) => hookproof(words(name, ...more));
+
+/** Starts it, waits until a partner has its folder, and ends it with a signal. */
+async function interrupted(name: string, signal: NodeJS.Signals): Promise<{ code: number | null; done: string[] }> {
+  const child: ChildProcess = spawn(process.execPath, [MAIN, ...words(name)], { stdio: 'ignore' });
+  const finished = () => SHORT.filter((one) => existsSync(join(out(name), one)));
+  await expect.poll(() => finished().length, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
+  child.kill(signal);
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { code, done: finished() };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hookproof-fleet-'));
+  fleet = await startFleet(folder, KINDS, 1);
+  // They wait more than they work, and meanwhile the others run.
+  shards = Promise.all([1, 2].map((index) => certify(`shard-${index}`, '--shard', `${index}/2`)));
+}, 60_000);
+afterAll(async () => {
+  await shards;
+  fleet?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+// Beside each other for the same reason; what builds on a run comes after it.
+describe.concurrent('a certification of partners', () => {
+  it.sequential('is killed, goes on, and repeats nobody; then every partner has come to what its kind demands', async () => {
+    const killed = await interrupted('whole', 'SIGKILL');
+    expect(killed.done.length).toBeLessThan(SHORT.length);
+    const outcomes = () =>
+      Promise.all(killed.done.map((one) => readFile(join(out('whole'), one, 'outcome.json'), 'utf8')));
+    const before = await outcomes();
+
+    const { code, stdout, stderr } = await certify('whole', '--resume', '--json');
+    expect(await outcomes()).toEqual(before);
+    expect(stderr).toContain(`${killed.done.length} of them finished before`);
+    const document = await documentIn('whole');
+    expect(surprises(document, new Map([...fleet.kindOf].filter(([name]) => SHORT.includes(name))))).toEqual([]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      exitCode: 1,
+      complete: true,
+      totals: { certified: 1, failed: 3, inconclusive: 3 },
+    });
+
+    // What is left of the process that was killed is gone, and a certificate is there for each that is certified.
+    const files = await readdir(out('whole'));
+    expect(files.filter((name) => name.startsWith('.') || name.endsWith('.tmp'))).toEqual([]);
+    for (const { name, outcome } of document.partners) {
+      expect(existsSync(join(out('whole'), name, 'certificate.dsse.json'))).toBe(outcome === 'certified');
+    }
+    const right = join(out('whole'), 'p002-right');
+    const verified = await hookproof([
+      ...['certify', 'verify', join(right, 'certificate.dsse.json'), '--key', join(folder, 'operator.pub.pem')],
+      ...['--result', join(right, 'run.json'), '--profile', 'staging'],
+    ]);
+    expect(verified.code).toBe(0);
+  }, 60_000);
+
+  it.sequential('in shards, joined, is the same document but for the times', async () => {
+    await shards;
+    const { code } = await hookproof(['certify', 'merge', out('shard-1'), out('shard-2'), '-o', out('joined')]);
+    expect(code).toBe(1);
+    expect(withoutTimes(await documentIn('joined'))).toBe(withoutTimes(await documentIn('whole')));
+    expect(existsSync(join(out('joined'), 'p002-right', 'certificate.dsse.json'))).toBe(true);
+
+    const doubled = await hookproof(['certify', 'merge', out('shard-1'), out('shard-1'), '-o', out('doubled')]);
+    expect([doubled.code, doubled.stderr]).toEqual([2, expect.stringContaining('are both shard 1')]);
+  }, 60_000);
+});
+
+describe.concurrent('a certification of one partner', () => {
+  it.sequential('stops a partner that takes too long, which then has no verdict', async () => {
+    const { code } = await certify('late', '--only', 'p008-late', '--partner-timeout', '2s');
+    const [late] = (await documentIn('late')).partners;
+    expect([code, late?.outcome, late?.refusals[0]?.code]).toEqual([3, 'inconclusive', 'partner-timeout']);
+  }, 30_000);
+
+  it.sequential('keeps to a certification that is begun anew, and says what is better and worse', async () => {
+    const before = await documentIn('late');
+    const partners = before.partners.map((one) => ({ ...one, name: 'p001-dead', outcome: 'certified' }));
+    await writeFile(join(folder, 'before.json'), JSON.stringify({ ...before, partners }));
+    const named = ['--only', 'p001-dead', '--json'];
+    const { stdout } = await certify('trend', ...named, '--previous', join(folder, 'before.json'));
+    expect(JSON.parse(stdout).worse).toEqual(['p001-dead']);
+    const again = await certify('trend', ...named);
+    expect(JSON.parse(again.stdout).worse).toEqual([]);
+    const [aside] = await readdir(join(out('trend'), '_earlier'));
+    expect(existsSync(join(out('trend'), '_earlier', aside!, 'p001-dead', 'run.json'))).toBe(true);
+  }, 30_000);
+});
+
+describe.concurrent('a certification that is interrupted', () => {
+  it('ends with 130, and says that it is not complete', async () => {
+    const { code, done } = await interrupted('stopped', 'SIGINT');
+    const document = await documentIn('stopped');
+    expect([code, document.complete]).toEqual([130, false]);
+    const left = document.partners.filter(({ outcome }) => outcome === 'not-run').map(({ name }) => name);
+    expect(left.length).toBeGreaterThan(0);
+    expect([...left, ...done].toSorted()).toEqual(SHORT);
+  }, 60_000);
+});
+
+describe.concurrent('before the first request', () => {
+  it('shows the plan with --check, and sends nothing', async () => {
+    const { code, stdout } = await certify('none', '--check', '--shard', '2/3');
+    expect([code, existsSync(out('none'))]).toEqual([0, false]);
+    expect(stdout).toMatch(/^2 of 7 partners \(shard 2 of 3\) on 1 hosts/);
+    expect(stdout).toContain('Nothing was sent.');
+  });
+
+  it('tells everything that is wrong with any of the files, with its place, and what is wrong with the defaults once', async () => {
+    const partners = join(folder, 'wrong');
+    await promisify(execFile)('mkdir', ['-p', partners]);
+    const files = {
+      '_defaults.yaml': 'profile: staging\ntimeout: soon\n',
+      'a.yaml': 'url: https://a.example/\nhmac:\n  secret: in-the-clear\n',
+      'b.yaml': `url: https://b.example/\nsuites: [valid]\nhmac:\n  secret: \${env:NOT_SET_ANYWHERE}\n`,
+      'c.yaml': 'url: ftp://c.example/\n',
+      'D.yaml': 'url: https://d.example/\n',
+      'd.yaml': 'url: https://d.example/\n',
+      'e.yml': '',
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(partners, name), text);
+    const { code, stderr } = await hookproof(['certify', '--partners', partners, '--key', fleet.key], {
+      env: { HOOKPROOF_SECRET: 'of nobody' },
+    });
+    expect(code).toBe(2);
+    const places = [
+      '_defaults.yaml:2:10',
+      'a.yaml:3:11',
+      'b.yaml:4:11',
+      'c.yaml:1:6',
+      'd.yaml: differs',
+      'e.yml: is not read',
+    ];
+    for (const place of places) expect(stderr).toContain(place);
+    expect(stderr.match(/_defaults\.yaml:2:10/g)).toHaveLength(1);
+    expect(stderr).not.toContain('in-the-clear');
+  });
+
+  it.each([
+    [['--url', 'x'], /unknown option/],
+    [['--suite', 'valid'], /does not go with --suite/],
+    [['--only', 'nobody'], /there is no partner nobody/],
+    [['--resume'], /holds no certification that could be resumed/],
+    [['--shard', '3/2'], /is not a shard/],
+  ])('refuses %j', async (more, reason) => {
+    const { code, stderr } = await certify('none', ...more);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+  });
+});

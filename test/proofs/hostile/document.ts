@@ -1,0 +1,94 @@
+/** docs/hostile-endpoints.md, made from what was measured. */
+
+import type { Behaviour } from './behaviour.ts';
+import { BODIES } from './behaviours/bodies.ts';
+import { CONNECTIONS } from './behaviours/connections.ts';
+import { FORGERIES } from './behaviours/forgeries.ts';
+import { HEADS } from './behaviours/heads.ts';
+import { PACE } from './behaviours/pace.ts';
+import { TEXTS } from './behaviours/texts.ts';
+import { TLS } from './behaviours/tls.ts';
+import { LIMITS, MOST_MEMORY_KB, type Outcome } from './play.ts';
+
+const GROUPS: readonly (readonly [title: string, behaviours: readonly Behaviour[]])[] = [
+  ['Connections', CONNECTIONS],
+  ['Pace', PACE],
+  ['Forged deliveries', FORGERIES],
+  ['Heads of answers', HEADS],
+  ['Bodies', BODIES],
+  ['Words', TEXTS],
+  ['TLS', TLS],
+];
+
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
+const mega = (kilobytes: number) => String(Math.round(kilobytes / 1024));
+const kilo = (bytes = 0) => String(Math.round(bytes / 1024));
+
+/** What the run said first of all: its diagnosis, or why it has no verdict. */
+function said({ document }: Outcome): string {
+  if (document === null) return 'nothing';
+  const [first] = document.diagnosis;
+  return (
+    first?.title ??
+    document.results.find(({ verdict }) => verdict === 'inconclusive')?.reason ??
+    'failures of their own'
+  );
+}
+
+function row(outcome: Outcome): string {
+  const { behaviour, document, exitCode, wallMs, boundMs, peakKb, sizes } = outcome;
+  const cells = [
+    `\`${behaviour.name}\``,
+    cell(behaviour.what),
+    document?.verdict ?? 'none',
+    String(exitCode),
+    cell(said(outcome).slice(0, 100)),
+    String(document?.requests ?? 0),
+    seconds(wallMs),
+    seconds(boundMs),
+    mega(peakKb),
+    ['human', 'junit', 'json', 'ndjson'].map((name) => kilo(sizes.get(name))).join(' / '),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const HEAD = [
+  '| endpoint | what it does | verdict | exit | the run says | requests | s | bound s | MB | reports, kB |',
+  '|---|---|---|--:|---|--:|--:|--:|--:|--:|',
+];
+
+function table(outcomes: readonly Outcome[], behaviours: readonly Behaviour[]): string {
+  return [...HEAD, ...outcomes.filter(({ behaviour }) => behaviours.includes(behaviour)).map(row)].join('\n');
+}
+
+export function documentText(outcomes: readonly Outcome[]): string {
+  const most = (of: (outcome: Outcome) => number) => Math.max(...outcomes.map(of));
+  const slowest = outcomes.toSorted((a, b) => b.wallMs - a.wallMs)[0];
+  const median = outcomes.map(({ wallMs }) => wallMs).toSorted((a, b) => a - b)[Math.floor(outcomes.length / 2)] ?? 0;
+  return `# Hostile endpoints
+
+<!-- Written by \`npm run proofs -- hostile\`. Do not edit. -->
+
+The operator runs hookproof against URLs that other people supply, so an endpoint may do anything. Each row is a whole run of the compiled
+program, every suite, in a process of its own, against an endpoint that does one hostile thing
+([test/proofs/hostile/behaviours](../test/proofs/hostile/behaviours)). Measured on Node ${process.version}, with \`--timeout ${LIMITS.timeoutMs}ms --recovery ${LIMITS.recoveryMs}ms\`.
+
+**${outcomes.length} endpoints: ${outcomes.filter(({ complaints }) => complaints.length === 0).length} did no harm.** Median ${seconds(median)} s; the slowest, \`${slowest?.behaviour.name}\`, ${seconds(slowest?.wallMs ?? 0)} s; at most ${mega(most(({ peakKb }) => peakKb))} MB of memory, and a JSON report of at most ${kilo(most(({ sizes }) => sizes.get('json') ?? 0))} kB.
+
+Held of every run:
+
+- It ends within its bound, and every planned check has a verdict. The bound is \`--timeout\` x (12 + 2 x checks / \`--concurrency\`) + 2 x
+  \`--recovery\`, or what \`--max-time\` says: a check is two deliveries, the probe and the control after it, and each may take its whole time
+  limit; twelve more stand for the handshakes, the first delivery and second tries. What the endpoint leaves open is judged inconclusive.
+- It gives up earlier when deliveries have waited thirty time limits in all for answers that did not come, when the first delivery is not
+  accepted, and when the receiver is down and does not come back.
+- It never exits with 0 and never says conformant; the exit code is 1 or 3.
+- At most ${mega(MOST_MEMORY_KB)} MB of memory at its peak. Of an answer 16 kB of head, 64 kB of body and 16 interim answers are read, and nothing is decompressed.
+- The JSON report keeps to its schema, the JUnit report is well-formed XML, every line of the events parses, and no rendering, nor
+  the terminal, holds a control character, an invisible one, a command of CI, or a credential.
+- Nothing is unhandled; no redirect is followed, and no cookie comes back.
+
+${GROUPS.map(([title, behaviours]) => `## ${title}\n\n${table(outcomes, behaviours)}`).join('\n\n')}
+`;
+}

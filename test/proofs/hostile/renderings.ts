@@ -1,0 +1,72 @@
+/**
+ * What every rendering of a run against a hostile endpoint has to be: valid in its own format, and harmless. A new reporter gets a line in
+ * {@link RENDERINGS}, and is then held to it by every behaviour.
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { resultSchema } from '../../../harness/report/index.ts';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
+import { parseXml } from '../../setup/parse-xml.ts';
+
+/** Characters that act on a display or hide in it. A line feed is none of them. */
+const RAW = /[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+const WORKFLOW_COMMAND = /^\s*(?:::|##\[)/m;
+
+export interface Rendering {
+  /** As `--reporter` names it. */
+  readonly reporter: string;
+  /** What is wrong with it, a sentence each. */
+  check(text: string): string[] | Promise<string[]>;
+}
+
+const validate = new Ajv2020({ strict: false }).compile(await resultSchema());
+
+function rawCharacters(text: string): string[] {
+  const found = RAW.exec(text);
+  return found === null ? [] : [`holds the raw character ${JSON.stringify(found[0])} at ${found.index}`];
+}
+
+/** What is printed on a terminal, in a log or in CI. */
+export function checkPrinted(text: string): string[] {
+  const command = WORKFLOW_COMMAND.exec(text);
+  return [
+    ...rawCharacters(text),
+    ...(command === null ? [] : [`has a line that CI takes for a command at ${command.index}`]),
+  ];
+}
+
+function checkXml(text: string): string[] {
+  try {
+    parseXml(text);
+    return rawCharacters(text);
+  } catch (error) {
+    return [`is not XML: ${String(error).slice(0, 300)}`];
+  }
+}
+
+function checkJson(text: string): string[] {
+  const valid = validate(JSON.parse(text));
+  return [
+    ...(valid ? [] : [`is against its schema: ${JSON.stringify(validate.errors).slice(0, 300)}`]),
+    ...rawCharacters(text),
+  ];
+}
+
+function checkLines(text: string): string[] {
+  const events = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string });
+  const ends = events[0]?.type === 'run-started' && events.at(-1)?.type === 'run-finished';
+  return [...(ends ? [] : ['does not begin with run-started and end with run-finished']), ...rawCharacters(text)];
+}
+
+export const RENDERINGS: readonly Rendering[] = [
+  { reporter: 'human', check: checkPrinted },
+  { reporter: 'junit', check: checkXml },
+  { reporter: 'json', check: checkJson },
+  { reporter: 'ndjson', check: checkLines },
+];
+
+export function documentOf(text: string): ResultDocument {
+  return JSON.parse(text) as ResultDocument;
+}

@@ -1,0 +1,149 @@
+/**
+ * The short form of `npm run proofs -- hostile`: some of the endpoints, and some of the catalogue, in this process; and the two endings of the whole
+ * program that matter most, in processes of their own.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createRedactor,
+  redactDocument,
+  renderHuman,
+  renderJson,
+  renderJunit,
+  renderNdjson,
+} from '../../../harness/report/index.ts';
+import { DEFAULT_LIMITS, runBoundMs } from '../../../harness/run/context.ts';
+import { run } from '../../../harness/run/index.ts';
+import { hookproof } from '../../cli/hookproof.ts';
+import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
+import { type Material, makeMaterial } from './material.ts';
+import { play } from './play.ts';
+import { checkPrinted, RENDERINGS } from './renderings.ts';
+
+const SHORT = [
+  'never-answers',
+  'differs-per-connection',
+  'falls-for-good',
+  'forgeries-endless-headers',
+  'forgeries-interim',
+  'header-of-15-kb',
+  'upgrades',
+  'poisons-kept-connections',
+  'sets-cookies',
+  'blank-lines-for-patterns',
+  'says-ansi',
+  'says-html',
+  'says-xml',
+  'says-bidi',
+  'says-workflow-commands',
+  'says-bad-utf8',
+  'echoes-credentials',
+  'tls-junk',
+  'tls-fatal-alert',
+];
+
+let material: Material;
+beforeAll(async () => {
+  material = await makeMaterial();
+});
+afterAll(() => material.remove());
+
+const RENDERERS: Readonly<Record<string, (document: Awaited<ReturnType<typeof run>>) => string>> = {
+  human: (document) => renderHuman(document, { columns: 80, color: false, unicode: true }),
+  junit: renderJunit,
+  json: renderJson,
+  ndjson: renderNdjson,
+};
+
+describe('hostile endpoints', () => {
+  it('have names of their own, and there are more than forty', () => {
+    const names = BEHAVIOURS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThan(40);
+  });
+
+  it.each(SHORT)('%s: the run ends, is no pass, and every rendering is valid and harmless', async (name) => {
+    const { secret, apiKey } = material;
+    const up = await behaviourNamed(name).start(material);
+    const redactor = createRedactor({ values: [secret, apiKey].map((value) => ({ name: 'secret', value })) });
+    const limits = { timeoutMs: 200, recoveryMs: 200, concurrency: 8 };
+    const document = await run({
+      partner: { url: up.url, signing: { secret }, apiKey: { value: apiKey } },
+      selection: { suites: ['combination', 'typo-key', 'leaks'] },
+      limits,
+      onSignature: (signature) => redactor.addSignature(signature),
+    });
+    const complaint = up.complaint?.() ?? null;
+    await up.close();
+    expect(complaint).toBeNull();
+    expect(['nonconformant', 'inconclusive']).toContain(document.verdict);
+    expect(document.judged).toBe(document.planned);
+    expect(document.durationMs).toBeLessThan(runBoundMs({ ...DEFAULT_LIMITS, ...limits }, document.planned) + 2_000);
+    const redacted = redactDocument(document, redactor);
+    for (const { reporter, check } of RENDERINGS) {
+      const text = RENDERERS[reporter]?.(redacted) ?? '';
+      expect({ reporter, wrong: await check(text) }).toEqual({ reporter, wrong: [] });
+      expect([secret, apiKey].filter((word) => text.includes(word))).toEqual([]);
+    }
+  });
+
+  it('forgeries-silence: the run gives up after so many deliveries in vain, and has found failures by then', async () => {
+    const up = await behaviourNamed('forgeries-silence').start(material);
+    const { counts, results } = await run({
+      partner: { url: up.url, signing: { secret: material.secret } },
+      selection: { suites: ['signature'] },
+      limits: { timeoutMs: 100, recoveryMs: 200, concurrency: 8 },
+    });
+    await up.close();
+    expect(counts.fail).toBeGreaterThan(4);
+    const left = results.filter(({ verdict }) => verdict === 'inconclusive');
+    expect([...new Set(left.map(({ reason }) => reason.replace(/\d+/g, 'n')))]).toEqual([
+      'deliveries waited n s in all for answers that did not come, so the rest was not sent',
+    ]);
+    expect(left.length).toBeGreaterThan(60);
+  });
+
+  it('just-in-time: the program ends when it is told to, and within its memory', async () => {
+    const { flags: _, ...behaviour } = behaviourNamed('just-in-time');
+    const { complaints, document } = await play(behaviour, material, ['--max-time', '1s', '--suite', 'api-key']);
+    expect(complaints).toEqual([]);
+    expect(document?.results.map(({ reason }) => reason)).toContain('the run reached its time limit of 1 s');
+  });
+
+  it.each(['says-bidi', 'fails-with-words'])(
+    '%s: trigger and doctor print nothing that acts on a display',
+    async (name) => {
+      const up = await behaviourNamed(name).start(material);
+      const env = { HOOKPROOF_SECRET: material.secret };
+      const ended = await Promise.all(
+        [
+          ['trigger', 'buy'],
+          ['trigger', 'buy', '--json'],
+          ['doctor', '--deliver'],
+          ['doctor', '--json'],
+        ].map(([command = '', ...rest]) =>
+          hookproof([command, ...rest, ...(command === 'doctor' ? ['--timeout', '1s'] : []), up.url], { env }),
+        ),
+      );
+      await up.close();
+      expect(ended.flatMap(({ stdout, stderr }) => [...checkPrinted(stdout), ...checkPrinted(stderr)])).toEqual([]);
+      expect(ended.filter(({ code }) => code === 4)).toEqual([]);
+    },
+  );
+});
+
+describe('the checks of a rendering', () => {
+  const [human, junit, json, ndjson] = RENDERINGS;
+  it.each([
+    ['human', human, 'a\x1b[31mb'],
+    ['human', human, 'a\u202eb'],
+    ['human', human, 'a\n  ::error::b'],
+    ['json', json, '{"schemaVersion":2}'],
+    ['ndjson', ndjson, '{"type":"run-started"}\n'],
+  ])('%s: find what is wrong', async (_, rendering, text) => {
+    expect((await rendering!.check(text)).length).toBeGreaterThan(0);
+  });
+
+  it('junit: finds what is not XML', async () => {
+    expect((await junit!.check('<a>&x;</b>')).length).toBeGreaterThan(0);
+  });
+});

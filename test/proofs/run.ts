@@ -1,0 +1,126 @@
+/** `npm run proofs` lists the long measurements; `npm run proofs -- NAME [ARGUMENT...]` runs one. */
+import { spawnSync } from 'node:child_process';
+
+interface Proof {
+  readonly name: string;
+  readonly shows: string;
+  /** On two cores. */
+  readonly minutes: number;
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether it runs the compiled program, which is built first. */
+  readonly build?: true;
+}
+
+const script = (path: string) => ['tsx', path];
+/** The test files of which `npm test` takes a sample. */
+const SAMPLED = ['cli/receiver-and-trigger', 'cli/reproduce', 'cli/secrets', 'cli/wrong-as-a-whole', 'rank-faults'];
+
+const PROOFS: readonly Proof[] = [
+  {
+    name: 'matrix',
+    shows: 'every mutant is found, and no correct receiver raises an alarm; writes docs/kill-matrix.md',
+    minutes: 12,
+    command: ['npm', 'run', '--silent', 'matrix', '--'],
+  },
+  {
+    name: 'tls-matrix',
+    shows: 'the verdict on every faulty certificate and TLS server; writes docs/tls-matrix.md',
+    minutes: 2,
+    command: script('test/proofs/tls-matrix/write-document.ts'),
+  },
+  {
+    name: 'held-out',
+    shows: 'how often the diagnosis names a fault that is not in the dictionary; writes docs/diagnosis.md',
+    minutes: 5,
+    command: script('test/held-out/measure.ts'),
+  },
+  {
+    name: 'durability',
+    shows: 'kill -9, outages, replicas and a soak, on SQLite and PostgreSQL; writes docs/durability.md',
+    minutes: 15,
+    command: script('test/proofs/durability/write-document.ts'),
+    build: true,
+  },
+  {
+    name: 'hostile',
+    shows: 'endpoints that attack the run and its reports; writes docs/hostile-endpoints.md',
+    minutes: 5,
+    command: script('test/proofs/hostile/write-document.ts'),
+    build: true,
+  },
+  {
+    name: 'slow-loris',
+    shows: 'valid deliveries are answered while 2,000 connections stay half open',
+    minutes: 1,
+    command: script('test/proofs/slow-loris/slow-loris.ts'),
+    build: true,
+  },
+  {
+    name: 'fleet',
+    shows: '300 partners, certified in one run and in shards',
+    minutes: 15,
+    command: script('test/proofs/fleet/measure.ts'),
+    build: true,
+  },
+  {
+    name: 'tampering',
+    shows: 'a certificate is rejected when any byte is changed to any other value',
+    minutes: 3,
+    command: script('test/proofs/tampering.ts'),
+  },
+  {
+    name: 'mutation',
+    shows: 'the tests of judge, sender and verifier notice changed code; writes reports/mutation',
+    minutes: 40,
+    command: ['stryker', 'run'],
+  },
+  {
+    name: 'pictures',
+    shows: 'every page in a browser, dark and light, wide and on a phone, checked with axe; needs a FOLDER',
+    minutes: 1,
+    command: script('test/proofs/pictures.ts'),
+    build: true,
+  },
+  {
+    name: 'sampled-tests',
+    shows: 'all cases of the tests of which `npm test` runs a sample',
+    minutes: 6,
+    command: ['vitest', 'run', ...SAMPLED],
+    env: { HOOKPROOF_TEST_CASES: 'all' },
+  },
+  {
+    name: 'bench',
+    shows: 'ratios to bare node:http, when nothing else is running; writes docs/performance.md',
+    minutes: 5,
+    command: script('test/proofs/bench/bench.ts'),
+    build: true,
+  },
+];
+
+function list(): string {
+  const width = Math.max(...PROOFS.map(({ name }) => name.length));
+  const rows = PROOFS.map(
+    ({ name, minutes, shows }) => `  ${name.padEnd(width)}  ${String(minutes).padStart(2)} min  ${shows}`,
+  );
+  return ['npm run proofs -- NAME [ARGUMENT...]', '', ...rows].join('\n');
+}
+
+function run({ command, env, build }: Proof, args: readonly string[]): number {
+  // npm puts node_modules/.bin on the PATH.
+  const start = ([program = '', ...words]: readonly string[]) =>
+    spawnSync(program, words, { stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1;
+  const built = build === true ? start(['npm', 'run', '--silent', 'build']) : 0;
+  return built === 0 ? start([...command, ...args]) : built;
+}
+
+const [name, ...args] = process.argv.slice(2);
+const proof = PROOFS.find((one) => one.name === name);
+if (proof !== undefined) process.exitCode = run(proof, args);
+else {
+  console.log(list());
+  if (name !== undefined) {
+    console.error(`\nthere is no proof "${name}"`);
+    process.exitCode = 2;
+  }
+}

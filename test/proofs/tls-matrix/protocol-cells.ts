@@ -1,0 +1,323 @@
+/** Old versions, weak ciphers and odd connections: exactly the right scenario complains, and what could not be asked is no pass. */
+import http2 from 'node:http2';
+import https from 'node:https';
+import { connect, createServer, type Server } from 'node:net';
+import { type ServerFixtureName, serverFixture } from '../../../certs/index.ts';
+import type { ParsedHello } from '../../endpoints/client-hello.ts';
+import { listen } from '../../endpoints/listen.ts';
+import { grants, grantsSuite, type ScriptedReply, startRightTlsThatAlso } from '../../endpoints/scripted-tls.ts';
+import type { Cell, Open } from './cell.ts';
+import { all, type Expected } from './expected.ts';
+import { DELIVERED, EVERYTHING, HANDSHAKES } from './expected-of-server.ts';
+import type { Upstreams } from './matrix.ts';
+import type { Nginx } from './servers/nginx.ts';
+import { openNode, openServer, receiving } from './servers/node-server.ts';
+import { openSServer } from './servers/s-server.ts';
+
+type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'program' | 'documentOnly'>;
+
+const OLD = ['tls/tls-1-0-refused', 'tls/tls-1-1-refused'];
+const AGREES = ['tls/tls-1-2-http-1-1', 'tls/tls-1-3-http-1-1'];
+/** Where silence is waited for. */
+const IMPATIENT = { timeoutMs: 3000 } as const;
+
+async function material(name: ServerFixtureName = 'p256') {
+  const { cert, key, ca } = await serverFixture(name);
+  return { served: { cert, key }, reached: { tls: { ca } } };
+}
+
+function onNode(row: string, options: https.ServerOptions, expected: Expected): Row {
+  const open = async () => {
+    const { served, reached } = await material();
+    return openNode({ ...served, ...options }, reached);
+  };
+  return { row, server: 'Node https', expected, open };
+}
+
+const NODE: readonly Row[] = [
+  onNode('TLS 1.0 and 1.1 as well', { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }, all('fail', OLD)),
+  onNode(
+    'TLS 1.1 as well',
+    { minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    { 'tls/tls-1-1-refused': 'fail' },
+  ),
+  onNode('TLS 1.0 and 1.1 listed, and not usable', { minVersion: 'TLSv1' }, {}),
+  onNode(
+    'TLS 1.0 and 1.1 alone',
+    { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    {
+      ...all('fail', [...OLD, ...AGREES]),
+      ...all('recorded', ['tls/tls-1-2-spoken', 'tls/tls-1-3-spoken']),
+      ...all('inconclusive', DELIVERED),
+    },
+  ),
+  onNode('suites without encryption', { ciphers: 'ALL:!aNULL:eNULL:@SECLEVEL=0' }, { 'tls/null-refused': 'warn' }),
+  onNode('suites without a certificate', { ciphers: 'ALL:@SECLEVEL=0' }, { 'tls/anonymous-refused': 'warn' }),
+];
+
+function onSServer(row: string, options: readonly string[], expected: Expected): Row {
+  return {
+    row,
+    server: 's_server',
+    program: 'openssl',
+    expected: { ...all('inconclusive', DELIVERED), ...expected },
+    open: () => openSServer(...options),
+  };
+}
+
+const S_SERVER: readonly Row[] = [
+  onSServer('as it comes', [], {}),
+  onSServer('TLS 1.0 and 1.1 as well', ['-cipher', 'DEFAULT:@SECLEVEL=0', '-min_protocol', 'TLSv1'], all('fail', OLD)),
+  onSServer('suites without encryption', ['-cipher', 'ALL:!aNULL:eNULL:@SECLEVEL=0', '-min_protocol', 'TLSv1.2'], {
+    'tls/null-refused': 'warn',
+  }),
+  onSServer(
+    'TLS 1.0 and 1.1, and every suite but those without encryption',
+    ['-cipher', 'ALL:@SECLEVEL=0', '-min_protocol', 'TLSv1'],
+    {
+      ...all('fail', OLD),
+      'tls/anonymous-refused': 'warn',
+    },
+  ),
+];
+
+const SSL_LINES: readonly (readonly [string, string, Expected])[] = [
+  [
+    'TLS 1.0 and 1.1 as well',
+    'ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3; ssl_ciphers DEFAULT@SECLEVEL=0;',
+    all('fail', OLD),
+  ],
+  ['TLS 1.0 and 1.1 listed, and not usable', 'ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3;', {}],
+  [
+    'suites without encryption or certificate',
+    'ssl_protocols TLSv1.2; ssl_ciphers ALL:eNULL:@SECLEVEL=0;',
+    {
+      ...all('warn', ['tls/null-refused', 'tls/anonymous-refused']),
+      'tls/tls-1-3-spoken': 'recorded',
+      'tls/tls-1-3-http-1-1': 'not-applicable',
+    },
+  ],
+];
+
+function onNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
+  return SSL_LINES.map(([row, lines, expected]) => {
+    const port = nginx.add(async () => {
+      const [{ served }, behind] = await Promise.all([material(), plain()]);
+      return { ...served, lines: `${lines} location / { proxy_pass http://127.0.0.1:${behind.port}; }` };
+    });
+    const open = async () => {
+      const { reached } = await material();
+      return { url: `https://localhost:${await port()}/hooks`, tls: reached.tls, close: async () => {} };
+    };
+    return { row, server: 'nginx', program: 'nginx', expected, open };
+  });
+}
+
+/** A right server that also does this with hellos that no right sender sends. */
+function scripted(
+  row: string,
+  also: (hello: ParsedHello) => ScriptedReply | null,
+  expected: Expected,
+  limits: Cell['limits'] = {},
+): Row {
+  const open = async (): Promise<Open> => {
+    const { served, reached } = await material();
+    const right = await openNode(served, reached);
+    const front = await startRightTlsThatAlso(Number(new URL(right.url).port), also);
+    const close = async () => void (await Promise.all([front.close(), right.close()]));
+    return { url: `https://localhost:${front.port}/hooks`, tls: right.tls, close };
+  };
+  return { row, server: 'scripted', expected, open, limits };
+}
+
+const NUMBERS = { SSLv3: 0x0300, TLSv1: 0x0301, 'TLSv1.1': 0x0302 } as const;
+
+function oldVersion(version: keyof typeof NUMBERS) {
+  return (hello: ParsedHello) =>
+    hello.version === NUMBERS[version] ? grants({ version, suite: hello.suites[0] ?? 0 }) : null;
+}
+
+/** Takes these suites, from a client of TLS 1.2. */
+function suites(...ids: readonly number[]) {
+  const grant = grantsSuite(ids, { version: 'TLSv1.2' });
+  return (hello: ParsedHello) => (hello.version === 0x0303 ? grant(hello) : null);
+}
+
+const isOld = ({ version }: ParsedHello) => version < 0x0303;
+
+const SCRIPTED: readonly Row[] = [
+  scripted('SSL 3.0', oldVersion('SSLv3'), { 'tls/ssl-3-0-refused': 'fail' }),
+  scripted('TLS 1.0', oldVersion('TLSv1'), { 'tls/tls-1-0-refused': 'fail' }),
+  scripted('TLS 1.1', oldVersion('TLSv1.1'), { 'tls/tls-1-1-refused': 'fail' }),
+  scripted('RC4', suites(0x0005), { 'tls/rc4-refused': 'warn' }),
+  scripted('triple DES', suites(0x000a, 0xc012), { 'tls/3des-refused': 'warn' }),
+  scripted('no encryption', suites(0x003b), { 'tls/null-refused': 'warn' }),
+  scripted('keys of 40 bits', suites(0x0003, 0x0008), { 'tls/export-refused': 'warn' }),
+  scripted('no certificate', suites(0x0034, 0xc018), { 'tls/anonymous-refused': 'warn' }),
+  scripted('no forward secrecy', suites(0x009c, 0x002f), { 'tls/forward-secrecy': 'recorded' }),
+  scripted(
+    'compression',
+    ({ compressions }) =>
+      compressions.includes(1) ? grants({ version: 'TLSv1.2', suite: 0xc02b, compression: 1 }) : null,
+    { 'tls/compression-declined': 'warn' },
+  ),
+  scripted('a reset for old versions', (hello) => (isOld(hello) ? 'reset' : null), {}),
+  scripted(
+    'silence for old versions',
+    (hello) => (isOld(hello) ? 'silence' : null),
+    all('inconclusive', ['tls/ssl-3-0-refused', ...OLD]),
+    IMPATIENT,
+  ),
+];
+
+function open(server: Server, url = 'localhost') {
+  return async (): Promise<Open> => {
+    const { reached } = await material();
+    return { ...(await openServer(server, reached)), ...(url === 'localhost' ? {} : { url }) };
+  };
+}
+
+/** Nothing listens, or nobody who says anything that could be judged. */
+const NO_ANSWER: readonly Row[] = [
+  {
+    row: 'nothing listens',
+    server: 'none',
+    expected: all('inconclusive', EVERYTHING),
+    async open() {
+      const { port, close } = await listen(createServer());
+      await close();
+      return { url: `https://localhost:${port}/hooks`, tls: {}, close: async () => {} };
+    },
+  },
+  {
+    row: 'the name does not resolve',
+    server: 'none',
+    expected: all('inconclusive', EVERYTHING),
+    open: async () => ({ url: 'https://nowhere.invalid/hooks', tls: {}, close: async () => {} }),
+  },
+  {
+    row: 'connections are closed at once',
+    server: 'scripted',
+    expected: all('inconclusive', EVERYTHING),
+    open: async () => open(createServer((socket) => socket.end()))(),
+  },
+  {
+    row: 'connections are taken, and nothing said',
+    server: 'scripted',
+    // Takes twelve seconds.
+    documentOnly: true,
+    expected: all('inconclusive', EVERYTHING),
+    limits: IMPATIENT,
+    open: async () => open(createServer((socket) => void socket.resume()))(),
+  },
+  {
+    row: 'plain HTTP in place of TLS',
+    server: 'scripted',
+    expected: all('inconclusive', EVERYTHING),
+    open: async () =>
+      open(createServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))))(),
+  },
+  {
+    row: 'goes away at the first odd hello',
+    server: 'scripted',
+    // Its certificates had been seen by then.
+    expected: all('inconclusive', [...HANDSHAKES, ...DELIVERED]),
+    async open() {
+      const { served, reached } = await material();
+      const right = await openNode(served, reached);
+      const front: { close: () => void } = { close: () => {} };
+      const started = await startRightTlsThatAlso(Number(new URL(right.url).port), () => {
+        front.close();
+        return 'close';
+      });
+      let closed: Promise<unknown> | undefined;
+      front.close = () => {
+        closed ??= started.close();
+      };
+      const close = async () => {
+        front.close();
+        await Promise.all([closed, right.close()]);
+      };
+      return { url: `https://localhost:${started.port}/hooks`, tls: right.tls, close };
+    },
+  },
+];
+
+/** Connections that a sender makes, or should not be able to make. */
+const CONNECTIONS: readonly Row[] = [
+  {
+    row: 'HTTP/2 alone',
+    server: 'Node http2',
+    expected: { ...all('inconclusive', DELIVERED), ...all('fail', AGREES) },
+    async open() {
+      const { served } = await material();
+      return open(http2.createSecureServer({ ...served, allowHTTP1: false }))();
+    },
+  },
+  {
+    row: 'an offer of HTTP/1.1 is refused',
+    server: 'Node https',
+    // The sender makes this very offer.
+    expected: { ...all('inconclusive', DELIVERED), ...all('fail', AGREES) },
+    async open() {
+      const { served, reached } = await material();
+      return openNode({ ...served, ALPNProtocols: ['h2'] }, reached);
+    },
+  },
+  {
+    row: 'closes the connection without an offer of a protocol',
+    server: 'Node https',
+    expected: { 'tls/no-protocol-offer': 'warn' },
+    async open() {
+      const { served, reached } = await material();
+      const server = https.createServer({ ...served, ALPNProtocols: ['http/1.1'] }, receiving());
+      server.on('secureConnection', (socket) => {
+        if (socket.alpnProtocol === false) socket.destroy();
+      });
+      return openServer(server, reached);
+    },
+  },
+  {
+    row: 'plain HTTP on the same port',
+    server: 'Node https',
+    expected: { 'tls/plain-http-refused': 'fail' },
+    async open() {
+      const { served, reached } = await material();
+      const secure = https.createServer(served, receiving());
+      const plain = (await import('node:http')).createServer((request, response) => {
+        request.resume().on('end', () => response.end('{}'));
+      });
+      const [behindTls, behindPlain] = await Promise.all([openServer(secure, reached), openServer(plain, reached)]);
+      const front = await open(
+        createServer((socket) => {
+          socket.once('data', (first) => {
+            socket.pause();
+            const { port } = new URL(first[0] === 22 ? behindTls.url : behindPlain.url);
+            const peer = connect({ port: Number(port), host: '127.0.0.1' }, () => {
+              peer.write(first);
+              socket.pipe(peer).pipe(socket);
+            });
+            peer.on('error', () => socket.destroy());
+            socket.on('close', () => peer.destroy());
+          });
+        }),
+      )();
+      const close = async () => void (await Promise.all([front, behindTls, behindPlain].map((each) => each.close())));
+      return { ...front, close };
+    },
+  },
+  {
+    row: 'a client certificate is required, and the partner has none',
+    server: 'Node https',
+    expected: all('inconclusive', DELIVERED),
+    async open() {
+      const { served, reached } = await material();
+      return openNode({ ...served, ca: reached.tls.ca, requestCert: true, rejectUnauthorized: true }, reached);
+    },
+  },
+];
+
+export function protocolCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
+  const rows = [...NODE, ...S_SERVER, ...onNginx(nginx, upstreams), ...SCRIPTED, ...NO_ANSWER, ...CONNECTIONS];
+  return rows.map((row) => ({ ...row, spoken: 'both', suites: ['tls'] }));
+}

@@ -1,0 +1,250 @@
+/** Servers that are as they should be, each in its own way: a run has nothing to complain of. */
+
+import { constants } from 'node:crypto';
+import http2 from 'node:http2';
+import https, { type ServerOptions } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import {
+  type ClientMaterialName,
+  clientMaterial,
+  type ServerFixtureName,
+  serverFixture,
+} from '../../../certs/index.ts';
+import type { Cell, Open } from './cell.ts';
+import type { Expected } from './expected.ts';
+import { serverThatLetsIn } from './expected-of-clients.ts';
+import { rightServer } from './expected-of-server.ts';
+import { CLIENT_NAME, nginxProtocolsOf, type Spoken } from './material.ts';
+import type { Upstreams } from './matrix.ts';
+import type { Nginx } from './servers/nginx.ts';
+import { openNode, openServer, receiving } from './servers/node-server.ts';
+import { openReceiver } from './servers/reference-receiver.ts';
+
+type Row = Omit<Cell, 'suites' | 'spoken'> & Partial<Pick<Cell, 'suites' | 'spoken'>>;
+
+const RSA: ReadonlySet<ServerFixtureName> = new Set(['rsa2048', 'rsa4096']);
+
+/** By its certificate and its versions, in the reference receiver. */
+function certified(name: ServerFixtureName, spoken: Spoken = 'both'): Row {
+  const open = async () => {
+    const { cert, key, ca } = await serverFixture(name);
+    return openReceiver(spoken, { cert, key }, { tls: { ca } });
+  };
+  return {
+    row: name,
+    spoken,
+    server: 'reference receiver',
+    expected: rightServer(spoken, RSA.has(name) ? 'rsa' : 'ec'),
+    // On another server of Node the table of certificates has them too.
+    documentOnly: ['rsa4096', 'direct', 'p384'].includes(name),
+    open,
+  };
+}
+
+const CERTIFIED: readonly Row[] = [
+  certified('rsa2048'),
+  certified('rsa4096'),
+  certified('p256'),
+  certified('p384'),
+  certified('ed25519'),
+  certified('direct'),
+  certified('two-intermediates'),
+  certified('p256', 'TLS 1.2 only'),
+  certified('p256', 'TLS 1.3 only'),
+];
+
+async function material() {
+  const { cert, key, ca } = await serverFixture('p256');
+  return { served: { cert, key }, reached: { tls: { ca } } };
+}
+
+function onNode(row: string, options: ServerOptions, expected: Expected = {}): Row {
+  const open = async () => {
+    const { served, reached } = await material();
+    return openNode({ ...served, ...options }, reached);
+  };
+  return { row, server: 'Node https', expected, open };
+}
+
+/** Two certificates, of which each client gets the one that it can verify. */
+async function openTwo(): Promise<Open> {
+  const [{ served, reached }, rsa] = await Promise.all([material(), serverFixture('rsa2048')]);
+  return openNode({ cert: [rsa.cert, served.cert], key: [rsa.key, served.key] }, reached);
+}
+
+/** A server of many names: without a name it shows the certificate of another. */
+async function openShared(): Promise<Open> {
+  const [{ served, reached }, other] = await Promise.all([material(), serverFixture('wrong-host')]);
+  const right = createSecureContext(served);
+  const SNICallback: ServerOptions['SNICallback'] = (_name, done) => done(null, right);
+  return openNode({ cert: other.cert, key: other.key, SNICallback }, reached);
+}
+
+/** Refuses who does not name it. */
+async function openNamed(): Promise<Open> {
+  const { served, reached } = await material();
+  const server = https.createServer(served, receiving());
+  server.on('secureConnection', (socket) => {
+    if (socket.servername === false) socket.destroy();
+  });
+  return openServer(server, reached);
+}
+
+async function openHttp2(): Promise<Open> {
+  const { served, reached } = await material();
+  const server = http2.createSecureServer({ ...served, allowHTTP1: true });
+  server.on('request', receiving() as unknown as Parameters<typeof server.on>[1]);
+  return openServer(server, reached);
+}
+
+const ON_NODE: readonly Row[] = [
+  { row: 'HTTP/2 as well', server: 'Node http2', expected: {}, open: openHttp2 },
+  onNode('without session tickets', { secureOptions: constants.SSL_OP_NO_TICKET }),
+  onNode('one suite for each version', { ciphers: 'ECDHE-ECDSA-CHACHA20-POLY1305:TLS_CHACHA20_POLY1305_SHA256' }),
+  onNode(
+    'CBC suites alone, over TLS 1.2',
+    { ciphers: 'ECDHE-ECDSA-AES128-SHA256', maxVersion: 'TLSv1.2' },
+    {
+      'tls/tls-1-2-spoken': 'recorded',
+      'tls/tls-1-3-spoken': 'recorded',
+      'tls/tls-1-3-http-1-1': 'not-applicable',
+    },
+  ),
+  {
+    row: 'an RSA certificate beside an elliptic one',
+    server: 'Node https',
+    expected: rightServer('both', 'rsa'),
+    open: openTwo,
+  },
+  onNode('P-384 as its one curve', { ecdhCurve: 'P-384' }),
+  {
+    row: 'another certificate without a name',
+    server: 'Node https',
+    expected: { 'tls/no-server-name': 'recorded' },
+    open: openShared,
+  },
+  {
+    row: 'nothing without a name',
+    server: 'Node https',
+    expected: { 'tls/no-server-name': 'recorded' },
+    open: openNamed,
+  },
+];
+
+/** Right client certificates of each kind. */
+const CLIENTS = {
+  right: 'a P-256 certificate',
+  rsa: 'an RSA certificate',
+  intermediate: 'a certificate of an intermediate',
+  'no-usages': 'a certificate without usages',
+} as const satisfies Partial<Record<ClientMaterialName, string>>;
+const CLIENT_NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
+
+/** With mutual TLS, in Node's server. */
+function mutual(name: ClientMaterialName, what: string, options: ServerOptions = {}): Row {
+  const open = async () => {
+    const [{ served, reached }, right] = await Promise.all([material(), clientMaterial(name)]);
+    const tls = { ...reached.tls, clientCert: right.cert, clientKey: right.key };
+    const asked = { ca: right.authority, requestCert: true, rejectUnauthorized: true };
+    return openNode({ ...served, ...asked, ...options }, { tls }, receiving());
+  };
+  return {
+    row: `mutual TLS, ${what}`,
+    server: 'Node https',
+    suites: ['tls', 'mtls'],
+    expected: withoutFixtures(),
+    documentOnly: name !== 'intermediate',
+    open,
+  };
+}
+
+function mutualReceiver(name: ClientMaterialName, what: string): Row {
+  const open = async () => {
+    const [{ served, reached }, { cert, key, authority }] = await Promise.all([material(), clientMaterial(name)]);
+    const tls = { ...reached.tls, clientCert: cert, clientKey: key };
+    return openReceiver('both', { ...served, ca: authority, clientCertificate: 'required' }, { tls });
+  };
+  return {
+    row: `mutual TLS, ${what}`,
+    server: 'reference receiver',
+    suites: ['tls', 'mtls'],
+    expected: withoutFixtures(),
+    documentOnly: name !== 'intermediate',
+    open,
+  };
+}
+
+/** The partner gave none of the certificates that only its authority can make. */
+const withoutFixtures = (spoken: Spoken = 'both') => serverThatLetsIn([], { spoken, given: [] });
+
+const MUTUAL: readonly Row[] = [
+  ...CLIENT_NAMES.map((name) => mutual(name, CLIENTS[name])),
+  mutual('right', 'without session tickets', { secureOptions: constants.SSL_OP_NO_TICKET }),
+  ...CLIENT_NAMES.map((name) => mutualReceiver(name, CLIENTS[name])),
+];
+
+const SITES: readonly (readonly [
+  row: string,
+  lines: string,
+  more: { readonly http2?: true; readonly mutual?: ClientMaterialName; readonly documentOnly?: boolean },
+  Spoken?,
+])[] = [
+  ['behind nginx', '', {}],
+  ['behind nginx', '', {}, 'TLS 1.2 only'],
+  ['behind nginx', '', {}, 'TLS 1.3 only'],
+  ['behind nginx, HTTP/2 as well', '', { http2: true }],
+  ['behind nginx, without session tickets', 'ssl_session_tickets off;', {}],
+  ['behind nginx, with a session cache', 'ssl_session_cache shared:one:1m;', { mutual: 'right' }],
+  ...CLIENT_NAMES.map(
+    (name) =>
+      [
+        `behind nginx, mutual TLS, ${CLIENTS[name]}`,
+        'ssl_verify_depth 2;',
+        { mutual: name, documentOnly: name !== 'intermediate' },
+      ] as const,
+  ),
+  ['behind nginx, mutual TLS and HTTP/2', '', { mutual: 'right', http2: true }],
+];
+
+function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
+  return SITES.map(([row, lines, { http2: h2, mutual: asked, documentOnly }, spoken = 'both']) => {
+    const port = nginx.add(async () => {
+      const [{ served }, { authority }, behind] = await Promise.all([material(), clientMaterial('right'), plain()]);
+      const verify =
+        asked !== undefined ? `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}") { return 403; }` : '';
+      return {
+        ...served,
+        lines: `${nginxProtocolsOf(spoken)} ${lines} ${verify} location / { proxy_pass http://127.0.0.1:${behind.port}; }`,
+        ...(asked !== undefined && { clientAuthority: authority }),
+        ...(h2 === true && { http2: true as const }),
+      };
+    });
+    const open = async () => {
+      const [{ reached }, { cert, key }] = await Promise.all([material(), clientMaterial(asked ?? 'right')]);
+      const client = asked !== undefined ? { clientCert: cert, clientKey: key } : {};
+      return {
+        url: `https://localhost:${await port()}/hooks`,
+        tls: { ...reached.tls, ...client },
+        close: async () => {},
+      };
+    };
+    return {
+      row,
+      spoken,
+      server: 'nginx',
+      program: 'nginx',
+      suites: asked !== undefined ? ['tls', 'mtls'] : ['tls'],
+      expected: asked !== undefined ? withoutFixtures(spoken) : rightServer(spoken),
+      ...(documentOnly === true && { documentOnly }),
+      open,
+    };
+  });
+}
+
+export function rightCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
+  return [...CERTIFIED, ...ON_NODE, ...MUTUAL, ...behindNginx(nginx, upstreams)].map((row) => ({
+    suites: ['tls'],
+    spoken: 'both',
+    ...row,
+  }));
+}

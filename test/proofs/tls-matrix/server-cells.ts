@@ -1,0 +1,132 @@
+/** Every server certificate, right and wrong, on three servers, over each choice of versions. */
+import { SERVER_FIXTURE_NAMES, type ServerFixtureName, serverFixture } from '../../../certs/index.ts';
+import type { Cell, Open } from './cell.ts';
+import { all, type Expected } from './expected.ts';
+import { DELIVERED, rightServer } from './expected-of-server.ts';
+import { nginxProtocolsOf, protocolsOf, SPOKEN, type Spoken } from './material.ts';
+import type { Upstreams } from './matrix.ts';
+import type { Nginx } from './servers/nginx.ts';
+import { openNode } from './servers/node-server.ts';
+import { openReceiver } from './servers/reference-receiver.ts';
+
+const SERVERS = ['Node https', 'reference receiver', 'nginx'] as const;
+type ServerName = (typeof SERVERS)[number];
+
+interface Fault {
+  /** The one scenario that has to see it, and its verdict. */
+  readonly seen: Expected;
+  /** A right sender does not connect, so what is delivered has no verdict. */
+  readonly untrusted?: true;
+}
+
+const untrusted = (id: string, more: Expected = {}): Fault => ({ seen: { [id]: 'fail', ...more }, untrusted: true });
+const seen = (id: string, word: 'fail' | 'warn' | 'recorded'): Fault => ({ seen: { [id]: word } });
+
+/** From OpenSSL 3.2 on, which Node has since 24, keys of less than 112 bits of security are refused by clients and servers alike. */
+const [major = 0, minor = 0] = process.versions.openssl.split('.').map(Number);
+const REFUSES_WEAK_KEYS = major > 3 || (major === 3 && minor >= 2);
+const weakKey = (id: string): Fault => (REFUSES_WEAK_KEYS ? untrusted(id) : seen(id, 'fail'));
+
+const FAULTS: Readonly<Record<ServerFixtureName, Fault | null>> = {
+  p256: null,
+  direct: null,
+  rsa2048: null,
+  rsa4096: null,
+  p384: null,
+  ed25519: null,
+  'two-intermediates': null,
+  'no-usages': null,
+  expired: untrusted('tls/not-expired'),
+  'not-yet-valid': untrusted('tls/already-valid'),
+  'expires-soon': seen('tls/renewed-in-time', 'warn'),
+  'wrong-host': untrusted('tls/host-name'),
+  'ip-missing': untrusted('tls/host-name'),
+  'cn-only': seen('tls/alternative-name', 'fail'),
+  'unknown-authority': untrusted('tls/trusted-authority'),
+  'same-names-root': untrusted('tls/genuine-issuer'),
+  'issuer-not-authority': untrusted('tls/issuers-may-issue'),
+  sha1: untrusted('tls/signature-hash'),
+  'client-purpose': untrusted('tls/server-purpose'),
+  'expired-intermediate': untrusted('tls/issuers-not-expired'),
+  'weak-intermediate': weakKey('tls/issuers-key-size'),
+  rsa1024: weakKey('tls/key-size'),
+  'path-too-long': untrusted('tls/path-length'),
+  'self-signed': untrusted('tls/not-self-signed'),
+  // Whether the authority would be trusted cannot be told as long as the link to it is missing.
+  'missing-intermediate': untrusted('tls/chain-complete', { 'tls/trusted-authority': 'inconclusive' }),
+  misordered: seen('tls/chain-order', 'warn'),
+  duplicate: seen('tls/chain-once', 'warn'),
+  'unrelated-extra': seen('tls/chain-tidy', 'warn'),
+  'root-sent': seen('tls/root-left-out', 'recorded'),
+};
+
+const RSA: ReadonlySet<ServerFixtureName> = new Set(['rsa2048', 'rsa4096', 'rsa1024']);
+/** What no server loads at its ordinary security level. */
+const NEEDS_LEVEL_0: ReadonlySet<ServerFixtureName> = new Set(['sha1', 'rsa1024', 'weak-intermediate']);
+const LEVEL_0 = 'DEFAULT@SECLEVEL=0';
+
+function expectedOf(name: ServerFixtureName, spoken: Spoken): Expected {
+  const right = rightServer(spoken, RSA.has(name) ? 'rsa' : 'ec');
+  const fault = FAULTS[name];
+  if (fault === null) return right;
+  return { ...right, ...fault.seen, ...(fault.untrusted === true ? all('inconclusive', DELIVERED) : {}) };
+}
+
+/** The receiver has no switch for the security level, and says what OpenSSL says. */
+function refusalOf(name: ServerFixtureName): string | null {
+  if (name === 'sha1') return 'ca md too weak';
+  return REFUSES_WEAK_KEYS && NEEDS_LEVEL_0.has(name) ? 'key too small' : null;
+}
+
+async function openCell(name: ServerFixtureName, server: ServerName, spoken: Spoken, port: () => Promise<number>) {
+  const { cert, key, ca, host } = await serverFixture(name);
+  const reached = { host, tls: { ca } };
+  switch (server) {
+    case 'Node https': {
+      const level = NEEDS_LEVEL_0.has(name) ? { ciphers: LEVEL_0 } : {};
+      return openNode({ cert, key, ...protocolsOf(spoken), ...level }, reached);
+    }
+    case 'reference receiver':
+      return openReceiver(spoken, { cert, key }, reached);
+    case 'nginx': {
+      const open: Open = { url: `https://${host}:${await port()}/hooks`, tls: { ca }, close: async () => {} };
+      return open;
+    }
+  }
+}
+
+/** All three servers take a certificate from the same library, over one version as over both: the tests leave out most of what that repeats. */
+const ON_EACH_SERVER: ReadonlySet<ServerFixtureName> = new Set(['p256', 'rsa2048', 'expired', 'sha1', 'misordered']);
+const OVER_ONE_VERSION: ReadonlySet<ServerFixtureName> = new Set(['p256', 'rsa2048', 'misordered']);
+
+function isTested(name: ServerFixtureName, server: ServerName, spoken: Spoken): boolean {
+  if (spoken === 'both') return server === 'Node https' || ON_EACH_SERVER.has(name);
+  return server === 'Node https' && OVER_ONE_VERSION.has(name);
+}
+
+export function serverCells(nginx: Nginx, { plain }: Upstreams): Cell[] {
+  return SERVER_FIXTURE_NAMES.flatMap((name) =>
+    SERVERS.flatMap((server) =>
+      SPOKEN.map((spoken): Cell => {
+        const level = NEEDS_LEVEL_0.has(name) ? `ssl_ciphers ${LEVEL_0};` : '';
+        const site = async () => {
+          const [{ cert, key }, { port }] = await Promise.all([serverFixture(name), plain()]);
+          const lines = `${nginxProtocolsOf(spoken)} ${level} location / { proxy_pass http://127.0.0.1:${port}; }`;
+          return { cert, key, lines };
+        };
+        const refusal = server === 'reference receiver' ? refusalOf(name) : null;
+        const port = server === 'nginx' ? nginx.add(site) : async () => 0;
+        return {
+          row: name,
+          server,
+          spoken,
+          ...(server === 'nginx' && { program: 'nginx' as const }),
+          ...(!isTested(name, server, spoken) && { documentOnly: true }),
+          suites: ['tls'],
+          expected: refusal === null ? expectedOf(name, spoken) : { cannotServe: refusal },
+          open: () => openCell(name, server, spoken, port),
+        };
+      }),
+    ),
+  );
+}
