@@ -13,8 +13,8 @@ import {
   ofOutages,
   ofRefusalStatus,
 } from './run-findings.ts';
+import { faultOfMistake } from './signing-trials.ts';
 import { guessStack, type KnownStack, type Stack } from './stack.ts';
-import { mutantOf } from './wrong-encodings.ts';
 
 interface ToDiagnose {
   readonly results: readonly ScenarioResult[];
@@ -113,7 +113,7 @@ function explainShutGate(finding: Finding | null, seen: Omit<Seen, 'outages'>): 
     fix,
     stack: null,
   };
-  const known = dictionary.faults.find(({ name }) => name === mutantOf(fault));
+  const known = dictionary.faults.find(({ name }) => name === faultOfMistake(fault));
   if (known !== undefined) return [knownAs(known, own, stack)];
   const fits = named.length === 1 && nearest !== undefined && nearest.alike.length < 2;
   if (!fits || nearest.agreement < nearest.outcomes * FITS) return [own];

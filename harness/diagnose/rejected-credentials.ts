@@ -1,18 +1,17 @@
 /**
- * When the plain valid delivery is refused, signs it the ways in which real receivers get it wrong, and says which one the endpoint wants.
- * Every try is a delivery with one thing changed, like any probe.
+ * When the plain valid delivery is rejected, sends it with each signing mistake and with other header names, and reports which one
+ * the endpoint accepts. Every trial is a delivery with one thing changed, like any probe.
  */
 import {
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
   type HeaderLine,
-  type JsonValue,
   sameHeaderName,
 } from '../../contract/index.ts';
 import type { AddressChange, Change } from '../../scenarios/index.ts';
 import type { Attempt, Partner } from '../sender/index.ts';
 import type { Finding } from './preflight-findings.ts';
-import { wrongEncodings } from './wrong-encodings.ts';
+import { signingTrials } from './signing-trials.ts';
 
 /** Sends the plain valid delivery with a change, and gives the answer. */
 type SendChanged = (change: Change) => Promise<Attempt>;
@@ -21,17 +20,11 @@ interface Trial extends Finding {
   readonly change: Change;
 }
 
-/**
- * A body that no serialiser writes again as it is, so that it shows which bytes are signed: spaces behind commas and colons, a slash and a
- * letter outside ASCII in a text, a line feed at the end. The notification is as valid as before.
- */
-function telling(value: JsonValue): Uint8Array {
-  const text = JSON.stringify(value, null, 1).replace(/\n */g, ' ');
-  return Buffer.from(`${text.replace('test memo', 'test/m\u00e9mo')}\n`, 'utf8');
-}
+/** The encodings of a digest differ where this stands. */
+const showsEncoding = (signature: string) => signature.includes('+');
 
-/** Base64 and its URL-safe spelling only differ where one of these stands. */
-const tellsSpelling = (right: string) => /[+/]/.test(right);
+/** For so long the rare mistakes are tried, after the likely ones. */
+const RARE_MISTAKES_MS = 15_000;
 
 const SIGNATURE_HEADERS = [
   'X-Signature',
@@ -67,27 +60,18 @@ function otherHeader(kind: 'signature' | 'API key', configured: string, name: st
   };
 }
 
-function trialsFor(partner: Partner): Trial[] {
+/** The usual mistakes and other header names, and the mistakes that are tried last. */
+function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
   const { signing, apiKey } = partner;
   const trials: Trial[] = [];
+  const rare: Trial[] = [];
   if (signing !== undefined) {
     const header = signing.header ?? DEFAULT_SIGNATURE_HEADER;
-    // Some ways do not apply to this secret; without a value the header would be left out, which is another fault. Several samples, because
-    // some spellings of some digests are alike.
-    const samples = Array.from({ length: 16 }, (_, at) => telling({ id: 'test memo', type: 'CAAS', at, data: {} }));
     const more = { url: partner.url, ...(apiKey === undefined ? {} : { apiKey: apiKey.value }) };
-    for (const { fault, title, why, fix, sign } of wrongEncodings(signing.secret, more)) {
-      if (samples.every((sample) => sign(sample) === undefined)) continue;
-      trials.push({
-        fault,
-        title: title.replace(/\.$/, ''),
-        why,
-        fix,
-        change: {
-          serialise: telling,
-          sign: { label: title, make: (body) => sign(body), suits: tellsSpelling },
-        },
-      });
+    for (const trial of signingTrials({ secret: signing.secret, ...more })) {
+      const { fault, title, why, fix, serialise, sign } = trial;
+      const change = { serialise, sign: { label: title, make: sign, suits: showsEncoding } };
+      (trial.likely ? trials : rare).push({ fault, title: title.replace(/\.$/, ''), why, fix, change });
     }
     const names = [DEFAULT_SIGNATURE_HEADER, ...SIGNATURE_HEADERS].filter((name) => !sameHeaderName(name, header));
     trials.push(...names.map((name) => otherHeader('signature', header, name)));
@@ -99,21 +83,24 @@ function trialsFor(partner: Partner): Trial[] {
       ...names.map((name) => otherHeader('API key', header, name, name === 'Authorization' ? 'Bearer ' : undefined)),
     );
   }
-  return trials;
+  return { trials, rare };
 }
 
 /**
- * Tries the known mistakes until one is accepted. Null when none is: then secret or key differ, or something else refuses.
- * `stop` ends it early.
+ * Tries the known mistakes until one is accepted. Null when none is: the secret or the key differs, or the rejection has another
+ * reason. `stop` ends it early.
  */
 export async function explainRefusal(
   partner: Partner,
   send: SendChanged,
   stop: () => boolean,
 ): Promise<(Finding & { tried: number }) | null> {
+  const { trials, rare } = trialsFor(partner);
   let tried = 0;
-  for (const { change, ...finding } of trialsFor(partner)) {
-    if (stop()) return null;
+  let rareUntil = Number.POSITIVE_INFINITY;
+  for (const { change, ...finding } of [...trials, ...rare]) {
+    if (tried === trials.length) rareUntil = performance.now() + RARE_MISTAKES_MS;
+    if (stop() || performance.now() > rareUntil) return null;
     tried++;
     const attempt = await send(change);
     if (attempt.answer?.status === 200) return { ...finding, tried };

@@ -1,6 +1,6 @@
 /** Mutants that verify other input than the raw body, alone or as a fallback. */
+import { PHP, PYTHON, PYTHON_COMPACT, rewriteJson } from '../../contract/signing/index.ts';
 import type { StageFault } from './fault.ts';
-import { escaped, type JsonStyle, phpNumber, pythonNumber, rewriteJson } from './json-rewriting.ts';
 import { rawBytes, verifyingOver } from './raw-body-replacements.ts';
 
 const RAW_BODY = {
@@ -22,10 +22,6 @@ function rawOr(other: (text: string) => string | Uint8Array): StageFault['replac
     }
   });
 }
-
-const COMPACT: JsonStyle['separators'] = [',', ':'];
-
-const ascii = (text: string) => escaped(JSON.stringify(text), /[\u007f-\uffff]/g);
 
 const dataOf = (text: string) => JSON.stringify((JSON.parse(text) as { data: unknown }).data);
 
@@ -58,7 +54,7 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     seen: 'Python receivers whose tests sign json.dumps(...), with a check that was loosened for the tests.',
     why: 'Production accepts a form that the service never signs, only to make a test pass.',
     fix: ONLY_RAW,
-    replace: rawOr((text) => rewriteJson(text, { separators: [', ', ': '], number: pythonNumber, string: ascii })),
+    replace: rawOr((text) => rewriteJson(text, PYTHON)),
   },
   {
     ...RAW_BODY,
@@ -67,9 +63,7 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     seen: 'Receivers for several senders, one of which signs a canonical form.',
     why: 'One secret has two schemes: what is signed under one is accepted under the other.',
     fix: ONLY_RAW,
-    replace: rawOr((text) =>
-      rewriteJson(text, { separators: COMPACT, sortKeys: true, number: pythonNumber, string: JSON.stringify }),
-    ),
+    replace: rawOr((text) => rewriteJson(text, { ...PYTHON_COMPACT, sortKeys: true })),
   },
   {
     ...RAW_BODY,
@@ -78,14 +72,7 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     seen: 'PHP plugins that moved to php://input and kept the old check as a fallback.',
     why: 'It accepts a form that the service never signs, and keeps the old fault in the code.',
     fix: ONLY_RAW,
-    replace: rawOr((text) =>
-      rewriteJson(text, {
-        separators: COMPACT,
-        emptyObject: '[]',
-        number: phpNumber,
-        string: (value) => ascii(value).replaceAll('/', '\\/'),
-      }),
-    ),
+    replace: rawOr((text) => rewriteJson(text, PHP)),
   },
   {
     ...RAW_BODY,

@@ -1,14 +1,18 @@
 /** Mutants that verify the signature over a body that was parsed and re-serialised, or whose text was rewritten. */
-import type { StageFault } from './fault.ts';
 import {
-  encodable,
-  escaped,
-  type JsonStyle,
-  phpNumber,
-  pythonNumber,
+  escapeUnicode,
+  GO_MAP,
+  type JsonDialect,
+  PHP,
+  PHP_UNESCAPED,
+  PYTHON,
+  PYTHON_COMPACT,
+  PYTHON_COMPACT_ASCII,
+  RUBY,
+  requireEncodable,
   rewriteJson,
-  rubyNumber,
-} from './json-rewriting.ts';
+} from '../../contract/signing/index.ts';
+import type { StageFault } from './fault.ts';
 import { RAW_BYTES, rawBytes, readingText, verifyingOver } from './raw-body-replacements.ts';
 
 const LANGUAGE = {
@@ -18,30 +22,19 @@ const LANGUAGE = {
   stage: 'verifySignature',
 } as const;
 
-const COMPACT: JsonStyle['separators'] = [',', ':'];
+const over = (style: JsonDialect) =>
+  verifyingOver((body) => [Buffer.from(rewriteJson(requireEncodable(body.toString('utf8')), style))]);
 
-const ascii = (text: string) => escaped(JSON.stringify(text), /[\u007f-\uffff]/g);
-
-const over = (style: JsonStyle) =>
-  verifyingOver((body) => [Buffer.from(rewriteJson(encodable(body.toString('utf8')), style))]);
-
-const DOTNET: JsonStyle = {
-  separators: COMPACT,
+const DOTNET: JsonDialect = {
+  separators: [',', ':'],
   number: (source) => source,
   string: (text) =>
-    `"${escaped(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '\\u0022'), /[\u007f-\uffff<>&'+`]/g, true)}"`,
-};
-
-const GO: JsonStyle = {
-  separators: COMPACT,
-  sortKeys: true,
-  number: (source) => JSON.stringify(Number(source)),
-  string: (text) => escaped(JSON.stringify(text), /[<>&\u2028\u2029]/g),
+    `"${escapeUnicode(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '\\u0022'), /[\u007f-\uffff<>&'+`]/g, true)}"`,
 };
 
 /** Go compacts a json.RawMessage: white space goes, HTML is escaped, and the tokens stay as they were. */
 function compactedByGo(json: string): string {
-  return escaped(
+  return escapeUnicode(
     json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, text?: string) => text ?? ''),
     /[<>&\u2028\u2029]/g,
   );
@@ -130,7 +123,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Flask and Django views that start from request.json or json.loads, because the body is available as a dict.',
     why: 'Every delivery of this service is rejected: it sends compact JSON.',
     fix: rawBytes('Verify the bytes that arrived, never the output of json.dumps.'),
-    replace: over({ separators: [', ', ': '], number: pythonNumber, string: ascii }),
+    replace: over(PYTHON),
   },
   {
     ...LANGUAGE,
@@ -141,11 +134,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'written back.',
     why: 'Sample deliveries pass. The first exponent, escape or space in the body makes a valid signature look invalid.',
     fix: rawBytes('Do not adapt the output of a JSON library to the sender: verify the bytes that arrived.'),
-    replace: over({
-      separators: COMPACT,
-      number: pythonNumber,
-      string: (text) => JSON.stringify(encodable(text)),
-    }),
+    replace: over(PYTHON_COMPACT),
   },
   {
     ...LANGUAGE,
@@ -154,7 +143,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Python with sort_keys=True, maps in Go, and canonical JSON from another signature scheme.',
     why: 'The sender does not sort keys, so every real delivery is rejected.',
     fix: rawBytes('Remove the canonical form: this scheme signs the bytes as they are sent.'),
-    replace: over({ separators: COMPACT, sortKeys: true, number: pythonNumber, string: ascii }),
+    replace: over({ ...PYTHON_COMPACT_ASCII, sortKeys: true }),
   },
   {
     ...LANGUAGE,
@@ -163,7 +152,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Handlers that decode into map[string]any and marshal it again for the check.',
     why: 'Go writes map keys in alphabetical order, so no delivery verifies.',
     fix: rawBytes('Keep the result of io.ReadAll, and verify it before json.Unmarshal.'),
-    replace: over(GO),
+    replace: over(GO_MAP),
   },
   {
     ...LANGUAGE,
@@ -174,7 +163,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'Ordinary deliveries pass. Whitespace, <, > and & in texts, another key order or a new envelope field break ' +
       'the check.',
     fix: rawBytes('Keep the result of io.ReadAll, and verify it before json.Unmarshal.'),
-    replace: verifyingOver((body) => [Buffer.from(inGoStruct(encodable(body.toString('utf8'))))]),
+    replace: verifyingOver((body) => [Buffer.from(inGoStruct(requireEncodable(body.toString('utf8'))))]),
   },
   {
     ...LANGUAGE,
@@ -183,12 +172,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'PHP plugins, and frameworks whose request object offers the body as an array first.',
     why: 'Simple bodies pass. A slash, an accented character or an empty object makes a valid signature look invalid.',
     fix: rawBytes('Verify file_get_contents("php://input"), which returns the bytes that arrived.'),
-    replace: over({
-      separators: COMPACT,
-      emptyObject: '[]',
-      number: phpNumber,
-      string: (text) => escaped(JSON.stringify(encodable(text)), /[\u0080-\uffff]/g).replaceAll('/', '\\/'),
-    }),
+    replace: over(PHP),
   },
   {
     ...LANGUAGE,
@@ -199,12 +183,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'The two flags fix the two differences that were noticed. Numbers, empty objects, escapes and whitespace ' +
       'still differ.',
     fix: rawBytes('Remove json_encode from the check instead of adding flags: verify php://input.'),
-    replace: over({
-      separators: COMPACT,
-      emptyObject: '[]',
-      number: phpNumber,
-      string: (text) => escaped(JSON.stringify(encodable(text)), /[\u2028\u2029]/g),
-    }),
+    replace: over(PHP_UNESCAPED),
   },
   {
     ...LANGUAGE,
@@ -213,11 +192,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Rails controllers that sign params.to_json, and Rack middleware that replaces the body with a hash.',
     why: 'It works only while the sender writes JSON as Ruby does. Fractions, exponents, escapes and spaces change.',
     fix: rawBytes('Use request.raw_post or request.body.read instead of the params.'),
-    replace: over({
-      separators: COMPACT,
-      number: rubyNumber,
-      string: (text) => JSON.stringify(encodable(text)),
-    }),
+    replace: over(RUBY),
   },
   {
     ...LANGUAGE,
@@ -341,7 +316,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'SDKs that imitate the escapes of Python or PHP with a regular expression.',
     why: 'Deliveries with an unescaped letter outside ASCII are rejected.',
     fix: rawBytes('Do not imitate how a sender escapes: verify the bytes that arrived.'),
-    replace: readingText((text) => escaped(text, /[\u0080-\uffff]/g)),
+    replace: readingText((text) => escapeUnicode(text, /[\u0080-\uffff]/g)),
   },
   {
     ...SPELLING,

@@ -1,5 +1,6 @@
 /** Replacements for the sign stage: the ways in which a signature is wrong, or merely spelt differently. */
 import { createHash, createHmac } from 'node:crypto';
+import { signBody } from '../../contract/signing/index.ts';
 import type { Kit, SignChange } from '../scenario.ts';
 import { RIGHT_SIGNATURE, shellWord, signatureUnder } from './signing-shell.ts';
 
@@ -68,6 +69,11 @@ export function signedOver(
 ): SignChange {
   const shell = before === undefined ? undefined : `${before} | ${RIGHT_SIGNATURE}`;
   return signChange(label, (body, kit) => kit.sign(bytes(body, kit)), shell);
+}
+
+/** Signs with a mistake of the table of signing mistakes. */
+export function signedMistakenly(label: string, mistake: string): SignChange {
+  return signChange(label, (body, kit) => signBody(body, kit.secret, mistake), undefined);
 }
 
 /** Sends a value that is derived from the right signature. */

@@ -1,6 +1,5 @@
 import { asciiOnly, compact, rewritten, type Serialiser, spacedOut, spelt, utf8 } from '../changes/bytes.ts';
-import { asJavaScript, asPhp, asPrettyJavaScript, asPython, asSorted } from '../changes/reserialising.ts';
-import { signedOver } from '../changes/signing.ts';
+import { signedMistakenly, signedOver } from '../changes/signing.ts';
 import { refused, refusedMalformed } from '../expectations.ts';
 import type { ProbeScenario } from '../scenario.ts';
 
@@ -22,7 +21,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     title: 'Refuses a signature over JSON.stringify of the parsed body (an odd body, wrongly signed)',
     change: {
       serialise: rewritten((json) => `${spacedOut(json)}\n`),
-      sign: signedOver('what JSON.stringify makes of the body', asJavaScript),
+      sign: signedMistakenly('what JSON.stringify makes of the body', 'reserialised-json'),
     },
     why: 'A receiver that tries the raw body first and then JSON.stringify passes every other check and still accepts bytes that nobody signed.',
     fix: 'Remove the fallback to the re-serialised body: the raw bytes are the only input.',
@@ -31,7 +30,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     ...base,
     id: 'raw-body/mirror-pretty',
     title: 'Refuses a signature over the indented form of the body',
-    change: { sign: signedOver('the body indented by two spaces', asPrettyJavaScript) },
+    change: { sign: signedMistakenly('the body indented by two spaces', 'pretty-json-2') },
     why: 'A pretty-printed form in the check comes from a copied example; bodies that differ in layout then share a signature.',
     fix: 'Drop JSON.stringify(body, null, 2) from the check.',
   },
@@ -39,7 +38,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     ...base,
     id: 'raw-body/mirror-python',
     title: 'Refuses a signature over json.dumps of the parsed body',
-    change: { sign: signedOver('what json.dumps makes of the body', asPython) },
+    change: { sign: signedMistakenly('what json.dumps makes of the body', 'python-json') },
     why: 'The check takes a Python rendering for the body: every text with that content verifies, whatever its bytes are.',
     fix: 'Give hmac.new the result of request.get_data() and not of json.dumps.',
   },
@@ -47,7 +46,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     ...base,
     id: 'raw-body/mirror-sorted',
     title: 'Refuses a signature over the body with sorted keys',
-    change: { sign: signedOver('the body with its keys sorted', asSorted) },
+    change: { sign: signedMistakenly('the body with its keys sorted', 'sorted-json') },
     why: 'A canonical form is another signature scheme. Two canonicalisers that differ in one detail refuse real deliveries.',
     fix: 'Do not canonicalise (sort_keys, JCS): this scheme signs bytes.',
   },
@@ -57,7 +56,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     title: 'Refuses a signature over json_encode of the parsed body (a body with slashes, wrongly signed)',
     change: {
       serialise: spelt(MEMO, '"memo/1/2"'),
-      sign: signedOver('what json_encode makes of the body', asPhp),
+      sign: signedMistakenly('what json_encode makes of the body', 'php-json'),
     },
     why: 'A check that escapes slashes by itself accepts a body that was never signed in that form.',
     fix: 'Use the raw input, and no json_encode with whatever flags.',

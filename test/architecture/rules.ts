@@ -19,6 +19,8 @@ const DOORS: readonly Import[] = [
 /** Single files behind a room's public face that others may import: they keep zod or YAML out of the way of a quick start. */
 const SINGLE_FILES: ReadonlySet<string> = new Set([
   'contract/hookproof-error.ts',
+  'contract/secret-spellings.ts',
+  'contract/signing/index.ts',
   'harness/certify/revision.ts',
   'harness/config/nearest-name.ts',
   'harness/diagnose/stack.ts',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emittedNotification, kindOf, NOTIFICATION_KINDS } from '../../contract/index.ts';
-import { explainSignature } from '../../harness/offline/index.ts';
+import { explainSignature } from '../../contract/signing/index.ts';
 import { verifySignature } from '../../receiver/index.ts';
 import { lacks } from '../setup/programs.ts';
 

@@ -1,7 +1,7 @@
 /** `hookproof sign`: the signature of a body, offline. */
 import { HookproofError } from '../../../contract/index.ts';
 import { nearestName } from '../../config/index.ts';
-import { SIGNATURE_VARIANTS, signBody } from '../../offline/index.ts';
+import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
 import { readInput } from '../input.ts';
 import { requiredSecret } from '../secret.ts';
 
@@ -11,10 +11,10 @@ export async function signCommand(
 ): Promise<number> {
   if (flags.as === 'list') {
     process.stdout.write('base64                     the right way\n');
-    for (const { name, title } of SIGNATURE_VARIANTS) process.stdout.write(`${name.padEnd(27)}${title}\n`);
+    for (const { name, title } of SIGNING_MISTAKES) process.stdout.write(`${name.padEnd(27)}${title}\n`);
     return 0;
   }
-  const names = ['base64', ...SIGNATURE_VARIANTS.map(({ name }) => name)];
+  const names = ['base64', ...SIGNING_MISTAKES.map(({ name }) => name)];
   if (!names.includes(flags.as)) {
     const near = nearestName(flags.as, names);
     throw new HookproofError('SIGN_UNKNOWN_SPELLING', `--as "${flags.as}" is not known`, {

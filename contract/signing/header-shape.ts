@@ -1,0 +1,147 @@
+/** What a signature header looks like, before any key is used: whether it can be a signature, and what is around it. */
+
+/** Something unusual about a signature header. It never quotes the value. */
+export interface HeaderFinding {
+  readonly name: string;
+  readonly title: string;
+  readonly fix: string;
+}
+
+/** A value to compare with, and what was removed from the header to get it. */
+export interface HeaderCandidate {
+  readonly value: string;
+  readonly removed: HeaderFinding | undefined;
+}
+
+export interface HeaderShape {
+  readonly findings: readonly HeaderFinding[];
+  /** The whole value first, then without what seems to be around it. */
+  readonly candidates: readonly HeaderCandidate[];
+}
+
+/** So many parts of a header with several values are compared. */
+const MAX_PARTS = 100;
+
+const FINDING = {
+  empty: {
+    name: 'empty-header',
+    title: 'The header is empty.',
+    fix: 'Check the name of the header, and that signing is turned on for this endpoint.',
+  },
+  outerSpace: {
+    name: 'outer-white-space',
+    title: 'There is white space around the value. HTTP removes it, so it was ignored.',
+    fix: 'Remove it when the value is passed by hand.',
+  },
+  innerSpace: {
+    name: 'inner-white-space',
+    title: 'There is white space within the value.',
+    fix: 'Use a base64 encoder that does not break lines (Base64.strict_encode64 in Ruby, base64 -w0 in a shell).',
+  },
+  headerName: {
+    name: 'header-name-included',
+    title: 'The value starts with the name of a header and a colon.',
+    fix: 'Pass the value only.',
+  },
+  quoted: { name: 'quoted-header', title: 'There are quotes around the value.', fix: 'Send the value without quotes.' },
+  prefix: {
+    name: 'prefixed-header',
+    title: 'The value has a label before it, such as "v1," or "sha256=".',
+    fix: 'The header holds the base64 text and nothing else: no scheme, version or time before it.',
+  },
+  several: {
+    name: 'several-values',
+    title: 'The header holds several values, or occurs several times.',
+    fix: 'Send one signature. Two lines of the same header reach most receivers joined by a comma.',
+  },
+  notAscii: {
+    name: 'not-ascii',
+    title: 'The value has characters outside ASCII.',
+    fix: 'A signature has only A-Z, a-z, 0-9, "+", "/" and "=".',
+  },
+  hex: {
+    name: 'looks-like-hex',
+    title: 'The value looks like hexadecimal.',
+    fix: 'The signature is standard base64 of the raw digest.',
+  },
+  urlAlphabet: {
+    name: 'looks-like-base64url',
+    title: 'The value is in the URL-safe base64 alphabet ("-" and "_").',
+    fix: 'Use the standard alphabet ("+" and "/").',
+  },
+  unpadded: {
+    name: 'no-padding',
+    title: 'The value has the length of a SHA-256 signature without its "=" padding.',
+    fix: 'Keep the padding: the signature has 44 characters and ends in "=".',
+  },
+  notBase64: {
+    name: 'not-base64',
+    title: 'The value is not standard base64.',
+    fix: 'The signature is standard base64 of the raw digest.',
+  },
+  length: {
+    name: 'wrong-length',
+    title: 'The value is base64, but not of 32 bytes.',
+    fix: 'An HMAC-SHA256 has 32 bytes, which are 44 characters of base64. Check the hash function, and that nothing is cut off.',
+  },
+} as const satisfies Record<string, HeaderFinding>;
+
+/** Describes a signature header. Pure, and without any secret. Several lines of the header are joined by ", ". */
+export function headerShape(header: string): HeaderShape {
+  const value = header.trim();
+  const findings: HeaderFinding[] = [];
+  const candidates: HeaderCandidate[] = [{ value, removed: undefined }];
+  if (value !== header) findings.push(FINDING.outerSpace);
+  if (value === '') return { findings: [...findings, FINDING.empty], candidates: [] };
+  const parts = partsOf(value);
+  for (const { finding, values } of parts) {
+    findings.push(finding);
+    for (const part of values) if (part !== '') candidates.push({ value: part, removed: finding });
+  }
+  const alphabet = alphabetFinding(parts[0]?.values.at(-1) ?? value);
+  if (alphabet) findings.push(alphabet);
+  return { findings, candidates };
+}
+
+interface Part {
+  readonly finding: HeaderFinding;
+  readonly values: readonly string[];
+}
+
+/** What remains of a header value without one thing around it, for each thing that is there. */
+function partsOf(value: string): Part[] {
+  const parts: Part[] = [];
+  const name = /^[\w-]+:\s+(.*)$/s.exec(value);
+  if (name) parts.push({ finding: FINDING.headerName, values: [name[1] ?? ''] });
+  const unquoted = withoutQuotes(value);
+  if (unquoted !== value) parts.push({ finding: FINDING.quoted, values: [unquoted] });
+  const unlabelled = withoutLabel(value);
+  if (unlabelled !== value) parts.push({ finding: FINDING.prefix, values: [unlabelled] });
+  const pieces = value.split(/[,;]\s*|\s+(?=v\d)/).filter((piece) => piece !== '');
+  if (/^t=\d+/.test(value)) {
+    parts.push({ finding: FINDING.prefix, values: pieces.slice(1).map(withoutLabel) });
+  } else if (pieces[0] !== value && !(unlabelled !== value && pieces.length === 2)) {
+    const values = pieces.slice(0, MAX_PARTS).flatMap((piece) => [piece, withoutQuotes(piece), withoutLabel(piece)]);
+    parts.push({ finding: FINDING.several, values });
+  }
+  if (/\s/.test(value)) parts.push({ finding: FINDING.innerSpace, values: [value.replace(/\s+/g, '')] });
+  return parts;
+}
+
+function withoutQuotes(value: string): string {
+  return value.replace(/^(["'])(.*)\1$/s, '$2');
+}
+
+/** Labels are joined to the value by one of `,=: `; base64 itself has neither commas nor spaces. */
+function withoutLabel(value: string): string {
+  return value.replace(/^(?:v\d+[,=]|(?:sha-?\d+|hmac-?sha-?\d+|hmac|signature|sig|s|bearer)[=: ]\s*)/i, '');
+}
+
+function alphabetFinding(value: string): HeaderFinding | undefined {
+  if (/[^\0-\x7f]/.test(value)) return FINDING.notAscii;
+  if (/^(?:[0-9a-f]{2}){16,}$/i.test(value)) return FINDING.hex;
+  if (/^[A-Za-z0-9_-]*[_-][A-Za-z0-9_-]*={0,2}$/.test(value)) return FINDING.urlAlphabet;
+  if (/^[A-Za-z0-9+/]{43}$/.test(value)) return FINDING.unpadded;
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value)) return FINDING.notBase64;
+  return Buffer.from(value, 'base64').length === 32 ? undefined : FINDING.length;
+}

@@ -1,0 +1,34 @@
+/**
+ * How a delivery is signed, and the ways in which it is signed incorrectly. A module of its own: a receiver that only verifies
+ * signatures does not need it.
+ */
+export { explainSignature, type SignatureReport } from './explain-signature.ts';
+export { findMistakes, foundTexts } from './find-mistakes.ts';
+export { type HeaderFinding, headerShape } from './header-shape.ts';
+export {
+  escapeUnicode,
+  GO_MAP,
+  JAVASCRIPT_SORTED,
+  type JsonDialect,
+  PHP,
+  PHP_UNESCAPED,
+  PYTHON,
+  PYTHON_COMPACT,
+  PYTHON_COMPACT_ASCII,
+  RUBY,
+  requireEncodable,
+  rewriteJson,
+} from './json-dialects.ts';
+export type { MistakeText, SigningInput } from './mistake.ts';
+export {
+  type Explanation,
+  explainMistakes,
+  listMistakes,
+  mistakesNamed,
+  SIGNING_MISTAKES,
+  type SigningMistake,
+  sentence,
+  signBody,
+  signMistakenly,
+} from './mistakes.ts';
+export { signatureOf } from './sign.ts';

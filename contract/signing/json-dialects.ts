@@ -1,0 +1,213 @@
+/**
+ * How common platforms write JSON: spacing, escapes, numbers and the order of keys. A body that is parsed and serialised again
+ * comes out in the dialect of the platform, and a signature over that text does not fit the bytes that were sent.
+ *
+ * `JSON.parse` loses how a number was written (`1.0`, integers of 20 digits), so numbers keep their source text here.
+ */
+
+export interface JsonDialect {
+  /** Between two members or items, and after a key. */
+  readonly separators: readonly [item: string, key: string];
+  /** By code point, as Python, Go and Ruby sort. */
+  readonly sortKeys?: boolean;
+  /** `{}` by default. PHP's associative arrays cannot tell an empty object from an empty list. */
+  readonly emptyObject?: string;
+  /** Writes a number from its source text. Throws RangeError when the platform cannot write it. */
+  readonly number: (source: string) => string;
+  /** Writes a string with its quotes. Throws RangeError when the platform cannot write it. */
+  readonly string: (value: string) => string;
+}
+
+/** A parsed value. Of a repeated key, the last value is kept at the position of the first. */
+export type JsonNode =
+  | { readonly kind: 'number'; readonly source: string }
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'literal'; readonly source: string }
+  | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
+  | { readonly kind: 'object'; readonly entries: ReadonlyMap<string, JsonNode> };
+
+/**
+ * Parses a JSON text and writes it in a dialect. Throws SyntaxError when the text is not JSON, and RangeError when the platform
+ * cannot write it.
+ */
+export function rewriteJson(text: string, dialect: JsonDialect): string {
+  return writeJson(parseJson(text), dialect);
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
+
+/** Throws SyntaxError when the text is not JSON, and RangeError when it is nested deeper than `maxDepth`. */
+export function parseJson(text: string, maxDepth = Number.POSITIVE_INFINITY): JsonNode {
+  JSON.parse(text); // The strict check, on which the walk over the tokens relies.
+  const tokens = text.match(TOKEN) ?? [];
+  let at = 0;
+
+  function value(depth: number): JsonNode {
+    if (depth > maxDepth) throw new RangeError(`nested deeper than ${maxDepth}`);
+    const token = tokens[at++] ?? '';
+    if (token === '[') return { kind: 'array', items: items(depth + 1) };
+    if (token === '{') return { kind: 'object', entries: entries(depth + 1) };
+    if (token.startsWith('"')) return { kind: 'string', value: JSON.parse(token) };
+    return { kind: /^[tfn]/.test(token) ? 'literal' : 'number', source: token };
+  }
+
+  function items(depth: number): JsonNode[] {
+    const found: JsonNode[] = [];
+    while (tokens[at] !== ']') {
+      found.push(value(depth));
+      if (tokens[at] === ',') at++;
+    }
+    at++;
+    return found;
+  }
+
+  function entries(depth: number): Map<string, JsonNode> {
+    const found = new Map<string, JsonNode>();
+    while (tokens[at] !== '}') {
+      const key: string = JSON.parse(tokens[at] ?? '""');
+      at += 2; // The key and its colon.
+      found.set(key, value(depth));
+      if (tokens[at] === ',') at++;
+    }
+    at++;
+    return found;
+  }
+
+  return value(0);
+}
+
+export function writeJson(node: JsonNode, dialect: JsonDialect): string {
+  const [item, colon] = dialect.separators;
+  switch (node.kind) {
+    case 'number':
+      return dialect.number(node.source);
+    case 'literal':
+      return node.source;
+    case 'string':
+      return dialect.string(node.value);
+    case 'array':
+      return `[${node.items.map((inner) => writeJson(inner, dialect)).join(item)}]`;
+    case 'object': {
+      if (node.entries.size === 0) return dialect.emptyObject ?? '{}';
+      const entries = dialect.sortKeys === true ? [...node.entries].sort(byCodePoint) : [...node.entries];
+      const members = entries.map(([key, inner]) => `${dialect.string(key)}${colon}${writeJson(inner, dialect)}`);
+      return `{${members.join(item)}}`;
+    }
+  }
+}
+
+function byCodePoint([a]: readonly [string, JsonNode], [b]: readonly [string, JsonNode]): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Every match as `\uXXXX`. */
+export function escapeUnicode(json: string, which: RegExp, upperCase = false): string {
+  return json.replace(which, (unit) => {
+    const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${upperCase ? digits.toUpperCase() : digits}`;
+  });
+}
+
+/** The same text. Throws RangeError for half of a surrogate pair: it has no form in UTF-8, and many platforms throw. */
+export function requireEncodable(text: string): string {
+  if (/\p{Surrogate}/u.test(text)) throw new RangeError('half of a surrogate pair');
+  return text;
+}
+
+const isInteger = (source: string): boolean => /^-?\d+$/.test(source);
+
+/** A finite number as its shortest digits and its power of ten. */
+function scientific(value: number): [digits: string, power: number] {
+  const [digits = '', power = '0'] = value.toExponential().split('e');
+  return [digits, Number(power)];
+}
+
+function exponent(power: number): string {
+  return `e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+}
+
+function finite(source: string): number {
+  const value = Number(source);
+  if (!Number.isFinite(value)) throw new RangeError('a number that is out of range');
+  return value;
+}
+
+const javascriptNumber = (source: string): string => JSON.stringify(Number(source));
+
+/** Integers of any size stay. A float is written in its shortest form, always with a point or an exponent. */
+function pythonNumber(source: string): string {
+  if (isInteger(source)) return BigInt(source).toString();
+  const value = Number(source);
+  if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
+  if (Object.is(value, -0)) return '-0.0';
+  const [digits, power] = scientific(value);
+  if (value !== 0 && (power < -4 || power >= 16)) return `${digits}${exponent(power)}`;
+  // In this range JavaScript writes no exponent.
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
+/** Like Python, with a point in every mantissa. Infinity cannot be written. */
+function rubyNumber(source: string): string {
+  if (isInteger(source)) return BigInt(source).toString();
+  const value = finite(source);
+  const [digits, power] = scientific(value);
+  if (value === 0 || (power >= -4 && power < 16)) return pythonNumber(source);
+  return `${digits.includes('.') ? digits : `${digits}.0`}${exponent(power)}`;
+}
+
+/** Integers of 64 bits stay, larger ones become floats. A float loses a trailing `.0`. Infinity cannot be written. */
+function phpNumber(source: string): string {
+  if (isInteger(source) && BigInt.asIntN(64, BigInt(source)) === BigInt(source)) return BigInt(source).toString();
+  const value = finite(source);
+  if (Object.is(value, -0)) return '-0';
+  const [digits, power] = scientific(value);
+  if (value === 0 || (power >= -4 && power < 17)) return String(value);
+  return `${digits.includes('.') ? digits : `${digits}.0`}e${power < 0 ? '' : '+'}${power}`;
+}
+
+const ascii = (text: string): string => escapeUnicode(JSON.stringify(text), /[\u007f-\uffff]/g);
+const unicode = (text: string): string => JSON.stringify(requireEncodable(text));
+
+const COMPACT = [',', ':'] as const;
+
+/** `json.dumps(value)`. */
+export const PYTHON: JsonDialect = { separators: [', ', ': '], number: pythonNumber, string: ascii };
+
+/** `json.dumps(value, ensure_ascii=False)`. */
+export const PYTHON_UNICODE: JsonDialect = { ...PYTHON, string: unicode };
+
+/** `json.dumps(value, separators=(',', ':'))`. */
+export const PYTHON_COMPACT_ASCII: JsonDialect = { ...PYTHON, separators: COMPACT };
+
+/** The same with `ensure_ascii=False`, which is also what Java (Jackson) and Ruby write for most bodies. */
+export const PYTHON_COMPACT: JsonDialect = { ...PYTHON_UNICODE, separators: COMPACT };
+
+/** `JSON.generate(value)`. */
+export const RUBY: JsonDialect = { separators: COMPACT, number: rubyNumber, string: unicode };
+
+/** `json_encode($value)`. */
+export const PHP: JsonDialect = {
+  separators: COMPACT,
+  emptyObject: '[]',
+  number: phpNumber,
+  string: (text) => escapeUnicode(unicode(text), /[\u0080-\uffff]/g).replaceAll('/', '\\/'),
+};
+
+/** The same with JSON_UNESCAPED_SLASHES and JSON_UNESCAPED_UNICODE. */
+export const PHP_UNESCAPED: JsonDialect = { ...PHP, string: (text) => escapeUnicode(unicode(text), /[\u2028\u2029]/g) };
+
+/** `json.Marshal` of a map. */
+export const GO_MAP: JsonDialect = {
+  separators: COMPACT,
+  sortKeys: true,
+  number: javascriptNumber,
+  string: (text) => escapeUnicode(JSON.stringify(text), /[<>&\u2028\u2029]/g),
+};
+
+/** Compact, with the keys sorted at every level, written by JavaScript. */
+export const JAVASCRIPT_SORTED: JsonDialect = {
+  separators: COMPACT,
+  sortKeys: true,
+  number: javascriptNumber,
+  string: JSON.stringify,
+};

@@ -1,0 +1,150 @@
+/**
+ * The table of signing mistakes: every known way to get a signature wrong, each under one name. There are four kinds, one for each
+ * step of signing: the bytes that are signed, the key, the function, the encoding of the digest.
+ *
+ * `verify`, `sign --as`, the inspector and the diagnosis of a rejected valid delivery use this table.
+ */
+import { HookproofError } from '../hookproof-error.ts';
+import { BODY_MISTAKES } from './body-mistakes.ts';
+import { ALGORITHM_MISTAKES, ENCODING_MISTAKES } from './digest-mistakes.ts';
+import { KEY_MISTAKES } from './key-mistakes.ts';
+import {
+  type AlgorithmMistake,
+  type BodyMistake,
+  type EncodingMistake,
+  type KeyMistake,
+  type MistakeText,
+  readBody,
+  type SigningInput,
+} from './mistake.ts';
+import { hmacSha256, signingKey, toBase64 } from './sign.ts';
+
+/** Mistakes made together: at most one of each kind. What is absent is done correctly. */
+export interface Mistakes {
+  readonly body?: BodyMistake;
+  readonly key?: KeyMistake;
+  readonly algorithm?: AlgorithmMistake;
+  readonly encoding?: EncodingMistake;
+}
+
+/** A row of the table. */
+export interface SigningMistake extends MistakeText {
+  readonly kind: keyof Mistakes;
+  /** Undefined where the mistake does not apply to this body or secret. It may give the correct signature. */
+  readonly sign: (input: SigningInput) => string | undefined;
+}
+
+/** Every signing mistake, by kind and then by likelihood. */
+export const SIGNING_MISTAKES: readonly SigningMistake[] = [
+  ...ENCODING_MISTAKES.map((encoding) => row('encoding', encoding, { encoding })),
+  ...KEY_MISTAKES.map((key) => row('key', key, { key })),
+  ...BODY_MISTAKES.map((body) => row('body', body, { body })),
+  ...ALGORITHM_MISTAKES.map((algorithm) => row('algorithm', algorithm, { algorithm })),
+];
+
+function row(kind: keyof Mistakes, { name, title, why, fix }: MistakeText, mistakes: Mistakes): SigningMistake {
+  return { name, kind, title, why, fix, sign: (input) => signMistakenly(mistakes, input) };
+}
+
+/** What a report says about one mistake, or about several at once. It never holds a value that was used to find them. */
+export interface Explanation {
+  /** Names of mistakes joined by "+", such as `hex` or `reserialised-json+hex`. */
+  readonly fault: string;
+  readonly title: string;
+  readonly why: string;
+  readonly fix: string;
+}
+
+/** The mistakes in the order of signing. */
+export function listMistakes({ body, key, algorithm, encoding }: Mistakes): MistakeText[] {
+  return [body, key, algorithm, encoding].filter((mistake) => mistake !== undefined);
+}
+
+/** Combines the texts of several mistakes. Repeated advice is given once. */
+export function explainMistakes(mistakes: readonly MistakeText[]): Explanation {
+  const combined = (texts: string[]): string => [...new Set(texts.map(sentence))].join(' ');
+  return {
+    fault: mistakes.map(({ name }) => name).join('+'),
+    title: combined(mistakes.map(({ title }) => title)),
+    why: combined(mistakes.map(({ why }) => why)),
+    fix: combined(mistakes.map(({ fix }) => fix)),
+  };
+}
+
+/** A clause as a sentence. */
+export function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${clause.endsWith('.') ? '' : '.'}`;
+}
+
+/**
+ * The mistakes that a text names: one, or several of different kinds joined by "+". Undefined when a name is unknown or a kind
+ * occurs twice. The empty text names none.
+ */
+export function mistakesNamed(names: string): Mistakes | undefined {
+  let mistakes: Mistakes = {};
+  for (const name of names.split('+').filter((part) => part !== '')) {
+    const found = mistakeNamed(name);
+    if (found === undefined || Object.keys(found).some((kind) => kind in mistakes)) return undefined;
+    mistakes = { ...mistakes, ...found };
+  }
+  return mistakes;
+}
+
+function mistakeNamed(name: string): Mistakes | undefined {
+  const isNamed = (mistake: MistakeText): boolean => mistake.name === name;
+  const body = BODY_MISTAKES.find(isNamed);
+  if (body !== undefined) return { body };
+  const key = KEY_MISTAKES.find(isNamed);
+  if (key !== undefined) return { key };
+  const algorithm = ALGORITHM_MISTAKES.find(isNamed);
+  if (algorithm !== undefined) return { algorithm };
+  const encoding = ENCODING_MISTAKES.find(isNamed);
+  return encoding && { encoding };
+}
+
+/** Signs with these mistakes. Undefined where one of them does not apply to this body or secret. */
+export function signMistakenly(mistakes: Mistakes, input: SigningInput): string | undefined {
+  const { body, key, algorithm, encoding } = mistakes;
+  const read = readBody(input);
+  const bytes = body === undefined ? read.body : body.bytes(read);
+  const keyBytes = key === undefined ? signingKey(read.secret) : key.key(read);
+  if (bytes === undefined || keyBytes === undefined) return undefined;
+  return (encoding?.encode ?? toBase64)((algorithm?.digest ?? hmacSha256)(bytes, keyBytes));
+}
+
+/**
+ * The value of the signature header for a body. Specification: Authentication, HMAC signature.
+ *
+ * `as` is `base64`, the only correct way, or for debugging one of {@link SIGNING_MISTAKES} or several of different kinds joined
+ * by "+" (`reserialised-json+hex`). `more` is what some mistakes need.
+ *
+ * Throws HookproofError `SECRET_EMPTY`, `SIGN_VARIANT_UNKNOWN`, or `SIGN_VARIANT_INAPPLICABLE` when the mistake cannot be made here
+ * (the body is not JSON, there is no API key).
+ */
+export function signBody(
+  body: Uint8Array,
+  secret: string,
+  as = 'base64',
+  more: { readonly apiKey?: string; readonly url?: string } = {},
+): string {
+  if (secret === '') {
+    throw new HookproofError('SECRET_EMPTY', 'The signature secret is empty.', {
+      hint: 'Use the secret that was agreed with the operator; 32 characters or more are recommended.',
+    });
+  }
+  const mistakes = as === '' ? undefined : mistakesNamed(as === 'base64' ? '' : as);
+  if (mistakes === undefined) {
+    throw new HookproofError('SIGN_VARIANT_UNKNOWN', `${JSON.stringify(as)} is not a known way to sign.`, {
+      hint: `The correct way is base64. For debugging: ${SIGNING_MISTAKES.map(({ name }) => name).join(', ')}.`,
+    });
+  }
+  const signature = signMistakenly(mistakes, { body, secret, ...more });
+  if (signature === undefined) {
+    throw new HookproofError(
+      'SIGN_VARIANT_INAPPLICABLE',
+      `This body or secret cannot be signed as ${JSON.stringify(as)}.`,
+      { hint: 'Something that this needs is missing: a JSON body, a certain field, an API key or a URL.' },
+    );
+  }
+  return signature;
+}

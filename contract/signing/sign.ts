@@ -1,0 +1,21 @@
+/** How a delivery is signed. Specification: Authentication, HMAC signature. */
+import { createHmac } from 'node:crypto';
+
+/** The key of the HMAC: the UTF-8 bytes of the secret as configured, nothing decoded, trimmed or added. */
+export function signingKey(secret: string): Uint8Array {
+  return Buffer.from(secret, 'utf8');
+}
+
+export function hmacSha256(body: Uint8Array, key: Uint8Array): Buffer {
+  return createHmac('sha256', key).update(body).digest();
+}
+
+/** Standard base64 with padding: the only correct encoding of the digest. */
+export function toBase64(digest: Buffer): string {
+  return digest.toString('base64');
+}
+
+/** The value of the signature header for the exact bytes of a body. */
+export function signatureOf(body: Uint8Array, secret: string): string {
+  return toBase64(hmacSha256(body, signingKey(secret)));
+}

@@ -1,0 +1,149 @@
+/**
+ * When a receiver rejects the plain valid delivery, the harness signs it again with every signing mistake: what the receiver accepts
+ * is what it verifies. Specification: Authentication, HMAC signature (Common faults).
+ */
+import type { JsonValue } from '../../contract/index.ts';
+import {
+  type Explanation,
+  explainMistakes,
+  listMistakes,
+  mistakesNamed,
+  SIGNING_MISTAKES,
+  type SigningInput,
+  signatureOf,
+  signMistakenly,
+} from '../../contract/signing/index.ts';
+
+export interface SigningTrial extends Explanation {
+  /** Tried before the names of headers; the others are tried after them. */
+  readonly likely: boolean;
+  /** Writes the notification as a body over which this mistake gives a signature of its own. */
+  readonly serialise: (value: JsonValue) => Uint8Array;
+  /** The signature header made with this mistake. Undefined when the mistake does not apply to this body. */
+  readonly sign: (body: Uint8Array) => string | undefined;
+}
+
+/** The likely mistakes, most likely first; two of them are often made together. */
+const LIKELY = [
+  'hex',
+  'prefixed-hex',
+  'reserialised-json',
+  'secret-newline',
+  'base64-decoded-secret',
+  'reserialised-json+hex',
+  'python-json',
+  'python-compact-json',
+  'php-json',
+  'trimmed-secret',
+  'first-32-of-secret',
+  'lower-case-body',
+  'trimmed-body',
+  'latin1-body',
+  'base64url',
+  'padded-base64url',
+  'unpadded-base64',
+  'base64-of-hex',
+  'data-only',
+  'sorted-json',
+  'python-sorted-json',
+  'python-sorted-compact-json',
+  'go-json',
+  'pretty-json-2',
+  'hmac-sha1',
+  'hmac-sha512',
+  'hex-decoded-secret',
+  'prefix-stripped-decoded-secret',
+  'latin1-secret',
+  'timestamp-dot-body',
+  'id-timestamp-body',
+  'id-dot-body',
+  'url-body',
+  'empty-object-body',
+  'api-key-as-secret',
+  'empty-secret',
+];
+
+/** The faults of the fault dictionary that make a mistake with every delivery. */
+const FAULT_OF_MISTAKE: Readonly<Record<string, string>> = {
+  hex: 'expects-hex',
+  'prefixed-hex': 'expects-prefixed-hex',
+  'hmac-sha1': 'expects-sha1',
+  'reserialised-json': 'verifies-reserialised-json',
+  'base64-decoded-secret': 'secret-decoded-first',
+  'python-json': 'verifies-python-json',
+  'python-compact-json': 'verifies-python-compact-json',
+  'python-sorted-compact-json': 'verifies-sorted-json',
+  'sorted-json': 'verifies-go-map-json',
+  'php-json': 'verifies-php-json',
+  'pretty-json-2': 'verifies-indented-json',
+  'trimmed-body': 'trims-body',
+  'first-32-of-secret': 'secret-cut-at-32',
+  'lower-case-body': 'verifies-lower-case-body',
+  'data-only': 'verifies-data-only',
+  'id-dot-body': 'verifies-id-and-body',
+  'url-body': 'verifies-url-and-body',
+};
+
+/** The name in the fault dictionary of a receiver that makes this mistake; undefined when there is none. */
+export function faultOfMistake(mistake: string): string | undefined {
+  return FAULT_OF_MISTAKE[mistake];
+}
+
+/** The text of the sample that is replaced, so that the notification stays as valid as it was. */
+const MEMO = 'test memo';
+
+/**
+ * Ways to write a notification. No serialiser writes them again as they are, so they show which bytes are signed. The first that
+ * tells a mistake from the others is used, because the later ones are accepted by fewer receivers.
+ */
+const SERIALISERS: readonly ((value: JsonValue) => Uint8Array)[] = [
+  (value) => Buffer.from(`${spaced(value, 'test/m\u00e9mo')}\n`),
+  // Also an unknown field, an escaped slash, a decomposed letter, and both kinds of line ends.
+  (value) =>
+    Buffer.from(
+      `\r\n ${spaced(value, 'test/m\u00e9mo<\\/e\u0301').replace(/ ?\}$/, ', "trial": {"number": 1.0, "empty": {}} }')} \n`,
+    ),
+  (value) => Buffer.from(`\ufeff${spaced(value, MEMO)}`),
+  (value) => Buffer.from(spaced(value, 'test m\u00ffmo'), 'latin1'),
+];
+
+/** JSON with a space after every comma and colon. `memo` is the text in JSON that replaces the sample's. */
+function spaced(value: JsonValue, memo: string): string {
+  return JSON.stringify(value, null, 1).replace(/\n */g, ' ').replace(MEMO, memo);
+}
+
+/** Several samples, because some encodings of some digests are the same. */
+const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
+  id: 'a-1',
+  type: 'CAAS',
+  at,
+  data: { type: 'BUY', metadata: { memo: MEMO } },
+}));
+
+/** The trials of every mistake that applies to this secret and changes something, the likely ones first and in their order. */
+export function signingTrials(input: Omit<SigningInput, 'body'>): readonly SigningTrial[] {
+  const rest = SIGNING_MISTAKES.map(({ name }) => name).filter((name) => !LIKELY.includes(name));
+  const trials = [...LIKELY, ...rest].map((names) => ({ likely: LIKELY.includes(names), ...signerOf(names, input) }));
+  const bySerialiser = SERIALISERS.map((serialise) => {
+    const bodies = SAMPLES.map(serialise);
+    const signatures = trials.map(({ sign }) => bodies.map(sign).join(' '));
+    return { serialise, signatures, correct: bodies.map((body) => signatureOf(body, input.secret)).join(' ') };
+  });
+  return trials.flatMap((trial, index) => {
+    const telling = bySerialiser.filter(({ signatures, correct }) => {
+      const signature = signatures[index]?.trim() ?? '';
+      return signature !== '' && signature !== correct;
+    });
+    const own = telling.find(
+      ({ signatures }) => signatures.filter((other) => other === signatures[index]).length === 1,
+    );
+    const chosen = own ?? telling[0];
+    return chosen === undefined ? [] : [{ ...trial, serialise: chosen.serialise }];
+  });
+}
+
+/** Signs with one mistake, or with several joined by "+". */
+function signerOf(names: string, input: Omit<SigningInput, 'body'>): Explanation & Pick<SigningTrial, 'sign'> {
+  const mistakes = mistakesNamed(names) ?? {};
+  return { ...explainMistakes(listMistakes(mistakes)), sign: (body) => signMistakenly(mistakes, { ...input, body }) };
+}
