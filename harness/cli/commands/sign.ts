@@ -1,7 +1,7 @@
 /** `hookproof sign`: the signature of a body, offline. */
 import { HookproofError } from '../../../contract/index.ts';
-import { nearestName } from '../../config/index.ts';
 import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
+import { nearestName } from '../../config/index.ts';
 import { readInput } from '../input.ts';
 import { requiredSecret } from '../secret.ts';
 

@@ -1,6 +1,7 @@
 /** `hookproof verify`: whether a signature matches, and if not, why, offline. */
-import { readCredential } from '../../config/index.ts';
+
 import { explainSignature } from '../../../contract/signing/index.ts';
+import { readCredential } from '../../config/index.ts';
 import { readInput } from '../input.ts';
 import { requiredSecret } from '../secret.ts';
 
