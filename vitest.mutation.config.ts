@@ -20,11 +20,11 @@ export default defineConfig({
   test: {
     include: [
       'test/harness/judge/**/*.test.ts',
-      'test/harness/sender/**/*.test.ts',
+      'test/harness/{sender,transport}/**/*.test.ts',
       'test/receiver/{verify-signature,check-api-key,credential-stages}.test.ts',
     ],
     // It looks at the compiled program in processes of its own, where no mutant is.
-    exclude: ['test/harness/sender/trusted-roots.test.ts'],
+    exclude: ['test/harness/transport/trusted-roots.test.ts'],
     sequence: { sequencer: QuickFirst },
     // Of tests that take less than a second: a slow machine must not count as a mutant that was found.
     testTimeout: 20_000,

@@ -1,5 +1,5 @@
 import type { ResolvedConfig } from '../config/index.ts';
-import type { AddressPolicy } from '../net/index.ts';
+import type { AddressPolicy } from '../transport/index.ts';
 
 /**
  * Which addresses `certify` delivers to: URLs come from partners, who must not be able to point the operator's machine at its own network. A

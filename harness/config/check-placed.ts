@@ -1,7 +1,7 @@
 /** Has the sender core check the partner, and says where the part that it refuses was configured. */
 import { HookproofError } from '../../contract/index.ts';
+import type { Partner } from '../partner.ts';
 import { checkPartner } from '../sender/index.ts';
-import type { Partner } from '../sender/partner.ts';
 import { type Given, givenText } from './given.ts';
 import type { Problem } from './problems.ts';
 import type { Resolution } from './resolution.ts';

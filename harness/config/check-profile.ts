@@ -1,7 +1,7 @@
 /** What the profiles ask for. Specification: Authentication (recommended combinations; HTTPS is required for production). */
 import { PROFILE_RULES } from '../../scenarios/profiles.ts';
+import type { Partner } from '../partner.ts';
 import { isLoopback } from '../sender/index.ts';
-import type { Partner } from '../sender/partner.ts';
 import type { Profile } from './config.ts';
 import { type Given, problemWith } from './given.ts';
 import type { Resolution } from './resolution.ts';

@@ -2,7 +2,7 @@
 import type { ClientFixture } from '../../scenarios/index.ts';
 import { PROFILES, type Profile } from '../../scenarios/profiles.ts';
 import type { Stack } from '../diagnose/stack.ts';
-import type { Partner } from '../sender/partner.ts';
+import type { Partner } from '../partner.ts';
 
 export { PROFILES, type Profile };
 

@@ -1,6 +1,6 @@
 /** The partner of a run. Specification: Authentication. */
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
-import type { Partner } from '../sender/partner.ts';
+import type { Partner } from '../partner.ts';
 import { checkPlaced } from './check-placed.ts';
 import { type Given, givenText, problemWith } from './given.ts';
 import { readSecret } from './read-secret.ts';

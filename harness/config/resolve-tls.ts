@@ -1,6 +1,6 @@
 /** The client certificate and the extra authorities, checked before the first connection. Specification: TLS. */
 import { certificatesPem } from '../../certs/index.ts';
-import type { Partner } from '../sender/partner.ts';
+import type { Partner } from '../partner.ts';
 import { type Given, givenText, problemWith } from './given.ts';
 import { noteAdvice, noteProblems, readCa, shownMaterial } from './read-material.ts';
 import { pairPem, readPair, readPassphrase } from './read-pair.ts';

@@ -1,5 +1,5 @@
 /** The section of the client certificate: what is configured, and what the endpoint makes of it. Pure. */
-import type { Attempt } from '../sender/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import type { DoctorSection, FactsOf } from './doctor-document.ts';
 import {
   type ClientView,

@@ -1,6 +1,6 @@
 /** From what was gathered about the endpoint to its sections. Pure. */
 import { headerValues } from '../../contract/index.ts';
-import type { Attempt } from '../sender/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import type { Cleaner } from './clean.ts';
 import { clientSection, NOT_ASKED } from './client-section.ts';
 import type { DoctorSection, FactsOf } from './doctor-document.ts';

@@ -1,6 +1,7 @@
 /** Everything that needs no network: secrets, certificates and keys as they are configured. */
 import { HookproofError } from '../../contract/index.ts';
-import { type Partner, tlsOptionsFor } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
+import { tlsOptionsFor } from '../transport/index.ts';
 import type { DoctorFinding, DoctorSection } from './doctor-document.ts';
 import { advice, problem } from './findings/finding.ts';
 import { type ClientIdentity, clientIdentity } from './local/client-identity.ts';

@@ -1,7 +1,8 @@
 /** The doctor: looks at everything that a delivery needs, and says what it finds. It gives no verdict. */
 import { HookproofError, type JsonValue, type Notification } from '../../contract/index.ts';
 import type { Redactor } from '../report/index.ts';
-import { endpointOf, serialise, sign } from '../sender/index.ts';
+import { serialise, sign } from '../sender/index.ts';
+import { endpointOf } from '../transport/index.ts';
 import { version } from '../version.ts';
 import { type Cleaner, cleanSection, countFindings, createCleaner } from './clean.ts';
 import { clientSection, NOT_ASKED } from './client-section.ts';

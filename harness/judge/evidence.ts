@@ -1,6 +1,6 @@
 /** What the judge gets to see of a scenario: the answers, and what was due. */
 import type { Expectation, Leak } from '../../scenarios/index.ts';
-import type { Attempt } from '../sender/index.ts';
+import type { Attempt } from '../transport/index.ts';
 
 /** One probe and what came of it. */
 export interface ProbeEvidence {

@@ -1,6 +1,6 @@
 /** Grades one answer against what was due. Pure. */
 import type { AnswerMatch, Expectation } from '../../scenarios/index.ts';
-import type { Attempt, TransportError } from '../sender/index.ts';
+import type { Attempt, TransportError } from '../transport/index.ts';
 import type { ProbeEvidence } from './evidence.ts';
 
 /** `forged` marks the failures that need no second control: a delivery was accepted that had to be refused. */

@@ -1,6 +1,6 @@
 /** The verdict: one pure function from evidence to judgement. A refusal counts only between two accepted controls. */
 import type { Level } from '../../scenarios/index.ts';
-import type { Attempt } from '../sender/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import type { Evidence, Judgement, ProbeEvidence } from './evidence.ts';
 import { describeAttempt, type Grade, gradeProbe, isAccepted } from './grade.ts';
 import { differenceBetween } from './uniform.ts';

@@ -1,5 +1,5 @@
 /** Whether a set of refusals can be told apart: a difference is an oracle for somebody who guesses credentials. */
-import type { Answer } from '../sender/index.ts';
+import type { Answer } from '../transport/index.ts';
 import type { ProbeEvidence } from './evidence.ts';
 
 /** Headers that differ from answer to answer for good reasons. Everything else has to be the same. */

@@ -8,7 +8,9 @@ import {
   type SendingStage,
   type Transmission,
 } from '../../scenarios/index.ts';
-import { address, type Partner, type Prepared, serialise } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
+import { address, serialise } from '../sender/index.ts';
+import type { Prepared } from '../transport/index.ts';
 
 /** A request with what the harness knows about it and the endpoint does not. */
 export interface Assembled {

@@ -1,6 +1,7 @@
 /** Looks for what an answer must not hold. Specification: Authentication (secrets stay out of what is shown). */
 import type { Leak } from '../../scenarios/index.ts';
-import type { Answer, Partner } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
+import type { Answer } from '../transport/index.ts';
 import { findInsides } from './leak-patterns.ts';
 
 /** Shorter credentials stand in an answer by chance, so finding them proves nothing. */

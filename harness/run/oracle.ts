@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { emittedNotification, headerValues } from '../../contract/index.ts';
-import type { Partner } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
 import { serialise } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './kit.ts';

@@ -1,13 +1,20 @@
 /** Gathers what an endpoint serves: its certificates as they were sent, and what a right client makes of them. Specification: TLS. */
 import { checkServerIdentity, createSecureContext, type TLSSocket } from 'node:tls';
-import { distinguishedName } from '../../certs/index.ts';
-import { LIMITS } from '../../contract/index.ts';
-import { classifyTransportError, type Partner, type TransportError, tlsOptionsFor } from '../sender/index.ts';
-import { helloEndpoint } from './hello/hello-endpoint.ts';
-import type { ServerHelloOutcome } from './hello/hello-outcome.ts';
-import { type ProbeOffer, probeHello } from './hello/probe-hello.ts';
-import type { LookLimits } from './supervise-socket.ts';
-import { type VisitTarget, visit } from './tls-visit.ts';
+import { analyseChain, type ChainAnalysis, certificateBlocks, distinguishedName } from '../../certs/index.ts';
+import { LIMITS, type OfferedTlsVersion, TLS_VERSIONS } from '../../contract/index.ts';
+import type { Partner } from '../partner.ts';
+import { classifyTransportError, type TransportError, tlsOptionsFor, trustedRoots } from '../transport/index.ts';
+import {
+  controlOffer,
+  type HelloEndpoint,
+  type HelloOutcome,
+  helloEndpoint,
+  matchHello,
+  type ProbeOffer,
+  probeHello,
+  type ServerHelloOutcome,
+} from './probe-hello.ts';
+import { type LookLimits, type VisitTarget, visit } from './tls-handshake.ts';
 
 export interface ServedChain {
   /** The certificates, DER, the server's own first; empty when none could be had. */
@@ -128,4 +135,57 @@ function certificatesSent(socket: TLSSocket): Uint8Array[] {
     certificate = certificate.issuerCertificate;
   }
   return found;
+}
+
+/** Looks at what an endpoint serves over TLS, once for everything that needs to know. Specification: TLS. */
+
+export interface TlsInspection {
+  readonly endpoint: HelloEndpoint;
+  /** What became of the hello of a right sender, by version. */
+  readonly hellos: Readonly<Record<OfferedTlsVersion, HelloOutcome>>;
+  /** The versions in which the endpoint begins a handshake with a right sender. */
+  readonly versions: readonly OfferedTlsVersion[];
+  readonly served: ServedChain;
+  /** Null when no certificate could be had; `served.error` says why. */
+  readonly analysis: ChainAnalysis | null;
+  /** Whether the chain ends at an authority that was given beside the system's. */
+  readonly privateAuthority: boolean;
+}
+
+export interface InspectOptions {
+  /** Milliseconds for each connection. */
+  readonly timeoutMs: number;
+  readonly now: Date;
+  readonly signal?: AbortSignal;
+}
+
+/** Opens a few connections to the endpoint of the partner and sends no delivery. Never rejects because of the endpoint. */
+export async function inspectTls(partner: Partner, { timeoutMs, now, signal }: InspectOptions): Promise<TlsInspection> {
+  const endpoint = helloEndpoint(partner);
+  const limits = { timeoutMs, ...(signal && { signal }) };
+  const [tls12, tls13, served] = await Promise.all([
+    probeHello(endpoint, controlOffer('TLSv1.2'), limits),
+    probeHello(endpoint, controlOffer('TLSv1.3'), limits),
+    fetchServedChain(partner, limits),
+  ]);
+  const hellos = { 'TLSv1.2': tls12, 'TLSv1.3': tls13 };
+  const extra = certificateBlocks(partner.tls?.ca ?? '').map(({ text }) => text);
+  const analyse = (trusted: readonly string[], oracle: string | null | undefined) =>
+    analyseChain({
+      sent: served.sent,
+      exact: served.exact,
+      host: endpoint.host,
+      trusted,
+      now,
+      oracle,
+    });
+  const hasChain = served.sent.length > 0;
+  return {
+    endpoint,
+    hellos,
+    versions: TLS_VERSIONS.filter((version) => matchHello(hellos[version], controlOffer(version)) === 'granted'),
+    served,
+    analysis: hasChain ? analyse([...trustedRoots(), ...extra], served.oracle?.code) : null,
+    privateAuthority: hasChain && extra.length > 0 && analyse(extra, undefined).anchor !== null,
+  };
 }

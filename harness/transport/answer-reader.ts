@@ -1,6 +1,6 @@
 /** Reads one answer from the bytes of a connection, whatever they are: it keeps a bounded amount and always comes to an end. */
 import type { HeaderLine } from '../../contract/index.ts';
-import type { Answer } from '../sender/index.ts';
+import type { Answer } from '../transport/index.ts';
 
 /** Bytes of the head of an answer, as the sender reads them, and as many of all interim answers together. */
 const MOST_HEAD_BYTES = 16 * 1024;

@@ -1,14 +1,14 @@
 /** Sends a delivery whose connect stage is changed: on a connection of its own, made as the change says. */
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
 import type { ClientCertificate, ConnectChange } from '../../scenarios/index.ts';
+import type { Partner } from '../partner.ts';
 import {
   type Attempt,
   classifyTransportError,
-  type Partner,
   type Prepared,
   TIMEOUT_CODE,
   type TransportError,
-} from '../sender/index.ts';
+} from '../transport/index.ts';
 import type { Identities } from './identities.ts';
 import { addressOf, type RawOptions, rawExchange } from './raw-exchange.ts';
 import { requestBytes } from './transmissions.ts';

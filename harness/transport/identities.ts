@@ -3,7 +3,8 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { issuedByClient, rogueCertificates } from '../../certs/index.ts';
 import { LIMITS, type OfferedTlsVersion } from '../../contract/index.ts';
 import type { ClientCertificate, ClientFixture } from '../../scenarios/index.ts';
-import { type Partner, trustedRoots } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
+import { trustedRoots } from '../transport/index.ts';
 
 /** The partner's certificates that only its authority can make, PEM. */
 export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;

@@ -2,16 +2,16 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Partner } from '../partner.ts';
 import {
   type Answer,
   type Attempt,
   classifyTransportError,
-  type Partner,
   TIMEOUT_CODE,
   type TransportError,
   type TransportPhase,
   tlsOptionsFor,
-} from '../sender/index.ts';
+} from '../transport/index.ts';
 import { AnswerReader, type Reading } from './answer-reader.ts';
 
 export interface RawOptions {

@@ -4,7 +4,7 @@ import type { ClientRequest } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Transmission } from '../../scenarios/index.ts';
-import type { BodyWriter, Prepared } from '../sender/index.ts';
+import type { BodyWriter, Prepared } from '../transport/index.ts';
 
 /** How long pieces are held apart. TCP joins what is written at once; this is enough for each to be a packet of its own. */
 const PIECE_GAP_MS = 10;

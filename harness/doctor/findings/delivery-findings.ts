@@ -2,7 +2,7 @@
 import type { ChainAnalysis } from '../../../certs/index.ts';
 import { LIMITS } from '../../../contract/index.ts';
 import { explainCertificates, explainGate, type Finding } from '../../diagnose/index.ts';
-import type { Attempt } from '../../sender/index.ts';
+import type { Attempt } from '../../transport/index.ts';
 import { advice, type DoctorFinding, problem } from './finding.ts';
 
 /** `credentials`: a signature or an API key went along. */

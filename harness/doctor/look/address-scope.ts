@@ -1,5 +1,5 @@
 /** From where an address can be reached. */
-import { scopeOf as scopeInFull } from '../../net/index.ts';
+import { scopeOf as scopeInFull } from '../../transport/index.ts';
 import type { FactsOf } from '../doctor-document.ts';
 
 export type AddressScope = FactsOf<'dns'>['addresses'][number]['scope'];

@@ -1,6 +1,6 @@
 /** How far apart the clocks are, by the Date header of an answer (RFC 9110, 6.6.1). Pure. */
 import { headerValues } from '../../../contract/index.ts';
-import type { Attempt } from '../../sender/index.ts';
+import type { Attempt } from '../../transport/index.ts';
 import type { FactsOf } from '../doctor-document.ts';
 
 /** The header has whole seconds, so on average it is half a second old when it is written. */

@@ -1,7 +1,7 @@
 /** Gathers everything about the endpoint. What does not depend on each other goes side by side, so a silent host costs one time limit. */
 import type { Notification } from '../../../contract/index.ts';
-import { isAllowed, LOCAL_TOO, type Pin, pinTo } from '../../net/index.ts';
-import { type Attempt, deliver, endpointOf, type Partner, prepare, tlsOptionsFor } from '../../sender/index.ts';
+import type { Partner } from '../../partner.ts';
+import { deliver, prepare } from '../../sender/index.ts';
 import {
   controlOffer,
   helloEndpoint,
@@ -10,6 +10,15 @@ import {
   probeHello,
   type TlsInspection,
 } from '../../tls/index.ts';
+import {
+  type Attempt,
+  endpointOf,
+  isAllowed,
+  LOCAL_TOO,
+  type Pin,
+  pinTo,
+  tlsOptionsFor,
+} from '../../transport/index.ts';
 import type { FactsOf } from '../doctor-document.ts';
 import { connectAddresses } from './connect-addresses.ts';
 import type { Limits } from './limits.ts';

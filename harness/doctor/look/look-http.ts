@@ -1,7 +1,8 @@
 /** One request without credentials, to see that HTTP answers, what time it is there, and what becomes of a client certificate. */
 import http from 'node:http';
 import https from 'node:https';
-import { type Attempt, endpointOf, exchange, type Partner, type Prepared, tlsOptionsFor } from '../../sender/index.ts';
+import type { Partner } from '../../partner.ts';
+import { type Attempt, endpointOf, exchange, type Prepared, tlsOptionsFor } from '../../transport/index.ts';
 import { version } from '../../version.ts';
 import type { Limits } from './limits.ts';
 

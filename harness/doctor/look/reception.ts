@@ -1,6 +1,6 @@
 /** What became of a request as far as the client certificate is concerned. Pure. */
 
-import { type Attempt, isAboutClientCertificate } from '../../sender/index.ts';
+import { type Attempt, isAboutClientCertificate } from '../../transport/index.ts';
 import type { Reception } from '../doctor-document.ts';
 
 /** A server behind which TLS ends says it in HTTP: nginx with 400 and a page. */

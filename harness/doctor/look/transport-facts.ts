@@ -1,4 +1,4 @@
-import type { Timings, TransportError } from '../../sender/index.ts';
+import type { Timings, TransportError } from '../../transport/index.ts';
 import type { TimingFacts, TransportFacts } from '../doctor-document.ts';
 
 export function transportFacts(error: TransportError | null): TransportFacts | null {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { missingFeatures, recheck, verifyCertificate } from '../../../harness/certify/index.ts';
 import { issueCertificate } from '../../../harness/certify/issue.ts';
-import type { Partner } from '../../../harness/sender/index.ts';
+import type { Partner } from '../../../harness/partner.ts';
 import { keyPair, options } from './certificates.ts';
 import { authority, receiver, shortRun } from './endpoints.ts';
 

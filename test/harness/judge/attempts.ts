@@ -1,6 +1,6 @@
 /** Attempts, probes and evidence for the tests of the judge. */
 import type { Evidence, ProbeEvidence } from '../../../harness/judge/index.ts';
-import type { Attempt, TransportError, TransportErrorKind } from '../../../harness/sender/index.ts';
+import type { Attempt, TransportError, TransportErrorKind } from '../../../harness/transport/index.ts';
 import type { Expectation } from '../../../scenarios/index.ts';
 
 const common = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Evidence, judge } from '../../../harness/judge/index.ts';
-import type { Attempt, TransportErrorKind } from '../../../harness/sender/index.ts';
+import type { Attempt, TransportErrorKind } from '../../../harness/transport/index.ts';
 import { accepted, type Expectation, handled, type Leak, refused, refusedMalformed } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 

@@ -1,7 +1,7 @@
 /** What the judge says: a report is read by people who act on its words, so each reason is held to the letter. */
 import { describe, expect, it } from 'vitest';
 import { describeAttempt, judge, wasClosed } from '../../../harness/judge/index.ts';
-import type { Attempt } from '../../../harness/sender/index.ts';
+import type { Attempt } from '../../../harness/transport/index.ts';
 import { accepted, type Expectation, handled, refused, refusedMalformed } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, neither, probe } from './attempts.ts';
 

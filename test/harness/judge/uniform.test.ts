@@ -1,7 +1,7 @@
 /** Whether refusals can be told apart: what counts as a difference, and what differs for good reasons. */
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../../harness/judge/index.ts';
-import type { Attempt } from '../../../harness/sender/index.ts';
+import type { Attempt } from '../../../harness/transport/index.ts';
 import { type Expectation, refused } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 

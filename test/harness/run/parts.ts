@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Partner } from '../../../harness/partner.ts';
 import { type Assembled, assemble } from '../../../harness/run/assemble.ts';
 import { createKit } from '../../../harness/run/kit.ts';
-import type { Attempt, Partner } from '../../../harness/sender/index.ts';
+import type { Attempt } from '../../../harness/transport/index.ts';
 import type { Change } from '../../../scenarios/index.ts';
 
 export const SECRET = randomBytes(32).toString('base64');

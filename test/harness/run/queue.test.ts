@@ -4,7 +4,7 @@ import { runQueue } from '../../../harness/run/deliveries.ts';
 import type { Lane, SendOptions } from '../../../harness/run/lanes.ts';
 import { planScenarios } from '../../../harness/run/plan.ts';
 import { isSending, type Trial } from '../../../harness/run/trial.ts';
-import type { Attempt, TransportErrorKind } from '../../../harness/sender/index.ts';
+import type { Attempt, TransportErrorKind } from '../../../harness/transport/index.ts';
 import type { Change } from '../../../scenarios/index.ts';
 import { answered, NOW, partnerAt } from './parts.ts';
 

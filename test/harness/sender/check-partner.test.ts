@@ -2,8 +2,9 @@ import { createPrivateKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HookproofError, RESERVED_HEADERS } from '../../../contract/index.ts';
-import { checkPartner, isLoopback, type Partner } from '../../../harness/sender/index.ts';
-import { certificate } from './servers.ts';
+import type { Partner } from '../../../harness/partner.ts';
+import { checkPartner, isLoopback } from '../../../harness/sender/index.ts';
+import { certificate } from '../transport/servers.ts';
 
 const URL = 'https://partner.example/hooks';
 const secret = randomBytes(24).toString('hex');
@@ -133,13 +134,10 @@ describe('TLS material', () => {
       [{ clientCert: one.cert }, 'no client key'],
       [{ clientKey: one.key }, 'no client certificate'],
       [{ clientCert: one.cert, clientKey: other.key }, 'does not belong'],
-      [
-        { clientCert: one.key, clientKey: one.key },
-        'client certificate holds a private key, and a certificate is wanted',
-      ],
-      [{ clientCert: one.cert, clientKey: one.cert }, 'client key holds a certificate, and a private key is wanted'],
-      [{ ca: 'hello' }, 'extra authority is text that is no PEM'],
-      [{ ca: '' }, 'extra authority is empty'],
+      [{ clientCert: one.key, clientKey: one.key }, 'client certificate is not a certificate in PEM'],
+      [{ clientCert: one.cert, clientKey: one.cert }, 'client key is not a private key in PEM'],
+      [{ ca: 'hello' }, 'extra CA is not a certificate in PEM'],
+      [{ ca: '' }, 'extra CA is not a certificate in PEM'],
     ];
     for (const [tls, message] of cases) {
       const error = refusal({ url: URL, tls });

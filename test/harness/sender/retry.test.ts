@@ -1,15 +1,9 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Attempt,
-  createSender,
-  deliverWithRetry,
-  isRetryable,
-  type RetryPolicy,
-  type TransportErrorKind,
-} from '../../../harness/sender/index.ts';
-import { request } from './servers.ts';
+import { createSender, deliverWithRetry, isRetryable, type RetryPolicy } from '../../../harness/sender/index.ts';
+import type { Attempt, TransportErrorKind } from '../../../harness/transport/index.ts';
+import { request } from '../transport/servers.ts';
 
 const URL = 'http://partner.test/hooks';
 const partner = setupServer();

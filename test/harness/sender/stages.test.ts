@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../contract/index.ts';
-import { address, endpointOf, type Partner, prepare, serialise, sign } from '../../../harness/sender/index.ts';
+import type { Partner } from '../../../harness/partner.ts';
+import { address, prepare, serialise, sign } from '../../../harness/sender/index.ts';
+import { endpointOf } from '../../../harness/transport/index.ts';
 import { buy } from './samples.ts';
 
 /** HMAC by its definition (RFC 2104), from nothing but the hash. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
-import { suiteName } from '../../../harness/tls/hello/cipher-suites.ts';
+import { suiteName } from '../../../harness/tls/client-hello.ts';
 import { matchHello, type ProbeOffer, probeHello } from '../../../harness/tls/index.ts';
 import { lacks } from '../../setup/programs.ts';
 import {

@@ -1,0 +1,149 @@
+/** Client-side TLS of a partner. Specification: TLS. */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import * as tls from 'node:tls';
+import { HookproofError, LIMITS } from '../../contract/index.ts';
+import type { Partner } from '../partner.ts';
+
+/** Options for `tls.connect` and `https.Agent`. */
+export interface TlsOptions {
+  readonly secureContext: tls.SecureContext;
+  readonly rejectUnauthorized: true;
+  /** HTTP/1.1 only. Node sends no ALPN by default; with it, an endpoint that has HTTP/2 only says so in the handshake. */
+  readonly ALPNProtocols: string[];
+}
+
+type TlsMaterial = NonNullable<Partner['tls']>;
+
+const NO_MATERIAL: TlsMaterial = {};
+const OPTIONS = new WeakMap<TlsMaterial, TlsOptions>();
+
+/**
+ * TLS 1.2 or higher, with the client certificate of the partner when there is one, trusting the default CAs and the
+ * extra one. A context with an extra CA takes tens of milliseconds to make, so each is made once and kept for as long
+ * as the partner's `tls` object lives.
+ *
+ * @throws HookproofError PARTNER_TLS when the material cannot be used
+ */
+export function tlsOptionsFor({ tls: material = NO_MATERIAL }: Pick<Partner, 'tls'>): TlsOptions {
+  const known = OPTIONS.get(material);
+  if (known !== undefined) return known;
+  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED in the environment would switch it off.
+  const options: TlsOptions = {
+    secureContext: secureContextOf(material),
+    rejectUnauthorized: true,
+    ALPNProtocols: ['http/1.1'],
+  };
+  OPTIONS.set(material, options);
+  return options;
+}
+
+function secureContextOf(material: TlsMaterial): tls.SecureContext {
+  checkTlsMaterial(material);
+  const { clientCert, clientKey, passphrase, ca } = material;
+  try {
+    return tls.createSecureContext({
+      minVersion: LIMITS.minimumTlsVersion,
+      ...(clientCert !== undefined && { cert: clientCert }),
+      ...(clientKey !== undefined && { key: clientKey }),
+      ...(passphrase !== undefined && { passphrase }),
+      // A given list replaces the default CAs, so it has to include them.
+      ...(ca !== undefined && { ca: [...trustedRoots(), ca] }),
+    });
+  } catch (cause) {
+    // What OpenSSL can read and refuses to use, such as a key of 512 bits.
+    throw new HookproofError('PARTNER_TLS', 'OpenSSL does not accept the client certificate or the extra CA.', {
+      hint: 'Use certificates for RSA with 2048 bits or more, or ECDSA on P-256, signed with SHA-256.',
+      cause,
+    });
+  }
+}
+
+/**
+ * Checks what Node accepts silently: a key of another certificate, and an extra CA that is not a certificate. Without
+ * this, the handshake fails later with a message about something else.
+ *
+ * @returns why a correct server would reject the client certificate, a sentence each
+ * @throws HookproofError PARTNER_TLS. The message holds nothing of the material.
+ */
+export function checkTlsMaterial({ clientCert, clientKey, passphrase, ca }: TlsMaterial): string[] {
+  if (ca !== undefined && (certificateBlocks(ca).length === 0 || !certificateBlocks(ca).every(isCertificate))) {
+    throw unusable('The extra CA is not a certificate in PEM.', 'Give one or more CERTIFICATE blocks.');
+  }
+  if (clientCert === undefined && clientKey === undefined) return [];
+  if (clientCert === undefined) throw unusable('There is a client key and no client certificate.', 'Give both.');
+  if (clientKey === undefined) throw unusable('There is a client certificate and no client key.', 'Give both.');
+  const [leaf] = certificateBlocks(clientCert);
+  if (leaf === undefined || !isCertificate(leaf)) {
+    throw unusable(
+      'The client certificate is not a certificate in PEM.',
+      'Give a CERTIFICATE block, then its intermediates.',
+    );
+  }
+  const certificate = new X509Certificate(leaf);
+  if (!certificate.checkPrivateKey(readKey(clientKey, passphrase))) {
+    throw unusable(
+      'The client key does not belong to the client certificate.',
+      'Give the key that the certificate was issued for, and the certificate of the client before its intermediates.',
+    );
+  }
+  const expired = Date.parse(certificate.validTo) < Date.now();
+  return expired ? [`The client certificate expired on ${certificate.validTo}. Renew it: servers reject it.`] : [];
+}
+
+function readKey(pem: string, passphrase: string | undefined): KeyObject {
+  try {
+    return createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) });
+  } catch {
+    // The message of OpenSSL may quote the key.
+    throw /ENCRYPTED/.test(pem)
+      ? unusable('The client key is encrypted and cannot be opened.', 'Give its passphrase.')
+      : unusable('The client key is not a private key in PEM.', 'Give a PRIVATE KEY block.');
+  }
+}
+
+function unusable(message: string, hint: string): HookproofError {
+  return new HookproofError('PARTNER_TLS', message, { hint });
+}
+
+function certificateBlocks(pem: string): string[] {
+  return pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+let defaultRoots: readonly string[] | undefined;
+
+/**
+ * The CAs that are trusted without `ca`, as PEM: those of Node or of the system, as Node is configured, and those of the
+ * file that NODE_EXTRA_CA_CERTS names. Read once, as Node does.
+ */
+export function trustedRoots(): readonly string[] {
+  defaultRoots ??= readDefaultRoots();
+  return defaultRoots;
+}
+
+function readDefaultRoots(): readonly string[] {
+  // Exists since Node 22.15, and is exactly what Node uses.
+  const listed: unknown = Reflect.get(tls, 'getCACertificates');
+  if (typeof listed === 'function') return listed('default') as string[];
+  const all = [...tls.rootCertificates, ...extraRoots(process.env.NODE_EXTRA_CA_CERTS)];
+  // The extra file is often the whole store of the system, and each CA costs time in every context. Line breaks differ.
+  return [...new Map(all.map((pem) => [pem.replace(/\s/g, ''), pem])).values()];
+}
+
+function extraRoots(path: string | undefined): string[] {
+  if (path === undefined) return [];
+  try {
+    return certificateBlocks(readFileSync(path, 'latin1')).filter(isCertificate);
+  } catch {
+    // Node warns about a file that it cannot read, and goes on without it.
+    return [];
+  }
+}

@@ -1,0 +1,270 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import type { HeaderLine } from '../../../contract/index.ts';
+import { createSender, deliver } from '../../../harness/sender/index.ts';
+import { type BodyWriter, createConnections, exchange } from '../../../harness/transport/index.ts';
+import { httpServer, largeRequest, rawServer, replying, request } from './servers.ts';
+
+describe('an answer', () => {
+  it('is recorded with status, header lines as they came, body and times', async () => {
+    const url = await replying('HTTP/1.1 200 Fine\r\nX-One: 1\r\nx-one: 2\r\nContent-Length: 2\r\n\r\nok');
+    const before = Date.now();
+    const { answer, error, startedAt, timings } = await deliver(request(url));
+    expect({ answer, error }).toEqual({
+      answer: {
+        status: 200,
+        reasonPhrase: 'Fine',
+        headers: [
+          ['X-One', '1'],
+          ['x-one', '2'],
+          ['Content-Length', '2'],
+        ],
+        body: Buffer.from('ok'),
+        truncated: false,
+      },
+      error: null,
+    });
+    expect(new Date(startedAt).toISOString()).toBe(startedAt);
+    expect(Date.parse(startedAt)).toBeGreaterThanOrEqual(before);
+    expect(timings).toMatchObject({ tlsMs: null, reused: false });
+    expect(timings.connectMs).toBeGreaterThan(0);
+    expect(timings.firstByteMs).toBeGreaterThanOrEqual(timings.connectMs ?? Number.NaN);
+    expect(timings.totalMs).toBeGreaterThanOrEqual(timings.firstByteMs ?? Number.NaN);
+  });
+
+  it('that redirects is not followed', async () => {
+    let requests = 0;
+    const url = await httpServer((_request, response) => {
+      requests += 1;
+      response.writeHead(302, { Location: url.replace('/hooks', '/elsewhere') }).end();
+    });
+    expect((await deliver(request(url))).answer?.status).toBe(302);
+    expect(requests).toBe(1);
+  });
+
+  it('is the one that follows 1xx answers', async () => {
+    const url = await replying(
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n',
+    );
+    expect((await deliver(request(url))).answer?.status).toBe(401);
+  });
+
+  it('of 101 is an answer as well, though nobody asked for an upgrade', async () => {
+    const url = await replying('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nbytes');
+    expect(await deliver(request(url))).toMatchObject({ answer: { status: 101, truncated: false }, error: null });
+  });
+
+  it('may end with the connection', async () => {
+    const url = await replying('HTTP/1.1 200 OK\r\n\r\nuntil the end');
+    expect((await deliver(request(url))).answer?.body.toString()).toBe('until the end');
+  });
+});
+
+describe('the body of an answer', () => {
+  const body = (length: number) =>
+    replying(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`);
+
+  it('is whole up to the cap, the cap included', async () => {
+    const { answer } = await deliver(request(await body(100)), { bodyCapBytes: 100 });
+    expect([answer?.body.length, answer?.truncated]).toEqual([100, false]);
+  });
+
+  it('is cut one byte above the cap', async () => {
+    const { answer } = await deliver(request(await body(101)), { bodyCapBytes: 100 });
+    expect([answer?.body.length, answer?.truncated]).toEqual([100, true]);
+  });
+
+  it('that never ends is cut at once, and its connection closed', async () => {
+    let closed: Promise<unknown> | undefined;
+    const url = await rawServer((socket) => {
+      closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        const more = () => {
+          while (socket.writable && socket.write('x'.repeat(16_384)));
+        };
+        socket.on('drain', more);
+        more();
+      });
+    });
+    const sender = createSender({ timeoutMs: 15_000 });
+    const { answer, error, timings } = await sender.deliver(request(url));
+    expect({ error, length: answer?.body.length, truncated: answer?.truncated }).toEqual({
+      error: null,
+      length: 65_536,
+      truncated: true,
+    });
+    expect(timings.totalMs).toBeLessThan(5_000);
+    await closed;
+    sender.close();
+  });
+
+  it('that drips past the time limit is a timeout of the answer', async () => {
+    const url = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        const timer = setInterval(() => socket.write('x'), 5);
+        socket.on('close', () => clearInterval(timer));
+      });
+    });
+    const { answer, error, timings } = await deliver(request(url), { timeoutMs: 80 });
+    expect({ answer, error }).toMatchObject({
+      answer: null,
+      error: { kind: 'timeout', phase: 'answer', code: 'HOOKPROOF_TIMEOUT' },
+    });
+    expect(timings.firstByteMs).not.toBeNull();
+  });
+
+  it('that ends before its stated length is a reset', async () => {
+    const url = await replying('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort');
+    expect(await deliver(request(url))).toMatchObject({ answer: null, error: { kind: 'reset', phase: 'answer' } });
+  });
+});
+
+describe('an early answer', () => {
+  it.each([
+    ['and the connection is closed with the rest unread', true],
+    ['and the connection stays open, unread', false],
+  ])('to a body of 5 MB that is still being written counts, %s', async (_what, close) => {
+    const url = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig', () => {
+          if (close) socket.destroy();
+        });
+      });
+    });
+    const attempt = await deliver(largeRequest(url, 5_000_000), { timeoutMs: 5_000 });
+    expect(attempt).toMatchObject({ answer: { status: 413, body: Buffer.from('big') }, error: null });
+  });
+
+  it('whose own body is cut by the reset counts with what came of it', async () => {
+    const url = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 401 No\r\nContent-Length: 100\r\n\r\npart', () => socket.destroy());
+      });
+    });
+    const attempt = await deliver(largeRequest(url, 5_000_000));
+    expect(attempt).toMatchObject({ answer: { status: 401, body: Buffer.from('part'), truncated: true }, error: null });
+  });
+});
+
+describe('an early answer of which the rest does not come', () => {
+  it('is a timeout', async () => {
+    const url = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 100\r\n\r\npart');
+      });
+    });
+    const { answer, error } = await deliver(largeRequest(url, 5_000_000), { timeoutMs: 300 });
+    expect({ answer, kind: error?.kind }).toEqual({ answer: null, kind: 'timeout' });
+  });
+});
+
+describe('the connection of an early answer', () => {
+  it('is closed, because nobody wants the rest of the request', async () => {
+    let closed: Promise<unknown> | undefined;
+    const url = await rawServer((socket) => {
+      closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n');
+      });
+      resume = () => {
+        // Reads what is there and no more than that: a sender that goes on would fill the connection again.
+        socket.on('data', (data) => {
+          read += data.length;
+        });
+        socket.resume();
+      };
+    });
+    let read = 0;
+    let resume = () => {};
+    const sender = createSender();
+    expect((await sender.deliver(largeRequest(url, 50_000_000))).answer?.status).toBe(413);
+    resume();
+    await closed;
+    expect(read).toBeLessThan(50_000_000);
+    sender.close();
+  });
+});
+
+describe('a body writer', () => {
+  async function send(write: BodyWriter, old = '', line: HeaderLine = ['', '']) {
+    const bodies: string[] = [];
+    const url = await httpServer(async (incoming, response) => {
+      let text = '';
+      incoming.on('error', () => undefined);
+      for await (const chunk of incoming) text += String(chunk);
+      bodies.push(`${incoming.headers['transfer-encoding'] ?? incoming.headers['content-length']} ${text}`);
+      response.end();
+    });
+    const prepared = request(url);
+    const headers = prepared.headers.map((given) => (given[0] === old ? line : given));
+    const connections = createConnections({ keepAlive: false });
+    const attempt = await exchange(
+      { ...prepared, headers },
+      { agent: connections.agentFor(url), write, timeoutMs: 3_000 },
+    );
+    return { attempt, bodies, text: prepared.body.toString() };
+  }
+
+  it('can send the body in chunks', async () => {
+    const { attempt, bodies, text } = await send(
+      async (outgoing, body) => {
+        outgoing.write(body.subarray(0, 10));
+        outgoing.end(body.subarray(10));
+      },
+      'Content-Length',
+      ['Transfer-Encoding', 'chunked'],
+    );
+    expect(attempt.answer?.status).toBe(200);
+    expect(bodies).toEqual([`chunked ${text}`]);
+  });
+
+  it('can wait for 100 Continue', async () => {
+    const { attempt, bodies, text } = await send(
+      async (outgoing, body, signal) => {
+        outgoing.flushHeaders();
+        await once(outgoing, 'continue', { signal });
+        outgoing.end(body);
+      },
+      'Content-Type',
+      ['Expect', '100-continue'],
+    );
+    expect(attempt.answer?.status).toBe(200);
+    expect(bodies).toEqual([`${Buffer.byteLength(text)} ${text}`]);
+  });
+
+  it('can cut the request off, which is a reset', async () => {
+    const { attempt } = await send(async (outgoing, body) => {
+      await new Promise<void>((resolve) => outgoing.write(body.subarray(0, 10), () => resolve()));
+      outgoing.destroy();
+    });
+    expect(attempt).toMatchObject({ answer: null, error: { kind: 'reset' } });
+  });
+
+  it('that throws is a fault of ours', async () => {
+    const { attempt } = await send(async () => {
+      throw new Error('broken writer');
+    });
+    expect(attempt).toMatchObject({ answer: null, error: { kind: 'local' } });
+  });
+
+  it('is told when the exchange is over', async () => {
+    let aborted = false;
+    const url = await replying('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n');
+    const write: BodyWriter = (outgoing, body, signal) => {
+      signal.addEventListener('abort', () => {
+        aborted = true;
+      });
+      outgoing.write(body.subarray(0, 10));
+      return new Promise(() => undefined);
+    };
+    const agent = createConnections({ keepAlive: false }).agentFor(url);
+    expect((await exchange(request(url), { agent, write })).answer?.status).toBe(401);
+    expect(aborted).toBe(true);
+  });
+});

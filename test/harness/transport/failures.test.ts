@@ -1,0 +1,180 @@
+/** A port on which nothing listens any more. */
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { createSender, deliver, deliverWithRetry, prepare } from '../../../harness/sender/index.ts';
+import { buy } from '../sender/samples.ts';
+import { certificate, httpsServer, largeRequest, listen, rawServer, replying, request } from './servers.ts';
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('a delivery that gets no answer says why', () => {
+  it('nothing listens', async () => {
+    const port = await closedPort();
+    const { answer, error, timings } = await deliver(request(`http://127.0.0.1:${port}/`));
+    expect({ answer, error }).toEqual({
+      answer: null,
+      error: {
+        kind: 'refused',
+        phase: 'connect',
+        code: 'ECONNREFUSED',
+        message: `Nothing listens at 127.0.0.1:${port}: the connection was refused.`,
+      },
+    });
+    expect(timings).toMatchObject({ connectMs: null, tlsMs: null, firstByteMs: null, reused: false });
+  });
+
+  it('nothing listens, on any of the addresses of the name', async () => {
+    const { error } = await deliver(request(`http://localhost:${await closedPort()}/`));
+    expect(error).toMatchObject({ kind: 'refused', phase: 'connect', code: 'ECONNREFUSED' });
+  });
+
+  it('nothing listens, again and again', async () => {
+    const sender = createSender();
+    const waits: number[] = [];
+    const { attempts } = await deliverWithRetry(
+      sender,
+      request(`http://127.0.0.1:${await closedPort()}/`),
+      { attempts: 3, baseDelayMs: 100 },
+      { random: () => 1, sleep: async (ms) => void waits.push(ms) },
+    );
+    sender.close();
+    expect(attempts.map(({ error }) => error?.kind)).toEqual(['refused', 'refused', 'refused']);
+    expect(waits).toEqual([100, 200]);
+  });
+
+  it('the name does not resolve', async () => {
+    const { error } = await deliver(request('https://no-such-host.invalid/'));
+    expect(error).toMatchObject({
+      kind: 'dns',
+      phase: 'dns',
+      message: 'The host name no-such-host.invalid does not resolve.',
+    });
+  });
+
+  it('the endpoint resets the connection', async () => {
+    const url = await rawServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect((await deliver(request(url))).error).toEqual({
+      kind: 'reset',
+      phase: 'answer',
+      code: 'ECONNRESET',
+      message: 'The endpoint closed the connection before it had given a whole answer.',
+    });
+  });
+
+  it('the endpoint closes the connection', async () => {
+    const url = await rawServer((socket) => socket.once('data', () => socket.end()));
+    expect((await deliver(request(url))).error).toMatchObject({ kind: 'reset', phase: 'answer' });
+  });
+
+  it('the endpoint resets while a large body is on its way', async () => {
+    const url = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        socket.resetAndDestroy();
+      });
+    });
+    expect((await deliver(largeRequest(url, 5_000_000))).error).toMatchObject({ kind: 'reset', phase: 'send' });
+  });
+
+  it('the endpoint never answers', async () => {
+    const url = await rawServer((socket) => socket.resume());
+    const { error, timings } = await deliver(request(url), { timeoutMs: 60 });
+    expect(error).toEqual({
+      kind: 'timeout',
+      phase: 'answer',
+      code: 'HOOKPROOF_TIMEOUT',
+      message: 'The endpoint took the request and gave no whole answer within the time limit.',
+    });
+    expect(timings.totalMs).toBeGreaterThanOrEqual(59);
+    expect(timings.connectMs).not.toBeNull();
+  });
+
+  it('the endpoint does not read the request', async () => {
+    const url = await rawServer((socket) => socket.pause());
+    expect((await deliver(largeRequest(url, 20_000_000), { timeoutMs: 150 })).error).toMatchObject({
+      kind: 'timeout',
+      phase: 'send',
+    });
+  });
+
+  it('the endpoint does not finish the TLS handshake', async () => {
+    const url = await rawServer((socket) => socket.resume());
+    expect((await deliver(request(url.replace('http:', 'https:')), { timeoutMs: 60 })).error).toMatchObject({
+      kind: 'timeout',
+      phase: 'tls',
+    });
+  });
+
+  it('the caller breaks off, before and during', async () => {
+    const url = await rawServer((socket) => socket.resume());
+    const local = { kind: 'local', message: 'The delivery was broken off by the caller.' };
+    expect((await deliver(request(url), { signal: AbortSignal.abort() })).error).toMatchObject(local);
+    const controller = new AbortController();
+    const running = deliver(request(url), { signal: controller.signal });
+    controller.abort();
+    expect((await running).error).toMatchObject(local);
+  });
+});
+
+describe('an answer that is none', () => {
+  it('is not HTTP', async () => {
+    const url = await replying('220 mail.example ESMTP\r\n');
+    expect((await deliver(request(url))).error).toMatchObject({
+      kind: 'invalid-http',
+      phase: 'answer',
+      message: 'What came back is not an HTTP answer.',
+    });
+  });
+
+  it('has 10 MB of headers', async () => {
+    const line = `X-Filler: ${'x'.repeat(1000)}\r\n`;
+    const url = await rawServer((socket) => {
+      socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\n${line.repeat(10_000)}\r\n`));
+    });
+    expect((await deliver(request(url))).error).toEqual({
+      kind: 'headers-too-large',
+      phase: 'answer',
+      code: 'HPE_HEADER_OVERFLOW',
+      message: 'The headers of the answer are larger than the sender reads.',
+    });
+  });
+
+  it('has headers above the limit that is given, and below it has not', async () => {
+    const url = await replying(`HTTP/1.1 200 OK\r\nX-Filler: ${'x'.repeat(2_000)}\r\nContent-Length: 0\r\n\r\n`);
+    expect((await deliver(request(url), { maxHeaderBytes: 1_000 })).error?.kind).toBe('headers-too-large');
+    expect((await deliver(request(url), { maxHeaderBytes: 3_000 })).answer?.status).toBe(200);
+  });
+
+  it('comes from a TLS server that was addressed with http', async () => {
+    const port = await httpsServer(await certificate('localhost'));
+    expect((await deliver(request(`http://127.0.0.1:${port}/`))).error?.kind).toMatch(/^(invalid-http|reset)$/);
+    const alert = await replying(Uint8Array.of(21, 3, 3, 0, 2, 2, 10));
+    expect((await deliver(request(alert))).error).toMatchObject({
+      kind: 'invalid-http',
+      message: 'The endpoint speaks TLS on this port: the URL has to begin with https.',
+    });
+  });
+});
+
+describe('a request that cannot be sent is a fault of ours', () => {
+  it.each([
+    ['a line break in a value', [['X-Bad', 'one\r\ntwo']]],
+    ['a character above U+00FF', [['X-Bad', '€']]],
+    ['a name that is no token', [['X Bad', 'value']]],
+  ] as const)('%s', async (_what, headers) => {
+    const url = await rawServer((socket) => socket.resume());
+    const { error } = await deliver(prepare(buy(), { url, headers }));
+    expect(error).toMatchObject({ kind: 'local' });
+    expect(error?.message).not.toMatch(/one|two|value/);
+  });
+
+  it('a URL that is none', async () => {
+    const prepared = { ...request('http://127.0.0.1/'), url: 'nonsense' };
+    expect((await deliver(prepared)).error?.kind).toBe('local');
+  });
+});

@@ -1,0 +1,104 @@
+/** Real servers on loopback for the tests of the sender, and partners that point at them. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { generate } from 'selfsigned';
+import { onTestFinished } from 'vitest';
+import type { Partner } from '../../../harness/partner.ts';
+import { prepare } from '../../../harness/sender/index.ts';
+import type { Prepared } from '../../../harness/transport/index.ts';
+import { buy } from '../sender/samples.ts';
+
+/** Listens on a free port until the test is over, and gives the port. */
+export async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that only has sockets. Gives its URL. */
+export async function rawServer(onSocket: (socket: Socket) => void): Promise<string> {
+  return `http://127.0.0.1:${await listen(createServer(onSocket))}/hooks`;
+}
+
+/** A server that sends these bytes as soon as a request has begun to arrive. */
+export function replying(reply: string | Uint8Array): Promise<string> {
+  return rawServer((socket) => socket.once('data', () => socket.end(reply)));
+}
+
+export async function httpServer(onRequest: http.RequestListener): Promise<string> {
+  return `http://127.0.0.1:${await listen(http.createServer(onRequest))}/hooks`;
+}
+
+export async function httpsServer(options: https.ServerOptions, onRequest: http.RequestListener = ok): Promise<number> {
+  return await listen(https.createServer(options, onRequest));
+}
+
+export const ok: http.RequestListener = (request, response) => {
+  request.resume().on('end', () => response.end());
+};
+
+export const secret = randomBytes(24).toString('hex');
+
+export function request(url: string, partner: Omit<Partner, 'url'> = {}): Prepared {
+  return prepare(buy(), { url, ...partner });
+}
+
+/** A request with a body of this many bytes. */
+export function largeRequest(url: string, length: number): Prepared {
+  const { headers, ...rest } = request(url);
+  const body = Buffer.alloc(length, 'a');
+  return {
+    ...rest,
+    body,
+    headers: headers.map(([name, value]) => [name, name === 'Content-Length' ? String(length) : value]),
+  };
+}
+
+export interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface CertificateOptions {
+  readonly ca?: Pair;
+  readonly isCa?: boolean;
+  readonly names?: readonly string[];
+  readonly from?: Date;
+  readonly to?: Date;
+}
+
+/** A certificate with an EC key: self-signed, or by an authority. */
+export async function certificate(name: string, options: CertificateOptions = {}): Promise<Pair> {
+  const { ca, isCa = false, names = ['localhost'], from, to } = options;
+  const made = await generate([{ name: 'commonName', value: name }], {
+    keyType: 'ec',
+    curve: 'P-256',
+    algorithm: 'sha256',
+    ...(from && { notBeforeDate: from }),
+    ...(to && { notAfterDate: to }),
+    ...(ca && { ca }),
+    extensions: [
+      { name: 'basicConstraints', cA: isCa, critical: true },
+      isCa
+        ? { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }
+        : { name: 'keyUsage', digitalSignature: true, critical: true },
+      ...(isCa
+        ? []
+        : [{ name: 'subjectAltName' as const, altNames: names.map((value) => ({ type: 2 as const, value })) }]),
+    ],
+  });
+  return { cert: made.cert, key: made.private };
+}

@@ -1,0 +1,194 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { makeCertificate } from '../../../certs/index.ts';
+import type { Partner } from '../../../harness/partner.ts';
+import { createSender, deliver } from '../../../harness/sender/index.ts';
+import { type Attempt, createConnections, exchange, tlsOptionsFor } from '../../../harness/transport/index.ts';
+import { certificate, httpsServer, ok, type Pair, replying, request } from './servers.ts';
+
+const DAY = 86_400_000;
+const daysFromNow = (days: number) => new Date(Date.now() + days * DAY);
+
+let root: Pair;
+let leaf: Pair;
+let clientCa: Pair;
+let client: Pair;
+
+beforeAll(async () => {
+  root = await certificate('test root', { isCa: true });
+  leaf = await certificate('localhost', { ca: root });
+  clientCa = await certificate('client root', { isCa: true });
+  client = await certificate('client', { ca: clientCa });
+});
+
+async function attempt(port: number, tls?: Partner['tls']): Promise<Attempt> {
+  return await deliver(request(`https://localhost:${port}/`), tls === undefined ? {} : { tls });
+}
+
+it('offers HTTP/1.1 and no other protocol, on kept and on raw connections alike', async () => {
+  expect(tlsOptionsFor({}).ALPNProtocols).toEqual(['http/1.1']);
+  const offered = httpsServer({ ...leaf, ALPNProtocols: ['h2'] });
+  const { error } = await attempt(await offered, { ca: root.cert });
+  expect(error).toMatchObject({ kind: 'tls', alert: 'no_application_protocol' });
+});
+
+describe('the certificate of the endpoint', () => {
+  it('is trusted through the extra authority, beside the roots of the system', async () => {
+    const { answer, timings } = await attempt(await httpsServer(leaf), { ca: root.cert });
+    expect(answer?.status).toBe(200);
+    expect(timings.tlsMs).toBeGreaterThan(timings.connectMs ?? Number.NaN);
+    expect(timings.firstByteMs).toBeGreaterThan(timings.tlsMs ?? Number.NaN);
+  });
+
+  it.each([
+    ['self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT', () => certificate('localhost'), /self-signed/],
+    ['of an unknown authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', async () => leaf, /intermediate.*not trusted/],
+    [
+      'of an unknown authority that is sent along',
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      async () => ({ ...leaf, cert: `${leaf.cert}\n${root.cert}` }),
+      /unknown/,
+    ],
+  ])('is not trusted: %s', async (_what, code, make, sentence) => {
+    const { answer, error, timings } = await attempt(await httpsServer(await make()));
+    expect({ answer, error }).toMatchObject({ answer: null, error: { kind: 'tls-untrusted', phase: 'tls', code } });
+    expect(error?.message).toMatch(sentence);
+    expect([timings.connectMs === null, timings.firstByteMs]).toEqual([false, null]);
+  });
+
+  it.each([
+    [
+      'has expired',
+      'CERT_HAS_EXPIRED',
+      () => certificate('localhost', { ca: root, from: daysFromNow(-9), to: daysFromNow(-1) }),
+      /has expired/,
+    ],
+    [
+      'is not valid yet',
+      'CERT_NOT_YET_VALID',
+      () => certificate('localhost', { ca: root, from: daysFromNow(2), to: daysFromNow(9) }),
+      /not valid yet/,
+    ],
+    [
+      'is for another host',
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      () => certificate('other.example', { ca: root, names: ['other.example'] }),
+      /another name.*other\.example/,
+    ],
+  ])('is of a trusted authority and %s', async (_what, code, make, sentence) => {
+    const { error } = await attempt(await httpsServer(await make()), { ca: root.cert });
+    expect(error).toMatchObject({ kind: 'tls-untrusted', phase: 'tls', code });
+    expect(error?.message).toMatch(sentence);
+  });
+
+  it('is verified even when the environment says otherwise', async () => {
+    const port = await httpsServer(leaf);
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    try {
+      expect((await attempt(port)).error?.kind).toBe('tls-untrusted');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+});
+
+describe('the handshake', () => {
+  it('fails at a port that speaks plain HTTP', async () => {
+    const url = await replying('HTTP/1.1 400 Bad Request\r\n\r\n');
+    expect((await deliver(request(url.replace('http:', 'https:')))).error).toMatchObject({
+      kind: 'tls',
+      phase: 'tls',
+      message: 'The endpoint does not speak TLS on this port.',
+    });
+  });
+
+  it('fails at a server that has only TLS 1.1, and works with 1.2', async () => {
+    const old = { ...leaf, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    expect((await attempt(await httpsServer(old), { ca: root.cert })).error).toMatchObject({
+      kind: 'tls',
+      phase: 'tls',
+    });
+    const enough = { ...leaf, maxVersion: 'TLSv1.2' } as const;
+    expect((await attempt(await httpsServer(enough), { ca: root.cert })).answer?.status).toBe(200);
+  });
+});
+
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a client certificate over %s', (version) => {
+  const mutual = () =>
+    httpsServer(
+      {
+        ...leaf,
+        ca: clientCa.cert,
+        requestCert: true,
+        rejectUnauthorized: true,
+        minVersion: version,
+        maxVersion: version,
+      },
+      ok,
+    );
+
+  it('is presented', async () => {
+    const tls = { ca: root.cert, clientCert: client.cert, clientKey: client.key };
+    expect((await attempt(await mutual(), tls)).answer?.status).toBe(200);
+  });
+
+  it('is missing, which the endpoint refuses with an alert', async () => {
+    const { error } = await attempt(await mutual(), { ca: root.cert });
+    expect(error).toMatchObject({ kind: 'tls', phase: 'tls' });
+    expect(error?.message).toMatch(/client certificate/);
+  });
+
+  it('is of another authority, which a Node server refuses by closing', async () => {
+    const other = await certificate('other client');
+    const { answer, error } = await attempt(await mutual(), {
+      ca: root.cert,
+      clientCert: other.cert,
+      clientKey: other.key,
+    });
+    expect(answer).toBeNull();
+    expect(error?.kind).toBe(version === 'TLSv1.2' ? 'tls' : 'reset');
+  });
+});
+
+describe('TLS material', () => {
+  it('makes one context for a partner, however often it is used', () => {
+    const tls = { ca: root.cert };
+    expect(tlsOptionsFor({ tls })).toBe(tlsOptionsFor({ tls }));
+    expect(tlsOptionsFor({})).toBe(tlsOptionsFor({}));
+    expect(tlsOptionsFor({ tls })).not.toBe(tlsOptionsFor({}));
+  });
+
+  it('that cannot be used stops the sender from being made', () => {
+    const make = () => createSender({ tls: { clientCert: client.cert, clientKey: 'nonsense' } });
+    expect(make).toThrow(expect.objectContaining({ code: 'PARTNER_TLS', kind: 'usage' }));
+  });
+
+  it('that OpenSSL does not put up with is refused with its reason', async () => {
+    const issuer = await makeCertificate({ subject: 'CN=authority', authority: true });
+    const { cert, key } = await makeCertificate({ subject: 'CN=client', issuer, hash: 'SHA-1' });
+    const make = () => tlsOptionsFor({ tls: { clientCert: cert, clientKey: key } });
+    expect(make).toThrow(
+      expect.objectContaining({
+        code: 'PARTNER_TLS',
+        message: 'OpenSSL does not accept the client certificate or the extra CA.',
+        hint: 'Use certificates for RSA with 2048 bits or more, or ECDSA on P-256, signed with SHA-256.',
+        cause: expect.objectContaining({ message: expect.stringContaining('md too weak') }),
+      }),
+    );
+  });
+
+  it('is used on a fresh connection for each exchange when none is kept', async () => {
+    let sessions = 0;
+    const port = await httpsServer(leaf, (incoming, response) => {
+      if ('isSessionReused' in incoming.socket && (incoming.socket as { isSessionReused(): boolean }).isSessionReused())
+        sessions += 1;
+      ok(incoming, response);
+    });
+    const connections = createConnections({ keepAlive: false, tls: { ca: root.cert } });
+    const prepared = request(`https://localhost:${port}/`);
+    for (let turn = 0; turn < 3; turn++) {
+      const { answer, timings } = await exchange(prepared, { agent: connections.agentFor(prepared.url) });
+      expect([answer?.status, timings.reused, timings.tlsMs === null]).toEqual([200, false, false]);
+    }
+    expect(sessions).toBe(0);
+  });
+});
