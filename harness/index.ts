@@ -3,6 +3,7 @@ export { HookproofError } from '../contract/index.ts';
 export { CURRENT_REVISION, loadRevision, type Revision } from './certify/revision.ts';
 export type { Stack } from './diagnose/index.ts';
 export { type Baseline, type BaselineEntry, readBaseline } from './judge/index.ts';
+export type { Partner } from './partner.ts';
 export {
   createRedactor,
   type NamedSecret,
@@ -30,5 +31,4 @@ export type {
 export { exitCodeOf } from './report/verdict.ts';
 export type { RunLimits } from './run/index.ts';
 export { type RunOptions, run, type ScoringRevision } from './run/index.ts';
-export type { Partner } from './sender/index.ts';
 export { version } from './version.ts';

@@ -1,6 +1,6 @@
 import type { ChainAnalysis } from '../../certs/index.ts';
 import type { ChainFaultCode } from '../../contract/index.ts';
-import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../sender/index.ts';
+import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
 
 /** What the diagnosis says: which mistake the endpoint makes, why it happens, and how to mend it. */
 export interface Finding {

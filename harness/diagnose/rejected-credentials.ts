@@ -9,7 +9,8 @@ import {
   sameHeaderName,
 } from '../../contract/index.ts';
 import type { AddressChange, Change } from '../../scenarios/index.ts';
-import type { Attempt, Partner } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
+import type { Attempt } from '../transport/index.ts';
 import type { Finding } from './preflight-findings.ts';
 import { signingTrials } from './signing-trials.ts';
 

@@ -2,7 +2,7 @@
 import type { ChainAnalysis, ChainFault } from '../../certs/index.ts';
 import { type ChainFaultCode, tlsVersionName } from '../../contract/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer, Level } from '../../scenarios/index.ts';
-import { type HelloOutcome, matchHello } from '../tls/index.ts';
+import { type HelloOutcome, matchHello } from '../probe/index.ts';
 import type { Judgement } from './evidence.ts';
 import { atLevel } from './judge.ts';
 

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { certificateBlocks } from '../../certs/index.ts';
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
 import { type Kit, newTestId, samples } from '../../scenarios/index.ts';
-import { type Partner, sign } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
+import { sign } from '../sender/index.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 

@@ -1,7 +1,7 @@
 /** A lane: one kept connection, as the sender keeps it in production, and new ones for what must not share it. */
 import { setMaxListeners } from 'node:events';
 import { isAccepted } from '../judge/index.ts';
-import { type Attempt, createConnections, createSender, exchange, type Partner } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
 import {
   connectedExchange,
   createIdentities,
@@ -10,7 +10,9 @@ import {
   rawExchange,
   requestBytes,
   writerFor,
-} from '../transport/index.ts';
+} from '../probe/index.ts';
+import { createSender } from '../sender/index.ts';
+import { type Attempt, createConnections, exchange } from '../transport/index.ts';
 import type { Assembled } from './assemble.ts';
 import { passIsOver, type RunContext } from './context.ts';
 import { lastControl, type SendingPlan, type Trial, tryScenario } from './trial.ts';

@@ -1,8 +1,9 @@
 /** What a run would do, and one of its deliveries to the byte, without anything being sent. */
 import { randomBytes } from 'node:crypto';
 import type { Kit } from '../../scenarios/index.ts';
-import { LOCAL_TOO, pinEndpoint } from '../net/index.ts';
-import type { Partner, Prepared } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
+import type { Prepared } from '../transport/index.ts';
+import { LOCAL_TOO, pinEndpoint } from '../transport/index.ts';
 import { assemble } from './assemble.ts';
 import { DEFAULT_LIMITS, runBoundMs } from './context.ts';
 import { createKit, headerNamesOf } from './kit.ts';

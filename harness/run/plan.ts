@@ -2,8 +2,9 @@
 import { HookproofError } from '../../contract/index.ts';
 import { CATALOGUE, CLIENT_FIXTURES, type Feature, type Scenario } from '../../scenarios/index.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import { isLoopback, type Partner } from '../sender/index.ts';
-import type { ClientFixtures } from '../transport/index.ts';
+import type { Partner } from '../partner.ts';
+import type { ClientFixtures } from '../probe/index.ts';
+import { isLoopback } from '../sender/index.ts';
 
 /** What to select. Nothing given selects the whole catalogue; several kinds of selection narrow one another. */
 export interface Selection {

@@ -8,7 +8,7 @@ import {
   type Gate,
 } from '../diagnose/index.ts';
 import { describeAttempt, isAccepted } from '../judge/index.ts';
-import type { TlsInspection } from '../tls/index.ts';
+import type { TlsInspection } from '../probe/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane } from './lanes.ts';

@@ -1,7 +1,7 @@
 /** A shell script around curl that sends a probe again, with credentials as variables and never as values. */
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { ConnectChange } from '../../scenarios/index.ts';
-import type { Partner } from '../sender/index.ts';
+import type { Partner } from '../partner.ts';
 import type { Assembled } from './assemble.ts';
 import { clientCertificateOf, headerNamesOf } from './kit.ts';
 

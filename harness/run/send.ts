@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
 import { describeAttempt, isAccepted, type ProbeEvidence } from '../judge/index.ts';
-import type { Answer, Attempt } from '../sender/index.ts';
+import type { Answer, Attempt } from '../transport/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
 import { derivedSignatures } from './derived-signatures.ts';

@@ -1,16 +1,19 @@
 /** The sender core. Package export `hookproof/sender`. */
 
 export type { Partner } from '../partner.ts';
-export type {
-  Answer,
-  Attempt,
-  Prepared,
-  Timings,
-  TransportError,
-  TransportErrorKind,
-  TransportPhase,
+export {
+  type AddressPolicy,
+  type Answer,
+  type Attempt,
+  type Pin,
+  type PinOptions,
+  type Prepared,
+  pinEndpoint,
+  type Timings,
+  type TransportError,
+  type TransportErrorKind,
+  type TransportPhase,
 } from '../transport/index.ts';
-export { type AddressPolicy, type Pin, type PinOptions, pinEndpoint } from '../transport/index.ts';
 export { type CheckedPartner, checkPartner, isLoopback } from './check-partner.ts';
 export { type NotificationSource, notificationsFor } from './notifications-for.ts';
 export { type Addressed, address, prepare, serialise, sign } from './prepare.ts';

@@ -13,8 +13,7 @@ import {
   type Notification,
 } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
-import type { Prepared } from '../transport/index.ts';
-import { endpointOf } from '../transport/index.ts';
+import { endpointOf, type Prepared } from '../transport/index.ts';
 
 export function prepare(notification: Notification, partner: Partner): Prepared {
   const body = serialise(notification as unknown as JsonValue);

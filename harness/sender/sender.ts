@@ -2,12 +2,13 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { headerValues, LIMITS } from '../../contract/index.ts';
-import type { Attempt, Prepared } from '../transport/index.ts';
 import {
+  type Attempt,
   type ConnectionOptions,
   createConnections,
   type ExchangeLimits,
   type ExchangeOptions,
+  type Prepared,
   transmit,
 } from '../transport/index.ts';
 

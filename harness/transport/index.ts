@@ -1,5 +1,22 @@
-/** Exchanges that no ordinary HTTP client makes: raw bytes, changed connections, other ways to write a body. */
-export { connectedExchange } from './connected-exchange.ts';
-export { type ClientFixtures, createIdentities, type Identities } from './identities.ts';
-export { rawExchange } from './raw-exchange.ts';
-export { headersFor, requestBytes, writerFor } from './transmissions.ts';
+/** Addresses, connections and exchanges: everything between a prepared request and its answer. */
+export { type AddressPolicy, type AddressScope, isAllowed, LOCAL_TOO, scopeOf } from './address-policy.ts';
+export type {
+  Answer,
+  Attempt,
+  Prepared,
+  Timings,
+  TransportError,
+  TransportErrorKind,
+  TransportPhase,
+} from './attempt.ts';
+export {
+  type ConnectionOptions,
+  type Connections,
+  createConnections,
+  type Endpoint,
+  endpointOf,
+} from './connections.ts';
+export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange, transmit } from './exchange.ts';
+export { type Pin, type PinOptions, pinEndpoint, pinTo, type Resolve, type ResolvedAddress } from './pin-endpoint.ts';
+export { checkTlsMaterial, type TlsOptions, tlsOptionsFor, trustedRoots } from './tls-options.ts';
+export { alertNameOf, classifyTransportError, isAboutClientCertificate, TIMEOUT_CODE } from './transport-error.ts';

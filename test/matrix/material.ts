@@ -1,7 +1,7 @@
 /** What every receiver of the matrix is served and delivered to with: credentials, and certificates that are made once in a process. */
 import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, type ServerFixtureName, serverFixture, WORKING_SET_FIXTURES } from '../../certs/index.ts';
-import type { ClientFixtures } from '../../harness/transport/identities.ts';
+import type { ClientFixtures } from '../../harness/probe/identities.ts';
 
 export const CLIENT_NAME = 'matrix client';
 

@@ -5,9 +5,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { HeaderLine } from '../../contract/index.ts';
+import type { Partner } from '../../harness/partner.ts';
+import { requestBytes } from '../../harness/probe/transmissions.ts';
 import { assemble } from '../../harness/run/assemble.ts';
-import type { Partner } from '../../harness/sender/index.ts';
-import { requestBytes } from '../../harness/transport/transmissions.ts';
 import {
   type Delivery,
   type Expectation,

@@ -2,17 +2,11 @@
 import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
 import { newTestId } from '../../../scenarios/index.ts';
 import { type ConfigFlags, nearestName } from '../../config/index.ts';
+import type { Partner } from '../../partner.ts';
 import { createRedactor, type Redactor, visible, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
-import {
-  type Attempt,
-  createSender,
-  notificationsFor,
-  type Partner,
-  pinEndpoint,
-  prepare,
-  sign,
-} from '../../sender/index.ts';
+import { createSender, notificationsFor, prepare, sign } from '../../sender/index.ts';
+import { type Attempt, pinEndpoint } from '../../transport/index.ts';
 import { commandConfig } from '../command-config.ts';
 import { namedSecrets } from '../named-secrets.ts';
 import { SAMPLE_EVENTS } from '../sample-events.ts';

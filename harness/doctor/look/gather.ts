@@ -1,7 +1,6 @@
 /** Gathers everything about the endpoint. What does not depend on each other goes side by side, so a silent host costs one time limit. */
 import type { Notification } from '../../../contract/index.ts';
 import type { Partner } from '../../partner.ts';
-import { deliver, prepare } from '../../sender/index.ts';
 import {
   controlOffer,
   helloEndpoint,
@@ -9,7 +8,8 @@ import {
   matchHello,
   probeHello,
   type TlsInspection,
-} from '../../tls/index.ts';
+} from '../../probe/index.ts';
+import { deliver, prepare } from '../../sender/index.ts';
 import {
   type Attempt,
   endpointOf,

@@ -1,6 +1,6 @@
 /** The facts about TLS, from what the inspection saw. */
 import { TLS_VERSIONS } from '../../../contract/index.ts';
-import { controlOffer, type HelloOutcome, matchHello, type TlsInspection } from '../../tls/index.ts';
+import { controlOffer, type HelloOutcome, matchHello, type TlsInspection } from '../../probe/index.ts';
 import type { FactsOf } from '../doctor-document.ts';
 import { shownFacts } from '../local/shown-certificates.ts';
 import { transportFacts } from './transport-facts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeHello, judgeHandshake } from '../../../harness/judge/index.ts';
-import type { HelloOutcome, ServerHelloOutcome } from '../../../harness/tls/index.ts';
+import type { HelloOutcome, ServerHelloOutcome } from '../../../harness/probe/index.ts';
 import type { HelloExpectation, HelloOffer } from '../../../scenarios/index.ts';
 
 const measured = { bytesReceived: 0, ms: 1 };

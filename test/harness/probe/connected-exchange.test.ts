@@ -2,8 +2,8 @@ import https from 'node:https';
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clientMaterial, serverFixture } from '../../../certs/index.ts';
-import { connectedExchange } from '../../../harness/transport/connected-exchange.ts';
-import { createIdentities } from '../../../harness/transport/identities.ts';
+import { connectedExchange } from '../../../harness/probe/connected-exchange.ts';
+import { createIdentities } from '../../../harness/probe/identities.ts';
 import { type Endpoint, listen } from '../../endpoints/listen.ts';
 
 const open: Endpoint[] = [];

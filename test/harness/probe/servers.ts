@@ -9,7 +9,7 @@ import {
   type ProbeOffer,
   probeHello,
   type ServerHelloOutcome,
-} from '../../../harness/tls/index.ts';
+} from '../../../harness/probe/index.ts';
 import type { HelloMatch } from '../../../scenarios/index.ts';
 import { listen } from '../../endpoints/listen.ts';
 

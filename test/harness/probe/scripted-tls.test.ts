@@ -1,7 +1,7 @@
 import { connect } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { TlsVersion } from '../../../contract/index.ts';
-import { matchHello, type ProbeOffer, probeHello } from '../../../harness/tls/index.ts';
+import { matchHello, type ProbeOffer, probeHello } from '../../../harness/probe/index.ts';
 import type { SuiteGroup } from '../../../scenarios/index.ts';
 import type { ParsedHello } from '../../endpoints/client-hello.ts';
 import {

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
-import { suiteName } from '../../../harness/tls/client-hello.ts';
-import { matchHello, type ProbeOffer, probeHello } from '../../../harness/tls/index.ts';
+import { suiteName } from '../../../harness/probe/client-hello.ts';
+import { matchHello, type ProbeOffer, probeHello } from '../../../harness/probe/index.ts';
 import { lacks } from '../../setup/programs.ts';
 import {
   type Authority,

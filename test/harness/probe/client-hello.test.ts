@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TlsVersion } from '../../../contract/index.ts';
-import { encodeClientHello, suiteName, suitesOf } from '../../../harness/tls/client-hello.ts';
+import { encodeClientHello, suiteName, suitesOf } from '../../../harness/probe/client-hello.ts';
 import type { SuiteGroup } from '../../../scenarios/index.ts';
 import { type ParsedHello, parseClientHello } from '../../endpoints/client-hello.ts';
 import { NUMBERS } from '../../endpoints/tls-bytes.ts';

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { AnswerReader, type Reading } from '../../../harness/transport/answer-reader.ts';
-
 /** The reading of the first piece that gives one, of pieces that may be without end; and how many were taken. */
+import { describe, expect, it } from 'vitest';
+import { AnswerReader, type Reading } from '../../../harness/probe/answer-reader.ts';
+
 function reading(pieces: Iterable<string>, cap = 100): { got: Reading; taken: number } {
   const reader = new AnswerReader(cap);
   let taken = 0;

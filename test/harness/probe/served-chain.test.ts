@@ -2,7 +2,7 @@ import { connect as connectTcp } from 'node:net';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type IssuedCertificate, makeCertificate } from '../../../certs/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
-import { fetchServedChain, type ServedChain } from '../../../harness/tls/index.ts';
+import { fetchServedChain, type ServedChain } from '../../../harness/probe/index.ts';
 import { flight, startScriptedTls } from '../../endpoints/scripted-tls.ts';
 import { type Authority, authority, bundle, closedPort, httpsPort, leafOf, rawPort } from './servers.ts';
 

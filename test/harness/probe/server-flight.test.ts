@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServerFlight } from '../../../harness/tls/server-flight.ts';
+import { ServerFlight } from '../../../harness/probe/server-flight.ts';
 import { flight as flightBytes, type Grant } from '../../endpoints/scripted-tls.ts';
 import { alertRecord, message, record, records, serverHello, serverHelloDone } from '../../endpoints/tls-bytes.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { rawExchange } from '../../../harness/transport/raw-exchange.ts';
+import { rawExchange } from '../../../harness/probe/raw-exchange.ts';
 import { type Endpoint, listen } from '../../endpoints/listen.ts';
 
 const open: Endpoint[] = [];
