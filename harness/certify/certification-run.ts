@@ -5,11 +5,11 @@ import { performance } from 'node:perf_hooks';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { certificateFacts } from '../../certs/index.ts';
 import { LIMITS } from '../../contract/index.ts';
-import { pinEndpoint } from '../net/index.ts';
+import type { Partner } from '../partner.ts';
+import { helloEndpoint, visit } from '../probe/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
-import type { Partner } from '../sender/index.ts';
-import { helloEndpoint, visit } from '../tls/index.ts';
+import { pinEndpoint } from '../transport/index.ts';
 
 export interface CertificationRun {
   /** As the run gives it: not redacted yet. */

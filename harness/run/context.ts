@@ -1,8 +1,8 @@
 /** What every part of a run shares: the partner, the limits, and what has been seen so far. */
 import type { Kit, RunObservations } from '../../scenarios/index.ts';
+import type { Partner } from '../partner.ts';
+import { createIdentities, type Identities } from '../probe/index.ts';
 import type { RunListener } from '../report/result-document.ts';
-import type { Partner } from '../sender/index.ts';
-import { createIdentities, type Identities } from '../transport/index.ts';
 import { createKit } from './kit.ts';
 
 /** How a run sends. All times in milliseconds. */

@@ -1,7 +1,8 @@
 /** Turns what was sent and answered into the exchanges of the result document, without what must never be shown. */
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import type { Partner } from '../partner.ts';
 import type { Bytes, Exchange } from '../report/result-document.ts';
-import type { Attempt, Partner } from '../sender/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './kit.ts';
 import type { Shipment } from './send.ts';

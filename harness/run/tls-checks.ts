@@ -4,16 +4,17 @@ import { performance } from 'node:perf_hooks';
 import { type TlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { ChainScenario, HandshakeScenario } from '../../scenarios/index.ts';
 import { type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from '../judge/index.ts';
-import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import {
+  type ClientFixtures,
   controlOffer,
+  createIdentities,
   type HelloOutcome,
   inspectTls,
   matchHello,
   probeHello,
   type TlsInspection,
-} from '../tls/index.ts';
-import { type ClientFixtures, createIdentities } from '../transport/index.ts';
+} from '../probe/index.ts';
+import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import type { RunContext } from './context.ts';
 import type { PlannedScenario } from './plan.ts';
 import { resultOfChain, resultOfHandshake } from './results.ts';
