@@ -24,12 +24,9 @@ const SINGLE_FILES: ReadonlySet<string> = new Set([
   'harness/certify/revision.ts',
   'harness/config/nearest-name.ts',
   'harness/diagnose/stack.ts',
-  'harness/sender/partner.ts',
   'harness/report/visible.ts',
   'harness/report/result-document.ts',
   'harness/report/verdict.ts',
-  'harness/to-json-schema.ts',
-  'harness/version.ts',
   'scenarios/fault-dictionary.json',
   'scenarios/profiles.ts',
 ]);
@@ -56,6 +53,8 @@ export function againstTheArrows({ from, to }: Import): boolean {
 export function pastTheFace({ from, to }: Import): boolean {
   // The face of the harness names what it shows of its inner rooms.
   if (!isOurs(to) || smallRoomOf(from) === smallRoomOf(to) || from === 'harness/index.ts') return false;
+  // What stands directly in harness/ is shared by its modules.
+  if (/^harness\/[a-z-]+\.ts$/.test(to)) return false;
   return !isDoor({ from, to }) && !SINGLE_FILES.has(to) && to !== `${smallRoomOf(to)}/index.ts`;
 }
 
