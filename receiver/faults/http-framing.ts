@@ -38,21 +38,21 @@ function endWithStatus(socket: Duplex, status: number, words: string): void {
 const METHOD = { area: 'http', severity: 'low', forbidden: false, stage: 'accept' } as const;
 
 const POST_ONLY = {
-  rule: 'Register the handler for POST alone, and answer 405 with Allow: POST to the rest.',
+  rule: 'Register the handler for POST only, and answer 405 with Allow: POST to other methods.',
   express:
-    'Use `app.post(path, handler)`, and behind it `app.all(path, (req, res) => res.set("Allow", "POST").sendStatus(405))`.',
-  django: 'Put `@require_POST` on the view.',
+    'Use `app.post(path, handler)`, then `app.all(path, (req, res) => res.set("Allow", "POST").sendStatus(405))`.',
+  django: 'Use `@require_POST` on the view.',
   flask: 'Name the methods in the route: `methods=["POST"]`.',
-  spring: 'Use `@PostMapping` in place of `@RequestMapping`.',
+  spring: 'Use `@PostMapping` instead of `@RequestMapping`.',
   go: 'Write the method into the pattern: `mux.HandleFunc("POST /webhooks", handle)`.',
 } as const;
 
 const FRAMING = { area: 'http', severity: 'medium', forbidden: false } as const;
 
 const ANY_FRAMING = {
-  rule: 'Read the body until the stream ends, and not by Content-Length; or let the proxy in front collect it first.',
-  express: 'Use `express.raw()`; leave Content-Length to it. In nginx, keep `proxy_request_buffering on`.',
-  django: 'Serve with a WSGI server that sets `wsgi.input_terminated` (gunicorn, not the development server).',
+  rule: 'Read the body until the stream ends instead of by Content-Length, or let the proxy buffer it first.',
+  express: 'Use `express.raw()`, which handles Content-Length. In nginx, keep `proxy_request_buffering on`.',
+  django: 'Use a WSGI server that sets `wsgi.input_terminated` (gunicorn, not the development server).',
   laravel: 'PHP behind FastCGI needs Content-Length: let the web server buffer requests.',
 } as const;
 
@@ -64,20 +64,20 @@ const EXPECTATION = {
 const BROKEN_REQUEST = { area: 'http', severity: 'low', forbidden: false, stage: 'connection' } as const;
 
 const PLAIN_400 = {
-  rule: 'Answer 400 to what is not HTTP, close the connection, and let nothing of it reach code that expects a request.',
+  rule: 'Answer 400 to invalid HTTP, close the connection, and pass nothing of it to code that expects a request.',
   express:
-    'Handle `clientError` of the server: `socket.end("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")`, with no other work in it.',
+    'Handle `clientError` of the server with `socket.end("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")` and no other work.',
 } as const;
 
 const HEADER_LIMIT = {
-  rule: 'Answer 431 to headers beyond your limit, and close the connection.',
-  express: 'Look at `error.code` in the handler of `clientError`: for HPE_HEADER_OVERFLOW there is no request object.',
+  rule: 'Answer 431 to headers over your limit, and close the connection.',
+  express: 'Check `error.code` in the handler of `clientError`: for HPE_HEADER_OVERFLOW there is no request object.',
 } as const;
 
 const BODY_LIMIT = { area: 'http', severity: 'high', forbidden: true, stage: 'readBody' } as const;
 
 const LIMIT = {
-  rule: 'Set the limit for the body yourself, to 256 kB or more, in every component on the way, and answer 413 beyond it.',
+  rule: 'Set the body limit to 256 kB or more in every component on the way, and answer 413 above it.',
   express:
     'Use `express.raw({ type: () => true, limit: "1mb" })`, and an error handler that answers with `error.status`.',
   fastify: 'Set `bodyLimit`.',
@@ -113,19 +113,21 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...METHOD,
     name: 'takes-every-method',
-    title: 'The handler runs for every method, and a delivery by PUT or DELETE is accepted like one by POST.',
-    seen: 'Routes that were registered for all methods, and functions behind a gateway that never look at the method.',
-    why: 'Rules of firewalls and limits are mostly made for POST, so there is a second way in that nobody watches.',
+    title: 'Accepts every method, so a delivery by PUT or DELETE is accepted like one by POST',
+    seen: 'Routes registered for all methods, and functions behind a gateway that never check the method.',
+    why: 'Firewall rules and limits are usually made for POST, so the other methods are not monitored.',
     fix: POST_ONLY,
     replace: () => (_req, _res, next) => next(),
   },
   {
     ...METHOD,
     name: 'greets-get-with-200',
-    title: 'GET and HEAD at the endpoint are answered 200.',
-    seen: 'Health pages ("webhook is up") at the very path of the endpoint, and start pages that answer every GET.',
-    why: 'A client that turns a redirected POST into a GET takes the greeting for acceptance, and a wrong URL looks right in the browser.',
-    fix: { ...POST_ONLY, rule: 'Answer 404 or 405 to GET at this path, and put the health check at another one.' },
+    title: 'Answers 200 to GET and HEAD at the endpoint',
+    seen: 'Health pages ("webhook is up") at the path of the endpoint, and start pages that answer every GET.',
+    why:
+      'A client that turns a redirected POST into a GET takes the page for acceptance, and a wrong URL looks ' +
+      'correct in the browser.',
+    fix: { ...POST_ONLY, rule: 'Answer 404 or 405 to GET at this path, and use another one for the health check.' },
     replace:
       ({ right }) =>
       (req, res, next) =>
@@ -134,9 +136,9 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...METHOD,
     name: 'fails-on-other-methods',
-    title: 'A method other than POST is answered 500.',
-    seen: 'Tables of handlers that are indexed by the method, and handlers that read a body which a GET does not have.',
-    why: 'Scanners and link checkers come by every day. Each visit is an exception in the log and an alarm in the monitoring.',
+    title: 'Answers 500 to a method other than POST',
+    seen: 'Handler tables indexed by the method, and handlers that read a body which a GET does not have.',
+    why: 'Scanners and link checkers visit every day, and each visit logs an exception and triggers an alert.',
     fix: POST_ONLY,
     replace:
       ({ right }) =>
@@ -148,12 +150,12 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...METHOD,
     name: 'fails-on-options',
-    title: 'OPTIONS is answered 500.',
-    seen: 'Code for cross-origin requests that parses the Origin header without asking whether there is one.',
-    why: 'Scanners send OPTIONS to everything, and each of them is an exception in the log.',
+    title: 'Answers 500 to OPTIONS',
+    seen: 'CORS code that parses the Origin header without checking that it is present.',
+    why: 'Scanners send OPTIONS everywhere, and each request logs an exception.',
     fix: {
-      rule: 'Answer OPTIONS with 204 or 405, and leave code for browsers off this route: no delivery comes from one.',
-      express: 'Mount `cors()` on the routes for browsers only, not on the whole application.',
+      rule: 'Answer OPTIONS with 204 or 405, and keep browser code off this route: no delivery comes from a browser.',
+      express: 'Mount `cors()` only on routes for browsers, not on the whole application.',
     },
     replace:
       ({ right }) =>
@@ -163,9 +165,11 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...METHOD,
     name: 'hangs-on-head',
-    title: 'HEAD is never answered.',
-    seen: 'Handlers that wait for a body which a HEAD does not have, and frameworks whose handler for GET streams without an end.',
-    why: 'Every link checker and monitor that asks with HEAD holds a connection and a worker until its time limit.',
+    title: 'Never answers HEAD',
+    seen:
+      'Handlers that wait for a body which a HEAD does not have, and frameworks whose GET handler streams without ' +
+      'an end.',
+    why: 'Every link checker and monitor that uses HEAD holds a connection and a worker until it times out.',
     fix: { ...POST_ONLY, rule: 'Answer 405 to HEAD, before anything waits for a body.' },
     replace:
       ({ right }) =>
@@ -176,13 +180,13 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...METHOD,
     name: 'takes-method-from-override',
-    title: 'X-HTTP-Method-Override decides what the method is, so a GET that claims to be a POST is accepted.',
-    seen: 'Middleware for HTML forms, which can send GET and POST only, that stands before all routes.',
-    why: 'Firewalls, limits and caches look at the real method. A GET is repeated at will, and its answer may be kept.',
+    title: 'Lets X-HTTP-Method-Override decide the method, so a GET that claims to be a POST is accepted',
+    seen: 'Middleware for HTML forms, which can send only GET and POST, mounted before all routes.',
+    why: 'Firewalls, limits and caches use the real method. A GET may be repeated, and its answer may be cached.',
     fix: {
-      rule: 'Leave overriding off for this route, or let it change POST only.',
+      rule: 'Disable method overriding for this route, or let it change only POST.',
       express:
-        'Do not mount `method-override` here; its default changes POST only, so leave `methods` alone elsewhere.',
+        'Do not mount `method-override` here; by default it changes only POST, so keep `methods` unchanged elsewhere.',
     },
     replace:
       ({ right }) =>
@@ -193,9 +197,9 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...FRAMING,
     name: 'reads-chunked-bodies-as-empty',
-    title: 'A chunked body is read as an empty one, so a right signature gets 401.',
-    seen: 'Code that reads as many bytes as Content-Length says (0 when it is missing), and CGI-like interfaces.',
-    why: 'The answer says "wrong signature" about a right one, and whoever looks for the fault looks at the secret.',
+    title: 'Reads a chunked body as empty, so a valid signature gets 401',
+    seen: 'Code that reads as many bytes as Content-Length says (0 if it is missing), and CGI-like interfaces.',
+    why: 'The answer reports a wrong signature, so the search for the fault starts at the secret.',
     fix: ANY_FRAMING,
     stage: 'readBody',
     replace:
@@ -209,9 +213,9 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...FRAMING,
     name: 'refuses-expectations',
-    title: 'A delivery with Expect: 100-continue is answered 417.',
-    seen: 'Old proxies and embedded servers, which know no expectation.',
-    why: 'Clients that are built on curl or .NET send it by themselves with larger bodies. These never arrive.',
+    title: 'Answers 417 to a delivery with Expect: 100-continue',
+    seen: 'Old proxies and embedded servers, which do not support expectations.',
+    why: 'Clients based on curl or .NET send this header with larger bodies, and these never arrive.',
     fix: EXPECTATION,
     stage: 'connection',
     server: (server) => void server.on('checkContinue', (_req, res) => res.writeHead(417).end()),
@@ -219,9 +223,9 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...FRAMING,
     name: 'expectations-never-answered',
-    title: 'A delivery with Expect: 100-continue is never answered.',
-    seen: 'Servers with a listener of their own for expectations that takes the request and does not hand it on.',
-    why: 'Clients that are built on curl or .NET send it by themselves with larger bodies. Each such delivery runs into the time limit.',
+    title: 'Never answers a delivery with Expect: 100-continue',
+    seen: 'Servers with their own listener for expectations that does not pass the request on.',
+    why: 'Clients based on curl or .NET send this header with larger bodies, and each such delivery times out.',
     fix: EXPECTATION,
     stage: 'connection',
     server: (server) => void server.on('checkContinue', () => {}),
@@ -229,11 +233,11 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...FRAMING,
     name: 'refuses-http-1-0',
-    title: 'A delivery in HTTP/1.0 is answered 426.',
-    seen: 'Service meshes and gateways that take HTTP/1.1 and later only, which is their default.',
-    why: 'A proxy that is put in front and speaks HTTP/1.0 to what is behind it stops every delivery.',
+    title: 'Answers 426 to a delivery in HTTP/1.0',
+    seen: 'Service meshes and gateways that accept only HTTP/1.1 and later, which is their default.',
+    why: 'A proxy that uses HTTP/1.0 for its backend stops every delivery.',
     fix: {
-      rule: 'Accept HTTP/1.0 where a proxy stands in front, or make the proxy speak HTTP/1.1.',
+      rule: 'Accept HTTP/1.0 behind a proxy, or configure the proxy to use HTTP/1.1.',
       express: 'Nothing to do in Node. In nginx, set `proxy_http_version 1.1`; in Envoy, `accept_http_10: true`.',
     },
     severity: 'low',
@@ -248,13 +252,16 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...FRAMING,
     name: 'upgrade-taken-for-websocket',
-    title: 'A delivery with an Upgrade header is taken by the code for WebSockets, and its connection is closed.',
+    title: 'Passes a delivery with an Upgrade header to the WebSocket code, which closes the connection',
     seen: 'A WebSocket server on the same port that takes every request with the header, whatever protocol it names.',
-    why: 'Some HTTP clients offer HTTP/2 in that way with every plain request. Their deliveries are dropped without an answer.',
+    why:
+      'Some HTTP clients offer HTTP/2 this way with every plain request. Their deliveries are dropped without an ' +
+      'answer.',
     fix: {
-      rule: 'Take an upgrade for the path and the protocol that you serve, and handle every other request as if the header were not there.',
+      rule: 'Handle an upgrade only for the path and protocol that you serve, and ignore the header otherwise.',
       express:
-        'In Node a listener for `upgrade` takes all of them: let the WebSocket server have a port or a server object of its own.',
+        'In Node, a listener for `upgrade` takes all of them: use a separate port or server object for the ' +
+        'WebSocket server.',
     },
     severity: 'low',
     stage: 'connection',
@@ -263,11 +270,11 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...FRAMING,
     name: 'whole-url-answers-500',
-    title: 'A request whose target is a whole URL is answered 500.',
-    seen: 'Code that glues protocol, Host and target together to a URL and parses the result.',
-    why: 'Scanners that look for open proxies send it every day, and each of them is an exception in the log.',
+    title: 'Answers 500 to a request whose target is an absolute URL',
+    seen: 'Code that concatenates protocol, Host and target and parses the result as a URL.',
+    why: 'Scanners for open proxies send it every day, and each request logs an exception.',
     fix: {
-      rule: 'Take the path from the framework. When you parse the target yourself, give it and a base to the parser.',
+      rule: 'Take the path from the framework. If you parse the target yourself, pass it with a base URL to the parser.',
       express: 'Use `req.path`, or `new URL(req.url, "http://localhost")`.',
     },
     severity: 'low',
@@ -283,12 +290,12 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...FRAMING,
     name: 'broken-query-answers-500',
-    title: 'A query with a broken escape is answered 500.',
-    seen: 'Decoding of all parameters for a log or a filter, in front of the handler and without a guard.',
-    why: 'Scanners send such queries every day, and each of them is an exception in the log.',
+    title: 'Answers 500 to a query with an invalid percent escape',
+    seen: 'Unguarded decoding of all parameters for a log or a filter, before the handler.',
+    why: 'Scanners send such queries every day, and each request logs an exception.',
     fix: {
-      rule: 'Do not decode the query of a webhook, or answer 400 where it cannot be decoded.',
-      express: 'Guard `decodeURIComponent`, which throws URIError; `req.query` does not throw.',
+      rule: 'Do not decode the query of a webhook, or answer 400 if it is invalid.',
+      express: 'Catch the URIError of `decodeURIComponent`; `req.query` does not throw.',
     },
     severity: 'low',
     stage: 'accept',
@@ -305,18 +312,18 @@ export const httpFramingFaults: readonly Fault[] = [
     name: 'broken-http-ends-the-process',
     severity: 'critical',
     forbidden: true,
-    title: 'A request that is not well-formed HTTP ends the process.',
-    seen: 'Home-made servers, and handlers of parser errors that use a request object which is not there.',
-    why: 'Every scanner that passes by stops the receiver, and with it the deliveries of all others.',
+    title: 'Ends the process on a request that is not valid HTTP',
+    seen: 'Hand-written servers, and parser error handlers that use a request object which does not exist.',
+    why: 'Every scanner stops the receiver, and with it all deliveries in progress.',
     fix: PLAIN_400,
     server: (server, { crash }) => onBrokenRequest(server, () => crash(100)),
   },
   {
     ...BROKEN_REQUEST,
     name: 'broken-chunks-never-answered',
-    title: 'A body in broken chunks is not answered, and its connection is left open.',
-    seen: 'Home-made readers that wait for a size they can read, and error handlers that log and do nothing else.',
-    why: 'Connections pile up until the limit for open files is reached, and then nobody can deliver.',
+    title: 'Never answers a body with invalid chunks and leaves the connection open',
+    seen: 'Hand-written readers that wait for a valid chunk size, and error handlers that only log.',
+    why: 'Connections pile up until the limit for open files is reached, and then no delivery is accepted.',
     fix: PLAIN_400,
     server: (server) =>
       onBrokenRequest(server, ({ code }, socket) => {
@@ -327,9 +334,9 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...BROKEN_REQUEST,
     name: 'broken-http-answers-500',
-    title: 'A request that is not well-formed HTTP is answered 500.',
-    seen: 'Gateways and servers that treat an error of their parser like any other exception.',
-    why: 'Monitoring counts scans as outages, and real ones are overlooked.',
+    title: 'Answers 500 to a request that is not valid HTTP',
+    seen: 'Gateways and servers that treat a parser error like any other exception.',
+    why: 'Monitoring counts scans as outages, so real ones are overlooked.',
     fix: PLAIN_400,
     server: (server) =>
       onBrokenRequest(server, ({ code }, socket) =>
@@ -343,8 +350,8 @@ export const httpFramingFaults: readonly Fault[] = [
     name: 'long-headers-answer-500',
     severity: 'medium',
     forbidden: true,
-    title: 'Headers beyond the limit are answered 500.',
-    seen: 'Error handlers that know one kind of parser error, and proxies whose buffer for headers overflows.',
+    title: 'Answers 500 to headers over the limit',
+    seen: 'Error handlers that know only one kind of parser error, and proxies whose header buffer overflows.',
     why: 'The sender takes it for an outage and sends the same headers again.',
     fix: HEADER_LIMIT,
     server: (server) =>
@@ -357,11 +364,11 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...BROKEN_REQUEST,
     name: 'missing-host-answers-500',
-    title: 'A request without Host is answered 500.',
+    title: 'Answers 500 to a request without Host',
     seen: 'Code that builds the URL of the request from the Host header, for a log, a redirect or a signature.',
-    why: 'Health checks and scanners in HTTP/1.0 send none, and each of them is an exception in the log.',
+    why: 'Health checks and scanners with HTTP/1.0 do not send it, and each request logs an exception.',
     fix: {
-      rule: 'Answer 400 to HTTP/1.1 without Host, as the standard asks, and do not derive URLs from the header.',
+      rule: 'Answer 400 to HTTP/1.1 without Host, as the standard requires, and do not derive URLs from the header.',
       express: 'Leave `requireHostHeader` of `http.createServer` at its default.',
       django: 'Set `ALLOWED_HOSTS`; `request.get_host()` then answers 400 by itself.',
     },
@@ -377,13 +384,12 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...BODY_LIMIT,
     name: 'cuts-bodies-at-64-kb',
-    title:
-      'Of a body of more than 64 kB the beginning is read and the rest thrown away, so a right signature gets 401.',
-    seen: 'Reads into a buffer of a fixed size, and copies of the raw body in a column or a variable that holds 64 kB.',
-    why: 'The answer says "wrong signature" about a right one, and only for the largest notifications.',
+    title: 'Reads only the first 64 kB of a larger body, so a valid signature gets 401',
+    seen: 'Fixed-size buffers, and copies of the raw body in a column or variable of 64 kB.',
+    why: 'The answer reports a wrong signature, and only for the largest notifications.',
     fix: {
       ...LIMIT,
-      rule: 'Read until the end of the body, or answer 413; never go on with a part of it.',
+      rule: 'Read to the end of the body, or answer 413; never continue with a part of it.',
     },
     replace: above(65_535, (_parts, res, next, _req, body) => {
       res.locals.rawBody = body.subarray(0, 65_535);
@@ -393,21 +399,21 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...BODY_LIMIT,
     name: 'fails-on-bodies-above-100-kb',
-    title: 'A body above the default limit of the body parser (100 kB) is answered 500.',
-    seen: 'Error handlers that answer 500 to every error, also to the one with which the body parser says "too large".',
-    why: 'The sender takes it for an outage and repeats the delivery for hours. Anyone can fill the log.',
+    title: 'Answers 500 to a body over the default limit of the body parser (100 kB)',
+    seen: 'Error handlers that answer 500 to every error, including the "too large" error of the body parser.',
+    why: 'The sender takes it for an outage and retries for hours. Anyone can fill the log.',
     fix: LIMIT,
     replace: above(102_400, (_parts, _res, next) => next(new Error('request entity too large'))),
   },
   {
     ...BODY_LIMIT,
     name: 'cuts-connection-above-100-kb',
-    title: 'On a body of more than 100 kB the connection is cut without an answer.',
-    seen: 'Handlers that count bytes and then call `req.destroy()`, which is in many tutorials, and proxies that reset.',
-    why: 'The sender sees a broken network and not a limit, and repeats the delivery for hours.',
+    title: 'Closes the connection without an answer on a body over 100 kB',
+    seen: 'Handlers that count bytes and then call `req.destroy()`, as in many tutorials, and proxies that reset.',
+    why: 'The sender sees a network problem instead of a limit, and retries for hours.',
     fix: {
       ...LIMIT,
-      express: `${LIMIT.express} Do not call \`req.destroy()\`: answer 413, and then close.`,
+      express: `${LIMIT.express} Do not call \`req.destroy()\`: answer 413, then close.`,
     },
     replace: above(102_400, (_parts, res) => void res.socket?.destroy()),
   },

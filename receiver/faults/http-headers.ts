@@ -6,34 +6,37 @@ import type { StageFault } from './fault.ts';
 const CONTENT_TYPE = { area: 'http', severity: 'medium', forbidden: true } as const;
 
 const MEDIA_TYPE = {
-  rule: 'Compare the media type without its parameters and without regard to letter case, or read the body whatever its type is.',
-  express: 'Use `express.raw({ type: () => true })`: a list of types or an exact text misses some.',
+  rule: 'Compare the media type without its parameters and letter case, or read the body whatever its type.',
+  express: 'Use `express.raw({ type: () => true })`: a list of types or an exact string misses some.',
   fastify: 'Register the content type parser for "*", and decide by the media type afterwards.',
-  django: 'Use `request.content_type`, which is without parameters, and not `request.META["CONTENT_TYPE"]`.',
-  spring: 'Use `MediaType.APPLICATION_JSON.isCompatibleWith(...)`, which knows about parameters and case.',
+  django: 'Use `request.content_type`, which has no parameters, instead of `request.META["CONTENT_TYPE"]`.',
+  spring: 'Use `MediaType.APPLICATION_JSON.isCompatibleWith(...)`, which handles parameters and case.',
   go: 'Use `mime.ParseMediaType`.',
 } as const;
 
 const ANY_TYPE = {
-  rule: 'Read the raw body whatever its type is, or answer 415 before anything uses the body.',
+  rule: 'Read the raw body whatever its type, or answer 415 before anything uses the body.',
   express:
-    '`express.raw()` and `express.json()` leave `req.body` undefined for a type that they do not know: use `express.raw({ type: () => true })`.',
+    '`express.raw()` and `express.json()` leave `req.body` undefined for other types: use `express.raw({ type: () ' +
+    '=> true })`.',
   fastify: 'Register a parser for "*": without one the answer is 415, with a wrong one the body is undefined.',
 } as const;
 
 const HEADERS = { area: 'http', severity: 'high', forbidden: true } as const;
 
 const ANY_CASE = {
-  rule: 'Look headers up without regard to letter case, as HTTP demands. Where the platform hands them out as a plain map, lower-case all names once.',
+  rule:
+    'Look up headers without regard to letter case, as HTTP requires. If the platform passes a plain map, ' +
+    'lower-case all names once.',
   express: 'Use `req.get(name)`, or `req.headers` with the name in lower case.',
   go: 'Use `r.Header.Get`; an index into the map needs the canonical spelling.',
   rails: 'Use `request.headers[name]`, not `request.env`.',
-  dotnet: 'Use `Request.Headers`; a dictionary of your own needs `StringComparer.OrdinalIgnoreCase`.',
+  dotnet: 'Use `Request.Headers`; your own dictionary needs `StringComparer.OrdinalIgnoreCase`.',
 } as const;
 
 const NO_ALLOW_LIST = {
-  rule: 'Let headers that you do not know pass. They are added on the way and may be configured for your endpoint at any time.',
-  express: 'Remove the middleware that compares headers with a list; in a firewall, take the path out of the rule.',
+  rule: 'Ignore unknown headers. Proxies add them, and the sender can configure custom ones for your endpoint.',
+  express: 'Remove the middleware that compares headers with a list; exclude the path from the firewall rule.',
 } as const;
 
 /** What HTTP clients and proxies add to a request by themselves, and what the contract names. */
@@ -70,9 +73,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...CONTENT_TYPE,
     name: 'content-type-compared-exactly',
-    title: 'Content-Type has to be exactly application/json; with a charset behind it the delivery is refused.',
+    title: 'Requires Content-Type to be exactly application/json and rejects it with a charset',
     seen: '`if (req.headers["content-type"] !== "application/json")`, and parsers with an exact list of types.',
-    why: 'HTTP libraries and proxies add charset=utf-8 by themselves. After an update on the way nothing arrives any more.',
+    why: 'HTTP libraries and proxies add charset=utf-8 by themselves. After such a change every delivery is rejected.',
     fix: MEDIA_TYPE,
     forbidden: false,
     stage: 'checkContentType',
@@ -86,9 +89,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...CONTENT_TYPE,
     name: 'content-type-compared-with-case',
-    title: 'The media type is found only in small letters.',
-    seen: '`startsWith("application/json")` and regular expressions without the flag for letter case.',
-    why: 'Media types have no letter case. One gateway that writes them its own way stops every delivery.',
+    title: 'Recognises the media type only in lower case',
+    seen: '`startsWith("application/json")`, and regular expressions without the case-insensitive flag.',
+    why: 'Media types are case-insensitive. A gateway that writes them differently stops every delivery.',
     fix: MEDIA_TYPE,
     severity: 'low',
     forbidden: false,
@@ -103,9 +106,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...CONTENT_TYPE,
     name: 'charset-with-space-expected',
-    title: 'A charset is accepted only as "; charset=utf-8", with the space and in small letters.',
-    seen: 'Lists of the two spellings that were seen so far, in rules of gateways and in hand-written checks.',
-    why: 'Java stacks write ";charset=UTF-8". After a change on the way every delivery is refused.',
+    title: 'Accepts a charset only as "; charset=utf-8", with the space and in lower case',
+    seen: 'Lists of the two spellings seen so far, in gateway rules and in hand-written checks.',
+    why: 'Java stacks write ";charset=UTF-8". After such a change every delivery is rejected.',
     fix: MEDIA_TYPE,
     severity: 'low',
     forbidden: false,
@@ -120,12 +123,12 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...CONTENT_TYPE,
     name: 'charset-in-quotes-throws',
-    title: 'A charset in quotes is answered 500.',
-    seen: 'Code that cuts the charset out of the header and opens a decoder of that name, quotes included.',
-    why: 'Quotes are allowed there. The sender takes 500 for an outage and goes on trying.',
+    title: 'Answers 500 to a charset in quotes',
+    seen: 'Code that extracts the charset from the header and opens a decoder with that name, including the quotes.',
+    why: 'HTTP allows the quotes. The sender takes 500 for an outage and keeps retrying.',
     fix: {
       ...MEDIA_TYPE,
-      rule: 'Ignore the charset: JSON is UTF-8. If you must read it, use a parser for the header.',
+      rule: 'Ignore the charset: JSON is UTF-8. If you must read it, use a header parser.',
     },
     severity: 'low',
     stage: 'checkContentType',
@@ -141,9 +144,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...CONTENT_TYPE,
     name: 'content-type-missing-throws',
-    title: 'A delivery without Content-Type is answered 500.',
+    title: 'Answers 500 to a delivery without Content-Type',
     seen: '`req.headers["content-type"].includes("json")`, and body parsers that leave the body undefined for the code that hashes it.',
-    why: 'A malformed delivery must not be an exception: the sender takes 500 for an outage, and anyone can fill the log.',
+    why:
+      'A malformed delivery must not cause an exception: the sender takes 500 for an outage, and anyone can fill ' +
+      'the log.',
     fix: ANY_TYPE,
     stage: 'readBody',
     replace:
@@ -156,9 +161,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...CONTENT_TYPE,
     name: 'content-type-missing-hangs',
-    title: 'A delivery without Content-Type is never answered.',
-    seen: 'Handlers that wait for the end of a body which a parser in front has read and thrown away.',
-    why: 'Each such request holds a connection and a worker until the time limit: a few of them a second stop the service.',
+    title: 'Never answers a delivery without Content-Type',
+    seen: 'Handlers that wait for the end of a body which a parser has already discarded.',
+    why: 'Each such request holds a connection and a worker until it times out: a few per second stop the service.',
     fix: ANY_TYPE,
     stage: 'readBody',
     replace:
@@ -172,12 +177,12 @@ export const httpHeadersFaults: readonly StageFault[] = [
     ...CONTENT_TYPE,
     name: 'content-type-missing-ends-the-process',
     severity: 'critical',
-    title: 'A delivery without Content-Type ends the process.',
-    seen: 'The same exception as elsewhere, in an event handler or an async function that nobody awaits.',
-    why: 'Anyone can switch the receiver off with one request, without any credential.',
+    title: 'Ends the process on a delivery without Content-Type',
+    seen: 'The same exception in an event handler or an unawaited async function.',
+    why: 'Anyone can stop the receiver with one request, without any credential.',
     fix: {
       ...ANY_TYPE,
-      express: `${ANY_TYPE.express} Await every promise of the handler, so that its exceptions end in an answer.`,
+      express: `${ANY_TYPE.express} Await every promise of the handler, so that its exceptions lead to an answer.`,
     },
     stage: 'readBody',
     replace:
@@ -188,9 +193,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...CONTENT_TYPE,
     name: 'content-type-other-throws',
-    title: 'A delivery whose Content-Type is not JSON is answered 500.',
-    seen: 'Body parsers that go by the type, so that the body is undefined or a text where the handler expects bytes.',
-    why: 'A malformed delivery must not be an exception; a text/plain from a script of a colleague looks like an outage.',
+    title: 'Answers 500 to a delivery whose Content-Type is not JSON',
+    seen: 'Body parsers that depend on the type, so the body is undefined or a string where the handler expects bytes.',
+    why: 'A malformed delivery must not cause an exception; a text/plain request from a script looks like an outage.',
     fix: ANY_TYPE,
     stage: 'checkContentType',
     replace:
@@ -207,12 +212,12 @@ export const httpHeadersFaults: readonly StageFault[] = [
     name: 'form-body-consumed',
     severity: 'low',
     forbidden: false,
-    title: 'A parser for forms has read the body before the signature is verified, so a right signature gets 401.',
+    title: 'Lets a form parser consume the body before the verification, so a valid signature gets 401',
     seen: '`express.urlencoded()`, multipart middleware and PHP, which read forms into fields before the handler runs.',
-    why: 'The answer says "wrong signature" about a right one, and whoever looks for the fault looks in the wrong place.',
+    why: 'The answer reports a wrong signature, so the search for the fault starts in the wrong place.',
     fix: {
-      rule: 'Keep parsers for forms and uploads off this route.',
-      express: 'Mount `express.urlencoded()` and upload middleware behind the webhook route.',
+      rule: 'Do not use parsers for forms and uploads on this route.',
+      express: 'Mount `express.urlencoded()` and upload middleware after the webhook route.',
       laravel: 'Read `php://input`; for multipart bodies it is empty, so answer 415 to them.',
     },
     stage: 'readBody',
@@ -229,9 +234,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...HEADERS,
     name: 'signature-header-in-exact-case',
-    title: 'The signature header is found only when its name is spelt X-Service-Signature.',
-    seen: 'Function platforms and gateways that hand headers out as a plain map of names as they came.',
-    why: 'A proxy that speaks HTTP/2 writes every name in lower case: from the day it stands in front, every delivery is a 401.',
+    title: 'Finds the signature header only if its name is spelled X-Service-Signature',
+    seen: 'Function platforms and gateways that pass headers as a plain map with their original names.',
+    why: 'An HTTP/2 proxy writes every name in lower case: as soon as one is in front, every delivery is answered 401.',
     fix: ANY_CASE,
     needs: ['hmac'],
     stage: 'verifySignature',
@@ -248,9 +253,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     ...HEADERS,
     name: 'signature-header-in-two-spellings',
     severity: 'medium',
-    title: 'The signature header is found as X-Service-Signature and in lower case, and in no other spelling.',
-    seen: '`headers["X-Service-Signature"] ?? headers["x-service-signature"]`, which is how functions behind a gateway are mended after the first failure.',
-    why: 'The next component that spells the name its own way stops every delivery.',
+    title: 'Finds the signature header only as X-Service-Signature or in lower case',
+    seen:
+      '`headers["X-Service-Signature"] ?? headers["x-service-signature"]`, a usual fix of functions behind a ' +
+      'gateway after the first failure.',
+    why: 'The next component with another spelling stops every delivery.',
     fix: ANY_CASE,
     needs: ['hmac'],
     stage: 'verifySignature',
@@ -266,9 +273,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...HEADERS,
     name: 'content-type-header-in-exact-case',
-    title: 'Content-Type is found only when its name is spelt with capitals.',
-    seen: 'The one lookup that was forgotten when the headers of the credentials were mended: a map of names as they came is still used for the type.',
-    why: 'Behind a proxy that speaks HTTP/2 every delivery is refused as "not JSON", although its credentials are found.',
+    title: 'Finds Content-Type only if its name is spelled with capitals',
+    seen:
+      'The one lookup that was forgotten when the credential headers were fixed: a map with original names is still ' +
+      'used for the type.',
+    why: 'Behind an HTTP/2 proxy every delivery is rejected as "not JSON", although its credentials are found.',
     fix: ANY_CASE,
     stage: 'checkContentType',
     replace:
@@ -281,9 +290,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...HEADERS,
     name: 'refuses-unknown-headers',
-    title: 'A delivery with a header that is not on a list is refused.',
-    seen: 'Firewalls and gateways with a list of permitted headers, and strict validation of the whole request against a schema.',
-    why: 'Custom headers are part of the contract, and proxies add headers for tracing without asking anyone.',
+    title: 'Rejects a delivery with an unlisted header',
+    seen: 'Firewalls and gateways with a list of permitted headers, and strict schema validation of the whole request.',
+    why: 'The specification allows custom headers, and proxies add tracing headers.',
     fix: NO_ALLOW_LIST,
     stage: 'accept',
     replace:
@@ -301,11 +310,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     name: 'refuses-headers-of-2-kb',
     severity: 'medium',
     forbidden: false,
-    title: 'A header of more than 2 kB is answered 431.',
-    seen: 'Small header buffers in proxies and embedded servers, which were chosen to save memory.',
+    title: 'Answers 431 to a header over 2 kB',
+    seen: 'Small header buffers in proxies and embedded servers, chosen to save memory.',
     why: 'A custom header may carry a token of that size, and tracing headers grow on the way.',
     fix: {
-      rule: 'Give the server at least 8 kB for a header and 16 kB for all of them.',
+      rule: 'Allow at least 8 kB for one header and 16 kB for all of them.',
       express:
         'Leave `maxHeaderSize` of `http.createServer` at its default of 16 kB. In nginx, see `large_client_header_buffers`.',
       spring: 'Set `server.max-http-request-header-size` to 16KB.',
@@ -323,13 +332,15 @@ export const httpHeadersFaults: readonly StageFault[] = [
     name: 'repeated-header-answers-500',
     severity: 'medium',
     forbidden: false,
-    title: 'A header that comes in two lines is answered 500.',
-    seen: 'Code that copies all headers into a log or a record and expects a text for each, where a repeated one is a list.',
-    why: 'Proxies repeat headers (X-Forwarded-For, Via, cookies). After a change on the way nothing arrives any more.',
+    title: 'Answers 500 to a repeated header',
+    seen:
+      'Code that copies all headers into a log or a record and expects a string for each, where a repeated one is a ' +
+      'list.',
+    why: 'Proxies repeat headers (X-Forwarded-For, Via, cookies). After such a change every delivery fails.',
     fix: {
-      rule: 'Touch only the headers that you need, and expect a list where a name may be repeated.',
-      express: 'Use `req.get(name)`; `req.headers` joins most repeated headers, `req.headersDistinct` gives lists.',
-      go: 'Values are lists always: `r.Header.Values(name)`.',
+      rule: 'Read only the headers that you need, and expect a list where a name may be repeated.',
+      express: 'Use `req.get(name)`; `req.headers` joins most repeated headers, `req.headersDistinct` returns lists.',
+      go: 'Values are always lists: `r.Header.Values(name)`.',
     },
     stage: 'accept',
     replace:
@@ -347,13 +358,14 @@ export const httpHeadersFaults: readonly StageFault[] = [
     name: 'non-ascii-header-answers-500',
     severity: 'medium',
     forbidden: false,
-    title: 'An unknown header with a character beyond ASCII is answered 500.',
+    title: 'Answers 500 to an unknown header with a character outside ASCII',
     seen: 'Code that decodes every header strictly, as ASCII or UTF-8, for a log or a record.',
-    why: 'Proxies add headers with names of people and places. Anyone can make exceptions with it.',
+    why: 'Proxies add headers with names of people and places. Anyone can cause exceptions with one.',
     fix: {
-      rule: 'Touch only the headers that you need, and read the rest as bytes.',
+      rule: 'Read only the headers that you need, and treat the rest as bytes.',
       express:
-        'Node gives headers as latin1 and does not throw; look for `decodeURIComponent` or JSON columns behind it.',
+        'Node returns headers as latin1 and does not throw; search for `decodeURIComponent` or JSON columns in ' +
+        'later code.',
       flask: 'Do not encode `request.headers` as ASCII; use `errors="replace"` in the log.',
     },
     stage: 'accept',
@@ -371,9 +383,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
     name: 'refuses-many-headers',
     severity: 'medium',
     forbidden: false,
-    title: 'More than 32 headers are answered 431.',
-    seen: 'Small tables for headers in embedded servers and firewalls.',
-    why: 'Each proxy on the way adds some, and custom headers come on top.',
+    title: 'Answers 431 to more than 32 headers',
+    seen: 'Small header tables in embedded servers and firewalls.',
+    why: 'Each proxy adds some, in addition to custom headers.',
     fix: {
       rule: 'Allow at least 100 headers.',
       express: 'Leave `server.maxHeadersCount` at its default.',

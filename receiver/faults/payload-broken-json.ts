@@ -6,20 +6,20 @@ import type { FaultParts, StageFault } from './fault.ts';
 const JSON_TEXT = { area: 'payload', forbidden: true } as const;
 
 const guard = {
-  rule: 'Parse inside a guard that catches every error of the parser, and answer 400 when it fails.',
-  express: 'Put `JSON.parse` into try/catch; what an async callback throws is caught by nobody else.',
+  rule: 'Catch every parser error, and answer 400.',
+  express: 'Put `JSON.parse` into try/catch; nothing else catches exceptions of an async callback.',
   django: 'Catch `ValueError` and `RecursionError` around `json.loads`.',
-  flask: 'Use `request.get_json(silent=True)` and test the outcome for None.',
-  spring: 'Handle HttpMessageNotReadableException, and parse the raw body yourself when you have verified it.',
+  flask: 'Use `request.get_json(silent=True)`, and test the result for None.',
+  spring: 'Handle HttpMessageNotReadableException, or parse the raw body yourself after the verification.',
   rails: 'Rescue JSON::ParserError.',
-  laravel: 'Use `json_decode` with JSON_THROW_ON_ERROR inside of try.',
-  go: 'Look at the error of `json.Unmarshal`.',
+  laravel: 'Use `json_decode` with JSON_THROW_ON_ERROR inside try.',
+  go: 'Check the error of `json.Unmarshal`.',
   dotnet: 'Catch JsonException.',
 };
 
 const verifyFirst = {
   ...guard,
-  rule: 'Verify the signature over the raw bytes first, and parse what is verified only.',
+  rule: 'Verify the signature over the raw bytes first, and parse only verified bodies.',
   express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after the check.',
 };
 
@@ -107,21 +107,21 @@ const POLLUTION = {
 } as const;
 
 const pick = {
-  rule: 'Pick the fields that you know; never copy keys of a payload by their names.',
-  express: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` where keys come from outside.',
+  rule: 'Pick the fields that you know; never copy keys of a payload by name.',
+  express: 'Use a schema that drops unknown keys, and `Object.create(null)` or a `Map` for external keys.',
 };
 
 const why =
-  'Whoever can send one right delivery, or find a way past the check once, switches the check off for everybody until the restart.';
+  'Anyone who sends one valid delivery, or bypasses the check once, disables it for everyone until the restart.';
 
 export const payloadBrokenJsonFaults: readonly StageFault[] = [
   // Bodies that are no JSON.
   {
     ...JSON_TEXT,
     name: 'broken-json-answers-500',
-    title: 'A body that is no JSON is answered 500.',
-    seen: 'Parsers without a guard, in frameworks that catch what handlers throw; the most usual fault of real receivers.',
-    why: 'The sender takes it for a breakdown and tries again, for ever.',
+    title: 'Answers 500 to a body that is not JSON',
+    seen: 'Unguarded parsers in frameworks that catch exceptions of handlers; the most common fault of real receivers.',
+    why: 'The sender takes it for an outage and keeps retrying.',
     fix: guard,
     severity: 'medium',
     stage: 'parse',
@@ -130,9 +130,11 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'broken-json-ends-the-process',
-    title: 'A body that is no JSON ends the process.',
-    seen: 'JSON.parse in an async handler of Express 4 or in a listener for the end of the stream, where nobody catches.',
-    why: 'One broken delivery takes down a receiver that was right about everything else.',
+    title: 'Ends the process on a body that is not JSON',
+    seen:
+      'JSON.parse in an async handler of Express 4 or in a listener for the end of the stream, where nothing ' +
+      'catches exceptions.',
+    why: 'One malformed delivery stops a receiver that is otherwise correct.',
     fix: guard,
     severity: 'high',
     stage: 'parse',
@@ -141,9 +143,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'broken-json-hangs',
-    title: 'A body that begins like JSON and is cut off gets no answer.',
-    seen: 'Stream parsers that wait for the end of the value and not for the end of the body.',
-    why: 'Each such delivery holds a connection until the time limit.',
+    title: 'Never answers a truncated JSON body',
+    seen: 'Streaming parsers that wait for the end of the value instead of the end of the body.',
+    why: 'Each such delivery holds a connection until it times out.',
     fix: { ...guard, rule: 'Treat the end of the body before the end of the value as an error, and answer 400.' },
     severity: 'medium',
     stage: 'parse',
@@ -152,10 +154,10 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'answers-400-and-dies',
-    title: 'A body that is no JSON is answered 400, and ends the process a moment later.',
-    seen: 'Handlers that answer in a catch block and throw the error again, and logging that fails on the same error.',
-    why: 'The answer looks right, and the next delivery finds nobody.',
-    fix: { ...guard, rule: 'End the request after the answer, and let nothing throw behind it.' },
+    title: 'Answers 400 to a body that is not JSON and then ends the process',
+    seen: 'Handlers that answer in a catch block and rethrow, and logging that fails on the same error.',
+    why: 'The answer looks correct, but the next delivery finds no server.',
+    fix: { ...guard, rule: 'End the request after the answer, and throw nothing after it.' },
     severity: 'high',
     stage: 'parse',
     replace: parsing(isBroken, ({ crash }, _req, res) => {
@@ -166,10 +168,10 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'empty-body-answers-500',
-    title: 'An empty body is answered 500.',
-    seen: 'Frameworks that leave the body undefined when there is none, and code that reads a field of it.',
-    why: 'Scanners and health checks post empty bodies all day, and each one is an error in the log.',
-    fix: { ...guard, rule: 'Treat an empty body like broken JSON: 400.' },
+    title: 'Answers 500 to an empty body',
+    seen: 'Frameworks that leave the body undefined if there is none, and code that reads a field of it.',
+    why: 'Scanners and health checks constantly post empty bodies, and each one logs an error.',
+    fix: { ...guard, rule: 'Treat an empty body like invalid JSON: 400.' },
     severity: 'low',
     stage: 'parse',
     replace: parsing(isEmpty, fails),
@@ -177,10 +179,10 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'empty-body-hangs',
-    title: 'An empty body gets no answer.',
-    seen: 'Readers that wait for the first chunk of a body, which never comes.',
-    why: 'Each such request holds a connection, and a few hundred of them all connections.',
-    fix: { ...guard, rule: 'Go on at the end of the stream, whether a chunk came or not.' },
+    title: 'Never answers an empty body',
+    seen: 'Readers that wait for the first chunk of a body, which never arrives.',
+    why: 'Each such request holds a connection, and a few hundred of them use up all connections.',
+    fix: { ...guard, rule: 'Continue at the end of the stream, whether there was a chunk or not.' },
     severity: 'medium',
     stage: 'parse',
     replace: parsing(isEmpty, never),
@@ -188,9 +190,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'parsed-before-verified',
-    title: 'The body is parsed before it is verified, and an unsigned one that is no JSON is answered 400.',
-    seen: 'A global body parser in front of the route; half of the receivers that were measured.',
-    why: 'Strangers reach the parser without a secret, and the answer tells them that they did.',
+    title: 'Parses the body before verifying it and answers 400 to an unsigned one that is not JSON',
+    seen: 'A global body parser before the route, as in half of the receivers that were examined.',
+    why: 'Unauthenticated clients reach the parser, and the answer reveals it.',
     fix: verifyFirst,
     severity: 'low',
     forbidden: false,
@@ -203,10 +205,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'unverified-json-answers-500',
-    title:
-      'The body is parsed without a guard before it is verified, and an unsigned one that is no JSON is answered 500.',
-    seen: 'Handlers that need a field of the payload to find the secret, or to log the delivery.',
-    why: 'Strangers can fill the error log, and see what the parser says when the page of errors is open.',
+    title: 'Parses the body unguarded before verifying it and answers 500 to an unsigned one that is not JSON',
+    seen: 'Handlers that need a field of the payload to find the secret or to log the delivery.',
+    why: "Anyone can fill the error log, and see the parser's message if error pages are enabled.",
     fix: verifyFirst,
     severity: 'medium',
     stage: 'checkApiKey',
@@ -215,9 +216,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'unverified-json-ends-the-process',
-    title: 'The body is parsed before it is verified, and one that is no JSON ends the process, signed or not.',
-    seen: 'The same in an async handler without a guard; two of sixteen receivers that were measured.',
-    why: 'Anybody can switch the receiver off with six bytes.',
+    title: 'Parses the body before verifying it and ends the process if it is not JSON',
+    seen: 'The same in an unguarded async handler, as in two of sixteen receivers that were examined.',
+    why: 'Anyone can stop the receiver with six bytes.',
     fix: verifyFirst,
     severity: 'critical',
     stage: 'checkApiKey',
@@ -226,9 +227,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'unverified-null-answers-500',
-    title: 'The type of the payload is read before it is verified, and an unsigned body null is answered 500.',
-    seen: 'Log lines and routers in front of the check, which parse with a guard and read without one.',
-    why: 'Strangers can fill the error log, and reach code that should see verified payloads only.',
+    title: 'Reads the type of the payload before verifying it and answers 500 to an unsigned null',
+    seen: 'Log lines and routers before the check, which parse with error handling but read fields without it.',
+    why: 'Anyone can fill the error log and reach code that expects verified payloads.',
     fix: verifyFirst,
     severity: 'medium',
     stage: 'checkApiKey',
@@ -240,10 +241,10 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'invalid-utf-8-ends-the-process',
-    title: 'A body with bytes that are not UTF-8 ends the process.',
-    seen: 'Strict decoders in callbacks and background tasks, in front of a parser that is guarded well.',
-    why: 'The guard for the parser looks complete, and the error comes one line before it.',
-    fix: { ...guard, rule: 'Guard decoding and parsing together.' },
+    title: 'Ends the process on a body that is not UTF-8',
+    seen: 'Strict decoders in callbacks and background tasks, before a well-guarded parser.',
+    why: 'The error handling of the parser looks complete, but the exception occurs one line before it.',
+    fix: { ...guard, rule: 'Catch errors of decoding and parsing together.' },
     severity: 'high',
     stage: 'parse',
     replace: parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), dies),
@@ -251,9 +252,11 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
   {
     ...JSON_TEXT,
     name: 'repeated-keys-answer-500',
-    title: 'JSON with a key twice is answered 500.',
-    seen: 'Strict mappers (FAIL_ON_READING_DUP_TREE_KEY in Jackson, JSONObject of org.json) whose exception nobody expects.',
-    why: 'JSON allows it, and the sender reads an answer that looks like a breakdown.',
+    title: 'Answers 500 to JSON with a repeated key',
+    seen:
+      'Strict mappers (FAIL_ON_READING_DUP_TREE_KEY in Jackson, JSONObject of org.json) whose exception is not ' +
+      'handled.',
+    why: 'JSON allows repeated keys, and the sender takes the answer for an outage.',
     fix: { ...guard, spring: 'Handle the exception with 400, or take the last value as other parsers do.' },
     severity: 'low',
     stage: 'parse',
@@ -264,8 +267,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     ...POLLUTION,
     name: 'merges-payloads-deeply',
     title:
-      'data is merged into an object of the request by a function that follows __proto__, and its flags count for every later delivery.',
-    seen: 'Old versions of popular merge functions, and loops over the keys of a payload that were written by hand.',
+      'Merges data into an object of the request with a function that follows __proto__, which affects every later ' +
+      'delivery',
+    seen: 'Old versions of popular merge functions, and hand-written loops over the keys of a payload.',
     why,
     fix: pick,
     replace: polluted((payload) => (payload as { data?: object }).data, ['constructor']),
@@ -274,8 +278,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     ...POLLUTION,
     name: 'merges-envelopes-deeply',
     title:
-      'The envelope is merged into an object of the request by a function that follows __proto__, and its flags count for every later delivery.',
-    seen: 'Contexts and sessions that are filled from the top level of a payload, with data left out as too large.',
+      'Merges the envelope into an object of the request with a function that follows __proto__, which affects ' +
+      'every later delivery',
+    seen: 'Contexts and sessions filled from the top level of a payload, without data.',
     why,
     fix: pick,
     replace: polluted(
@@ -289,12 +294,13 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     ...POLLUTION,
     name: 'merges-but-for-proto',
     title:
-      'data is merged by a function that leaves __proto__ out and follows constructor.prototype, and its flags count for every later delivery.',
-    seen: 'The first mending of several merge functions, which had to be mended again.',
+      'Merges data with a function that blocks __proto__ but follows constructor.prototype, which affects every ' +
+      'later delivery',
+    seen: 'The first fix of several merge functions, which needed a second one.',
     why,
     fix: {
       ...pick,
-      rule: 'Refuse __proto__, constructor and prototype; better, never copy keys of a payload by their names.',
+      rule: 'Reject __proto__, constructor and prototype; better, never copy keys of a payload by name.',
     },
     replace: polluted((payload) => (payload as { data?: object }).data, ['__proto__']),
   },

@@ -6,7 +6,7 @@ import type { StageFault } from './fault.ts';
 const SHAPE = { area: 'payload', stage: 'validate', forbidden: true } as const;
 
 const validateFirst = {
-  rule: 'Check the payload against a schema, from its root down, before any code reads a field; answer 400 when it does not fit.',
+  rule: 'Validate the payload against a schema, from its root, before any code reads a field; answer 400 if it is invalid.',
   express: 'Run `schema.safeParse(payload)` first, and answer 400 unless it succeeded.',
   spring: 'Bind to a class with validation, and map its exceptions to 400.',
   go: 'Unmarshal into a struct with pointers, and test them for nil.',
@@ -22,9 +22,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'null-ends-the-process',
-    title: 'The body null ends the process, because a field of it is read in code that nobody guards.',
-    seen: 'Background tasks that get the parsed payload, and checks by typeof, for which null is an object.',
-    why: 'Four characters switch the receiver off.',
+    title: 'Ends the process on the body null, because unguarded code reads a field of it',
+    seen: 'Background tasks with the parsed payload, and typeof checks, for which null is an object.',
+    why: 'Four characters stop the receiver.',
     fix: validateFirst,
     severity: 'high',
     replace: dyingOf((payload) => payload === null),
@@ -32,9 +32,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'scalars-answer-500',
-    title: 'A body that is text, a number, a boolean or null is answered 500.',
-    seen: 'Mappers to classes, which expect an object at the root and throw.',
-    why: 'The sender takes a payload that can never be right for a breakdown, and repeats it.',
+    title: 'Answers 500 to a body that is a string, number, boolean or null',
+    seen: 'Class mappers, which expect an object at the root and throw.',
+    why: 'The sender takes a payload that can never be valid for an outage and retries.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -45,9 +45,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'arrays-answer-500',
-    title: 'A body that is an array is answered 500.',
-    seen: 'Languages in which a list has no get(), where objects and lists come out of the same parser.',
-    why: 'The sender takes a payload that can never be right for a breakdown, and repeats it.',
+    title: 'Answers 500 to a body that is an array',
+    seen: 'Languages in which a list has no get(), while one parser returns both objects and lists.',
+    why: 'The sender takes a payload that can never be valid for an outage and retries.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -57,21 +57,21 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'batches-end-the-process',
-    title: 'An array of notifications ends the process.',
-    seen: 'Receivers that support batches of another service, in code that was never run with this one.',
-    why: 'One odd delivery takes the receiver down.',
-    fix: { ...validateFirst, rule: 'Take exactly one envelope for each request, and refuse everything else with 400.' },
+    title: 'Ends the process on an array of notifications',
+    seen: 'Receivers that support the batches of another service, in code that never ran with this one.',
+    why: 'One unexpected delivery stops the receiver.',
+    fix: { ...validateFirst, rule: 'Accept exactly one envelope per request, and answer 400 to everything else.' },
     severity: 'medium',
     replace: dyingOf((payload) => Array.isArray(payload) && payload.length > 0),
   },
   {
     ...SHAPE,
     name: 'handlers-in-a-plain-object',
-    title: 'The handler is looked up by type in a plain object, which has more names than were put into it.',
-    seen: '`handlers[payload.type]` in JavaScript: constructor and __proto__ are found there too, and are no handlers.',
-    why: 'An unknown type is ignored rightly, and one with an inherited name is a 500.',
+    title: 'Looks up the handler by type in a plain object, which has inherited names',
+    seen: '`handlers[payload.type]` in JavaScript: it also finds constructor and __proto__, which are not handlers.',
+    why: 'Unknown types are ignored as intended, but a type with an inherited name causes a 500.',
     fix: {
-      rule: 'Look handlers up in a map that has only the names that you put there.',
+      rule: 'Look up handlers in a map that contains only your own names.',
       express: 'Use a `Map`, or test with `Object.hasOwn`.',
     },
     severity: 'low',
@@ -83,9 +83,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'types-in-lower-case',
-    title: 'The type is converted to lower case before anything has made sure that it is text.',
+    title: 'Converts the type to lower case before checking that it is text',
     seen: 'Routers that compare types without regard to case.',
-    why: 'A type that is missing or no text ends in a TypeError and a 500.',
+    why: 'A type that is missing or not text causes a TypeError and a 500.',
     fix: validateFirst,
     severity: 'medium',
     replace: readingBefore((payload) => {
@@ -95,10 +95,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'missing-fields-answer-500',
-    title: 'An envelope that lacks a field is answered 500.',
-    seen: 'Access by key in Python and Ruby (payload["at"], fetch), which throws when the key is missing.',
-    why: 'The check for null is there and does not help, since null and missing are two things.',
-    fix: { ...validateFirst, django: 'Use `payload.get("at")`, and answer 400 when a field is None.' },
+    title: 'Answers 500 to an envelope that lacks a field',
+    seen: 'Access by key in Python and Ruby (payload["at"], fetch), which throws if the key is missing.',
+    why: 'A check for null does not help, because null and missing are different.',
+    fix: { ...validateFirst, django: 'Use `payload.get("at")`, and answer 400 if a field is None.' },
     severity: 'medium',
     replace: readingBefore((payload) => {
       if (!isObject(payload)) return;
@@ -110,9 +110,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'empty-texts-answer-500',
-    title: 'An empty type or id is answered 500.',
+    title: 'Answers 500 to an empty type or id',
     seen: 'Conversions of text to an enum or a UUID (valueOf(""), uuid.UUID("")), which throw.',
-    why: 'A check for null lets empty text through, and the conversion behind it has no guard.',
+    why: 'A check for null passes empty text, and the conversion after it is unguarded.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -123,9 +123,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'orders-without-kind-answer-500',
-    title: 'A CAAS notification without data.type is answered 500.',
+    title: 'Answers 500 to a CAAS notification without data.type',
     seen: 'Switches over data.type whose default throws.',
-    why: 'The sender takes a payload that can never be right for a breakdown, and repeats it.',
+    why: 'The sender takes a payload that can never be valid for an outage and retries.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -137,9 +137,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'reads-fields-of-null-data',
-    title: 'data.type is read without a look whether data is null.',
-    seen: 'Checks by `typeof data === "object"`, which null passes.',
-    why: 'A delivery without content ends in a 500.',
+    title: 'Reads data.type without checking data for null',
+    seen: '`typeof data === "object"`, which is true for null.',
+    why: 'A delivery without content causes a 500.',
     fix: validateFirst,
     severity: 'medium',
     replace: readingBefore((payload) => {
@@ -150,10 +150,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'data-as-text-parsed-again',
-    title: 'data that is text is parsed a second time, without a guard.',
-    seen: 'Receivers that also serve senders who write JSON into JSON.',
-    why: 'A second parser is a second way in that nobody validates or guards.',
-    fix: { ...validateFirst, rule: 'Require an object for data, and parse nothing twice.' },
+    title: 'Parses data a second time if it is text, without error handling',
+    seen: 'Receivers that also serve senders with JSON inside JSON.',
+    why: 'A second parser is a second entry point without validation or error handling.',
+    fix: { ...validateFirst, rule: 'Require data to be an object, and parse nothing twice.' },
     severity: 'low',
     replace: readingBefore((payload) => {
       const data = fieldAt(payload, 'data');
@@ -163,9 +163,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'data-of-the-wrong-type-answers-500',
-    title: 'data that is an array or has no fields is answered 500.',
-    seen: 'Mappers that choose a class by data.type and throw when there is none.',
-    why: 'The envelope is right, so the error happens deep in the handler, where nobody expects it.',
+    title: 'Answers 500 if data is an array or has no fields',
+    seen: 'Mappers that select a class by data.type and throw if there is none.',
+    why: 'The envelope is valid, so the error occurs deep in the handler, where it is not expected.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -177,9 +177,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'contradictions-answer-500',
-    title: 'A notification whose data.type does not go with its metadata is answered 500.',
-    seen: 'Casts by data.type, as in `(Order) metadata`.',
-    why: 'A mistake of the sender is a breakdown of the receiver.',
+    title: 'Answers 500 if data.type does not match its metadata',
+    seen: 'Casts by data.type, such as `(Order) metadata`.',
+    why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -191,10 +191,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'lookups-by-unchecked-transaction-id',
-    title: 'The transaction is looked up by whatever stands in transactionId, and an object there is answered 500.',
+    title: 'Looks up the transaction by an unchecked transactionId and answers 500 to an object',
     seen: 'Document databases, where an object is a query and not a value.',
-    why: 'What shows as a 500 is an injection: { "$gt": "" } finds the first transaction there is.',
-    fix: { ...validateFirst, rule: 'Make sure that what you look up is text.' },
+    why: 'The 500 shows an injection: { "$gt": "" } finds the first transaction.',
+    fix: { ...validateFirst, rule: 'Check that the value for a lookup is text.' },
     severity: 'high',
     replace: readingBefore((payload) => {
       const id = fieldAt(payload, 'data.transactionId');
@@ -204,9 +204,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'status-not-checked-for-text',
-    title: 'A status, operation or code that is no text is answered 500.',
-    seen: 'Comparisons without regard to case, and translation tables, that are reached by any value.',
-    why: 'A mistake of the sender is a breakdown of the receiver.',
+    title: 'Answers 500 to a status, operation or code that is not text',
+    seen: 'Case-insensitive comparisons and translation tables that any value reaches.',
+    why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -219,9 +219,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'objects-expected-unchecked',
-    title: 'metadata, blockchainData or errorData that is no object is answered 500.',
-    seen: 'Mappers to classes without a handler for their exceptions, and `in` on text in JavaScript.',
-    why: 'A mistake of the sender is a breakdown of the receiver.',
+    title: 'Answers 500 to metadata, blockchainData or errorData that is not an object',
+    seen: 'Class mappers without an exception handler, and `in` on a string in JavaScript.',
+    why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -234,9 +234,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'requires-what-is-needed-by-exception',
-    title: 'A refund, a payment method or a wallet without the fields that are needed is answered 500.',
-    seen: 'Constructors that throw on null, reached before any validation.',
-    why: 'A mistake of the sender is a breakdown of the receiver.',
+    title: 'Answers 500 to a refund, payment method or wallet that lacks required fields',
+    seen: 'Constructors that throw on null, before any validation.',
+    why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -253,9 +253,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'transactions-without-id-answer-500',
-    title: 'An order without a transactionId is answered 500.',
-    seen: 'NOT NULL columns as the only validation there is.',
-    why: 'The database error becomes a 500 that the sender repeats.',
+    title: 'Answers 500 to an order without a transactionId',
+    seen: 'NOT NULL columns as the only validation.',
+    why: 'The database error becomes a 500, and the sender retries.',
     fix: validateFirst,
     severity: 'low',
     replace: readingBefore((payload) => {
@@ -268,11 +268,11 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'null-characters-answer-500',
-    title: 'Text with U+0000 in it is answered 500 when it is stored.',
-    seen: 'PostgreSQL, which does not take the character in text or JSON columns.',
-    why: 'One character that nobody can see makes the delivery fail for good.',
+    title: 'Answers 500 to text with U+0000, because storing it fails',
+    seen: 'PostgreSQL, which does not accept the character in text or JSON columns.',
+    why: 'One invisible character makes the delivery fail permanently.',
     fix: {
-      rule: 'Remove U+0000 from text, or refuse it with 400, before you store.',
+      rule: 'Remove U+0000 from text before you store it, or answer 400.',
       express: "Write `text.replaceAll('\\u0000', '')`.",
     },
     severity: 'low',
@@ -284,11 +284,11 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'four-byte-characters-answer-500',
-    title: 'Text with a character outside of the basic plane, such as an emoji, is answered 500 when it is stored.',
-    seen: 'MySQL with the character set utf8, which holds three bytes for each character.',
-    why: 'Free text of providers and customers has emoji, and each of these deliveries fails for good.',
+    title: 'Answers 500 to a character outside the basic plane, such as an emoji, because storing it fails',
+    seen: 'MySQL with the character set utf8, which stores at most three bytes per character.',
+    why: 'Texts of providers and customers contain emoji, and each of these deliveries fails permanently.',
     fix: {
-      rule: 'Use a character set that holds all of Unicode: utf8mb4 in MySQL.',
+      rule: 'Use a character set for all of Unicode: utf8mb4 in MySQL.',
       express: 'Set `charset: "utf8mb4"` for the connection, and convert the tables.',
       laravel: 'Set `charset` and `collation` to utf8mb4 in config/database.php, and convert the tables.',
     },
@@ -300,11 +300,11 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'lone-surrogates-answer-500',
-    title: 'Text with half of a surrogate pair is answered 500 when it is written as UTF-8.',
-    seen: 'Python, whose str holds what its UTF-8 encoder refuses, and databases that check their JSON.',
-    why: 'A sender that cuts a text in the middle of an emoji makes the delivery fail for good.',
+    title: 'Answers 500 to an unpaired surrogate, because encoding it as UTF-8 fails',
+    seen: 'Python, whose str can hold what its UTF-8 encoder rejects, and databases that validate JSON.',
+    why: 'A sender that truncates text in the middle of an emoji makes the delivery fail permanently.',
     fix: {
-      rule: 'Replace lone surrogates before you write text.',
+      rule: 'Replace unpaired surrogates before you write text.',
       express: 'Call `text.toWellFormed()`.',
       django: 'Encode with `errors="replace"`.',
       flask: 'Encode with `errors="replace"`.',
@@ -317,8 +317,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'ids-as-format',
-    title: 'The id is used as the format of a log line, and one with a placeholder is answered 500.',
-    seen: 'printf-like functions and templates that get outside text as their first argument.',
+    title: 'Uses the id as the format string of a log line and answers 500 to one with a placeholder',
+    seen: 'printf-like functions and templates that get external text as their first argument.',
     why: 'In C it reads memory, in a template engine it runs code; an exception is the harmless outcome.',
     fix: {
       rule: 'Pass ids as arguments of a format, never as the format itself.',

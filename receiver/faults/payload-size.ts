@@ -8,16 +8,17 @@ import type { FaultParts, StageFault } from './fault.ts';
 const SIZE = { area: 'payload', forbidden: true } as const;
 
 const limitDepth = {
-  rule: 'Limit the depth where the body is parsed, catch the error of that limit like any other error of the parser, and let nothing walk the payload by recursion.',
-  express:
-    'JSON.parse itself survives; check the depth with a loop before a deep copy, a merge or `util.inspect` sees the value.',
-  django: 'Catch `RecursionError` beside `ValueError` around `json.loads`.',
-  flask: 'Catch `RecursionError` beside `ValueError` around `json.loads`.',
-  rails: 'Rescue JSON::NestingError beside JSON::ParserError.',
+  rule:
+    'Limit the depth while parsing, handle that error like any other parser error, and do not walk the payload ' +
+    'recursively.',
+  express: 'JSON.parse itself is safe; check the depth with a loop before a deep copy, a merge or `util.inspect`.',
+  django: 'Catch `RecursionError` in addition to `ValueError` around `json.loads`.',
+  flask: 'Catch `RecursionError` in addition to `ValueError` around `json.loads`.',
+  rails: 'Rescue JSON::NestingError in addition to JSON::ParserError.',
 };
 
 const limitSize = {
-  rule: 'Set the limit of the body yourself, well above the largest notification (256 kB), and answer 413 beyond it.',
+  rule: 'Set the body limit yourself, well above the largest notification (256 kB), and answer 413 above it.',
   express: "Write `express.raw({ type: () => true, limit: '256kb' })`; the default is 100 kB.",
   spring: 'Set `server.tomcat.max-http-form-post-size` and the limits of the proxy.',
   dotnet: 'Set `MaxRequestBodySize` in Kestrel and in the proxy.',
@@ -88,9 +89,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'nesting-of-100-answers-500',
-    title: 'More than a hundred levels of nesting are answered 500.',
-    seen: 'Ruby, whose parser stops there with an error of a class of its own.',
-    why: 'The error is not the one that the handler expects from the parser.',
+    title: 'Answers 500 to more than a hundred levels of nesting',
+    seen: 'Ruby, whose parser stops there with a separate error class.',
+    why: 'The handler expects another error from the parser.',
     fix: limitDepth,
     severity: 'low',
     stage: 'parse',
@@ -99,9 +100,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'nesting-of-900-answers-500',
-    title: 'More than nine hundred levels of nesting are answered 500.',
-    seen: 'Python, which raises RecursionError in the parser.',
-    why: 'RecursionError is no ValueError, so the guard around the parser does not catch it.',
+    title: 'Answers 500 to more than nine hundred levels of nesting',
+    seen: 'Python, whose parser raises RecursionError.',
+    why: 'RecursionError is not a ValueError, so the error handling of the parser misses it.',
     fix: limitDepth,
     severity: 'low',
     stage: 'parse',
@@ -110,10 +111,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'nesting-of-10000-answers-500',
-    title:
-      'More than ten thousand levels of nesting are answered 500, because something walks the payload by recursion.',
-    seen: 'Deep copies, mergers and loggers in JavaScript, behind a parser that has no limit.',
-    why: 'The parser took the payload, so nobody expects an error any more.',
+    title: 'Answers 500 to more than ten thousand levels of nesting, because of a recursive walk',
+    seen: 'Deep copies, merge functions and loggers in JavaScript, after a parser without a limit.',
+    why: 'The parser accepted the payload, so no code expects an error.',
     fix: limitDepth,
     severity: 'low',
     stage: 'parse',
@@ -122,9 +122,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'deep-nesting-ends-the-process',
-    title: 'Fifty thousand levels of nesting overflow the stack of the parser, and the process ends.',
-    seen: 'Parsers in native code without a limit, and languages in which an overflow of the stack cannot be caught.',
-    why: 'One delivery takes the process down, with every request that it was handling.',
+    title: "Ends the process on fifty thousand levels of nesting, because the parser's stack overflows",
+    seen: 'Native parsers without a limit, and languages in which a stack overflow cannot be caught.',
+    why: 'One delivery stops the process and all requests in progress.',
     fix: limitDepth,
     severity: 'high',
     stage: 'parse',
@@ -137,10 +137,10 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'unverified-nesting-ends-the-process',
-    title: 'The nesting of a body overflows the stack before the signature is checked, and the process ends.',
-    seen: 'A global body parser, or a scanner for attacks, in front of the route.',
-    why: 'Anybody can switch the receiver off, without a secret.',
-    fix: { ...limitDepth, rule: 'Verify first: nothing looks into a body that is not verified.' },
+    title: 'Ends the process on a deeply nested body before verifying the signature',
+    seen: 'A global body parser, or an attack scanner, before the route.',
+    why: 'Anyone can stop the receiver without a secret.',
+    fix: { ...limitDepth, rule: 'Verify first: nothing reads an unverified body.' },
     severity: 'critical',
     stage: 'checkApiKey',
     replace:
@@ -153,9 +153,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'nested-objects-answer-500',
-    title: 'Objects in objects, a thousand levels deep, are answered 500; arrays in arrays are not.',
-    seen: 'Deep merges and mappers, which recurse over keys alone.',
-    why: 'The test with nested arrays passed, and the guard was never written.',
+    title: 'Answers 500 to a thousand levels of nested objects, but not of nested arrays',
+    seen: 'Deep merges and mappers, which recurse only into keys.',
+    why: 'A test with nested arrays passed, so the limit was never added.',
     fix: limitDepth,
     severity: 'low',
     stage: 'parse',
@@ -168,12 +168,14 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'many-keys-answer-500',
-    title: 'A payload with more than a thousand keys is answered 500.',
-    seen: 'Limits on parameters (max_input_vars, 1000 by default in form parsers), on columns, and on the fields of a search index.',
-    why: 'The limit lies in a system behind the receiver, and its error is not expected.',
+    title: 'Answers 500 to a payload with more than a thousand keys',
+    seen:
+      'Limits on parameters (max_input_vars, by default 1000 in form parsers), on columns, and on the fields of a ' +
+      'search index.',
+    why: 'The limit is in a system behind the receiver, and its error is not handled.',
     fix: {
       rule: 'Pick the fields that you need, and store the rest as text if at all.',
-      express: 'Do not spread payloads into documents, metrics or log lines.',
+      express: 'Do not copy payloads into documents, metrics or log lines key by key.',
     },
     severity: 'low',
     stage: 'validate',
@@ -186,12 +188,12 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'long-keys-answer-500',
-    title: 'A payload with a key of more than a thousand characters is answered 500.',
+    title: 'Answers 500 to a payload with a key of more than a thousand characters',
     seen: 'Indexes and metrics with a name for each key.',
-    why: 'The limit lies in a system behind the receiver, and its error is not expected.',
+    why: 'The limit is in a system behind the receiver, and its error is not handled.',
     fix: {
-      rule: 'Make no names out of the keys of a payload.',
-      express: 'Log and measure under names of your own.',
+      rule: 'Do not create names from the keys of a payload.',
+      express: 'Use your own names for logs and metrics.',
     },
     severity: 'low',
     stage: 'validate',
@@ -204,12 +206,12 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'long-numbers-answer-500',
-    title: 'A number of more than 4,300 digits is answered 500.',
-    seen: 'Python, which refuses to convert longer ones since that was found to be an attack.',
-    why: 'The error comes from within the parser, and is of another kind than its own.',
+    title: 'Answers 500 to a number of more than 4,300 digits',
+    seen: 'Python, which limits the conversion because of a denial-of-service attack.',
+    why: 'The parser raises an error of another kind than usual.',
     fix: {
-      rule: 'Catch whatever the parser throws, and limit the size of the body.',
-      express: 'JSON.parse makes Infinity of it: test numbers with `Number.isFinite`.',
+      rule: 'Catch every exception of the parser, and limit the size of the body.',
+      express: 'JSON.parse returns Infinity: test numbers with `Number.isFinite`.',
       django: 'Catch `ValueError` around `json.loads`, or pass `parse_int`.',
       flask: 'Catch `ValueError` around `json.loads`, or pass `parse_int`.',
     },
@@ -225,12 +227,12 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'infinite-numbers-answer-500',
-    title: 'A number that is too large for floating point is answered 500.',
-    seen: 'Conversions of Infinity to an integer or to JSON, and parsers that refuse the overflow.',
-    why: 'The number passes the parser and fails wherever it is first used.',
+    title: 'Answers 500 to a number that is too large for floating point',
+    seen: 'Conversions of Infinity to an integer or to JSON, and parsers that reject the overflow.',
+    why: 'The number passes the parser and fails at its first use.',
     fix: {
-      rule: 'Test every number for being finite and in range when you validate.',
-      express: 'Use `z.number().int()`, which refuses Infinity, and answer 400.',
+      rule: 'Check during validation that every number is finite and in range.',
+      express: 'Use `z.number().int()`, which rejects Infinity, and answer 400.',
     },
     severity: 'low',
     stage: 'validate',
@@ -244,9 +246,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'limit-of-64-kb',
-    title: 'A notification of more than 64 kB is answered 413.',
-    seen: 'Limits of gateways and queues, and columns for text (65,535 bytes in MySQL) that a limit was derived from.',
-    why: 'Nobody notices until the first long text, and then this notification never gets through.',
+    title: 'Answers 413 to a notification over 64 kB',
+    seen: 'Limits of gateways and queues, and text columns (65,535 bytes in MySQL) that a limit was derived from.',
+    why: 'It goes unnoticed until the first long text, and that notification is never accepted.',
     fix: limitSize,
     severity: 'low',
     forbidden: false,
@@ -256,9 +258,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'limit-of-8-kb',
-    title: 'A notification of more than 8 kB is answered 413.',
-    seen: 'Limits that were set by the size of the sample payload, and buffers of small servers.',
-    why: 'A long description reaches this size, and one refused notification is one lost order.',
+    title: 'Answers 413 to a notification over 8 kB',
+    seen: 'Limits derived from the size of the sample payload, and buffers of small servers.',
+    why: 'A long description reaches this size, and one rejected notification is one lost order.',
     fix: limitSize,
     severity: 'high',
     stage: 'readBody',
@@ -267,10 +269,12 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'large-bodies-end-the-process',
-    title: 'A body of half a megabyte ends the process, signed or not.',
-    seen: 'Bodies that are read without a limit in containers with little memory; published as denial of service of a well-known deployment tool.',
-    why: 'Anybody can fill the memory, without a secret.',
-    fix: { ...limitSize, rule: 'Limit the body before it is read, and answer 413 beyond the limit.' },
+    title: 'Ends the process on a body of half a megabyte, signed or not',
+    seen:
+      'Bodies read without a limit in containers with little memory; reported as denial of service in a well-known ' +
+      'deployment tool.',
+    why: 'Anyone can fill the memory without a secret.',
+    fix: { ...limitSize, rule: 'Limit the body while reading it, and answer 413 above the limit.' },
     severity: 'critical',
     stage: 'readBody',
     replace: reading(500_000, ({ crash }) => crash(100)),
@@ -278,9 +282,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'large-bodies-answer-500',
-    title: 'A body of more than half a megabyte is answered 500.',
-    seen: 'Limits whose error has no handler, as with a parser that throws in front of a global error page.',
-    why: 'The sender takes a body that will always be too large for a breakdown, and repeats it.',
+    title: 'Answers 500 to a body over half a megabyte',
+    seen: 'Limits whose error is not handled, such as a parser that throws into a global error page.',
+    why: 'The sender takes a body that will always be too large for an outage and retries.',
     fix: limitSize,
     severity: 'low',
     stage: 'readBody',
@@ -289,11 +293,11 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'long-ids-fill-the-index',
-    title: 'An id of more than 2,700 characters is answered 500, because no index takes it.',
-    seen: 'PostgreSQL, whose index entries have a maximum size, under a column of unlimited text.',
-    why: 'The column has no limit, so nobody thinks of the one of the index.',
+    title: 'Answers 500 to an id of more than 2,700 characters, because no index accepts it',
+    seen: 'PostgreSQL, which limits the size of index entries, with a column of unlimited text.',
+    why: 'The column has no limit, so the limit of the index is overlooked.',
     fix: {
-      rule: 'Set an upper bound for id in the validation, and answer 400 beyond it.',
+      rule: 'Validate the length of ids, and answer 400 to longer ones.',
       express: 'Use `z.string().max(100)`.',
     },
     severity: 'low',
@@ -306,12 +310,12 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'inflates-for-ever',
-    title: 'A gzip body that ends early gets no answer.',
-    seen: 'Streams whose end is waited for and whose error is not.',
-    why: 'Each such request holds a connection until the time limit.',
+    title: 'Never answers a truncated gzip body',
+    seen: 'Streams with a listener for the end but not for errors.',
+    why: 'Each such request holds a connection until it times out.',
     fix: {
-      rule: 'Handle the error of the stream, or switch inflation off and answer 415.',
-      express: 'Use `stream.pipeline`, which reports errors, and not `.pipe()`.',
+      rule: 'Handle stream errors, or disable decompression and answer 415.',
+      express: 'Use `stream.pipeline`, which reports errors, instead of `.pipe()`.',
     },
     severity: 'medium',
     forbidden: false,
@@ -324,11 +328,11 @@ export const payloadSizeFaults: readonly StageFault[] = [
   {
     ...SIZE,
     name: 'unknown-encoding-answers-500',
-    title: 'A Content-Encoding that nobody knows is answered 500.',
+    title: 'Answers 500 to an unknown Content-Encoding',
     seen: 'Tables of decoders that are indexed by the header.',
-    why: 'A header that any client can send makes the receiver fail.',
+    why: 'Any client can send a header that makes the receiver fail.',
     fix: {
-      rule: 'Answer 415 to an encoding that you do not know.',
+      rule: 'Answer 415 to an unknown encoding.',
       express: 'Test `req.headers["content-encoding"]` before anything decodes.',
     },
     severity: 'low',

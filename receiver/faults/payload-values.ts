@@ -26,12 +26,14 @@ const refundOf = (payload: unknown) => (fieldAt(payload, 'type') === 'REFUND' ? 
 const IS_DECIMAL = /^\d+(?:\.\d+)?$/;
 
 const asText = {
-  rule: 'Keep amounts as text or as a decimal or big integer of any size, and check that they are decimal digits before converting.',
+  rule:
+    'Keep amounts as text, or as a decimal or big integer of any size, and check that they are decimal digits ' +
+    'before the conversion.',
   express: 'Use `z.string().regex(/^\\d+(\\.\\d+)?$/)` and BigInt or a decimal library, never `Number`.',
-  django: 'Use `Decimal(amount)` inside a guard, and a NUMERIC column without a limit of digits.',
-  spring: 'Use BigInteger or BigDecimal, and NUMERIC(78, 0) at least.',
+  django: 'Use `Decimal(amount)` with error handling, and a NUMERIC column without a limit on digits.',
+  spring: 'Use BigInteger or BigDecimal, and at least NUMERIC(78, 0).',
   go: 'Use math/big.',
-  dotnet: 'Use BigInteger: decimal ends at 28 digits.',
+  dotnet: 'Use BigInteger: decimal is limited to 28 digits.',
 };
 
 const at = (payload: unknown) => fieldAt(payload, 'at');
@@ -45,17 +47,19 @@ function secondsOf(payload: unknown): number {
 const now = () => Date.now() / 1000;
 
 const readBoth = {
-  rule: 'Read a number as epoch seconds and text as ISO 8601, with any number of digits after the second and with Z or an offset.',
+  rule:
+    'Read a number as epoch seconds and text as ISO 8601, with any number of fractional digits and with Z or an ' +
+    'offset.',
   express:
     "`const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when `Number.isNaN(time.getTime())`.",
   django: 'Use `datetime.fromisoformat` (3.11 or later) for text and `fromtimestamp(at, tz=UTC)` for numbers.',
-  spring: 'Map `at` to JsonNode, and use `Instant.ofEpochSecond` or `OffsetDateTime.parse` by its type.',
+  spring: 'Map `at` to JsonNode, and use `Instant.ofEpochSecond` or `OffsetDateTime.parse` depending on its type.',
   go: 'Unmarshal `at` into json.RawMessage, and try an int64 before `time.RFC3339Nano`.',
-  dotnet: 'Write a JsonConverter that takes a number as well as text (`DateTimeOffset.Parse`).',
+  dotnet: 'Write a JsonConverter that accepts a number as well as text (`DateTimeOffset.Parse`).',
 };
 
 const noClock = {
-  rule: 'Record `at`, and do not decide by it whether to accept: repeated notifications are told by their id.',
+  rule: 'Record `at`, but do not accept or reject by it: recognise repeated notifications by their id.',
   express: 'Remove the comparison of `at` with `Date.now()`.',
 };
 
@@ -64,12 +68,12 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'requires-uuid-version-4',
-    title: 'An id is refused when it is a UUID of another version than 4.',
-    seen: 'With isUUID(id, 4), and patterns that have a 4 where the version stands.',
-    why: 'A sender that moves to version 7, which databases like better, is refused altogether.',
+    title: 'Rejects an id that is a UUID of another version than 4',
+    seen: 'isUUID(id, 4), and patterns with a 4 at the place of the version.',
+    why: 'When the sender moves to version 7, which suits databases better, every notification is rejected.',
     fix: {
-      rule: 'Take any text as id.',
-      express: 'Use `z.string()`, or `z.guid()` in place of `z.uuidv4()`.',
+      rule: 'Accept any text as an id.',
+      express: 'Use `z.string()`, or `z.guid()` instead of `z.uuidv4()`.',
     },
     severity: 'medium',
     forbidden: false,
@@ -78,11 +82,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'requires-ids-in-small-letters',
-    title: 'An id is refused when it has capital letters.',
-    seen: 'In patterns for UUIDs with a-f alone.',
-    why: 'Which letter case a UUID has depends on the runtime that writes it.',
+    title: 'Rejects an id with capital letters',
+    seen: 'Patterns for UUIDs that allow only a-f.',
+    why: 'The letter case of a UUID depends on the runtime that writes it.',
     fix: {
-      rule: 'Take any text as id, or make the pattern ignore letter case.',
+      rule: 'Accept any text as an id, or make the pattern ignore letter case.',
       express: 'Add the flag `i` to the pattern.',
     },
     severity: 'low',
@@ -92,12 +96,12 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'stores-ids-in-36-characters',
-    title: 'An id that is longer than a UUID throws when it is stored.',
-    seen: 'With a column of CHAR(36) and no check of the length before it.',
-    why: 'A long id is a database error and a 500 in place of a refusal.',
+    title: 'Answers 500 to an id that is longer than a UUID, because storing it fails',
+    seen: 'A column of CHAR(36) without a check of the length before it.',
+    why: 'A long id causes a database error and a 500 instead of a rejection.',
     fix: {
       rule: 'Check the length of the id before the database does.',
-      express: 'Use `z.string().max(100)` and answer 400 beyond it.',
+      express: 'Use `z.string().max(100)`, and answer 400 to longer ids.',
     },
     severity: 'low',
     forbidden: true,
@@ -108,11 +112,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'uses-ids-as-file-names',
-    title: 'A file is written under the name of the id, which throws on ids with a path in them.',
-    seen: 'In small receivers that keep deliveries as files.',
-    why: 'An id from outside decides where the file goes; the error of a missing directory is the harmless outcome.',
+    title: 'Uses the id as a file name, which fails for ids that contain a path',
+    seen: 'Small receivers that store deliveries as files.',
+    why: 'An external id decides where the file is written; an error about a missing directory is the harmless outcome.',
     fix: {
-      rule: 'Never build a path from an id; use its hash or a name of your own.',
+      rule: 'Never build a path from an id; use its hash or a generated name.',
       express: "Name files by `createHash('sha256').update(id).digest('hex')`.",
     },
     severity: 'medium',
@@ -124,11 +128,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'pastes-ids-into-queries',
-    title: 'The id is pasted into the text of a query, which a quote in it breaks.',
-    seen: 'In hand-written SQL with template strings.',
-    why: 'What shows as a 500 here is an injection for whoever holds the secret, or finds another fault that lets him in.',
+    title: 'Inserts the id into the text of a query, so a quote breaks the query',
+    seen: 'Hand-written SQL with template strings.',
+    why: 'The 500 shows an SQL injection, open to anyone who has the secret or bypasses the verification.',
     fix: {
-      rule: 'Use bound parameters for every value.',
+      rule: 'Use bound parameters for all values.',
       express: "Write `db.query('... WHERE id = $1', [id])`.",
     },
     severity: 'high',
@@ -140,12 +144,12 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'echoes-ids-in-headers',
-    title: 'The id is written into a header of the answer before it is validated, which throws on line breaks.',
-    seen: 'In middleware that sets X-Request-Id or the like from the payload.',
-    why: 'Node throws and the answer is a 500; elsewhere the line break splits the answer in two.',
+    title: 'Writes the id into a response header before validation, which fails for line breaks',
+    seen: 'Middleware that sets X-Request-Id or a similar header from the payload.',
+    why: 'Node throws and the answer is a 500; other servers split the response in two.',
     fix: {
-      rule: 'Do not echo anything of a payload in headers.',
-      express: 'Set a request id of your own making.',
+      rule: 'Do not write parts of a payload to headers.',
+      express: 'Generate the request id yourself.',
     },
     severity: 'medium',
     forbidden: true,
@@ -160,12 +164,12 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'calls-text-functions-on-ids',
-    title: 'The id is trimmed before anything has made sure that it is text.',
-    seen: 'In normalising code at the very start of handlers, in every language without types at run time.',
-    why: 'An id that is a number, an object or missing ends in a TypeError and a 500.',
+    title: 'Trims the id before checking that it is text',
+    seen: 'Normalisation at the very start of handlers, in every language without runtime types.',
+    why: 'An id that is a number, an object or missing causes a TypeError and a 500.',
     fix: {
-      rule: 'Validate the envelope before touching its fields.',
-      express: 'Parse with the schema first, and trim inside of it (`z.string().trim()`).',
+      rule: 'Validate the envelope before you use its fields.',
+      express: 'Parse with the schema first, and trim inside it (`z.string().trim()`).',
     },
     severity: 'medium',
     forbidden: true,
@@ -178,11 +182,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'stores-ids-with-control-characters',
-    title: 'An id with U+0000 throws when it is stored.',
-    seen: 'With text columns of PostgreSQL, which do not take this character.',
-    why: 'The database error becomes a 500 that the sender repeats.',
+    title: 'Answers 500 to an id with U+0000, because storing it fails',
+    seen: 'Text columns of PostgreSQL, which do not accept this character.',
+    why: 'The database error becomes a 500, and the sender retries.',
     fix: {
-      rule: 'Refuse control characters in ids with 400.',
+      rule: 'Reject control characters in ids with 400.',
       express: 'Add `.regex(/^[^\\u0000-\\u001f]*$/)` to the schema of id.',
     },
     severity: 'low',
@@ -195,9 +199,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'reads-amounts-as-numbers',
-    title: 'An amount is converted to a floating-point number and refused when that does not give the same text again.',
-    seen: 'With Number() or float() and a plausibility check behind it.',
-    why: 'Amounts above 2^53 atomic units, small ones that turn into an exponent, and zeros at the end are all refused.',
+    title: 'Converts amounts to floating point and rejects those that change',
+    seen: 'Number() or float(), followed by a plausibility check.',
+    why: 'Amounts over 2^53 atomic units, small amounts that turn into an exponent, and trailing zeros are rejected.',
     fix: asText,
     severity: 'high',
     forbidden: true,
@@ -209,9 +213,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'stores-deposits-in-64-bits',
-    title: 'A deposit whose amount does not fit into a 64-bit integer throws.',
-    seen: 'With BIGINT columns, long in Java and int64 in Go.',
-    why: 'A token with 18 decimals passes this limit at less than ten units of it.',
+    title: 'Answers 500 to a deposit whose amount does not fit into a 64-bit integer',
+    seen: 'BIGINT columns, long in Java and int64 in Go.',
+    why: 'A token with 18 decimals exceeds this limit at less than ten units.',
     fix: asText,
     severity: 'high',
     forbidden: true,
@@ -223,9 +227,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'converts-deposits-unchecked',
-    title: 'The amount of a deposit is converted to a big integer without a check, which throws on a fraction.',
-    seen: 'With BigInt(), int() and new BigInteger() straight from the payload.',
-    why: 'A malformed amount is a 500 in place of a refusal.',
+    title: 'Converts the amount of a deposit to a big integer without a check, which fails for a fraction',
+    seen: 'BigInt(), int() and new BigInteger() applied directly to the payload.',
+    why: 'A malformed amount causes a 500 instead of a rejection.',
     fix: asText,
     severity: 'medium',
     forbidden: true,
@@ -237,9 +241,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'converts-refunds-unchecked',
-    title: 'The amount of a refund is converted to a decimal without a check, which throws on words.',
-    seen: 'With new BigDecimal() in Java, Decimal() in Python and decimal.Parse in .NET.',
-    why: 'A malformed amount is a 500 in place of a refusal.',
+    title: 'Converts the amount of a refund to a decimal without a check, which fails for text',
+    seen: 'new BigDecimal() in Java, Decimal() in Python and decimal.Parse in .NET.',
+    why: 'A malformed amount causes a 500 instead of a rejection.',
     fix: asText,
     severity: 'medium',
     forbidden: true,
@@ -251,12 +255,12 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'refuses-dust',
-    title: 'A deposit is refused when its amount, rounded for display, is zero.',
-    seen: 'Where atomic units are converted to display units with a fixed number of decimals before the check for zero.',
-    why: 'Small deposits are money too, and the books no longer match the chain.',
+    title: 'Rejects a deposit whose amount is zero after rounding for display',
+    seen: 'Conversion of atomic units to a fixed number of decimals before the check for zero.',
+    why: 'Small deposits are money too, and the books no longer match the blockchain.',
     fix: {
-      rule: 'Check the atomic amount as it came, before any conversion or rounding.',
-      express: 'Compare `BigInt(amount) > 0n`, and round for display only.',
+      rule: 'Check the atomic amount as received, before any conversion or rounding.',
+      express: 'Compare `BigInt(amount) > 0n`, and round only for display.',
     },
     severity: 'medium',
     forbidden: true,
@@ -268,9 +272,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'limits-refunds-to-eight-decimals',
-    title: 'The amount of a refund is refused when it has more than eight decimals.',
-    seen: 'In patterns and columns that were made for Bitcoin.',
-    why: 'Coins with 18 decimals are refunded with all of them, and such a refund is never booked.',
+    title: 'Rejects a refund amount with more than eight decimals',
+    seen: 'Patterns and columns that were made for Bitcoin.',
+    why: 'Refunds of coins with 18 decimals use all of them, and such a refund is never booked.',
     fix: asText,
     severity: 'medium',
     forbidden: true,
@@ -279,9 +283,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'requires-a-decimal-point',
-    title: 'The amount of a refund is refused when it has no decimal point.',
-    seen: 'In patterns for money with two groups of digits, neither of them optional.',
-    why: 'A refund of a whole number of coins is refused.',
+    title: 'Rejects a refund amount without a decimal point',
+    seen: 'Patterns for money with two mandatory groups of digits.',
+    why: 'A refund of a whole number of coins is rejected.',
     fix: asText,
     severity: 'medium',
     forbidden: true,
@@ -290,12 +294,12 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'trims-amounts-unchecked',
-    title: 'Amounts are trimmed before anything has made sure that they are text.',
-    seen: 'In normalising code in front of the conversion to a decimal.',
-    why: 'An amount that is a JSON number ends in a TypeError and a 500.',
+    title: 'Trims amounts before checking that they are text',
+    seen: 'Normalisation before the conversion to a decimal.',
+    why: 'An amount that is a JSON number causes a TypeError and a 500.',
     fix: {
-      rule: 'Make sure that an amount is text before you work with it, and answer 400 when it is not.',
-      express: 'Parse with the schema first (`z.string()`), and trim inside of it.',
+      rule: 'Check that an amount is text before you use it, and answer 400 otherwise.',
+      express: 'Parse with the schema first (`z.string()`), and trim inside it.',
     },
     severity: 'low',
     forbidden: true,
@@ -309,9 +313,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'refuses-iso-times',
-    title: 'A time that is text is refused.',
-    seen: 'In schemas with a number for `at`, made from the samples of orders.',
-    why: 'Wallets and deposits carry ISO 8601 text, so not one of them gets in.',
+    title: 'Rejects a time that is text',
+    seen: 'Schemas with a number for `at`, made from order samples.',
+    why: 'Wallets and deposits carry ISO 8601 text, so all of them are rejected.',
     fix: readBoth,
     severity: 'high',
     forbidden: true,
@@ -320,9 +324,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'requires-milliseconds',
-    title: 'An ISO time is refused when it has no fraction of a second.',
-    seen: 'With fixed formats such as yyyy-MM-dd HH:mm:ss.SSS in Java and .NET, or strptime with %f in Python.',
-    why: 'Serialisers leave zero milliseconds out, so about one in a thousand notifications is refused, and nobody can repeat it.',
+    title: 'Rejects an ISO time without a fraction of a second',
+    seen: 'Fixed formats such as yyyy-MM-dd HH:mm:ss.SSS in Java and .NET, or strptime with %f in Python.',
+    why:
+      'Serialisers omit zero milliseconds, so about one notification in a thousand is rejected, which is hard to ' +
+      'reproduce.',
     fix: readBoth,
     severity: 'medium',
     forbidden: true,
@@ -331,9 +337,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'limits-fractions-to-milliseconds',
-    title: 'An ISO time is refused when its second has more than three decimals.',
-    seen: 'With fixed formats, and with validators that allow a precision of three.',
-    why: 'A sender on another runtime writes microseconds, and every wallet and deposit is refused.',
+    title: 'Rejects an ISO time with more than three fractional digits',
+    seen: 'Fixed formats, and validators with a precision of three.',
+    why: 'A sender on another runtime writes microseconds, and every wallet and deposit is rejected.',
     fix: readBoth,
     severity: 'low',
     forbidden: false,
@@ -342,9 +348,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'requires-the-letter-z',
-    title: 'An ISO time in UTC is refused when it is written with an offset in place of Z.',
-    seen: 'In patterns with a literal Z, and in zod `datetime()` without `offset: true`.',
-    why: 'Z and +00:00 are the same, and libraries differ in which they write.',
+    title: 'Rejects an ISO time in UTC with an offset instead of Z',
+    seen: 'Patterns with a literal Z, and zod `datetime()` without `offset: true`.',
+    why: 'Z and +00:00 mean the same, and libraries differ in which one they write.',
     fix: readBoth,
     severity: 'low',
     forbidden: false,
@@ -353,9 +359,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'refuses-old-times',
-    title: 'A notification whose time is more than a day ago is refused.',
-    seen: 'In code that protects against replay by time, as schemes with a signed timestamp do.',
-    why: 'After an outage the sender delivers what has waited, and exactly that is dropped.',
+    title: 'Rejects a notification whose time is more than a day ago',
+    seen: 'Replay protection by time, as in schemes with a signed timestamp.',
+    why: 'After an outage the sender delivers the queued notifications, and exactly those are rejected.',
     fix: noClock,
     severity: 'medium',
     forbidden: false,
@@ -364,9 +370,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'refuses-future-times',
-    title: 'A notification whose time lies more than five minutes ahead is refused.',
-    seen: 'In generic checks of timestamps with a tolerance to both sides.',
-    why: 'A clock that is slow on your side refuses everything.',
+    title: 'Rejects a notification whose time is more than five minutes in the future',
+    seen: 'Generic timestamp checks with a tolerance in both directions.',
+    why: 'If your clock is slow, everything is rejected.',
     fix: noClock,
     severity: 'medium',
     forbidden: false,
@@ -375,9 +381,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'formats-times-unchecked',
-    title: 'A date is made of whatever stands in `at` and written out, which throws when it is no date.',
-    seen: 'With toISOString() on an invalid Date, which is a RangeError, and fromtimestamp() out of range in Python.',
-    why: 'A time that is no time ends in a 500, although the rest of the handler is careful.',
+    title: 'Formats `at` as a date without a check, which fails for an invalid date',
+    seen: 'toISOString() on an invalid Date, which is a RangeError, and fromtimestamp() out of range in Python.',
+    why: 'An invalid time causes a 500, although the rest of the handler is careful.',
     fix: readBoth,
     severity: 'medium',
     forbidden: true,
@@ -389,11 +395,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'stores-times-in-32-bits',
-    title: 'A time beyond January 2038 throws when it is stored.',
-    seen: 'In columns of 32 bits: TIMESTAMP of MySQL, INTEGER of PostgreSQL.',
-    why: 'A time in milliseconds by mistake, or any time after 2038, is an error of the database and a 500.',
+    title: 'Answers 500 to a time after January 2038, because storing it fails',
+    seen: '32-bit columns: TIMESTAMP in MySQL, INTEGER in PostgreSQL.',
+    why: 'A time in milliseconds by mistake, or any time after 2038, causes a database error and a 500.',
     fix: {
-      rule: 'Check that `at` lies in a sensible range, and store it in 64 bits.',
+      rule: 'Check that `at` is in a plausible range, and store it in 64 bits.',
       express: 'Use BIGINT or timestamptz for the column, and `z.int().max(9_999_999_999)` in the schema.',
     },
     severity: 'low',
@@ -406,11 +412,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'stores-times-unsigned',
-    title: 'A time before 1970 throws when it is stored.',
-    seen: 'In unsigned columns and unsigned integer types.',
-    why: 'A negative number from a broken clock is a 500 that repeats, and not a refusal.',
+    title: 'Answers 500 to a time before 1970, because storing it fails',
+    seen: 'Unsigned columns and unsigned integer types.',
+    why: 'A negative number from a broken clock causes a 500 on every retry instead of a rejection.',
     fix: {
-      rule: 'Refuse times before the service existed with 400, before the database sees them.',
+      rule: 'Reject times before the service existed with 400, before the database sees them.',
       express: 'Use `z.int().positive()` for a numeric `at`.',
     },
     severity: 'low',
@@ -423,11 +429,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'reads-times-as-integers',
-    title: 'A time with a fraction throws, because it is converted to an integer type that takes none.',
-    seen: 'With BigInt() in JavaScript, Integer.parseInt in Java and int64 fields in Go.',
-    why: 'Some runtimes write epoch seconds with a fraction, and the conversion fails in the middle of the payload.',
+    title: 'Converts times to an integer type that fails for a fraction',
+    seen: 'BigInt() in JavaScript, Integer.parseInt in Java and int64 fields in Go.',
+    why: 'Some runtimes write epoch seconds with a fraction, and the conversion fails during parsing.',
     fix: {
-      rule: 'Validate `at` as an integer with the other fields, or cut the fraction off.',
+      rule: 'Validate `at` as an integer with the other fields, or drop the fraction.',
       express: 'Use `Math.floor(at)`, or `z.int()` in the schema.',
     },
     severity: 'low',
