@@ -47,7 +47,7 @@ beforeAll(async () => {
     ...env,
     HOOKPROOF_CERTIFY_KEY: signingKey,
   });
-}, 60_000);
+});
 afterAll(async () => {
   await receiver?.close();
   await rm(cwd, { recursive: true, force: true });

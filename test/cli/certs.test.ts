@@ -157,7 +157,7 @@ describe('a working set', () => {
   const run = (line: string) =>
     new Promise<{ code: number; stdout: string }>((resolve) => {
       const env = { ...process.env, https_proxy: '', HTTPS_PROXY: '' };
-      const child = execFile('bash', ['-c', line], { cwd: base, env, timeout: 10_000 }, (_error, stdout) =>
+      const child = execFile('bash', ['-c', line], { cwd: base, env, timeout: 120_000 }, (_error, stdout) =>
         resolve({ code: child.exitCode ?? -1, stdout }),
       );
     });

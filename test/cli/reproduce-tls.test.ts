@@ -85,7 +85,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
     seen.length = 0;
     const script = scriptOf(id) ?? '';
     const said = await new Promise<string>((resolve) => {
-      execFile('bash', ['-c', script], { env, timeout: 50_000 }, (_error, stdout, stderr) => resolve(stdout + stderr));
+      execFile('bash', ['-c', script], { env, timeout: 120_000 }, (_error, stdout, stderr) => resolve(stdout + stderr));
     });
     expect(said).toContain('HTTP/1.1 200');
     expect(seen).toMatchObject([expected]);

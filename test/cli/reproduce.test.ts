@@ -36,7 +36,7 @@ function assembled(scenario: ProbeScenario, partner: Partner): Assembled {
 
 function bash(script: string, cwd: string): Promise<string> {
   return new Promise((resolve) => {
-    execFile('bash', ['-c', script], { env: { ...env, TMPDIR: cwd }, timeout: 10_000 }, (_error, stdout, stderr) =>
+    execFile('bash', ['-c', script], { env: { ...env, TMPDIR: cwd }, timeout: 120_000 }, (_error, stdout, stderr) =>
       resolve(`${stdout}${stderr}`),
     );
   });
@@ -90,7 +90,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl', 'xxd', 'python3'))('the curl sc
   });
   afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-  it('sends what the harness sends, for every form of probe that has one', { timeout: 120_000 }, async () => {
+  it('sends what the harness sends, for every form of probe that has one', async () => {
     const played = sentByCurl();
     const queue = [...played];
     const differences: unknown[] = [];

@@ -160,48 +160,44 @@ describe('an interrupted run', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)(
-    '%s: exit %d at once, the partial report is marked, and every check is judged',
-    { timeout: 8000 },
-    async (signal, exit) => {
-      let requests = 0;
-      let interrupt = () => {};
-      const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
-      const endpoint = await serve((request, response) => {
-        requests++;
-        if (requests <= 20) return right(request, response);
-        // From here on nothing is answered: whatever is in flight hangs when the signal comes.
-        interrupt();
-      });
-      open.push(endpoint);
-      const { PATH, HOME } = process.env;
-      const child = spawn(process.execPath, [MAIN, 'run', endpoint.url, '--reporter', 'json=-'], {
-        env: { PATH, HOME, HOOKPROOF_SECRET: SECRET },
-        cwd,
-      });
-      interrupt = () => child.kill(signal);
-      let stdout = '';
-      let stderr = '';
-      child.stdout.on('data', (data) => (stdout += data));
-      child.stderr.on('data', (data) => (stderr += data));
-      // More requests in flight must not send more signals: the second one ends the process at once.
-      const once = interrupt;
-      interrupt = () => {
-        interrupt = () => {};
-        once();
-      };
-      const code = await new Promise((resolve) => child.once('close', resolve));
-      const { interrupted, planned, judged, counts, results } = documentIn(stdout);
-      expect({ code, interrupted, judged, planned }).toEqual({
-        code: exit,
-        interrupted: true,
-        judged: ALL,
-        planned: ALL,
-      });
-      expect(counts.pass).toBeGreaterThan(0);
-      expect({ fail: counts.fail, harnessError: counts.harnessError }).toEqual({ fail: 0, harnessError: 0 });
-      expect(results.at(-1)).toMatchObject({ verdict: 'inconclusive', reason: 'the run was interrupted' });
-      expect(stderr).toContain('interrupted');
-    },
-  );
+  ] as const)('%s: exit %d at once, the partial report is marked, and every check is judged', async (signal, exit) => {
+    let requests = 0;
+    let interrupt = () => {};
+    const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
+    const endpoint = await serve((request, response) => {
+      requests++;
+      if (requests <= 20) return right(request, response);
+      // From here on nothing is answered: whatever is in flight hangs when the signal comes.
+      interrupt();
+    });
+    open.push(endpoint);
+    const { PATH, HOME } = process.env;
+    const child = spawn(process.execPath, [MAIN, 'run', endpoint.url, '--timeout', '10m', '--reporter', 'json=-'], {
+      env: { PATH, HOME, HOOKPROOF_SECRET: SECRET },
+      cwd,
+    });
+    interrupt = () => child.kill(signal);
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (data) => (stdout += data));
+    child.stderr.on('data', (data) => (stderr += data));
+    // More requests in flight must not send more signals: the second one ends the process at once.
+    const once = interrupt;
+    interrupt = () => {
+      interrupt = () => {};
+      once();
+    };
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    const { interrupted, planned, judged, counts, results } = documentIn(stdout);
+    expect({ code, interrupted, judged, planned }).toEqual({
+      code: exit,
+      interrupted: true,
+      judged: ALL,
+      planned: ALL,
+    });
+    expect(counts.pass).toBeGreaterThan(0);
+    expect({ fail: counts.fail, harnessError: counts.harnessError }).toEqual({ fail: 0, harnessError: 0 });
+    expect(results.at(-1)).toMatchObject({ verdict: 'inconclusive', reason: 'the run was interrupted' });
+    expect(stderr).toContain('interrupted');
+  });
 });

@@ -166,7 +166,7 @@ describe('a run against an endpoint that tells everything it knows', () => {
   ];
   const cases = inject('whole') ? all : few;
 
-  it.each(cases)('says no secret, key or right signature: $shape, $manner', { timeout: 60_000 }, async (given) => {
+  it.each(cases)('says no secret, key or right signature: $shape, $manner', async (given) => {
     const credentials = SHAPES[given.shape]!();
     const { endpoint, bodies } = await telling(given.manner, credentials);
     open.push(endpoint);
@@ -216,7 +216,7 @@ describe('the program as a process', () => {
   const { secret, apiKey } = credentials;
   const env = { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey };
 
-  it('run: stdout, stderr and files', { timeout: 60_000 }, async () => {
+  it('run: stdout, stderr and files', async () => {
     const { endpoint, bodies } = await telling('verifies', credentials);
     open.push(endpoint);
     const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));

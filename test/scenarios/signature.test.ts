@@ -9,6 +9,7 @@ import { hmac, shifted, signedWith } from '../../scenarios/changes/signing.ts';
 import { refused } from '../../scenarios/expectations.ts';
 import type { Scenario } from '../../scenarios/scenario.ts';
 import { signatureSuite } from '../../scenarios/suites/signature.ts';
+import { lacks } from '../setup/programs.ts';
 import {
   anyCredentials,
   assemble,
@@ -123,7 +124,7 @@ describe('the values that are sent', () => {
   });
 });
 
-describe('the shell commands', () => {
+describe.skipIf(lacks('iconv', 'openssl', 'sed'))('the shell commands', () => {
   const run = promisify(execFile);
   // Everything that a shell might trip over.
   const secret = 'it\'s "a" $ecret `with` \\n %s and *, \u00fcml\u00e4ut';

@@ -127,7 +127,7 @@ describe('the golden vectors', () => {
     }
   });
 
-  it.skipIf(lacks('bash', 'openssl'))('are remade byte for byte by their script', { timeout: 60_000 }, () => {
+  it.skipIf(lacks('bash', 'openssl'))('are remade byte for byte by their script', () => {
     const folder = temporaryFolder();
     execFileSync('bash', [join(FOLDER, 'make-vectors.sh'), folder]);
     const remade = Object.fromEntries(

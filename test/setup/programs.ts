@@ -22,6 +22,7 @@ const PROGRAMS = {
   gcc: {},
   go: {},
   grep: {},
+  iconv: {},
   java: {},
   // Debian installs it outside the PATH of ordinary users.
   nginx: { folders: ['/usr/sbin'] },
@@ -32,6 +33,7 @@ const PROGRAMS = {
   prlimit: {},
   python3: {},
   ruby: {},
+  sed: {},
   taskset: {},
   xxd: {},
 } as const satisfies Readonly<Record<string, Lookup>>;

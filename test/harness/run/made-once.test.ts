@@ -67,7 +67,7 @@ const purposeOf = ({ cert, minVersion, maxVersion, ca }: SecureContextOptions) =
   JSON.stringify([cert, minVersion, maxVersion, Array.isArray(ca) ? ca.length : ca]);
 
 describe('a run over mutual TLS', () => {
-  it('makes each context once, and each certificate once', { timeout: 60_000 }, async () => {
+  it('makes each context once, and each certificate once', async () => {
     const { partner, close } = await receiver();
     try {
       const [expired, { cert: clientCert }] = [

@@ -32,9 +32,11 @@ const certify = (name: string, ...more: string[]) => hookproof(words(name, ...mo
 
 /** Starts it, waits until a partner has its folder, and ends it with a signal. */
 async function interrupted(name: string, signal: NodeJS.Signals): Promise<{ code: number | null; done: string[] }> {
-  const child: ChildProcess = spawn(process.execPath, [MAIN, ...words(name)], { stdio: 'ignore' });
+  // One after another: when the first partner has ended, others are still to come.
+  const args = [MAIN, ...words(name), '--parallel', '1'];
+  const child: ChildProcess = spawn(process.execPath, args, { stdio: 'ignore' });
   const finished = () => SHORT.filter((one) => existsSync(join(out(name), one)));
-  await expect.poll(() => finished().length, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
+  await expect.poll(() => finished().length, { timeout: 120_000, interval: 20 }).toBeGreaterThan(0);
   child.kill(signal);
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { code, done: finished() };
@@ -45,7 +47,7 @@ beforeAll(async () => {
   fleet = await startFleet(folder, KINDS, 1);
   // They wait more than they work, and meanwhile the others run.
   shards = Promise.all([1, 2].map((index) => certify(`shard-${index}`, '--shard', `${index}/2`)));
-}, 60_000);
+});
 afterAll(async () => {
   await shards;
   fleet?.close();
@@ -85,7 +87,7 @@ describe.concurrent('a certification of partners', () => {
       ...['--result', join(right, 'run.json'), '--profile', 'staging'],
     ]);
     expect(verified.code).toBe(0);
-  }, 60_000);
+  });
 
   it.sequential('in shards, joined, is the same document but for the times', async () => {
     await shards;
@@ -96,7 +98,7 @@ describe.concurrent('a certification of partners', () => {
 
     const doubled = await hookproof(['certify', 'merge', out('shard-1'), out('shard-1'), '-o', out('doubled')]);
     expect([doubled.code, doubled.stderr]).toEqual([2, expect.stringContaining('are both shard 1')]);
-  }, 60_000);
+  });
 });
 
 describe.concurrent('a certification of one partner', () => {
@@ -104,7 +106,7 @@ describe.concurrent('a certification of one partner', () => {
     const { code } = await certify('late', '--only', 'p008-late', '--partner-timeout', '2s');
     const [late] = (await documentIn('late')).partners;
     expect([code, late?.outcome, late?.refusals[0]?.code]).toEqual([3, 'inconclusive', 'partner-timeout']);
-  }, 30_000);
+  });
 
   it.sequential('keeps to a certification that is begun anew, and says what is better and worse', async () => {
     const before = await documentIn('late');
@@ -117,7 +119,7 @@ describe.concurrent('a certification of one partner', () => {
     expect(JSON.parse(again.stdout).worse).toEqual([]);
     const [aside] = await readdir(join(out('trend'), '_earlier'));
     expect(existsSync(join(out('trend'), '_earlier', aside!, 'p001-dead', 'run.json'))).toBe(true);
-  }, 30_000);
+  });
 });
 
 describe.concurrent('a certification that is interrupted', () => {
@@ -128,7 +130,7 @@ describe.concurrent('a certification that is interrupted', () => {
     const left = document.partners.filter(({ outcome }) => outcome === 'not-run').map(({ name }) => name);
     expect(left.length).toBeGreaterThan(0);
     expect([...left, ...done].toSorted()).toEqual(SHORT);
-  }, 60_000);
+  });
 });
 
 describe.concurrent('before the first request', () => {

@@ -56,7 +56,7 @@ describe.concurrent('an inbox that fails under load', () => {
     expect(proxy.counts.cut).toBeGreaterThan(0);
     store.folder.remove();
   });
-}, 60_000);
+});
 
 describe('a place that cannot be written', () => {
   it('is told at the start', () => {
