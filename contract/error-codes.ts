@@ -103,7 +103,9 @@ export function findErrorCode(code: string): ErrorCode | undefined {
   return BY_CODE.get(code);
 }
 
-/** The form of a code: three groups with hyphens between; the middle one has three digits, or two on one listed code. */
+/**
+ * The form of a code: three groups with hyphens between; the middle one has three digits, or two on one listed code.
+ */
 export const ERROR_CODE_FORM = /^[0-9]{3}-[0-9]{2,3}-[A-Z][0-9]$/;
 
 /** Whether a text has the form of an error code, listed or not. */

@@ -2,8 +2,8 @@
  * The fields of notifications, each defined once and built into two shapes:
  *
  * - `emitted` is what the sender sends: exact lists, exact forms, no unknown field;
- * - `received` is what a receiver reads: unknown fields are kept, lists are open, and optional data may be missing, null or
- *   empty, which all read as null.
+ * - `received` is what a receiver reads: unknown fields are kept, lists are open, and optional data may be missing,
+ *   null or empty, which all read as null.
  *
  * A {@link Field} is such a pair. A {@link group} of fields is a field again, so the two shapes of a whole notification
  * come out of one definition (./shapes.ts lists them) and cannot drift apart.
@@ -31,7 +31,9 @@ const absentText = z
   .nullish()
   .transform((value) => value || null);
 
-/** Text that must be there, and without which the notification says nothing. `form` narrows what the sender may send. */
+/**
+ * Text that must be there, and without which the notification says nothing. `form` narrows what the sender may send.
+ */
 export function requiredText(description: string, form: z.ZodString = z.string().min(1)) {
   return { emitted: form.describe(description), received: z.string().min(1).describe(description) };
 }

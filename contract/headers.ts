@@ -8,7 +8,9 @@ export type HeaderLine = readonly [name: string, value: string];
 /** The default name of the header that carries the HMAC signature. A partner may configure another. */
 export const DEFAULT_SIGNATURE_HEADER = 'X-Service-Signature';
 
-/** The default name of the header that carries the API key (a ruling: the specification shows it only as an example). */
+/**
+ * The default name of the header that carries the API key (a ruling: the specification shows it only as an example).
+ */
 export const DEFAULT_API_KEY_HEADER = 'X-API-Key';
 
 /** The content type of every delivery. */

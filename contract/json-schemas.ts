@@ -15,7 +15,8 @@ export interface JsonSchemas {
 
 /**
  * The JSON Schemas of every kind. They are generated from the schemas that the code itself validates with. Two things
- * they cannot say: that a date exists (only its form is checked), and that the misspelt hash is read when the right one is not filled.
+ * they cannot say: that a date exists (only its form is checked), and that the misspelt hash is read when the right one
+ * is not filled.
  */
 export function jsonSchemas(): JsonSchemas {
   return { emitted: schemasOf('emitted'), received: schemasOf('received') };

@@ -1,4 +1,6 @@
-/** Limits. Specification: Limits; Authentication. The answer times are rulings: the specification does not state any. */
+/**
+ * Limits. Specification: Limits; Authentication. The answer times are rulings: the specification does not state any.
+ */
 export const LIMITS = {
   /** Characters of the HMAC secret that are recommended at least. */
   recommendedSecretLength: 32,

@@ -1,8 +1,8 @@
 /**
  * The types of the envelope and the kinds of notification. Specification: Notification envelope; Events.
  *
- * `type` is what stands in the envelope. A *kind* is finer: it is `type`, and for CAAS also `data.type`, so that each kind
- * has one fixed shape of `data`.
+ * `type` is what stands in the envelope. A *kind* is finer: it is `type`, and for CAAS also `data.type`, so that each
+ * kind has one fixed shape of `data`.
  */
 
 /** Every value of `type`. */

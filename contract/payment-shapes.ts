@@ -38,7 +38,9 @@ export function refund() {
   return notification('REFUND', epochSeconds, { emitted: withRules(emitted, rules), received });
 }
 
-/** On a refund that worked, the sender may also leave errorData out: the specification does not call it nullable here. */
+/**
+ * On a refund that worked, the sender may also leave errorData out: the specification does not call it nullable here.
+ */
 function errorDataOfRefund() {
   const { emitted, received } = errorData('Why the refund did not work.');
   return { emitted: emitted.optional(), received };

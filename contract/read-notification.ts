@@ -15,9 +15,9 @@ export type Reading =
  * Reads a parsed JSON value as a notification. It never throws.
  *
  * Needed are the envelope (`id` of 1 to 200 characters without control characters, `type`, `at`, `data`) and what
- * identifies the thing and its state (the transaction and its status, the wallet and its customer, ...). Everything else
- * may be missing, null or empty, unknown fields are kept, and lists of values are open. A `type` or a CAAS `data.type` that
- * is not listed reads as the kind UNKNOWN, of which only the envelope is looked at.
+ * identifies the thing and its state (the transaction and its status, the wallet and its customer, ...). Everything
+ * else may be missing, null or empty, unknown fields are kept, and lists of values are open. A `type` or a CAAS
+ * `data.type` that is not listed reads as the kind UNKNOWN, of which only the envelope is looked at.
  *
  * Specification: Resources and their fields; Delivery endpoint (malformed payloads).
  */
@@ -32,7 +32,10 @@ export function readNotification(value: unknown): Reading {
 
 const compiled = new Map<z.ZodType, z.ZodType>();
 
-/** The schema, made into one function, which reads three times as fast. Making it takes a millisecond or two, so that waits until it is needed. */
+/**
+ * The schema, made into one function, which reads three times as fast. Making it takes a millisecond or two, so that
+ * waits until it is needed.
+ */
 function compile<S extends z.ZodType>(schema: S): S {
   const known = compiled.get(schema) ?? z.compile(schema);
   compiled.set(schema, known);

@@ -8,7 +8,9 @@ import type { SHAPES } from './shapes.ts';
 /** The kinds, and UNKNOWN for a `type` (or a `data.type` of CAAS) that is not listed: the service may add some. */
 export type ReceivedKind = NotificationKind | 'UNKNOWN';
 
-/** What a known kind reads as: `id`, `type`, `at` as a Date, and `data` in which absent, null and empty are all null. */
+/**
+ * What a known kind reads as: `id`, `type`, `at` as a Date, and `data` in which absent, null and empty are all null.
+ */
 type Envelope<K extends NotificationKind> = z.output<(typeof SHAPES)[K]['received']>;
 
 interface Received<K extends NotificationKind> {

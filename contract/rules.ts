@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 
 /**
- * `field` is filled exactly when the value at `when` is `is`. In every other case it is absent, null or empty text. Paths
- * are keys with points between, below `data`.
+ * `field` is filled exactly when the value at `when` is `is`. In every other case it is absent, null or empty text.
+ * Paths are keys with points between, below `data`.
  */
 export interface FilledExactlyWhen {
   readonly field: string;

@@ -8,8 +8,9 @@ const USE_HMAC =
   "Use the platform's HMAC function with SHA-256, the secret as its key and the body as its message. " +
   'A plain hash of secret and body is not an HMAC.';
 const USE_BASE64 =
-  "Write the raw digest in standard base64 with padding: digest('base64') in Node, base64.b64encode(mac.digest()) in Python, " +
-  'base64_encode(hash_hmac(..., true)) in PHP, Base64.strict_encode64 in Ruby, Convert.ToBase64String in C#.';
+  "Write the raw digest in standard base64 with padding: digest('base64') in Node, " +
+  'base64.b64encode(mac.digest()) in Python, base64_encode(hash_hmac(..., true)) in PHP, ' +
+  'Base64.strict_encode64 in Ruby, Convert.ToBase64String in C#.';
 
 /** By likelihood: where two mistakes give the same digest, the first one is reported. */
 export const ALGORITHM_MISTAKES: readonly AlgorithmMistake[] = [
@@ -138,7 +139,7 @@ export const ENCODING_MISTAKES: readonly EncodingMistake[] = [
   {
     name: 'base64-of-hex',
     title: 'the base64 was made from the hexadecimal text, not from the raw digest',
-    why: 'The HMAC function returns hexadecimal by default (PHP, Ruby, many libraries), and its text was encoded once more.',
+    why: 'The HMAC function returns hexadecimal by default (PHP, Ruby), and its text was encoded once more.',
     fix: `Ask the HMAC function for raw bytes first. ${USE_BASE64}`,
     common: true,
     encode: (digest) => base64OfText(hex(digest)),

@@ -23,13 +23,12 @@ const ALL_UP_TO = 1024 * 1024;
  * Explains a signature header: tries the known mistakes, alone and in sensible pairs, until one gives the same value.
  * Specification: Authentication, HMAC signature (Common faults).
  *
- * Pure and offline. `apiKey` and `url` only add mistakes that can be recognised. The report never holds the correct signature, the
- * secret, or any part of the header.
+ * Pure and offline. `apiKey` and `url` only add mistakes that can be recognised. The report never holds the correct
+ * signature, the secret, or any part of the header.
  *
  * For someone who holds the secret: it also recognises values that are nearly correct, which would help a forger.
  *
- * @example
- * explainSignature({ body, secret, header }).explanation?.fault; // 'base64-decoded-secret'
+ * @example explainSignature({ body, secret, header }).explanation?.fault; // 'base64-decoded-secret'
  */
 export function explainSignature(input: SigningInput & { readonly header: string }): SignatureReport {
   const shape = headerShape(input.header);

@@ -1,4 +1,7 @@
-/** Finds the mistakes that lead to a signature: each alone, then the common ones in pairs, until one gives the received value. */
+/**
+ * Finds the mistakes that lead to a signature: each alone, then the common ones in pairs, until one gives the received
+ * value.
+ */
 import { BODY_MISTAKES } from './body-mistakes.ts';
 import { ALGORITHM_MISTAKES, ENCODING_MISTAKES } from './digest-mistakes.ts';
 import type { HeaderCandidate, HeaderFinding, HeaderShape } from './header-shape.ts';
@@ -7,7 +10,9 @@ import { type EncodingMistake, type MistakeText, type ReadBody, readBody, type S
 import { listMistakes, type Mistakes } from './mistakes.ts';
 import { hmacSha256, signingKey, toBase64 } from './sign.ts';
 
-/** What a header value is compared with: a body, and the secrets, API keys and URLs with which it may have been signed. */
+/**
+ * What a header value is compared with: a body, and the secrets, API keys and URLs with which it may have been signed.
+ */
 export interface MistakeSearch {
   readonly inputs: readonly [SigningInput, ...SigningInput[]];
   /** Bodies up to this many bytes are tried with two mistakes at once. */
@@ -32,8 +37,9 @@ export interface SearchStep {
 }
 
 /**
- * Yields after each unsuccessful comparison, so that a caller can let others run; the first one is that of the correct signature.
- * Returns undefined when no known mistake gives the value. No mistakes and nothing around: the value is correct.
+ * Yields after each unsuccessful comparison, so that a caller can let others run; the first one is that of the correct
+ * signature. Returns undefined when no known mistake gives the value. No mistakes and nothing around: the value is
+ * correct.
  *
  * Only values that hold a whole digest are recognised. To say of a guess that it is nearly correct would help a forger.
  *
@@ -86,8 +92,8 @@ function* combinations(size: number, pairsUpTo: number, allUpTo: number): Genera
 type BytesOf = (mistakes: Mistakes) => { readonly body: Uint8Array; readonly key: Uint8Array } | undefined;
 
 /**
- * Makes body and key for a combination of mistakes, each once. Undefined where a mistake does not apply or changes nothing. Of an
- * input whose secret was tried before, only the mistakes count that use its other API key or URL.
+ * Makes body and key for a combination of mistakes, each once. Undefined where a mistake does not apply or changes
+ * nothing. Of an input whose secret was tried before, only the mistakes count that use its other API key or URL.
  */
 function prepare(input: SigningInput, earlier: readonly SigningInput[]): BytesOf {
   const read: ReadBody = readBody(input);

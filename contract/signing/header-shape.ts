@@ -82,7 +82,7 @@ const FINDING = {
   length: {
     name: 'wrong-length',
     title: 'The value is base64, but not of 32 bytes.',
-    fix: 'An HMAC-SHA256 has 32 bytes, which are 44 characters of base64. Check the hash function, and that nothing is cut off.',
+    fix: 'An HMAC-SHA256 has 32 bytes, 44 characters of base64. Check the hash function, and that nothing is cut off.',
   },
 } as const satisfies Record<string, HeaderFinding>;
 

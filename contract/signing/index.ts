@@ -1,6 +1,6 @@
 /**
- * How a delivery is signed, and the ways in which it is signed incorrectly. A module of its own: a receiver that only verifies
- * signatures does not need it.
+ * How a delivery is signed, and the ways in which it is signed incorrectly. A module of its own: a receiver that only
+ * verifies signatures does not need it.
  */
 export { explainSignature, type SignatureReport } from './explain-signature.ts';
 export { findMistakes, foundTexts } from './find-mistakes.ts';

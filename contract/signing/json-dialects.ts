@@ -1,6 +1,7 @@
 /**
- * How common platforms write JSON: spacing, escapes, numbers and the order of keys. A body that is parsed and serialised again
- * comes out in the dialect of the platform, and a signature over that text does not fit the bytes that were sent.
+ * How common platforms write JSON: spacing, escapes, numbers and the order of keys. A body that is parsed and
+ * serialised again comes out in the dialect of the platform, and a signature over that text does not fit the bytes that
+ * were sent.
  *
  * `JSON.parse` loses how a number was written (`1.0`, integers of 20 digits), so numbers keep their source text here.
  */
@@ -27,8 +28,8 @@ export type JsonNode =
   | { readonly kind: 'object'; readonly entries: ReadonlyMap<string, JsonNode> };
 
 /**
- * Parses a JSON text and writes it in a dialect. Throws SyntaxError when the text is not JSON, and RangeError when the platform
- * cannot write it.
+ * Parses a JSON text and writes it in a dialect. Throws SyntaxError when the text is not JSON, and RangeError when the
+ * platform cannot write it.
  */
 export function rewriteJson(text: string, dialect: JsonDialect): string {
   return writeJson(parseJson(text), dialect);

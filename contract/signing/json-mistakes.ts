@@ -1,4 +1,7 @@
-/** The body is parsed, and its JSON text is signed as a platform writes it: the most frequent mistake of webhook receivers. */
+/**
+ * The body is parsed, and its JSON text is signed as a platform writes it: the most frequent mistake of webhook
+ * receivers.
+ */
 import {
   GO_MAP,
   JAVASCRIPT_SORTED,
@@ -14,10 +17,10 @@ import {
 import type { BodyMistake } from './mistake.ts';
 
 const fix =
-  'Sign and verify the same exact bytes. A sender serialises once, then signs and sends the result. A receiver takes the ' +
-  'raw bytes before any parser runs: express.raw({ type: () => true }) or the verify hook of express.json in Express, ' +
-  'request.get_data() in Flask, request.body in Django, php://input in PHP, request.raw_post in Rails, io.ReadAll(r.Body) ' +
-  'in Go, @RequestBody byte[] in Spring.';
+  'Sign and verify the same exact bytes. A sender serialises once, then signs and sends the result. A receiver takes ' +
+  'the raw bytes before any parser runs: express.raw({ type: () => true }) or the verify hook of express.json in ' +
+  'Express, request.get_data() in Flask, request.body in Django, php://input in PHP, request.raw_post in Rails, ' +
+  'io.ReadAll(r.Body) in Go, @RequestBody byte[] in Spring.';
 
 export const JSON_MISTAKES: readonly BodyMistake[] = [
   {

@@ -22,7 +22,7 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
   {
     name: 'trimmed-secret',
     title: 'the secret was used without the white space at its ends',
-    why: 'One side trims the secret, while the configured secret has white space at an end (a line feed from its file?).',
+    why: 'One side trims the secret, and the configured secret has white space at an end (a line feed from its file?).',
     fix: AT_THE_ENDS,
     common: true,
     key: text((secret) => secret.trim()),
@@ -30,7 +30,7 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
   {
     name: 'base64-decoded-secret',
     title: 'the secret was base64-decoded before it was used',
-    why: 'Some services issue base64 secrets that are decoded first. Lenient decoders take any text and report no error.',
+    why: 'Some services issue base64 secrets that are decoded first. Lenient decoders accept any text.',
     fix: AS_IS,
     common: true,
     key: ({ secret }) => decodedBase64(secret),

@@ -25,7 +25,9 @@ export interface BodyMistake extends Mistake {
   readonly bytes: (body: ReadBody) => Uint8Array | undefined;
 }
 
-/** Another key than the UTF-8 bytes of the secret is used. Undefined where the mistake does not apply to this secret. */
+/**
+ * Another key than the UTF-8 bytes of the secret is used. Undefined where the mistake does not apply to this secret.
+ */
 export interface KeyMistake extends Mistake {
   readonly key: (input: SigningInput) => Uint8Array | undefined;
 }
@@ -55,7 +57,10 @@ export interface SigningInput {
 export interface ReadBody extends SigningInput {
   /** The body as UTF-8 text with a leading byte order mark kept; undefined when it is not UTF-8. */
   readonly text: () => string | undefined;
-  /** The parsed JSON value; undefined when the body is not JSON or nested too deep. A leading byte order mark is ignored. */
+  /**
+   * The parsed JSON value; undefined when the body is not JSON or nested too deep. A leading byte order mark is
+   * ignored.
+   */
   readonly value: () => unknown;
   /** The same with numbers as they were written. */
   readonly tree: () => JsonNode | undefined;

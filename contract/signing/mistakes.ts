@@ -1,6 +1,6 @@
 /**
- * The table of signing mistakes: every known way to get a signature wrong, each under one name. There are four kinds, one for each
- * step of signing: the bytes that are signed, the key, the function, the encoding of the digest.
+ * The table of signing mistakes: every known way to get a signature wrong, each under one name. There are four kinds,
+ * one for each step of signing: the bytes that are signed, the key, the function, the encoding of the digest.
  *
  * `verify`, `sign --as`, the inspector and the diagnosis of a rejected valid delivery use this table.
  */
@@ -46,7 +46,9 @@ function row(kind: keyof Mistakes, { name, title, why, fix }: MistakeText, mista
   return { name, kind, title, why, fix, sign: (input) => signMistakenly(mistakes, input) };
 }
 
-/** What a report says about one mistake, or about several at once. It never holds a value that was used to find them. */
+/**
+ * What a report says about one mistake, or about several at once. It never holds a value that was used to find them.
+ */
 export interface Explanation {
   /** Names of mistakes joined by "+", such as `hex` or `reserialised-json+hex`. */
   readonly fault: string;
@@ -77,8 +79,8 @@ export function sentence(clause: string): string {
 }
 
 /**
- * The mistakes that a text names: one, or several of different kinds joined by "+". Undefined when a name is unknown or a kind
- * occurs twice. The empty text names none.
+ * The mistakes that a text names: one, or several of different kinds joined by "+". Undefined when a name is unknown or
+ * a kind occurs twice. The empty text names none.
  */
 export function mistakesNamed(names: string): Mistakes | undefined {
   let mistakes: Mistakes = {};
@@ -115,11 +117,11 @@ export function signMistakenly(mistakes: Mistakes, input: SigningInput): string 
 /**
  * The value of the signature header for a body. Specification: Authentication, HMAC signature.
  *
- * `as` is `base64`, the only correct way, or for debugging one of {@link SIGNING_MISTAKES} or several of different kinds joined
- * by "+" (`reserialised-json+hex`). `more` is what some mistakes need.
+ * `as` is `base64`, the only correct way, or for debugging one of {@link SIGNING_MISTAKES} or several of different
+ * kinds joined by "+" (`reserialised-json+hex`). `more` is what some mistakes need.
  *
- * Throws HookproofError `SECRET_EMPTY`, `SIGN_VARIANT_UNKNOWN`, or `SIGN_VARIANT_INAPPLICABLE` when the mistake cannot be made here
- * (the body is not JSON, there is no API key).
+ * Throws HookproofError `SECRET_EMPTY`, `SIGN_VARIANT_UNKNOWN`, or `SIGN_VARIANT_INAPPLICABLE` when the mistake cannot
+ * be made here (the body is not JSON, there is no API key).
  */
 export function signBody(
   body: Uint8Array,

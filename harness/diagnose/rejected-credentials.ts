@@ -1,6 +1,6 @@
 /**
- * When the plain valid delivery is rejected, sends it with each signing mistake and with other header names, and reports which one
- * the endpoint accepts. Every trial is a delivery with one thing changed, like any probe.
+ * When the plain valid delivery is rejected, sends it with each signing mistake and with other header names, and
+ * reports which one the endpoint accepts. Every trial is a delivery with one thing changed, like any probe.
  */
 import {
   DEFAULT_API_KEY_HEADER,
@@ -88,8 +88,8 @@ function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
 }
 
 /**
- * Tries the known mistakes until one is accepted. Null when none is: the secret or the key differs, or the rejection has another
- * reason. `stop` ends it early.
+ * Tries the known mistakes until one is accepted. Null when none is: the secret or the key differs, or the rejection
+ * has another reason. `stop` ends it early.
  */
 export async function explainRefusal(
   partner: Partner,

@@ -1,6 +1,6 @@
 /**
- * When a receiver rejects the plain valid delivery, the harness signs it again with every signing mistake: what the receiver accepts
- * is what it verifies. Specification: Authentication, HMAC signature (Common faults).
+ * When a receiver rejects the plain valid delivery, the harness signs it again with every signing mistake: what the
+ * receiver accepts is what it verifies. Specification: Authentication, HMAC signature (Common faults).
  */
 import type { JsonValue } from '../../contract/index.ts';
 import {
@@ -93,16 +93,16 @@ export function faultOfMistake(mistake: string): string | undefined {
 const MEMO = 'test memo';
 
 /**
- * Ways to write a notification. No serialiser writes them again as they are, so they show which bytes are signed. The first that
- * tells a mistake from the others is used, because the later ones are accepted by fewer receivers.
+ * Ways to write a notification. No serialiser writes them again as they are, so they show which bytes are signed. The
+ * first that tells a mistake from the others is used, because the later ones are accepted by fewer receivers.
  */
 const SERIALISERS: readonly ((value: JsonValue) => Uint8Array)[] = [
   (value) => Buffer.from(`${spaced(value, 'test/m\u00e9mo')}\n`),
   // Also an unknown field, an escaped slash, a decomposed letter, and both kinds of line ends.
-  (value) =>
-    Buffer.from(
-      `\r\n ${spaced(value, 'test/m\u00e9mo<\\/e\u0301').replace(/ ?\}$/, ', "trial": {"number": 1.0, "empty": {}} }')} \n`,
-    ),
+  (value) => {
+    const json = spaced(value, 'test/m\u00e9mo<\\/e\u0301');
+    return Buffer.from(`\r\n ${json.replace(/ ?\}$/, ', "trial": {"number": 1.0, "empty": {}} }')} \n`);
+  },
   (value) => Buffer.from(`\ufeff${spaced(value, MEMO)}`),
   (value) => Buffer.from(spaced(value, 'test m\u00ffmo'), 'latin1'),
 ];
@@ -120,7 +120,10 @@ const SAMPLES: readonly JsonValue[] = Array.from({ length: 8 }, (_, at) => ({
   data: { type: 'BUY', metadata: { memo: MEMO } },
 }));
 
-/** The trials of every mistake that applies to this secret and changes something, the likely ones first and in their order. */
+/**
+ * The trials of every mistake that applies to this secret and changes something, the likely ones first and in their
+ * order.
+ */
 export function signingTrials(input: Omit<SigningInput, 'body'>): readonly SigningTrial[] {
   const rest = SIGNING_MISTAKES.map(({ name }) => name).filter((name) => !LIKELY.includes(name));
   const trials = [...LIKELY, ...rest].map((names) => ({ likely: LIKELY.includes(names), ...signerOf(names, input) }));

@@ -3,8 +3,15 @@
  * spelt. Reports name secrets as `[redacted:NAME]`, and right signatures as `[redacted:signature]`.
  */
 import type { HeaderLine } from '../../contract/index.ts';
-import { type Form, findForms, foldCase, replaceSpans, type Span } from './matcher.ts';
-import { formsOf, partsOf } from './secret-forms.ts';
+import {
+  type Form,
+  findForms,
+  foldCase,
+  replaceSpans,
+  type Span,
+  secretParts,
+  secretSpellings,
+} from '../../contract/secret-spellings.ts';
 import { createSignatureIndex } from './signature-index.ts';
 
 /** A secret and the name by which reports speak of it ("signature secret", "API key"). */
@@ -56,11 +63,15 @@ function chooseMarker(name: string, folded: readonly string[]): string {
 
 /** A redactor for these secrets; empty values are ignored. Without values and signatures it changes nothing. */
 export function createRedactor(options: { readonly values: readonly NamedSecret[] }): Redactor {
-  const parts = options.values.flatMap(({ name, value }) => partsOf(value).map((part) => ({ name, value: part })));
+  const parts = options.values.flatMap(({ name, value }) => secretParts(value).map((part) => ({ name, value: part })));
   const forms: Form[] = parts
     .filter(({ value }) => value.length >= SHORTEST_ANYWHERE)
     .flatMap(({ name, value }) =>
-      [...new Set(formsOf(value).map(foldCase))].map((text) => ({ text, name, weak: value.length < SHORTEST_STRONG })),
+      [...new Set(secretSpellings(value).map(foldCase))].map((text) => ({
+        text,
+        name,
+        weak: value.length < SHORTEST_STRONG,
+      })),
     );
   const short = parts
     .filter(({ value }) => value.length < SHORTEST_ANYWHERE)

@@ -1,8 +1,8 @@
 /**
- * The right signatures of a run, and finding them in text. A run has one for every delivery, so a text is not searched for
- * each of them: the runs of base64 and hex characters in it are looked up by their first characters.
+ * The right signatures of a run, and finding them in text. A run has one for every delivery, so a text is not searched
+ * for each of them: the runs of base64 and hex characters in it are looked up by their first characters.
  */
-import { foldCase, type Span } from './matcher.ts';
+import { foldCase, type Span } from '../../contract/secret-spellings.ts';
 
 /** A base64, base64url or hex character, also percent-encoded or with the slash escaped as in JSON. */
 const UNIT = /[A-Za-z0-9+/_-]|%2[bf]|\\\/|\\u002[bf]/gi;
@@ -59,7 +59,10 @@ function commonPrefix(a: string, b: string): number {
 export interface SignatureIndex {
   /** Registers a signature in base64; its base64url, unpadded and hex spellings are found as well. */
   add(base64: string): void;
-  /** Where signatures stand in the text, whole or from their beginning: a cut or tampered one shows most of the right one. */
+  /**
+   * Where signatures stand in the text, whole or from their beginning: a cut or tampered one shows most of the right
+   * one.
+   */
   find(text: string, name: string): Span[];
 }
 

@@ -1,26 +1,16 @@
-/** Looks for what an answer must not hold. Specification: Authentication (secrets stay out of what is shown). */
+/** Looks for what an answer must not reveal. Specification: Authentication (secrets stay out of what is shown). */
+import { secretSpellings, signatureSpellings } from '../../contract/secret-spellings.ts';
 import type { Leak } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Answer } from '../transport/index.ts';
-import { findInsides } from './leak-patterns.ts';
 
-/** Shorter credentials stand in an answer by chance, so finding them proves nothing. */
-const SHORTEST_SEARCHED = 8;
+/** Shorter credentials occur in an answer by chance, so finding them proves nothing. */
+const MIN_SEARCHED = 8;
 
-/** Bytes as programs print them: in Base64 and hexadecimal, and as the list of numbers that JSON makes of a buffer. */
-function printed(bytes: Buffer): string[] {
-  const base64 = bytes.toString('base64');
-  return [base64, base64.replace(/=+$/, ''), bytes.toString('base64url'), bytes.toString('hex'), bytes.join(',')];
-}
-
-/** Every spelling of the right digest, and of its Base64 text: whoever reads one of them can sign this body. */
-function spellingsOfSignature(signature: string): string[] {
-  return [...printed(Buffer.from(signature, 'base64')), ...printed(Buffer.from(signature, 'ascii'))];
-}
-
-function spellingsOfCredential(value: string | undefined): string[] {
-  if (value === undefined || value.length < SHORTEST_SEARCHED) return [];
-  return [value, ...printed(Buffer.from(value, 'utf8'))];
+/** Every spelling of a credential in lower case, the value itself first; none for a short value. */
+function spellingsOf(value: string | undefined): string[] {
+  if (value === undefined || value.length < MIN_SEARCHED) return [];
+  return secretSpellings(value).map((spelling) => spelling.toLowerCase());
 }
 
 const credentials = new WeakMap<Partner, { secret: string[]; key: string[] }>();
@@ -28,10 +18,7 @@ const credentials = new WeakMap<Partner, { secret: string[]; key: string[] }>();
 function credentialsOf(partner: Partner): { secret: string[]; key: string[] } {
   const known = credentials.get(partner);
   if (known !== undefined) return known;
-  const made = {
-    secret: spellingsOfCredential(partner.signing?.secret),
-    key: spellingsOfCredential(partner.apiKey?.value),
-  };
+  const made = { secret: spellingsOf(partner.signing?.secret), key: spellingsOf(partner.apiKey?.value) };
   credentials.set(partner, made);
   return made;
 }
@@ -39,7 +26,7 @@ function credentialsOf(partner: Partner): { secret: string[]; key: string[] } {
 const ESCAPES = /\\u00([0-9a-f]{2})|%([0-9a-f]{2})|&#x([0-9a-f]{1,4});|&#(\d{1,4});|\\(\/)|&(equals|sol|plus);/gi;
 const NAMED: Readonly<Record<string, string>> = { equals: '=', sol: '/', plus: '+' };
 
-/** Escapes of JSON, URLs and HTML undone: they stand in Base64 as soon as an answer is written by a library. */
+/** Undoes the escapes of JSON, URLs and HTML: libraries write them into base64. */
 function unescaped(text: string): string {
   return text.replace(ESCAPES, (_all, ...[json, url, hex, decimal, slash, named]: (string | undefined)[]) => {
     if (slash !== undefined) return slash;
@@ -49,20 +36,21 @@ function unescaped(text: string): string {
   });
 }
 
-/** Lists of numbers without spaces, and hexadecimal pairs put together, as they stand in dumps of buffers. */
+/** Removes the spaces from lists of numbers and from pairs of hexadecimal digits, as dumps of buffers have them. */
 function withoutGaps(text: string): string {
   return text.replace(/(?<=\d),\s+(?=\d)/g, ',').replace(/(?<=\b[0-9a-f]{2}) (?=[0-9a-f]{2}\b)/gi, '');
 }
 
-/** The text, and how it reads without escapes and gaps. */
+/** The text as it is, without escapes, and without gaps. */
 function readings(text: string): string {
   const plain = /[\\%&]/.test(text) ? unescaped(text) : text;
   return [...new Set([text, plain, withoutGaps(plain)])].join('\n');
 }
 
 /**
- * Finds leaks in an answer. `sent` are the values of the request: an answer that repeats one of them which holds a right signature or the
- * secret tells its sender nothing new. The API key is a leak even then: the answer takes it to places where it does not belong.
+ * Finds leaks in an answer. `sent` are the values of the request: an answer that repeats one of them, with a correct
+ * signature or the secret in it, reveals nothing new to the sender. A repeated API key is a leak: the answer takes it
+ * to places where it does not belong.
  */
 export function findLeaks(
   answer: Answer,
@@ -77,21 +65,94 @@ export function findLeaks(
   const folded = read.toLowerCase();
   const { secret, key } = credentialsOf(partner);
 
-  const toldAnew = (spellings: readonly string[]): boolean => {
-    const lower = spellings.map((spelling) => spelling.toLowerCase());
-    if (!lower.some((spelling) => folded.includes(spelling))) return false;
-    // Servers trim header values and take lists apart, so a part of a value is an echo as well.
+  /** Whether one of the spellings is in the answer and was not sent. */
+  const isNew = (spellings: readonly string[]): boolean => {
+    if (!spellings.some((spelling) => folded.includes(spelling))) return false;
+    // Servers trim header values and split lists, so a part of a value is an echo as well.
     const echoes = sent
       .flatMap((value) => [value, ...value.split(/[\s,]+/)])
       .map((value) => value.toLowerCase())
-      .filter((value) => lower.some((spelling) => value.includes(spelling)));
+      .filter((value) => spellings.some((spelling) => value.includes(spelling)));
     const rest = echoes.reduce((left, echo) => left.replaceAll(echo, ''), folded);
-    return lower.some((spelling) => rest.includes(spelling));
+    return spellings.some((spelling) => rest.includes(spelling));
   };
 
+  const apiKey = partner.apiKey?.value;
+  const signatures = rightSignature === null ? [] : signatureSpellings(rightSignature);
   const leaks: Leak[] = [];
-  if (toldAnew(secret)) leaks.push('secret');
-  if ((key[0] !== undefined && read.includes(key[0])) || toldAnew(key.slice(1))) leaks.push('api-key');
-  if (rightSignature !== null && toldAnew(spellingsOfSignature(rightSignature))) leaks.push('signature');
-  return [...leaks, ...findInsides(text)];
+  if (isNew(secret)) leaks.push('secret');
+  if ((key.length > 0 && apiKey !== undefined && read.includes(apiKey)) || isNew(key.slice(1))) leaks.push('api-key');
+  if (isNew(signatures.map((spelling) => spelling.toLowerCase()))) leaks.push('signature');
+  return [...leaks, ...findInternals(text)];
+}
+
+/*
+ * What the internals of a receiver look like in an answer. Each pattern is certain: a false alarm is worse than a miss.
+ */
+
+const STACK_TRACES = [
+  // Blank lines belong to the newline before them; a search from each of many blank lines would be quadratic.
+  /\n[^\S\n]{1,100}at .{1,200}:\d+:\d+\)?/, // JavaScript
+  /&nbsp; &nbsp;at .{1,200}:\d+:\d+/, // JavaScript, by Express's default error page
+  /Traceback \(most recent call last\)/, // Python
+  /\bat [\w.$]{3,200}\([\w]+\.(?:java|kt|scala):\d+\)/, // Java
+  /\bgoroutine \d+ \[/, // Go
+  /\.php(?:\(\d+\)|:\d+|<\/b> on line)/, // PHP
+  /\.rb:\d+:in [`']/, // Ruby
+  /\bat [\w.`<>]{3,200}\(.{0,200}\) in .{1,200}:line \d+/, // .NET
+];
+
+const PARSER_DETAILS = [
+  /Unexpected (?:token|end of JSON|non-whitespace)| in JSON at position \d|is not valid JSON/i, // JavaScript
+  /Expecting (?:value|property name|',' delimiter)|Unterminated string starting at|Extra data: line \d/, // Python
+  /invalid character .{1,10} (?:looking for|after)|json: cannot unmarshal/, // Go
+  // .NET, Rust
+  /is an invalid start of a value|BytePositionInLine|(?:expected|EOF while) [^\n]{1,60} at line \d+ column \d/,
+  /com\.fasterxml\.jackson|com\.google\.gson|System\.Text\.Json|Newtonsoft/,
+  /JSON::ParserError|simplejson|JSONDecodeError|SyntaxError/,
+];
+
+const ERROR_MESSAGES = [
+  /Cannot read propert(?:y|ies) [^\n]{0,100}of (?:undefined|null)/, // JavaScript
+  /Input buffers must have the same byte length|ERR_INVALID_ARG_TYPE/, // Node
+  /\b(?:TypeError|ReferenceError|RangeError|KeyError|AttributeError|ValueError|binascii\.Error): /,
+  /'\w{1,50}' object (?:has no attribute|is not subscriptable)/, // Python
+  /NullPointerException|IllegalArgumentException|ClassCastException/, // Java
+  /Object reference not set to an instance of an object/, // .NET
+  /nil pointer dereference|interface conversion: interface \{\}/, // Go
+  /undefined method [`'‘]|no implicit conversion of \w+ into/, // Ruby
+  /Undefined (?:array key|index|property|variable)|Trying to access array offset/, // PHP
+];
+
+const DATABASE_MESSAGES = [
+  /violates (?:unique|not-null|foreign key|check) constraint|invalid byte sequence for encoding/, // PostgreSQL
+  /value too long for type character|syntax error at or near "|relation "[^"\n]{1,100}" does not exist/, // PostgreSQL
+  /SQLSTATE\[|You have an error in your SQL syntax|Duplicate entry '[^\n]{0,300}' for key|\bER_[A-Z]+_[A-Z]+/, // MySQL
+  /\b(?:UNIQUE|NOT NULL|CHECK) constraint failed|SQLITE_[A-Z]{4}/,
+  /\bORA-\d{5}\b|Violation of (?:UNIQUE|PRIMARY) KEY constraint|E11000 duplicate key/, // Oracle, SQL Server, MongoDB
+  /Invalid `prisma\.|PrismaClientKnownRequestError|SequelizeUniqueConstraintError|psycopg2\.|org\.hibernate\./,
+];
+
+const DEBUG_PAGES = [
+  /DEBUG = True|__debugger__|Werkzeug Debugger/, // Django, Flask
+  /phpdebugbar|facade[\\/]ignition|spatie[\\/]laravel-ignition/,
+  /Whoops, looks like something went wrong|Symfony Exception/,
+  /Action Controller: Exception caught|<title>Routing Error/, // Rails
+  /Microsoft\.AspNetCore\.Diagnostics|Server Error in '[^'\n]{0,100}' Application/, // .NET
+];
+
+const PATTERNS: readonly (readonly [Leak, readonly RegExp[]])[] = [
+  ['stack-trace', STACK_TRACES],
+  ['parser-detail', PARSER_DETAILS],
+  ['error-message', ERROR_MESSAGES],
+  ['database-message', DATABASE_MESSAGES],
+  ['debug-page', DEBUG_PAGES],
+];
+
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
+/** What a text reveals of the code behind it, also where it is inside a JSON string. */
+function findInternals(written: string): Leak[] {
+  const text = written.replace(/\\([nrt"'/])/g, (_all, character: string) => ESCAPED[character] ?? character);
+  return PATTERNS.filter(([, patterns]) => patterns.some((pattern) => pattern.test(text))).map(([leak]) => leak);
 }

@@ -12,8 +12,8 @@ function nameOf(header: HeaderRef, kit: Kit): string {
 }
 
 /**
- * Replaces the line of a header by any number of lines: none removes it, two repeat it. The new lines stand where the old one
- * stood, or last when there was none. `lines` gets the header's name and its value ('' when there was none).
+ * Replaces the line of a header by any number of lines: none removes it, two repeat it. The new lines stand where the
+ * old one stood, or last when there was none. `lines` gets the header's name and its value ('' when there was none).
  */
 export function replaceHeader(
   header: HeaderRef,
@@ -75,8 +75,8 @@ export function addQuery(label: string, query: (kit: Kit, head: RequestHead) => 
 }
 
 /**
- * Takes the value of a header to another header. When that is the very header that the partner has configured, the value goes
- * to one with `-Copy` behind its name, so that it always stands in a wrong place.
+ * Takes the value of a header to another header. When that is the very header that the partner has configured, the
+ * value goes to one with `-Copy` behind its name, so that it always stands in a wrong place.
  */
 export function moveToHeader(
   header: HeaderRef,

@@ -1,8 +1,8 @@
 /**
  * Replacements for the serialise stage: JSON written by hand.
  *
- * A body that JSON.stringify wrote proves nothing about a receiver that parses and serialises again: it comes out the same. So
- * these spell the same value in other ways that JSON allows, or place text that no serialiser would write.
+ * A body that JSON.stringify wrote proves nothing about a receiver that parses and serialises again: it comes out the
+ * same. So these spell the same value in other ways that JSON allows, or place text that no serialiser would write.
  */
 import type { JsonObject, JsonValue } from '../../contract/index.ts';
 import { withField } from './composing.ts';
@@ -32,12 +32,16 @@ export function fixedText(text: string): Serialiser {
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
 
-/** Spells each token of a compact JSON text anew: a string with its quotes, one of `{ } [ ] , :`, a number or a literal. */
+/**
+ * Spells each token of a compact JSON text anew: a string with its quotes, one of `{ } [ ] , :`, a number or a literal.
+ */
 export function respelt(json: string, spell: (token: string) => string): string {
   return json.replace(TOKEN, spell);
 }
 
-/** Spells the strings (keys included) of a JSON text anew and leaves the rest. `spell` gets a string with its quotes. */
+/**
+ * Spells the strings (keys included) of a JSON text anew and leaves the rest. `spell` gets a string with its quotes.
+ */
 export function respeltStrings(json: string, spell: (token: string) => string): string {
   return respelt(json, (token) => (token.startsWith('"') ? spell(token) : token));
 }
@@ -55,8 +59,8 @@ export function asciiOnly(json: string): string {
 const PLACE = '@@place@@';
 
 /**
- * The compact text of a value in which the field at a dotted path is spelt as the given token, in UTF-8 or as raw bytes.
- * The field is added, as the last of its object, when it is not there.
+ * The compact text of a value in which the field at a dotted path is spelt as the given token, in UTF-8 or as raw
+ * bytes. The field is added, as the last of its object, when it is not there.
  */
 export function spelt(path: string, token: string | Uint8Array): Serialiser {
   return (value) => {
@@ -65,7 +69,9 @@ export function spelt(path: string, token: string | Uint8Array): Serialiser {
   };
 }
 
-/** The compact text of a value with one more member (`"name":value`, as text) at the end of the object at a dotted path. */
+/**
+ * The compact text of a value with one more member (`"name":value`, as text) at the end of the object at a dotted path.
+ */
 export function withMember(parent: string, member: string): Serialiser {
   const path = parent === '' ? PLACE : `${parent}.${PLACE}`;
   return (value) => utf8(compact(withField(value, path, 0)).replace(`"${PLACE}":0`, () => member));

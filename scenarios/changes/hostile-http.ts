@@ -1,4 +1,7 @@
-/** Replacements for the transmit stage: requests that no HTTP client would write. They are made from the well-formed one. */
+/**
+ * Replacements for the transmit stage: requests that no HTTP client would write. They are made from the well-formed
+ * one.
+ */
 import type { Kit, Transmission } from '../scenario.ts';
 
 /** Changes the lines of the head (the request line first, without line ends); the body stays as it is. */

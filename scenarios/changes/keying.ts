@@ -3,8 +3,8 @@ import type { AddressChange, Kit } from '../scenario.ts';
 import { headerValue } from './addressing.ts';
 
 /**
- * Sends this in place of the API key. Should it happen to be the partner's very key, then an `x` is put behind it, so that what is
- * sent is wrong for every partner. White space around a value is no part of it.
+ * Sends this in place of the API key. Should it happen to be the partner's very key, then an `x` is put behind it, so
+ * that what is sent is wrong for every partner. White space around a value is no part of it.
  */
 export function keyInstead(label: string, value: (key: string, kit: Kit) => string): AddressChange {
   return headerValue('api-key', label, (key, kit) => {

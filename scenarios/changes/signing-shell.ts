@@ -1,6 +1,7 @@
 /**
- * Shell text for the reproduction lines: each command reads the body on standard input and writes a value of the signature
- * header. Tools: openssl, tr, cut, head, sed, od, printf. The secret is only ever named, as "$HOOKPROOF_SECRET".
+ * Shell text for the reproduction lines: each command reads the body on standard input and writes a value of the
+ * signature header. Tools: openssl, tr, cut, head, sed, od, printf. The secret is only ever named, as
+ * "$HOOKPROOF_SECRET".
  */
 
 /** Digest as Base64, on one line. */
@@ -37,7 +38,10 @@ export function joined(...commands: string[]): string {
   return `{ ${commands.join('; ')}; }`;
 }
 
-/** The right signature with the characters in [start, end) moved up the Base64 alphabet, as `shifted` in signing.ts does. */
+/**
+ * The right signature with the characters in [start, end) moved up the Base64 alphabet, as `shifted` in signing.ts
+ * does.
+ */
 export function rightShifted(start: number, end: number, steps: 1 | 4 = 4): string {
   const map = steps === 4 ? "tr 'A-Za-z0-9+/' 'E-Za-z0-9+/A-D'" : "tr 'A-Za-z0-9+/' 'B-Za-z0-9+/A'";
   const before = start === 0 ? '' : `$(printf %s "$right" | cut -c1-${start})`;

@@ -38,8 +38,8 @@ export function literal(
 }
 
 /**
- * Signs correctly, but with another secret. Should the partner's secret happen to be that very one, then an `x` is put behind
- * it, so that the signature is wrong for every partner. `shell` is how a shell would make the value.
+ * Signs correctly, but with another secret. Should the partner's secret happen to be that very one, then an `x` is put
+ * behind it, so that the signature is wrong for every partner. `shell` is how a shell would make the value.
  */
 export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Array, shell?: string): SignChange {
   return signChange(
