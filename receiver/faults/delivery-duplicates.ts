@@ -19,18 +19,18 @@ import type { StageFault } from './fault.ts';
 const DUPLICATE = { area: 'delivery', stage: 'store', forbidden: false } as const;
 
 const answerCopies = {
-  rule: 'Let the unique key on id decide, and answer 200 when the id is known: you have the notification already.',
-  express: 'Insert with ON CONFLICT DO NOTHING, and send 200 whether a row was written or not.',
-  django: 'Use `get_or_create`, and answer 200 for either outcome.',
+  rule: 'Let the unique key on id decide, and answer 200 if the id is known: you already have the notification.',
+  express: 'Insert with ON CONFLICT DO NOTHING, and answer 200 whether a row was written or not.',
+  django: 'Use `get_or_create`, and answer 200 in both cases.',
   spring: 'Catch DataIntegrityViolationException around the insert, and answer 200.',
   rails: 'Use `create_or_find_by!`, or rescue ActiveRecord::RecordNotUnique with `head :ok`.',
-  laravel: 'Use `firstOrCreate` or `insertOrIgnore`, and answer 200 for either outcome.',
-  go: 'Treat the error of the unique key as success.',
+  laravel: 'Use `firstOrCreate` or `insertOrIgnore`, and answer 200 in both cases.',
+  go: 'Treat a violation of the unique key as success.',
   dotnet: 'Catch DbUpdateException for the unique key, and return Ok().',
 };
 
 const lostAnswer =
-  'When a 200 is lost on its way, the sender can only send again, and this answer makes it do so for ever.';
+  'If a 200 is lost on the network, the sender repeats the delivery, and this answer makes it repeat forever.';
 
 const IDENTITY = { area: 'delivery', stage: 'store', severity: 'high', forbidden: true } as const;
 
@@ -49,8 +49,8 @@ function unique(keyOf: (payload: unknown) => string | undefined): StageFault['re
 }
 
 const byId = {
-  rule: 'Put the unique key on id and on nothing else.',
-  express: 'Key the inbox by `payload.id`.',
+  rule: 'Put the unique key on id only.',
+  express: 'Use `payload.id` as the key of the inbox.',
 };
 
 const COLLISION = { area: 'delivery', stage: 'store', severity: 'high' } as const;
@@ -63,29 +63,29 @@ const textAt = (payload: unknown, path: string) => {
 const isKind = (payload: unknown, kind: string) => fieldAt(payload, 'type') === kind;
 
 const queue = {
-  rule: 'Store each notification by itself, answer, and apply notifications to transactions and balances one by one.',
-  express: 'Put the work on a queue with one worker for each transaction or customer, and answer before it.',
+  rule: 'Store each notification, answer, and then apply notifications to transactions and balances one by one.',
+  express: 'Use a queue with one worker per transaction or customer, and answer before it.',
 };
 
 const POISONED = { area: 'delivery', forbidden: true } as const;
 
 const claimLast = {
-  rule: 'Look at the id only after key, signature and payload were found right, and remember it together with the notification.',
-  express: 'Move the de-duplication behind the verification and the schema, into the transaction that stores.',
-  laravel: 'Put the middleware for idempotency after the one that verifies.',
-  rails: 'Verify in a `before_action` that is declared before the one that looks ids up.',
+  rule: 'Look at the id only after key, signature and payload are validated, and record it together with the notification.',
+  express:
+    'Move the deduplication behind the verification and the schema, into the transaction that stores the notification.',
+  laravel: 'Put the idempotency middleware after the verification.',
+  rails: 'Verify in a `before_action` that is declared before the lookup of ids.',
 };
 
-const vanishes =
-  'Anybody who knows or guesses an id can make the real notification vanish: it is refused as often as it is sent.';
+const vanishes = 'Anyone who knows or guesses an id can suppress the real notification: it is rejected on every retry.';
 
 export const deliveryDuplicatesFaults: readonly StageFault[] = [
   // Mistakes with the second copy of a notification.
   {
     ...DUPLICATE,
     name: 'copies-answered-409',
-    title: 'A copy of a notification is answered 409.',
-    seen: 'Guides to idempotency that were written for APIs with a user in front, who can be told about a conflict.',
+    title: 'Answers 409 to a duplicate notification',
+    seen: 'Idempotency guides written for APIs with a user who can react to a conflict.',
     why: lostAnswer,
     fix: answerCopies,
     severity: 'medium',
@@ -94,7 +94,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...DUPLICATE,
     name: 'copies-answered-400',
-    title: 'A copy of a notification is answered 400.',
+    title: 'Answers 400 to a duplicate notification',
     seen: 'Validators that check "id must not be in use" together with the shape of the payload.',
     why: lostAnswer,
     fix: answerCopies,
@@ -104,8 +104,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...DUPLICATE,
     name: 'copies-hit-the-unique-key',
-    title: 'A copy of a notification violates the unique key on id, and the error is answered 500.',
-    seen: 'Every stack with a database and no thought of a second delivery; the most usual outcome of a copy.',
+    title: 'Answers 500 to a duplicate notification, because it violates the unique key on id',
+    seen: 'Every stack with a database and no handling of duplicates; the most common outcome of a duplicate.',
     why: lostAnswer,
     fix: answerCopies,
     severity: 'medium',
@@ -114,10 +114,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...DUPLICATE,
     name: 'copies-end-the-process',
-    title: 'A copy of a notification ends the process, because the error of the database is caught by nobody.',
-    seen: 'Inserts in Node that are not awaited: their rejection is unhandled, and Node exits.',
-    why: 'Copies come in numbers after an outage, so the receiver goes down again as soon as it is up.',
-    fix: { ...answerCopies, express: 'Await the insert inside of the handler, with ON CONFLICT DO NOTHING.' },
+    title: 'Ends the process on a duplicate notification, because the database error is not caught',
+    seen: 'Unawaited inserts in Node: their rejection is unhandled, and Node exits.',
+    why: 'An outage leads to many duplicates, so the receiver goes down again right after its restart.',
+    fix: { ...answerCopies, express: 'Await the insert inside the handler, with ON CONFLICT DO NOTHING.' },
     severity: 'high',
     forbidden: true,
     replace: (parts) =>
@@ -129,9 +129,9 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...DUPLICATE,
     name: 'third-copy-refused',
-    title: 'A notification is answered 409 from its third delivery on.',
-    seen: 'Counters of attempts against loops, and flags that know "new" and "seen once".',
-    why: 'It looks right as long as a test sends everything twice; a long outage brings the third copy.',
+    title: 'Answers 409 to a notification from its third delivery on',
+    seen: 'Retry counters against loops, and flags that only distinguish "new" and "seen once".',
+    why: 'It looks correct in tests that send everything twice; a long outage leads to a third delivery.',
     fix: answerCopies,
     severity: 'low',
     replace: countingCopies((copy) => (copy >= 2 ? 409 : undefined)),
@@ -139,20 +139,20 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...DUPLICATE,
     name: 'deposit-copies-refused',
-    title: 'A copy of a deposit is answered 409, while copies of other kinds are accepted.',
-    seen: 'Guards against double booking that were added in the code of deposits.',
-    why: 'The guard does its work and the sender is told of a failure, so it sends the same deposit again and again.',
-    fix: { ...answerCopies, rule: 'Let the guard skip the booking, and answer 200 all the same.' },
+    title: 'Answers 409 to a duplicate deposit, while duplicates of other kinds are accepted',
+    seen: 'Guards against double booking in the code for deposits.',
+    why: 'The guard works, but the sender sees a failure and repeats the deposit.',
+    fix: { ...answerCopies, rule: 'Let the guard skip the booking, and still answer 200.' },
     severity: 'medium',
     replace: countingCopies((_copy, payload) => (fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN' ? 409 : undefined)),
   },
   {
     ...DUPLICATE,
     name: 'wallet-copies-collide',
-    title: 'A copy of a wallet notification violates the unique key on the address, and is answered 500.',
-    seen: 'In tables of wallets, where the address is unique and the notification is not stored at all.',
+    title: 'Answers 500 to a duplicate wallet notification, because it violates the unique key on the address',
+    seen: 'Wallet tables with a unique address, where the notification itself is not stored.',
     why: lostAnswer,
-    fix: { ...answerCopies, rule: 'Insert a wallet only when it is not there yet, and answer 200 either way.' },
+    fix: { ...answerCopies, rule: 'Insert a wallet only if it does not exist, and answer 200 in both cases.' },
     severity: 'medium',
     replace: countingCopies((_copy, payload) =>
       fieldAt(payload, 'type') === 'WALLET' ? fault('duplicate key value violates unique constraint') : undefined,
@@ -161,10 +161,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...DUPLICATE,
     name: 'copies-at-once-race',
-    title: 'Two copies at the same time both find the id unknown, both insert it, and one is answered 500.',
-    seen: 'Wherever the code looks for the id first and inserts it afterwards; one copy after another works.',
-    why: 'A sender that gave up on a slow answer sends again while the first delivery is still being handled.',
-    fix: { ...answerCopies, rule: 'Insert first and let the unique key decide; do not look before.' },
+    title: 'Answers 500 to one of two simultaneous duplicates, because both find the id unknown and insert it',
+    seen: 'Code that looks up the id first and inserts it afterwards; sequential duplicates work.',
+    why: 'A sender that times out sends again while the first delivery is still being processed.',
+    fix: { ...answerCopies, rule: 'Insert first and let the unique key decide; do not look up the id before.' },
     severity: 'medium',
     replace: ({ right }) => {
       const rows = new Set<string>();
@@ -181,10 +181,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...DUPLICATE,
     name: 'copies-told-by-their-bytes',
-    title: 'Copies are told by a hash of the body, and a copy with another layout violates the unique key on id.',
-    seen: 'In public SDKs and receivers that hash the payload, because hashing works without looking into it.',
-    why: 'A copy that was written anew is a 500; two notifications with equal bodies would be one.',
-    fix: { ...answerCopies, rule: 'Tell copies by their id alone.' },
+    title: 'Detects duplicates by a hash of the body, so a duplicate with another layout violates the unique key on id',
+    seen: 'Public SDKs and receivers that hash the payload, because it works without reading it.',
+    why: 'A re-serialised duplicate causes a 500; two notifications with equal bodies would count as one.',
+    fix: { ...answerCopies, rule: 'Detect duplicates by their id only.' },
     severity: 'low',
     replace: ({ right }) => {
       const bodies = new Map<string, string>();
@@ -201,8 +201,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...IDENTITY,
     name: 'equal-data-taken-for-a-copy',
-    title: 'A notification with a new id is refused when its data is equal to that of an earlier one.',
-    seen: 'Keys that are made of the content, because the author did not trust ids.',
+    title: 'Rejects a notification with a new id if its data equals that of an earlier one',
+    seen: 'Keys made of the content, because ids were not trusted.',
     why: 'Two equal deposits are two deposits, and the second one is lost.',
     fix: byId,
     replace: unique((payload) => written(fieldAt(payload, 'data'))),
@@ -210,9 +210,9 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...IDENTITY,
     name: 'same-second-taken-for-a-copy',
-    title: 'A second notification of a transaction is refused when its time is the same.',
-    seen: 'Keys of transaction and time, which look unique and count whole seconds.',
-    why: 'Orders pass through several statuses in a second, and all but the first are lost.',
+    title: 'Rejects a second notification of a transaction with the same time',
+    seen: 'Keys of transaction and time, which look unique but have a resolution of one second.',
+    why: 'An order can pass through several statuses within a second, and all but the first are lost.',
     fix: byId,
     replace: unique((payload) => {
       const transactionId = fieldAt(payload, 'data.transactionId');
@@ -223,9 +223,9 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...IDENTITY,
     name: 'same-status-taken-for-a-copy',
-    title: 'A second notification of a transaction is refused when its status is the same.',
+    title: 'Rejects a second notification of a transaction with the same status',
     seen: 'Keys of transaction and status, as if every status were reported once.',
-    why: 'The hash of a transaction comes with a second notification of the same status, and is never learnt.',
+    why: 'The transaction hash comes in a second notification with the same status and is lost.',
     fix: byId,
     replace: unique((payload) => {
       const status = fieldAt(payload, 'data.metadata.orderStatus');
@@ -235,12 +235,12 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...IDENTITY,
     name: 'second-failure-taken-for-a-copy',
-    title: 'The failure of a refund is refused when its sell has failed before.',
-    seen: 'Tables of failures with the transaction as their key.',
-    why: 'Of all failures, the one that leaves a customer without coin and without money goes unseen.',
+    title: 'Rejects the failure of a refund after the failure of its sell',
+    seen: 'Failure tables with the transaction as the key.',
+    why: 'Of all failures, the one that leaves a customer without coins and without money is lost.',
     fix: {
-      rule: 'Keep the failure of a sell and that of its refund apart.',
-      express: 'Give refunds a table or a column of their own.',
+      rule: 'Store the failure of a sell and that of its refund separately.',
+      express: 'Use a separate table or column for refunds.',
     },
     replace: unique((payload) => {
       const failed =
@@ -253,11 +253,11 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...COLLISION,
     name: 'transactions-created-again',
-    title: 'The second notification of a transaction is answered 500, because its row is inserted again.',
-    seen: 'Handlers that were tried with one notification for each transaction.',
+    title: 'Answers 500 to the second notification of a transaction, because it inserts the row again',
+    seen: 'Handlers tested with one notification per transaction.',
     why: 'Every transaction stops at its first status.',
     fix: {
-      rule: 'Update the transaction when it is there (upsert by transactionId).',
+      rule: 'Update the transaction if it exists (upsert by transactionId).',
       express: 'Write ON CONFLICT (transaction_id) DO UPDATE.',
     },
     forbidden: true,
@@ -275,9 +275,9 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...COLLISION,
     name: 'updates-of-a-transaction-collide',
-    title: 'Two statuses of a transaction at the same time collide, and one of them is answered 500.',
-    seen: 'Optimistic locking and serialisable transactions without a second try.',
-    why: 'Statuses follow on each other within a second, so some of them fail on every busy day.',
+    title: 'Answers 500 to one of two simultaneous statuses of a transaction',
+    seen: 'Optimistic locking and serialisable transactions without a retry.',
+    why: 'Statuses follow within a second, so some of them fail on every busy day.',
     fix: queue,
     severity: 'medium',
     forbidden: false,
@@ -288,10 +288,11 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...COLLISION,
     name: 'customer-created-with-each-wallet',
-    title: 'Wallets of one customer at the same time each create the customer, and all but one are answered 500.',
-    seen: 'Handlers that look for the customer and insert it when there is none, without a unique key in mind.',
-    why: 'Onboarding creates all wallets of a customer together, so most new customers lack wallets.',
-    fix: { ...queue, rule: 'Create the customer with an "if not there yet" that the database decides.' },
+    title:
+      'Answers 500 to all but one of several simultaneous wallets of a customer, because each creates the customer',
+    seen: 'Handlers that look up the customer and insert it if missing, without handling the unique key.',
+    why: 'Onboarding creates all wallets of a customer at once, so most new customers lack wallets.',
+    fix: { ...queue, rule: 'Create the customer with an "if not exists" that the database decides.' },
     forbidden: true,
     replace: guardingNew(
       failingTogether((payload) => (isKind(payload, 'WALLET') ? textAt(payload, 'data.customerId') : undefined), 20),
@@ -300,10 +301,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...COLLISION,
     name: 'deposits-collide-on-the-balance',
-    title: 'Two deposits of one customer at the same time change the same balance, and one of them is answered 500.',
-    seen: 'Balances that are read, added to and written back under a version number.',
-    why: 'A deposit fails by chance, and where the version is missing it is lost without a word.',
-    fix: { ...queue, rule: 'Book deposits as entries and add them up; do not read, add and write a balance.' },
+    title: 'Answers 500 to one of two simultaneous deposits of a customer, because both change the same balance',
+    seen: 'Balances that are read, increased and written back with a version number.',
+    why: 'A deposit fails at random; without the version number it would be lost silently.',
+    fix: { ...queue, rule: 'Book deposits as entries and sum them; do not read, add and write a balance.' },
     forbidden: true,
     replace: guardingNew(
       failingTogether(
@@ -315,12 +316,12 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...COLLISION,
     name: 'staged-is-final',
-    title: 'The decline of a payment method that was STAGED is answered 409.',
-    seen: 'State machines in which a staged card waits for its confirmation by the user and for nothing else.',
-    why: 'The card goes on being offered although it was declined for good.',
+    title: 'Answers 409 to the decline of a payment method with status STAGED',
+    seen: 'State machines in which a staged card can only be confirmed by the customer.',
+    why: 'A permanently declined card is still offered.',
     fix: {
-      rule: 'Let DECLINED follow on any status.',
-      express: 'Store the newest status by `at`; refuse none.',
+      rule: 'Allow DECLINED after any status.',
+      express: 'Store the newest status by `at`, and reject none.',
     },
     severity: 'medium',
     forbidden: true,
@@ -339,9 +340,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...POISONED,
     name: 'ids-claimed-before-every-check',
-    title:
-      'An id is claimed before key and signature are checked, and a right delivery that follows on a refused one is answered 409.',
-    seen: 'Middleware for idempotency that stands first in the chain, which is where its guides put it.',
+    title: 'Records an id before checking key and signature and answers 409 to the valid delivery after a rejected one',
+    seen: 'Idempotency middleware at the start of the chain, as its guides recommend.',
     why: vanishes,
     fix: claimLast,
     severity: 'critical',
@@ -352,8 +352,9 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     ...POISONED,
     name: 'ids-claimed-before-the-signature',
     title:
-      'An id is claimed after the key was checked and before the signature is, and a right delivery that follows on a forged one is answered 409.',
-    seen: 'A gateway that checks the key and drops repetitions, in front of an application that verifies.',
+      'Records an id after checking the key but before the signature and answers 409 to the valid delivery after a ' +
+      'forged one',
+    seen: 'A gateway that checks the key and drops duplicates, before an application that verifies.',
     why: vanishes,
     fix: claimLast,
     severity: 'critical',
@@ -364,9 +365,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     ...POISONED,
     name: 'ids-claimed-before-the-key',
     title:
-      'An id is claimed after the signature was verified and before the key is, and a right delivery that follows on one with a wrong key is answered 409.',
-    seen: 'Key and signature checked in two places, with the de-duplication in between.',
-    why: 'A deployment with a wrong key is mended within minutes, and what was sent meanwhile can never be delivered again.',
+      'Records an id after verifying the signature but before the key and answers 409 to the valid delivery after ' +
+      'one with a wrong key',
+    seen: 'Key and signature checks in two places, with the deduplication between them.',
+    why: 'A deployment with a wrong key is fixed within minutes, but the deliveries in between can never be repeated.',
     fix: claimLast,
     severity: 'high',
     needs: ['api-key', 'hmac'],
@@ -384,9 +386,9 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...POISONED,
     name: 'ids-claimed-before-the-schema',
-    title: 'An id is claimed before the payload is validated, and the corrected notification is answered 409.',
-    seen: 'An insert into the inbox at the start of the handler, outside of the transaction that validates and stores.',
-    why: 'Once the sender has mended a malformed notification, it is taken for the old one.',
+    title: 'Records an id before validating the payload and answers 409 to the corrected notification',
+    seen: 'An insert into the inbox at the start of the handler, outside the transaction that validates and stores.',
+    why: 'A malformed notification that the sender has corrected is taken for the old one.',
     fix: claimLast,
     severity: 'medium',
     stage: 'validate',
@@ -395,10 +397,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...POISONED,
     name: 'ids-claimed-while-parsing',
-    title: 'An id is claimed as soon as a parser has read it, and stays claimed when the rest of the body is broken.',
-    seen: 'Parsers that report fields while they read, and routers that fetch the id from the text with a pattern.',
-    why: 'A body that was cut off on its way blocks the whole one that follows.',
-    fix: { ...claimLast, rule: 'Parse and validate the whole body before you act on any part of it.' },
+    title: 'Records an id while parsing and keeps it when the rest of the body is invalid',
+    seen: 'Parsers that report fields while they read, and routers that extract the id with a pattern.',
+    why: 'A truncated body blocks the complete one that follows.',
+    fix: { ...claimLast, rule: 'Parse and validate the whole body before you use any part of it.' },
     severity: 'medium',
     stage: 'parse',
     replace: ({ right }) => claiming(idInStream, right.parse),
@@ -406,11 +408,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...POISONED,
     name: 'refused-content-kept',
-    title:
-      'Content is kept before it is verified, and what comes later under the id with other content is answered 409.',
-    seen: 'Receivers that store first and verify later, and compare a copy with what they hold under its id.',
-    why: 'A forged notification is kept, and the real one is refused because it differs from the forgery.',
-    fix: { ...claimLast, rule: 'Store nothing of a delivery that is not verified.' },
+    title: 'Stores content before verifying it and answers 409 to other content with the same id',
+    seen: 'Receivers that store first and verify later, and compare a duplicate with the stored content.',
+    why: 'A forged notification is stored, and the real one is rejected because it differs.',
+    fix: { ...claimLast, rule: 'Store nothing of an unverified delivery.' },
     severity: 'critical',
     stage: 'verifySignature',
     replace: ({ right }) => {
@@ -430,11 +431,11 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...POISONED,
     name: 'refusals-remembered-by-id',
-    title: 'Once a delivery was refused for its signature, every later one with its id is answered 401.',
-    seen: 'Caches of the result of the check, with the id as their key.',
+    title: 'Answers 401 to every delivery with an id that was once rejected for its signature',
+    seen: 'Caches of verification results with the id as the key.',
     why: vanishes,
     fix: {
-      rule: 'Verify each delivery by itself; do not cache the result of the check by id.',
+      rule: 'Verify each delivery; do not cache verification results by id.',
       express: 'Remove the cache: an HMAC over a few kilobytes takes microseconds.',
     },
     severity: 'critical',

@@ -11,12 +11,14 @@ import { judging } from './lenient-verifier.ts';
 const LOAD = { area: 'delivery', stage: 'accept' } as const;
 
 const lookAtPools = {
-  rule: 'Give every instance the same configuration, give back what you take from a pool on every path, and look at what happens at the times of the failures.',
-  express: 'Release connections in a `finally`, and compare the instances behind the load balancer.',
+  rule:
+    'Use the same configuration on every instance, return pooled resources on every path, and investigate the times ' +
+    'of the failures.',
+  express: 'Release connections in a `finally` block, and compare the instances behind the load balancer.',
 };
 
 const raiseLimits = {
-  rule: 'Take all deliveries that come and do the work behind a queue; limit the work and not the requests.',
+  rule: 'Accept all deliveries and work through a queue; limit the work, not the requests.',
   express: 'Store and answer at once; limit the concurrency of the handlers.',
 };
 
@@ -74,24 +76,24 @@ function everyNth(count: number, goWrong: (...stage: Parameters<Stage>) => void)
 const TOO_LATE_MS = 11_000;
 
 const giveBack = {
-  rule: 'Give back what a request holds on every path out of the handler, the early ones too.',
-  express: 'Release in a `finally` block, and on `res.on("close")` for what is held by a request that breaks off.',
+  rule: 'Release the resources of a request on every path out of the handler, including early returns.',
+  express: 'Release in a `finally` block, and on `res.on("close")` for requests that are aborted.',
   go: 'Write `defer conn.Release()` directly after acquiring it.',
-  django: 'Use context managers, and let no view return between acquire and release.',
+  django: 'Use context managers, and never return between acquire and release.',
   dotnet: 'Use `await using`.',
 };
 
 const answerFirst = {
   rule: 'Store the notification, answer 200, and do the work afterwards in a queue or a background task.',
-  express: 'Send the answer before the handler runs, and catch what the handler throws.',
-  django: 'Hand the work to a task queue, and return at once.',
+  express: 'Send the answer before the handler runs, and catch exceptions of the handler.',
+  django: 'Pass the work to a task queue, and return at once.',
   rails: 'Use `perform_later`.',
   laravel: 'Dispatch a queued job; `dispatchSync` runs it before the answer.',
 };
 
 const clientGone = {
-  rule: 'Expect that a request can end before its body does, and drop it without an answer.',
-  express: 'Handle the events `aborted` and `error` of the request, and go on only after `end`.',
+  rule: 'Expect that a request can end before its body is complete, and drop it without an answer.',
+  express: 'Handle the events `aborted` and `error` of the request, and continue only after `end`.',
 };
 
 /** In place of `accept`: calls `broken` when a request ends before its body does. `bytes` is how much of it had come. */
@@ -121,9 +123,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     ...LOAD,
     stage: 'store',
     name: 'every-7th-answers-500',
-    title: 'One in seven right deliveries is answered 500.',
-    seen: 'One bad instance of seven behind a load balancer.',
-    why: 'A single test nearly always passes, and in production one order in seven needs a second try.',
+    title: 'Answers 500 to one in seven valid deliveries',
+    seen: 'One faulty instance of seven behind a load balancer.',
+    why: 'A single test nearly always passes, and in production one order in seven needs a retry.',
     fix: lookAtPools,
     severity: 'high',
     forbidden: true,
@@ -136,12 +138,12 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     name: 'every-50th-answers-500',
     equivalentTo: {
       name: 'first-delivery-fails',
-      reason: 'Of both it is sure only that a plain valid delivery failed once; which one is chance.',
+      reason: 'Both certainly fail a plain valid delivery once; which one is random.',
     },
-    title: 'One in fifty right deliveries is answered 500.',
-    seen: 'Connections that the database closed while they lay in the pool.',
-    why: 'One order in fifty is refused, and nobody can reproduce it.',
-    fix: { ...lookAtPools, rule: 'Let the pool check a connection before it hands it out, and try once more.' },
+    title: 'Answers 500 to one in fifty valid deliveries',
+    seen: 'Pooled connections that the database closed while they were idle.',
+    why: 'One order in fifty is rejected, which is hard to reproduce.',
+    fix: { ...lookAtPools, rule: 'Let the pool test connections before use, and retry once.' },
     severity: 'medium',
     forbidden: false,
     comesAndGoes: true,
@@ -151,13 +153,18 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     ...LOAD,
     stage: 'store',
     name: 'every-20th-is-reset',
-    title: 'At one in twenty right deliveries the connection is closed without an answer.',
-    seen: 'Workers that are recycled after so many requests while one is being handled, and keep-alive limits of proxies that differ.',
-    why: 'The sender cannot tell whether the notification was stored, and has to send it again.',
+    title: 'Closes the connection without an answer on one in twenty valid deliveries',
+    seen:
+      'Workers that are recycled after a number of requests while processing one, and different keep-alive timeouts ' +
+      'of proxy and server.',
+    why: 'The sender cannot know whether the notification was stored and has to repeat it.',
     fix: {
-      rule: 'End workers between requests, with a graceful shutdown; let the proxy close idle connections before the server does.',
+      rule:
+        'Stop workers between requests, with a graceful shutdown; let the proxy close idle connections before the ' +
+        'server does.',
       express:
-        'Close the server on SIGTERM and let what is under way end; set `keepAliveTimeout` above the one of the proxy.',
+        'Close the server on SIGTERM and complete the requests in progress; set `keepAliveTimeout` above the one of ' +
+        'the proxy.',
     },
     severity: 'medium',
     forbidden: true,
@@ -167,9 +174,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'one-request-at-a-time',
-    title: 'A second request at the same time is answered 503.',
-    seen: 'A single worker without a queue behind a proxy that does not wait.',
-    why: 'Notifications come in bursts, and most of a burst is refused.',
+    title: 'Answers 503 to a second simultaneous request',
+    seen: 'A single worker without a queue, behind a proxy that does not wait.',
+    why: 'Notifications come in bursts, and most of a burst is rejected.',
     fix: raiseLimits,
     severity: 'medium',
     forbidden: false,
@@ -191,9 +198,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'burst-answered-503',
-    title: 'A delivery beyond fifteen at the same time is answered 503.',
-    seen: 'Guards against overload (under-pressure, load shedding of a proxy) that are set too tightly.',
-    why: 'Bursts are when notifications come, and each one that is shed comes later and out of order.',
+    title: 'Answers 503 to more than fifteen simultaneous deliveries',
+    seen: 'Overload protection (under-pressure, load shedding of a proxy) with limits that are too low.',
+    why: 'Notifications come in bursts, and each rejected one arrives later and out of order.',
     fix: raiseLimits,
     severity: 'low',
     forbidden: false,
@@ -202,9 +209,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'burst-reset',
-    title: 'A delivery beyond fifteen at the same time finds its connection closed without an answer.',
-    seen: 'Limits on connections (limit_conn, a small backlog) that were set for people and not for machines.',
-    why: 'A part of each burst is lost without a trace in the log of the application.',
+    title: 'Closes connections without an answer on more than fifteen simultaneous deliveries',
+    seen: 'Connection limits (limit_conn, a small backlog) that were chosen for people, not for machines.',
+    why: 'A part of each burst is lost without a trace in the application log.',
     fix: raiseLimits,
     severity: 'high',
     forbidden: true,
@@ -213,9 +220,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'burst-empties-the-pool',
-    title: 'A delivery beyond fifteen at the same time is answered 500, because no connection to the database is left.',
-    seen: 'Pools of connections whose time limit for waiting is zero or too short; the default sizes are 5 to 20.',
-    why: 'A burst is when most notifications come, and what does not fit into the pool is refused.',
+    title: 'Answers 500 to more than fifteen simultaneous deliveries, because the database pool is exhausted',
+    seen: 'Connection pools with a short or no waiting time; default sizes are 5 to 20.',
+    why: 'Most notifications come in bursts, and those that exceed the pool are rejected.',
     fix: { ...raiseLimits, rule: 'Let requests wait for a connection, and hold one only while you store.' },
     severity: 'high',
     forbidden: true,
@@ -226,14 +233,17 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     stage: 'verifySignature',
     name: 'verdicts-in-shared-objects',
     title:
-      'Under load the outcome of the check is kept in an object that requests share, so a forged delivery gets the verdict of a right one.',
-    seen: 'Module-level variables, singletons with the state of a request, and pools of objects that are used again before they are free.',
-    why: 'A forged delivery that arrives beside right ones is accepted, and one at a time everything looks right.',
+      'Keeps the verification result in an object that requests share, so a forged delivery under load gets the ' +
+      'result of a valid one',
+    seen: 'Module variables, singletons with per-request state, and object pools that reuse objects too early.',
+    why:
+      'A forged delivery that arrives at the same time as valid ones is accepted; one at a time, everything looks ' +
+      'correct.',
     fix: {
-      rule: 'Pass the body and the outcome of the check along as values of their request.',
-      express: 'Keep them in `res.locals`, and nowhere at the level of the module.',
-      spring: 'Keep no state of a request in the fields of a bean.',
-      flask: 'Keep it in `g`, and not in a global.',
+      rule: 'Pass the body and the verification result as values of their request.',
+      express: 'Keep them in `res.locals`, never in module variables.',
+      spring: 'Keep no per-request state in the fields of a bean.',
+      flask: 'Keep it in `g` instead of a global variable.',
     },
     severity: 'critical',
     forbidden: true,
@@ -254,11 +264,11 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'first-delivery-fails',
-    title: 'The first delivery after the start is answered 500, and everything after it is right.',
-    seen: 'Connections and caches that are set up by the first request instead of before it, and functions that start cold.',
+    title: 'Answers 500 to the first delivery after the start',
+    seen: 'Connections and caches that the first request sets up, and cold starts of functions.',
     why: 'Every deployment and every restart costs a notification.',
     fix: {
-      rule: 'Connect and load what you need before you listen.',
+      rule: 'Connect and load everything that you need before you listen.',
       express: 'Await the connection to the database, then call `listen`.',
     },
     severity: 'low',
@@ -276,10 +286,10 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     ...LOAD,
     stage: 'store',
     name: 'fails-after-200-deliveries',
-    title: 'From the two hundredth delivery on, everything is answered 500.',
-    seen: 'Caches and lists without a bound, file handles that are never closed, and plans with a number of calls.',
-    why: 'It passes every test and fails in production after some hours, until somebody restarts it.',
-    fix: { ...giveBack, rule: 'Bound what you keep in memory, and close what you open.' },
+    title: 'Answers 500 to everything from the two hundredth delivery on',
+    seen: 'Unbounded caches and lists, file handles that are never closed, and plans with a call limit.',
+    why: 'It passes every test and fails in production after some hours, until a restart.',
+    fix: { ...giveBack, rule: 'Limit what you keep in memory, and close what you open.' },
     severity: 'high',
     forbidden: true,
     comesAndGoes: true,
@@ -295,10 +305,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     ...LOAD,
     stage: 'verifySignature',
     name: 'refusals-keep-their-connection',
-    title:
-      'Every refused delivery keeps its connection to the database, and after fifty of them nothing is answered any more.',
-    seen: 'Early returns between taking a connection from a pool and giving it back.',
-    why: 'Anybody can stop the receiver with fifty requests that need no secret.',
+    title: 'Keeps a database connection for every rejected delivery and answers nothing after fifty of them',
+    seen: 'Early returns between acquiring a pooled connection and releasing it.',
+    why: 'Anyone can stop the receiver with fifty requests, without a secret.',
     fix: giveBack,
     severity: 'critical',
     forbidden: true,
@@ -318,11 +327,11 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     name: 'handles-before-it-answers',
     equivalentTo: {
       name: 'accepted-never-answered',
-      reason: 'Neither answers the first delivery in time, so that nothing else is asked.',
+      reason: 'Neither answers the first delivery in time, so nothing else is judged.',
     },
-    title: 'The work is done before the answer, which comes after the sender has given up.',
+    title: 'Does the work before the answer, which comes after the sender has timed out',
     seen: 'Handlers that call other services, send mail or wait for a blockchain before they return.',
-    why: 'The sender counts every delivery as failed, although the work was done, and sends it again.',
+    why: 'The sender counts every delivery as failed, although the work was done, and repeats it.',
     fix: answerFirst,
     severity: 'high',
     forbidden: true,
@@ -336,9 +345,8 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'handles-staged-cards-before-it-answers',
-    title:
-      'The answer to a payment method that is STAGED comes after the sender has given up; other answers are quick.',
-    seen: 'Handlers that are quick as a rule, and write to the customer or the card network for one status.',
+    title: 'Answers a payment method with status STAGED only after the sender has timed out',
+    seen: 'Handlers that are usually fast, but contact the customer or the card network for one status.',
     why: 'That one status fails every time, while the endpoint looks healthy.',
     fix: answerFirst,
     severity: 'medium',
@@ -357,11 +365,11 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     name: 'answers-200-then-verifies',
     equivalentTo: {
       name: 'refuses-with-200',
-      reason: 'Both answer 200 where they refuse; what is done with the delivery afterwards does not show.',
+      reason: 'Both answer 200 when they reject; what happens to the delivery afterwards is not visible.',
     },
-    title: '200 is sent before the signature is checked, and the connection is closed when it turns out wrong.',
-    seen: 'Handlers that flush the answer first to be quick, and find out afterwards that they should not have.',
-    why: 'A sender of forgeries is told that they were accepted, and a right sender with a wrong secret as well.',
+    title: 'Sends 200 before checking the signature and closes the connection if it is invalid',
+    seen: 'Handlers that flush the answer first to be fast, and reject afterwards.',
+    why: 'An attacker learns that a forgery was accepted, and so does a sender with a wrong secret.',
     fix: { ...answerFirst, rule: 'Verify and store first, then answer; only the work comes after the answer.' },
     severity: 'high',
     forbidden: true,
@@ -382,9 +390,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'cut-off-requests-end-the-process',
-    title: 'A connection that ends before the body ends the process.',
-    seen: 'Streams without a listener for errors: Node throws what nobody listens to.',
-    why: 'Connections break every day, and anybody can break one on purpose.',
+    title: 'Ends the process when a connection closes before the body is complete',
+    seen: 'Streams without an error listener: Node throws unhandled error events.',
+    why: 'Connections break every day, and anyone can break one on purpose.',
     fix: clientGone,
     severity: 'critical',
     forbidden: true,
@@ -398,9 +406,10 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     ...LOAD,
     name: 'half-bodies-end-the-process',
     title:
-      'A connection that ends in the middle of the body ends the process, because the half is parsed without a guard.',
-    seen: 'Handlers that go on at the end of the connection instead of the end of the body.',
-    why: 'Connections break every day, and anybody can break one on purpose.',
+      'Ends the process when a connection closes in the middle of the body, because it parses the partial body ' +
+      'unguarded',
+    seen: 'Handlers that continue at the end of the connection instead of the end of the body.',
+    why: 'Connections break every day, and anyone can break one on purpose.',
     fix: clientGone,
     severity: 'critical',
     forbidden: true,
@@ -411,12 +420,12 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   {
     ...LOAD,
     name: 'cut-off-requests-keep-their-worker',
-    title: 'A request that is cut off keeps its worker waiting for ever, and with the sixteenth the last one is gone.',
-    seen: 'Blocking reads without a time limit in servers with a fixed number of workers.',
-    why: 'Bad networks take the receiver down slowly, and a few requests on purpose do it at once.',
+    title: 'Keeps the worker of an aborted request forever, so sixteen of them block the receiver',
+    seen: 'Blocking reads without a timeout in servers with a fixed number of workers.',
+    why: 'Bad networks stop the receiver slowly, and a few deliberate requests do it at once.',
     fix: {
       ...giveBack,
-      rule: 'Set a time limit for reading a request, and end the worker when its client has gone.',
+      rule: 'Set a timeout for reading a request, and free the worker when its client is gone.',
     },
     severity: 'critical',
     forbidden: true,
@@ -432,12 +441,12 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     ...LOAD,
     stage: 'verifySignature',
     name: 'joined-copies-share-a-verdict',
-    title: 'A delivery with the id of one that is being verified gets the verdict of that one.',
-    seen: 'Layers that join identical requests in flight (single-flight, promise caches) and take the id for their identity.',
-    why: 'A forgery that arrives together with the real notification is accepted, or takes the real one with it.',
+    title: 'Gives a delivery the verification result of another one in progress with the same id',
+    seen: 'Layers that join identical requests in flight (single-flight, promise caches) and use the id as their key.',
+    why: 'A forgery that arrives together with the real notification is accepted, or makes the real one fail.',
     fix: {
-      rule: 'Join copies only after each of them has been verified.',
-      express: 'Key the promise cache by body and signature together, or leave verification out of it.',
+      rule: 'Join duplicates only after each of them is verified.',
+      express: 'Use body and signature together as the key of the promise cache, or leave verification out of it.',
       go: 'Do not put the verification into `singleflight.Do` with the id as its key.',
     },
     severity: 'critical',

@@ -47,15 +47,16 @@ function comparing(turnAway: (update: Update, last: Update | undefined) => numbe
 }
 
 const anyOrder = {
-  rule: 'Answer 200 to every right notification, and decide afterwards, by `at`, whether it tells you anything new.',
-  express: 'Store the notification and answer; run the state machine behind a queue, and let it ignore what is late.',
+  rule: 'Answer 200 to every valid notification, and decide afterwards, by `at`, whether it is news.',
+  express:
+    'Store the notification and answer; run the state machine behind a queue, and let it ignore late notifications.',
 };
 
 const CONNECTION = { area: 'delivery', severity: 'high', forbidden: true } as const;
 
 const keepNothing = {
-  rule: 'Keep nothing of a delivery beyond its answer: a new buffer, parser and result for every request.',
-  express: 'Keep state in `res.locals`, and nothing in `req.socket` or at the level of the module.',
+  rule: 'Keep nothing of a delivery beyond its answer: use a new buffer, parser and result for every request.',
+  express: 'Keep state in `res.locals`, never in `req.socket` or module variables.',
 };
 
 /** In place of a stage: after an answer with one of these statuses, the next request on the connection is ended by `turnAway`. */
@@ -81,9 +82,11 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'steps-back-refused',
-    title: 'A status that lies before the one that is known is answered 409.',
-    seen: 'State machine libraries that throw on a transition that is not in their table.',
-    why: 'Deliveries overtake each other, and after an outage they come as they are found. What is late is refused again and again.',
+    title: 'Answers 409 to a status that precedes the known one',
+    seen: 'State machine libraries that throw on unlisted transitions.',
+    why:
+      'Deliveries overtake each other, and after an outage they arrive in any order. Late ones are rejected on ' +
+      'every retry.',
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
@@ -105,9 +108,9 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'completed-is-final',
-    title: 'Any other status is answered 409 once a transaction is COMPLETED.',
-    seen: 'Guards in front of finished orders, which otherwise take statuses in any order.',
-    why: 'A late notification of an earlier status is refused as often as it is sent.',
+    title: 'Answers 409 to any other status after COMPLETED',
+    seen: 'Guards for completed orders, in code that otherwise accepts statuses in any order.',
+    why: 'A late notification of an earlier status is rejected on every retry.',
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
@@ -120,9 +123,9 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'time-must-not-go-back',
-    title: 'A notification of a transaction is answered 409 when its time lies before that of the last one.',
-    seen: 'Checks against old data, which compare times and take late for wrong.',
-    why: 'A late delivery turns into an error that repeats for ever.',
+    title: 'Answers 409 to a notification whose time precedes that of the last one of its transaction',
+    seen: 'Checks for stale data that compare times and reject late notifications.',
+    why: 'A late delivery becomes a permanent error.',
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
@@ -131,9 +134,11 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'confirmed-needs-its-acceptance',
-    title: 'CONFIRMED is answered 409 when no earlier status of the transaction has come.',
-    seen: 'State machines in which every status has its one predecessor.',
-    why: 'Nothing promises that an earlier notification arrives first, or at all: after an outage finished orders stay open.',
+    title: 'Answers 409 to CONFIRMED if no earlier status of the transaction is known',
+    seen: 'State machines in which every status has exactly one predecessor.',
+    why:
+      'Nothing guarantees that an earlier notification arrives first, or at all: after an outage completed orders ' +
+      'stay open.',
     fix: anyOrder,
     severity: 'high',
     forbidden: true,
@@ -155,9 +160,9 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'wants-every-step-of-a-sell',
-    title: 'A sell that goes from PENDING to COMPLETED directly is answered 422.',
-    seen: 'State machines that were drawn for buys and used for sells.',
-    why: 'The steps of a sell differ with the way the money takes, and the last one is refused: it stays pending.',
+    title: 'Answers 422 to a sell that goes directly from PENDING to COMPLETED',
+    seen: 'State machines that were designed for buys and used for sells.',
+    why: 'The steps of a sell depend on the payout method, and the last one is rejected: the sell stays pending.',
     fix: anyOrder,
     severity: 'high',
     forbidden: true,
@@ -170,10 +175,10 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'failed-is-final',
-    title: 'A refund of a sell that has failed is answered 409.',
-    seen: 'Guards in front of closed transactions: a failed sell is closed, and its refund is a change.',
-    why: 'Refunds only ever follow on failed sells, so not one of them is booked.',
-    fix: { ...anyOrder, rule: 'Let a failed sell take a refund.' },
+    title: 'Answers 409 to a refund of a failed sell',
+    seen: 'Guards for closed transactions: a failed sell is closed, and its refund is a change.',
+    why: 'Every refund follows a failed sell, so none of them is booked.',
+    fix: { ...anyOrder, rule: 'Allow a refund after a failed sell.' },
     severity: 'high',
     forbidden: true,
     replace: guardingNew(
@@ -183,10 +188,10 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'refund-needs-its-failed-sell',
-    title: 'A refund is answered 404 when no failed sell of its transaction is known.',
-    seen: 'Handlers that load the transaction first, with a helper that answers 404 when there is none.',
-    why: 'The failure of the sell may come later, or have gone lost; with it the refund is lost too.',
-    fix: { ...anyOrder, rule: 'Store a refund whose sell you do not know, and match it later.' },
+    title: 'Answers 404 to a refund without a known failed sell',
+    seen: 'Handlers that load the transaction first, with a function that answers 404 if there is none.',
+    why: 'The failure of the sell may arrive later or be lost; then the refund is lost too.',
+    fix: { ...anyOrder, rule: 'Store a refund of an unknown sell, and match it later.' },
     severity: 'high',
     forbidden: true,
     replace: guardingNew(
@@ -196,9 +201,9 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...ORDER,
     name: 'failure-after-refund-refused',
-    title: 'The failure of a sell is answered 409 when its refund is known already.',
-    seen: 'State machines in which "refunded" is an end.',
-    why: 'The two are sent in the other order and can overtake each other; the reason of the failure is lost.',
+    title: 'Answers 409 to the failure of a sell whose refund is already known',
+    seen: 'State machines in which "refunded" is a final state.',
+    why: 'The two notifications can overtake each other, and then the reason of the failure is lost.',
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
@@ -208,9 +213,11 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...CONNECTION,
     name: 'broken-body-spoils-the-next',
-    title: 'After a body that is no JSON, the next delivery on the connection is answered 400.',
-    seen: 'Parsers that are made once for each connection and keep what they could not read.',
-    why: 'A proxy sends the deliveries of everybody over the same connections, so one broken body costs somebody else a notification.',
+    title: 'Answers 400 to the delivery after a body that is not JSON on the same connection',
+    seen: 'Parsers created per connection that keep what they could not parse.',
+    why:
+      'A proxy shares its connections between clients, so one invalid body makes the notification of another sender ' +
+      'fail.',
     fix: keepNothing,
     stage: 'parse',
     replace: staining('parse', (_req, res) => refuse(res, 400, 'body-not-json')),
@@ -218,9 +225,9 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...CONNECTION,
     name: 'invalid-fields-spoil-the-next',
-    title: 'After a notification with invalid fields, the next delivery on the connection is answered 400.',
-    seen: 'Validators whose list of errors belongs to the validator and is not emptied (ajv keeps it in `validate.errors`).',
-    why: 'The right delivery after a wrong one is refused, and when it is sent again it is accepted: nobody finds out why.',
+    title: 'Answers 400 to the delivery after a notification with invalid fields on the same connection',
+    seen: 'Validators with a shared list of errors that is not emptied (ajv keeps it in `validate.errors`).',
+    why: 'The valid delivery after an invalid one is rejected but accepted on retry, which is hard to diagnose.',
     fix: keepNothing,
     stage: 'validate',
     replace: staining('validate', (_req, res) => refuse(res, 400, 'not-a-notification')),
@@ -228,9 +235,9 @@ export const deliveryOrderFaults: readonly StageFault[] = [
   {
     ...CONNECTION,
     name: 'refusal-sticks-to-the-connection',
-    title: 'After a delivery with a wrong signature, the next one on the connection is answered 401.',
-    seen: 'Authentication that is kept with the socket, as it is right for protocols that log in.',
-    why: 'Behind a proxy the next delivery is that of somebody else: the forgery of a stranger has a real notification refused.',
+    title: 'Answers 401 to the delivery after an invalid signature on the same connection',
+    seen: 'Authentication state that is stored with the socket, as in protocols with a login.',
+    why: 'Behind a proxy the next delivery may come from another client: a forgery makes a real notification fail.',
     fix: keepNothing,
     needs: ['hmac'],
     stage: 'verifySignature',
@@ -240,13 +247,13 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     ...CONNECTION,
     name: 'buffer-not-cut',
     title:
-      'Bodies are read into a buffer of the connection, and a short body is verified together with the end of a longer one before it.',
-    seen: 'Buffers that are used again, in C, Go and Java, where the number of bytes that were read is not respected.',
-    why: 'Which delivery is refused depends on the one before, and so never shows in a test with one delivery.',
+      'Verifies a short body together with the end of a longer one before it, because of a shared connection buffer',
+    seen: 'Reused buffers in C, Go and Java, where the number of bytes read is ignored.',
+    why: 'Which delivery is rejected depends on the previous one, so a test with one delivery never fails.',
     fix: {
       ...keepNothing,
-      rule: 'Hash and parse the first n bytes of the buffer, where n is what was read for this request.',
-      go: 'Write `buffer[:n]`, or use io.ReadAll.',
+      rule: 'Hash and parse the first n bytes of the buffer, where n is the number of bytes read for this request.',
+      go: 'Use `buffer[:n]` or io.ReadAll.',
     },
     stage: 'readBody',
     replace: ({ right }) => {

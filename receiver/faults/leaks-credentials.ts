@@ -117,19 +117,22 @@ export function refusingKey(
 const CREDENTIALS = { area: 'leaks', severity: 'critical', forbidden: true } as const;
 
 const NO_ECHO: StageFault['fix'] = {
-  rule: 'Answer with fixed texts. Never copy headers, the configuration or variables into an answer, not even into an error page.',
+  rule:
+    'Answer with fixed texts. Never copy headers, configuration or variables into an answer, not even into an error ' +
+    'page.',
   express:
-    'Set NODE_ENV=production, and end the chain with an error handler that sends a status and a word: `(err, req, res, next) => res.status(400).json({ error: "bad-request" })`.',
+    'Set NODE_ENV=production, and add an error handler at the end that sends a status and a word: `(err, req, res, ' +
+    'next) => res.status(400).json({ error: "bad-request" })`.',
   django: 'Set `DEBUG = False`.',
   flask: 'Do not run with `debug=True`.',
   spring: 'Keep `server.error.include-message` and `include-stacktrace` at never.',
   rails: 'Set `config.consider_all_requests_local = false`.',
-  laravel: 'Set `APP_DEBUG=false` and clear the cached configuration.',
-  dotnet: 'Use `UseExceptionHandler` and leave `UseDeveloperExceptionPage` to development.',
+  laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
+  dotnet: 'Use `UseExceptionHandler`, and `UseDeveloperExceptionPage` only in development.',
 };
 
 const KEY_TRAVELS =
-  'The sender keeps answers in its log and shows them in its dashboard, so the API key gets to people and places that should not have it.';
+  'The sender logs answers and shows them in its dashboard, so unauthorised people and systems see the API key.';
 
 /** The request as an error page for developers prints it. */
 const request = ({ req, rawBody }: Failed) => ({
@@ -158,24 +161,27 @@ const SIGNATURE_SHOWN = {
 } as const;
 
 const ONE_WORD: StageFault['fix'] = {
-  rule: 'Answer every failed check with 401 and one fixed text. What was expected belongs nowhere, not even into the log.',
-  express: "Send `res.status(401).json({ error: 'unauthorized' })` and nothing that was computed.",
+  rule:
+    'Answer every failed check with 401 and one fixed text. Do not output the expected value anywhere, not even in ' +
+    'the log.',
+  express: "Send `res.status(401).json({ error: 'unauthorized' })` and no computed values.",
   fastify: 'Set an error handler that never copies properties of an error into the reply.',
   spring: 'Throw an exception without the values, and keep `server.error.include-message=never`.',
-  go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)` and not `err.Error()`.',
+  go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)` without `err.Error()`.',
 };
 
 const SIGNED_FOR_ANYONE =
-  'Anybody can have any body signed: send it, read the right signature in the answer, send it again. The check is worth nothing.';
+  'Anyone can get any body signed: send it, read the valid signature from the answer, and send it again. The check ' +
+  'is useless.';
 
 export const leaksCredentialsFaults: readonly StageFault[] = [
   // Answers that hold the secret or the API key.
   {
     ...CREDENTIALS,
     name: 'shows-right-key',
-    title: 'A wrong API key is answered with the right one.',
-    seen: 'Messages of the kind "expected X, got Y", and assertions whose text is sent.',
-    why: 'The first guess is the last one that an attacker needs.',
+    title: 'Answers a wrong API key with the valid one',
+    seen: 'Messages such as "expected X, got Y", and assertions whose text is sent.',
+    why: 'An attacker needs only one guess.',
     fix: NO_ECHO,
     needs: ['api-key'],
     stage: 'checkApiKey',
@@ -186,9 +192,9 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'shows-variables-without-key',
-    title: 'A missing API key ends in an exception, and its debug page lists the variables around it.',
-    seen: 'Error pages of Laravel, Django and Symfony in debug mode, where a value is only masked if its name is on a list.',
-    why: 'A request without any credential is enough to be handed the secret and the key.',
+    title: 'Answers a missing API key with a debug page that lists variables',
+    seen: 'Error pages of Laravel, Django and Symfony in debug mode, which mask a value only if its name is on a list.',
+    why: 'A request without any credential reveals the secret and the key.',
     fix: NO_ECHO,
     needs: ['api-key'],
     stage: 'checkApiKey',
@@ -204,9 +210,9 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'shows-configuration-to-other-methods',
-    title: 'Any method but POST is answered with a page about the endpoint and its configuration.',
-    seen: 'Status pages for "is my webhook set up?", made for a browser and for the time of development.',
-    why: 'Search engines and scanners come by with GET. Who finds the address has the secret.',
+    title: 'Answers any method other than POST with a page about the endpoint and its configuration',
+    seen: 'Status pages such as "is my webhook set up?", made for a browser during development.',
+    why: 'Search engines and scanners send GET. Anyone who finds the URL has the secret.',
     fix: {
       ...NO_ECHO,
       rule: 'Answer other methods with 405 and nothing else; put a status page behind a login, without secrets.',
@@ -220,8 +226,10 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'echoes-headers-of-broken-json',
-    title: 'A body that is no JSON is answered with the whole request, its headers with the API key included.',
-    seen: 'Error handlers that send the request along "for support", and error objects of HTTP libraries that are turned into JSON whole.',
+    title: 'Answers a body that is not JSON with the whole request, including the header with the API key',
+    seen:
+      'Error handlers that include the request "for support", and error objects of HTTP libraries that are ' +
+      'serialised as a whole.',
     why: KEY_TRAVELS,
     fix: NO_ECHO,
     severity: 'high',
@@ -232,10 +240,10 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'echoes-headers-of-invalid-fields',
-    title: 'A payload that fails validation is answered with the request, its headers with the API key included.',
-    seen: 'Validators that are given the whole request in place of the body, and repeat their input in the error.',
+    title: 'Answers a payload that fails validation with the request, including the header with the API key',
+    seen: 'Validators that get the whole request instead of the body and repeat their input in the error.',
     why: KEY_TRAVELS,
-    fix: { ...NO_ECHO, rule: 'Validate the body alone, and answer with the names of the fields that are wrong.' },
+    fix: { ...NO_ECHO, rule: 'Validate only the body, and answer with the names of the invalid fields.' },
     severity: 'high',
     needs: ['api-key'],
     stage: 'validate',
@@ -244,8 +252,8 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'echoes-headers-of-other-content-types',
-    title: 'A body of another content type is answered with all headers of the request.',
-    seen: 'Handlers for 415 that list what they were given so that the sender can see its mistake.',
+    title: 'Answers a body of another content type with all request headers',
+    seen: 'Handlers for 415 that list the received headers to show the sender its mistake.',
     why: KEY_TRAVELS,
     fix: NO_ECHO,
     severity: 'high',
@@ -256,9 +264,11 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'echoes-headers-of-large-bodies',
-    title: 'A body beyond the limit is answered with all headers of the request.',
-    seen: 'Error pages of reverse proxies that were adapted to show the request, and limits that are enforced apart from all other errors.',
-    why: `${KEY_TRAVELS} This path is tested by hardly anyone.`,
+    title: 'Answers a body over the limit with all request headers',
+    seen:
+      'Error pages of reverse proxies that were changed to show the request, and limits that are enforced ' +
+      'separately from other errors.',
+    why: `${KEY_TRAVELS} This path is rarely tested.`,
     fix: NO_ECHO,
     severity: 'high',
     needs: ['api-key'],
@@ -268,10 +278,10 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'echoes-headers-of-accepted-deliveries',
-    title: 'An accepted delivery is answered with what was received, its headers included.',
+    title: 'Answers an accepted delivery with the received request, including its headers',
     seen: 'Request bins, echo templates of serverless platforms, and `res.json({ received: { headers, body } })` from the first day.',
     why: KEY_TRAVELS,
-    fix: { ...NO_ECHO, rule: 'Answer 200 with an empty body, or with a word of your own.' },
+    fix: { ...NO_ECHO, rule: 'Answer 200 with an empty body or a fixed word.' },
     severity: 'high',
     needs: ['api-key'],
     stage: 'reply',
@@ -287,8 +297,8 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'shows-expected-signature',
-    title: 'A wrong signature is answered with the one that was expected.',
-    seen: 'Messages of the kind "expected X, got Y", written while the integration was built and never removed.',
+    title: 'Answers an invalid signature with the expected one',
+    seen: 'Messages such as "expected X, got Y", written during the integration and never removed.',
     why: SIGNED_FOR_ANYONE,
     fix: ONE_WORD,
     replace: refusingSignature(({ reason, presented, expected }) =>
@@ -300,10 +310,10 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'explains-signing-with-right-signature',
-    title: 'A missing signature is answered with an explanation that holds the right one, in hexadecimal.',
-    seen: 'Friendly 401 pages and development servers that show a ready command for the request that failed.',
+    title: 'Answers a missing signature with instructions that contain the valid one in hexadecimal',
+    seen: 'Friendly 401 pages and development servers that show a ready-made command for the failed request.',
     why: SIGNED_FOR_ANYONE,
-    fix: { ...ONE_WORD, rule: 'Explain signing in the documentation, with a made-up secret, and answer a bare 401.' },
+    fix: { ...ONE_WORD, rule: 'Explain signing in the documentation, with an example secret, and answer a plain 401.' },
     replace: refusingSignature(({ reason, expected }) =>
       reason === 'missing'
         ? { body: `<p>Missing signature. Try <code>sha256=${expected.toString('hex')}</code></p>` }
@@ -313,10 +323,10 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'expected-signature-in-header',
-    title: 'A header of every refusal holds the signature that the body should have had.',
-    seen: 'Gateways and middleware with a debug header such as X-Computed-Signature, which no page shows and nobody notices.',
+    title: 'Sends the expected signature in a header of every rejection',
+    seen: 'Gateways and middleware with a debug header such as X-Computed-Signature, which goes unnoticed.',
     why: SIGNED_FOR_ANYONE,
-    fix: { ...ONE_WORD, rule: 'Remove debug headers, in the application and in whatever stands before it.' },
+    fix: { ...ONE_WORD, rule: 'Remove debug headers, in the application and in the components before it.' },
     replace: refusingSignature(({ expected }) => ({
       body: { error: 'unauthorized' },
       headers: { 'X-Computed-Signature': expected.toString('base64url') },
@@ -325,12 +335,12 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'expected-signature-in-debug-mode',
-    title: 'Whoever sends X-Debug is told the signature that was expected.',
-    seen: 'A switch for the support team that is bound to a header of the request and not to the environment.',
-    why: 'Names such as X-Debug are the first that an attacker tries, and with it anybody can have any body signed.',
+    title: 'Sends the expected signature to anyone who sets X-Debug',
+    seen: 'A switch for the support team that depends on a request header instead of the environment.',
+    why: 'Attackers try names such as X-Debug first, and then they can get any body signed.',
     fix: {
       ...ONE_WORD,
-      rule: 'Bind debug output to the configuration of the process, and never send it in an answer.',
+      rule: 'Control debug output by the configuration of the process, and never send it in an answer.',
     },
     replace: refusingSignature(({ req, expected }) =>
       req.headers['x-debug'] === undefined
@@ -342,9 +352,9 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'expected-signature-as-bytes',
-    title: 'A signature of a wrong form is answered with an error object that holds the expected bytes as numbers.',
+    title: 'Answers a malformed signature with an error object that contains the expected bytes as numbers',
     seen: 'assert.deepStrictEqual on two buffers, whose error has the properties actual and expected, and handlers that send errors as JSON.',
-    why: 'A list of numbers does not look like a signature, so it survives reviews; turned back into Base64 it is one.',
+    why: 'A list of numbers does not look like a signature, so reviews miss it; encoded as Base64, it is one.',
     fix: ONE_WORD,
     replace: refusingSignature(({ reason, presented, expected }) =>
       reason === 'malformed' ? { body: { code: 'ERR_ASSERTION', actual: String(presented), expected } } : null,
@@ -353,12 +363,14 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'expected-signature-in-status-line',
-    title: 'The expected signature stands behind the status code, in the first line of the answer.',
-    seen: 'Frameworks whose exceptions carry a reason phrase (HttpStatusCodeResult, sendError), fed with a message for developers.',
-    why: `${SIGNED_FOR_ANYONE} Most tools do not show the phrase, so nobody sees it.`,
+    title: 'Sends the expected signature as the reason phrase of the status line',
+    seen:
+      'Frameworks whose exceptions have a reason phrase (HttpStatusCodeResult, sendError), filled with a developer ' +
+      'message.',
+    why: `${SIGNED_FOR_ANYONE} Most tools hide the phrase, so it goes unnoticed.`,
     fix: {
       ...ONE_WORD,
-      dotnet: 'Return `Unauthorized()`, and no `StatusCodeResult` with a description.',
+      dotnet: 'Return `Unauthorized()`, not a `StatusCodeResult` with a description.',
     },
     replace: refusingSignature(({ reason, expected }) =>
       reason === 'missing'
@@ -367,7 +379,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     ),
     equivalentTo: {
       name: 'shows-expected-signature',
-      reason: 'The same refusals hold the same value: where it stands in an answer is no part of a verdict.',
+      reason: 'The same rejections contain the same value; its place in the answer does not change the verdicts.',
     },
   },
 ];

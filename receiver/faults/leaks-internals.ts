@@ -6,20 +6,23 @@ import { type Failed, type Page, refusingKey, refusingSignature, show, showingIn
 const INTERNALS = { area: 'leaks', severity: 'medium', forbidden: false } as const;
 
 const PRODUCTION: StageFault['fix'] = {
-  rule: 'Run the framework in production mode, and let one error handler answer with a status and a fixed word; the error goes to the log.',
+  rule:
+    'Run the framework in production mode, and let one error handler answer with a status and a fixed word; log the ' +
+    'error.',
   express:
-    'Set NODE_ENV=production, and put `(err, req, res, next) => res.status(err.status ?? 500).json({ error: "failed" })` behind all routes.',
-  fastify: 'Replace the default with `setErrorHandler`; it sends the message of an error.',
+    'Set NODE_ENV=production, and add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: ' +
+    '"failed" })` after all routes.',
+  fastify: 'Replace the default handler with `setErrorHandler`, because it sends the message of an error.',
   django: 'Set `DEBUG = False`.',
   flask: 'Do not run with `debug=True`, and register an error handler for `Exception`.',
   spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
   rails: 'Set `config.consider_all_requests_local = false`.',
-  laravel: 'Set `APP_DEBUG=false` and clear the cached configuration.',
-  go: 'Never hand `err.Error()` to `http.Error`; log it and send a word.',
-  dotnet: 'Leave `UseDeveloperExceptionPage` to development, and use `UseExceptionHandler`.',
+  laravel: 'Set `APP_DEBUG=false`, and clear the cached configuration.',
+  go: 'Never pass `err.Error()` to `http.Error`; log it and send a fixed word.',
+  dotnet: 'Use `UseDeveloperExceptionPage` only in development, and `UseExceptionHandler` otherwise.',
 };
 
-const MAP_FOR_ATTACKERS = 'Files, versions and line numbers tell an attacker which known weaknesses are worth a try.';
+const MAP_FOR_ATTACKERS = 'Files, versions and line numbers show an attacker which known vulnerabilities to try.';
 
 function messageOfParser(rawBody: Buffer | undefined): string | null {
   try {
@@ -60,10 +63,10 @@ const UNIQUE_VIOLATION =
 const REFUSAL = { area: 'leaks', severity: 'low', forbidden: false } as const;
 
 const ONE_REFUSAL: StageFault['fix'] = {
-  rule: 'Let every failed check end in one function that answers 401 with one text, and write the reason to the log.',
+  rule: 'Let one function answer every failed check with 401 and one text, and log the reason.',
   express:
-    "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every check of a credential.",
-  rails: 'End each `before_action` of the credentials in the same `head :unauthorized`.',
+    "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every credential check.",
+  rails: 'End each credential `before_action` in the same `head :unauthorized`.',
   go: 'Return one sentinel error from all checks, and translate it in one place.',
 };
 
@@ -72,8 +75,8 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-stack-trace-of-broken-json',
-    title: 'A body that is no JSON is answered with a stack trace.',
-    seen: 'The default error page of Express without NODE_ENV=production, and its likes in every framework.',
+    title: 'Answers a body that is not JSON with a stack trace',
+    seen: 'The default error page of Express without NODE_ENV=production, and its equivalents in every framework.',
     why: MAP_FOR_ATTACKERS,
     fix: PRODUCTION,
     stage: 'parse',
@@ -82,9 +85,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-message-of-json-parser',
-    title: 'A body that is no JSON is answered with the message of the parser.',
-    seen: '`res.status(400).json({ error: err.message })` and what it is called elsewhere.',
-    why: 'The message names the parser and quotes the body, which may hold data of customers.',
+    title: 'Answers a body that is not JSON with the message of the parser',
+    seen: '`res.status(400).json({ error: err.message })` and its equivalents.',
+    why: 'The message reveals the parser and quotes the body, which may contain customer data.',
     fix: PRODUCTION,
     severity: 'low',
     stage: 'parse',
@@ -93,10 +96,10 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-parser-message-to-strangers',
-    title: 'An unsigned body that is no JSON is answered with 401 and the message of the parser.',
+    title: 'Answers an unsigned body that is not JSON with 401 and the message of the parser',
     seen: 'Handlers that parse first and collect all errors before they answer.',
-    why: 'It proves to a stranger that bodies are parsed before anybody has shown a credential, and by which parser.',
-    fix: { ...PRODUCTION, rule: 'Verify the raw body first, answer 401 when that fails, and parse only afterwards.' },
+    why: 'It reveals that bodies are parsed before any credential is checked, and by which parser.',
+    fix: { ...PRODUCTION, rule: 'Verify the raw body first, answer 401 if that fails, and parse afterwards.' },
     needs: ['hmac'],
     stage: 'verifySignature',
     replace: refusingSignature(({ rawBody }) => {
@@ -107,9 +110,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-message-of-exception',
-    title: 'A payload that cannot be understood is answered with the message of the exception that it caused.',
-    seen: 'A catch around the whole handler that sends the message of whatever was thrown.',
-    why: 'Names of fields and functions show how the handler works, and the next try is made to fit.',
+    title: 'Answers an invalid payload with the message of the exception it caused',
+    seen: 'A catch block around the whole handler that sends the message of any exception.',
+    why: 'Names of fields and functions reveal how the handler works and help the next attempt.',
     fix: PRODUCTION,
     severity: 'low',
     stage: 'validate',
@@ -120,8 +123,8 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-stack-trace-of-signature-decoder',
-    title: 'A signature that is no Base64 is answered with a stack trace of the decoder.',
-    seen: 'Development servers for Python, and handlers that return traceback.format_exc().',
+    title: 'Answers a signature that is not Base64 with a stack trace of the decoder',
+    seen: 'Python development servers, and handlers that return traceback.format_exc().',
     why: MAP_FOR_ATTACKERS,
     fix: PRODUCTION,
     needs: ['hmac'],
@@ -131,9 +134,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-debug-page-to-other-methods',
-    title: 'Any method but POST is answered with the debug page of the framework.',
-    seen: 'Django with DEBUG = True and Rails in development, whose pages for unknown routes list all routes that exist.',
-    why: 'The page is a map of the application for everybody who comes by with a browser.',
+    title: 'Answers any method other than POST with the debug page of the framework',
+    seen: 'Django with DEBUG = True and Rails in development, whose pages for unknown routes list all routes.',
+    why: 'The page shows the structure of the application to everyone with a browser.',
     fix: PRODUCTION,
     stage: 'accept',
     replace: showingInstead('accept', 405, () => ({
@@ -144,9 +147,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-stack-trace-of-large-bodies',
-    title: 'A body beyond the limit is answered with a stack trace.',
-    seen: 'Limits of body parsers, which throw before the error handling of the application is reached.',
-    why: `${MAP_FOR_ATTACKERS} Nobody sends such bodies while testing, so the page stays.`,
+    title: 'Answers a body over the limit with a stack trace',
+    seen: 'Body parser limits, whose exceptions occur before the error handling of the application.',
+    why: `${MAP_FOR_ATTACKERS} Tests rarely send such bodies, so the page stays.`,
     fix: PRODUCTION,
     stage: 'readBody',
     replace: showingInstead('readBody', 413, () =>
@@ -158,7 +161,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-stack-trace-of-other-content-types',
-    title: 'A body of another content type is answered with a stack trace.',
+    title: 'Answers a body of another content type with a stack trace',
     seen: 'Spring with server.error.include-stacktrace=always, and exceptions of message converters in general.',
     why: MAP_FOR_ATTACKERS,
     fix: PRODUCTION,
@@ -168,9 +171,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'shows-database-message-of-duplicates',
-    title: 'A duplicate is answered with 200 and the message of the database about its key.',
-    seen: 'Handlers that insert first, catch the violated constraint, and pass its message on as an explanation.',
-    why: 'Names of tables and constraints help whoever tries injections, and the message shows which database it is.',
+    title: 'Answers a duplicate with 200 and the database message about its key',
+    seen: 'Handlers that insert first, catch the constraint violation and return its message as an explanation.',
+    why: 'Names of tables and constraints help SQL injection, and the message reveals the database.',
     fix: {
       ...PRODUCTION,
       rule: 'Insert with "on conflict do nothing", and answer a duplicate like the first delivery.',
@@ -187,12 +190,12 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...INTERNALS,
     name: 'appends-debug-bar',
-    title: 'A debug bar is appended to the answer to accepted deliveries.',
+    title: 'Appends a debug bar to the answer to accepted deliveries',
     seen: 'Packages such as laravel-debugbar that were deployed with the development dependencies.',
-    why: 'The bar lists queries, session and configuration, and senders that check the body of the answer stop delivering.',
+    why: 'The bar lists queries, session and configuration, and senders that check the response body stop delivering.',
     fix: {
       ...PRODUCTION,
-      laravel: 'Install without development packages (`composer install --no-dev`) and set `APP_DEBUG=false`.',
+      laravel: 'Install without development packages (`composer install --no-dev`), and set `APP_DEBUG=false`.',
     },
     stage: 'reply',
     replace:
@@ -207,9 +210,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...REFUSAL,
     name: 'names-the-failed-check',
-    title: 'The answer says whether the API key or the signature was wrong.',
-    seen: 'Two checks with a message each: "Invalid API key" and "Invalid signature". Nearly every tutorial has it.',
-    why: 'Whoever has tried keys sees when one is right, and can work on the other credential from there.',
+    title: 'Reveals whether the API key or the signature was wrong',
+    seen: 'Two checks with separate messages, "Invalid API key" and "Invalid signature", as in nearly every tutorial.',
+    why: 'An attacker who tries keys sees when one is valid and can continue with the other credential.',
     fix: ONE_REFUSAL,
     needs: ['hmac', 'api-key'],
     stage: 'checkApiKey',
@@ -218,9 +221,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...REFUSAL,
     name: 'numbers-refused-signatures',
-    title: 'Missing, malformed and wrong signatures are refused with an error code each.',
-    seen: 'Verifiers that throw three different errors, and lists of error codes in a house style for APIs.',
-    why: 'Each code leads a forger one step closer to the right form, and people who compare answers overlook a digit.',
+    title: 'Rejects missing, malformed and invalid signatures with different error codes',
+    seen: 'Verifiers that throw three different errors, and error code lists of API style guides.',
+    why: 'Each code brings an attacker closer to the correct format.',
     fix: ONE_REFUSAL,
     needs: ['hmac'],
     stage: 'verifySignature',
@@ -231,9 +234,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...REFUSAL,
     name: 'says-that-signature-is-malformed',
-    title: 'A signature of a wrong form is refused with a message of its own.',
-    seen: 'Input validation by a schema before the check, and guards for comparisons that need equal lengths.',
-    why: 'The answer tells when length and alphabet are right, so the form of the signature is found by trying.',
+    title: 'Rejects a malformed signature with a separate message',
+    seen: 'Schema validation before the check, and guards for comparisons that need equal lengths.',
+    why: 'The answer reveals when length and alphabet are correct, so the format can be found by trial.',
     fix: ONE_REFUSAL,
     needs: ['hmac'],
     stage: 'verifySignature',
@@ -244,9 +247,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...REFUSAL,
     name: 'numbers-refused-keys',
-    title: 'A missing API key and an unknown one are refused with an error code each.',
-    seen: 'Authentication middleware and API gateways, which tell "no key" from "unknown key".',
-    why: 'It confirms the name of the header to a scanner: the answer changes as soon as it is there.',
+    title: 'Rejects missing and unknown API keys with different error codes',
+    seen: 'Authentication middleware and API gateways, which distinguish "no key" from "unknown key".',
+    why: 'It confirms the name of the header to a scanner: the answer changes as soon as the header is present.',
     fix: ONE_REFUSAL,
     needs: ['api-key'],
     stage: 'checkApiKey',
@@ -257,10 +260,10 @@ export const leaksInternalsFaults: readonly StageFault[] = [
   {
     ...REFUSAL,
     name: 'says-that-key-begins-rightly',
-    title: 'An API key that begins like the right one is refused with a message of its own.',
-    seen: 'Keys with a public prefix by which the record is found, and a second message for the rest that does not fit.',
-    why: 'Guessing becomes searching: the answer tells for each beginning whether it is worth going on.',
-    fix: { ...ONE_REFUSAL, rule: 'Look keys up by a digest of the whole key, and answer every mismatch alike.' },
+    title: 'Rejects an API key with the correct prefix with a separate message',
+    seen: 'Keys with a public prefix for the lookup, and a second message if the rest does not match.',
+    why: 'Guessing becomes searching: the answer confirms each correct prefix.',
+    fix: { ...ONE_REFUSAL, rule: 'Look up keys by a digest of the whole key, and answer every mismatch the same.' },
     severity: 'medium',
     needs: ['api-key'],
     stage: 'checkApiKey',

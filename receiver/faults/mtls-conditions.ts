@@ -7,7 +7,7 @@ import type { FaultParts, StageFault } from './fault.ts';
 import { alsoLettingIn, type Client, dealing, isOfNobody, type LetsIn, MTLS } from './lenient-certificate.ts';
 
 const EVERYWHERE = {
-  rule: 'Check the certificate where every delivery passes, before anything of the request is read, with no condition.',
+  rule: 'Check the certificate unconditionally, before anything of the request is read, where every delivery passes.',
   express:
     'Set `requestCert: true, rejectUnauthorized: true` for the whole server, or check `req.socket.authorized` in the first middleware.',
 } as const;
@@ -95,68 +95,69 @@ const has = (text: string) => text !== '';
 const FAMILIES: readonly Family[] = [
   {
     name: 'x-ssl-client-headers-trusted',
-    of: 'X-SSL-Client-Verify and its like, as Apache and nginx are usually set up',
+    of: 'X-SSL-Client-Verify and similar names, as usually configured in Apache and nginx',
     claims: (header) => header('x-ssl-client-verify') === 'SUCCESS',
     proxy: 'In nginx, `proxy_set_header X-SSL-Client-Verify $ssl_client_verify;` for every location.',
   },
   {
     name: 'x-client-verify-trusted',
-    of: 'X-Client-Verify, from recipes for nginx',
+    of: 'X-Client-Verify, from nginx recipes',
     claims: (header) => header('x-client-verify') === 'SUCCESS',
     proxy: 'In nginx, `proxy_set_header X-Client-Verify $ssl_client_verify;` for every location.',
   },
   {
     name: 'ssl-client-headers-trusted',
-    of: 'ssl-client-verify, of ingress-nginx',
+    of: 'ssl-client-verify of ingress-nginx',
     claims: (header) => header('ssl-client-verify') === 'SUCCESS',
     proxy:
-      'Ask for certificates in the Ingress (`auth-tls-verify-client: "on"`), and let nothing reach the pod beside it.',
+      'Request certificates in the Ingress (`auth-tls-verify-client: "on"`), and block all other access to the pod.',
   },
   {
     name: 'envoy-client-certificate-trusted',
-    of: 'X-Forwarded-Client-Cert, of Envoy and Istio',
+    of: 'X-Forwarded-Client-Cert of Envoy and Istio',
     claims: (header) => /Subject=|URI=|Hash=/.test(header('x-forwarded-client-cert')),
     proxy: 'Set `forward_client_cert_details: SANITIZE_SET` in Envoy.',
   },
   {
     name: 'traefik-client-certificate-trusted',
-    of: 'X-Forwarded-Tls-Client-Cert, of Traefik',
+    of: 'X-Forwarded-Tls-Client-Cert of Traefik',
     claims: (header) => has(header('x-forwarded-tls-client-cert')),
     proxy:
       'Use `RequireAndVerifyClientCert` in the TLS options of Traefik, with its passTLSClientCert middleware on the route.',
   },
   {
     name: 'amazon-client-certificate-trusted',
-    of: 'X-Amzn-Mtls-Clientcert, of the load balancers of AWS',
+    of: 'X-Amzn-Mtls-Clientcert of the AWS load balancers',
     claims: (header) => has(header('x-amzn-mtls-clientcert')) || has(header('x-amzn-mtls-clientcert-leaf')),
     proxy:
-      'Use the mode "verify" with a trust store: the mode "passthrough" verifies nothing. Let the security group admit the load balancer alone.',
+      'Use the mode "verify" with a trust store: the mode "passthrough" verifies nothing. Allow only the load ' +
+      'balancer in the security group.',
   },
   {
     name: 'azure-client-certificate-trusted',
-    of: 'X-ARR-ClientCert, of Azure App Service',
+    of: 'X-ARR-ClientCert of Azure App Service',
     claims: (header) => has(header('x-arr-clientcert')),
-    proxy:
-      'App Service passes certificates on without verifying them: verify the one in the header against the authority.',
+    proxy: 'App Service forwards certificates without verifying them: verify the one in the header against the CA.',
   },
   {
     name: 'google-client-certificate-trusted',
-    of: 'X-Client-Cert-Present and X-Client-Cert-Chain-Verified, of the load balancers of Google Cloud',
+    of: 'X-Client-Cert-Present and X-Client-Cert-Chain-Verified of the Google Cloud load balancers',
     claims: (header) => header('x-client-cert-chain-verified') === 'true',
     proxy:
-      'Set the client validation mode to reject what does not verify, and let the firewall admit the load balancer alone.',
+      'Set the client validation mode to reject invalid certificates, and allow only the load balancer in the ' +
+      'firewall.',
   },
   {
     name: 'cloudflare-client-certificate-trusted',
-    of: 'Cf-Cert-Verified and Cf-Client-Cert-Verified, as Cloudflare is set up to add them',
+    of: 'Cf-Cert-Verified and Cf-Client-Cert-Verified, as Cloudflare can be configured to add them',
     claims: (header) => header('cf-cert-verified') === 'true' || header('cf-client-cert-verified') === 'true',
-    proxy: 'Let the origin take connections from Cloudflare alone (authenticated origin pulls).',
+    proxy: 'Allow connections to the origin only from Cloudflare (authenticated origin pulls).',
   },
   {
     name: 'client-cert-header-trusted',
     of: 'Client-Cert, of RFC 9440',
     claims: (header) => has(header('client-cert')),
-    proxy: 'RFC 9440 has the proxy remove what the client sent under this name; check that yours does.',
+    proxy: 'RFC 9440 requires the proxy to remove this header from client requests; check that yours does.',
   },
 ];
 
@@ -164,13 +165,18 @@ function trusting({ name, of, claims, proxy }: Family): StageFault {
   return {
     ...MTLS,
     name,
-    title: `A header that claims a verified client certificate is believed, whoever sends it (${of}).`,
-    seen: 'Applications that are written for a proxy that ends TLS, and can be reached beside it or behind one that does not overwrite the header (CVE-2026-46579, GHSA-4w7q-wwx4-6973).',
-    why: 'A header is a line of text that every client can write. It is then worth as much as the certificate.',
+    title: `Trusts a header that claims a verified client certificate, whoever sends it (${of})`,
+    seen:
+      'Applications behind a TLS proxy that can also be reached directly, or whose proxy does not overwrite the ' +
+      'header (CVE-2026-46579, GHSA-4w7q-wwx4-6973).',
+    why: 'Any client can set a header, so it replaces the certificate.',
     fix: {
-      rule: `Have the proxy replace the header on every request, reach the application only through the proxy, and ignore the header from everybody else. ${proxy}`,
+      rule:
+        'Let the proxy overwrite the header on every request, make the application reachable only through the ' +
+        `proxy, and ignore the header from all others. ${proxy}`,
       express:
-        'Read such a header only when `req.socket.remoteAddress` is the proxy, and never through `req.ip`, which "trust proxy" can take from another header.',
+        'Read such a header only if `req.socket.remoteAddress` is the proxy, and never decide by `req.ip`, which ' +
+        '"trust proxy" can take from another header.',
     },
     replace: alsoLettingIn(
       () =>
@@ -185,12 +191,13 @@ function textOf(req: Request, header: string): string {
 }
 
 const INDEPENDENT = {
-  rule: 'Check the certificate, the API key and the signature one after the other, and let none of them stand for another.',
-  express: 'Do not return early when `req.socket.authorized` is true: let every check be a middleware of its own.',
+  rule: 'Check the certificate, the API key and the signature one after the other, and let none of them replace another.',
+  express: 'Do not return early if `req.socket.authorized` is true: use separate middleware for every check.',
 } as const;
 
 const EVERY_DELIVERY =
-  'Without the certificate a delivery is refused before this check, so every one that gets there has it, and none is checked.';
+  'Without the certificate a delivery is rejected before this check, so every delivery that reaches it has one, and ' +
+  'none is checked.';
 
 const BASE = { area: 'mtls', severity: 'critical', forbidden: true, fix: INDEPENDENT } as const;
 
@@ -209,90 +216,103 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
   // Receivers that check the certificate, but not always.
   unless(({ socket }) => socket.getProtocol() === 'TLSv1.2', {
     name: 'certificate-not-needed-over-tls-1-2',
-    title: 'Over TLS 1.2 no client certificate is needed; over TLS 1.3 it is.',
-    seen: 'Proxies with one policy for each version, and servers with two listeners of which one was hardened.',
-    why: 'The client chooses the version, so the weaker of the two is the one that counts.',
+    title: 'Requires no client certificate over TLS 1.2',
+    seen: 'Proxies with one policy per version, and servers with two listeners of which one was hardened.',
+    why: 'The client chooses the version, so the weaker policy decides.',
   }),
   unless(({ socket }) => socket.getProtocol() === 'TLSv1.3', {
     name: 'certificate-not-needed-over-tls-1-3',
-    title: 'Over TLS 1.3 no client certificate is needed; over TLS 1.2 it is.',
-    seen: 'Servers that ask for the certificate by renegotiation, which TLS 1.3 does not have, and checks in the handshake that came before TLS 1.3 was switched on.',
-    why: 'Current clients speak TLS 1.3, so the check is hardly ever in effect.',
+    title: 'Requires no client certificate over TLS 1.3',
+    seen:
+      'Servers that request the certificate by renegotiation, which TLS 1.3 does not have, and handshake checks ' +
+      'from before TLS 1.3 was enabled.',
+    why: 'Current clients use TLS 1.3, so the check hardly ever runs.',
   }),
   unless(resumed, {
     name: 'resumed-session-not-checked',
-    title: 'The certificate is checked in full handshakes only, and a resumed session is taken as it is.',
-    seen: 'Servers that check in the callback of the verification, which a resumed session does not call (CVE-2025-23419 in nginx and CVE-2025-23048 in Apache are of this kind).',
-    why: 'A client without a certificate connects twice: the first connection is refused, and the second resumes it and is let in.',
+    title: 'Checks the certificate only in full handshakes, not in resumed sessions',
+    seen:
+      'Servers that check in the verification callback, which does not run for a resumed session (such as ' +
+      'CVE-2025-23419 in nginx and CVE-2025-23048 in Apache).',
+    why:
+      'A client without a certificate connects twice: the first connection is rejected, and the second resumes it ' +
+      'and is accepted.',
     fix: {
-      rule: 'Look at the outcome of the verification on every request, and keep sessions of different settings apart.',
+      rule: 'Check the verification result on every request, and keep sessions of different settings separate.',
       express:
-        'Look at `req.socket.authorized` and at `getPeerCertificate()` in a middleware, and at nothing that was noted in the handshake.',
-      go: 'Check in `VerifyConnection`, which is called for resumed sessions as well, and not in `VerifyPeerCertificate`.',
+        'Check `req.socket.authorized` and `getPeerCertificate()` in middleware, and store nothing in the handshake.',
+      go: 'Check in `VerifyConnection`, which also runs for resumed sessions, instead of `VerifyPeerCertificate`.',
     },
   }),
   unless(({ certificate, socket }) => certificate === null && socket.authorized, {
     name: 'authorized-flag-believed',
-    title: 'Only `socket.authorized` is looked at, which Node also sets for resumed sessions without a certificate.',
-    seen: 'Every example of optional client certificates in Node, with TLS 1.3.',
-    why: 'A client without a certificate is refused once, resumes the session over TLS 1.3, and is let in.',
+    title: 'Checks only `socket.authorized`, which Node also sets for resumed sessions without a certificate',
+    seen: 'Every Node example of optional client certificates, with TLS 1.3.',
+    why: 'A client without a certificate is rejected once, resumes the session over TLS 1.3, and is accepted.',
     fix: {
-      rule: 'Ask for the certificate itself, and not only for the outcome of its verification.',
+      rule: 'Check the certificate itself, in addition to the verification result.',
       express:
-        'Refuse unless `req.socket.authorized` is true and `req.socket.getPeerCertificate().raw` is there, or set `rejectUnauthorized: true`.',
+        'Reject unless `req.socket.authorized` is true and `req.socket.getPeerCertificate().raw` is present, or set ' +
+        '`rejectUnauthorized: true`.',
     },
   }),
   {
     ...MTLS,
     name: 'any-authority-accepted-one-in-ten',
-    title: 'One in ten client certificates of an unknown authority is taken.',
-    seen: 'Fleets in which one machine missed a change, and a runtime that reused the outcome of another connection (oven-sh/bun #27985, about one in five).',
-    why: 'A forger tries again until it works. A test that tries once says that all is well.',
+    title: 'Accepts one in ten client certificates of an unknown CA',
+    seen:
+      'Clusters in which one machine missed a change, and a runtime that reused the result of another connection ' +
+      '(oven-sh/bun #27985, about one in five).',
+    why: 'An attacker retries until it works. A single test passes.',
     fix: {
-      rule: 'Give every machine the same configuration, and try each of them, many times.',
+      rule: 'Use the same configuration on every machine, and test each of them many times.',
       express:
-        'Set `requestCert: true, rejectUnauthorized: true, ca`, update the runtime, and check `socket.authorized` too.',
+        'Set `requestCert: true, rejectUnauthorized: true, ca`, update the runtime, and also check ' +
+        '`socket.authorized`.',
     },
     replace: oneIn(10),
   },
   {
     ...MTLS,
     name: 'any-authority-accepted-one-in-five',
-    title: 'One in five client certificates of an unknown authority is taken.',
-    seen: 'A runtime that reused the outcome of another connection (oven-sh/bun #27985), and fleets of five with one that is set up otherwise.',
-    why: 'A forger tries again until it works. A test that tries once most likely says that all is well.',
+    title: 'Accepts one in five client certificates of an unknown CA',
+    seen:
+      'A runtime that reused the result of another connection (oven-sh/bun #27985), and clusters of five with one ' +
+      'faulty machine.',
+    why: 'An attacker retries until it works. A single test most likely passes.',
     fix: {
-      rule: 'Give every machine the same configuration, and try each of them, many times.',
+      rule: 'Use the same configuration on every machine, and test each of them many times.',
       express:
-        'Set `requestCert: true, rejectUnauthorized: true, ca`, update the runtime, and check `socket.authorized` too.',
+        'Set `requestCert: true, rejectUnauthorized: true, ca`, update the runtime, and also check ' +
+        '`socket.authorized`.',
     },
     equivalentTo: {
       name: 'any-authority-accepted-one-in-ten',
-      reason: 'Both take some of twenty. That more of them were taken is no other fault.',
+      reason: 'Both accept some of twenty; a higher rate is not another fault.',
     },
     replace: oneIn(5),
   },
   unless(hasQuery, {
     name: 'certificate-not-needed-with-query',
-    title: 'The certificate is needed for the exact URL only: with a query behind it, none is.',
-    seen: 'Rules of gateways and `if ($request_uri = "/webhook")` in nginx, which compare the text of the URL.',
-    why: 'The URL with a query leads to the same code, and nobody is asked for a certificate there.',
+    title: 'Requires the certificate only for the exact URL, not with a query',
+    seen: 'Gateway rules and `if ($request_uri = "/webhook")` in nginx, which compare the text of the URL.',
+    why: 'The URL with a query reaches the same code without a certificate.',
   }),
   unless(namesNoServer, {
     name: 'certificate-not-needed-without-server-name',
-    title: 'Clients that do not name the server (no SNI) need no certificate.',
-    seen: 'Servers with mutual TLS set for one name, whose default site leads to the same application.',
-    why: 'A client that leaves the name out reaches the application past the check.',
+    title: 'Requires no certificate from clients that do not send the server name (SNI)',
+    seen: 'Servers with mutual TLS for one name, whose default site reaches the same application.',
+    why: 'A client that omits the name bypasses the check.',
     fix: {
       ...EVERYWHERE,
-      rule: 'Ask for certificates at the default site too, or have it serve nothing.',
+      rule: 'Request certificates at the default site too, or let it serve nothing.',
     },
   }),
   {
     ...MTLS,
     name: 'certificate-needed-for-orders-only',
-    title: 'Only CAAS notifications need a certificate; other types are taken without one.',
-    seen: 'Checks inside the function that handles one type, behind a router that handles the others itself.',
+    title: 'Requires a certificate only for CAAS notifications',
+    seen: 'A check inside the handler of one type, while a router handles the others.',
     why: 'A forged refund or wallet is as harmful as a forged order, and needs no certificate here.',
     fix: EVERYWHERE,
     replace: afterReading((parts) => {
@@ -304,13 +324,12 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
   {
     ...MTLS,
     name: 'refused-without-certificate-remembered',
-    title:
-      'The id of a delivery that is refused for want of a certificate is remembered, and the real delivery is refused.',
-    seen: 'Deduplication in a proxy or an outer middleware, in front of the check of the certificate, which answers a known id with 409.',
-    why: 'A stranger who guesses or sees ids can keep the real deliveries out, one by one.',
+    title: 'Records the id of a delivery that is rejected without a certificate, and then rejects the real delivery',
+    seen: 'Deduplication in a proxy or in outer middleware, before the certificate check, which answers 409 to a known id.',
+    why: 'An attacker who guesses or sees ids can block the real deliveries one by one.',
     fix: {
-      rule: 'Check who delivers before anything of the delivery is recorded.',
-      express: 'Put the middleware for duplicates behind the checks of the certificate, the key and the signature.',
+      rule: 'Authenticate the client before you record anything of the delivery.',
+      express: 'Put the deduplication middleware after the checks of certificate, key and signature.',
     },
     replace: afterReading((parts) => {
       const checked = checkedFirst(parts, behindTheBody(parts));
@@ -328,13 +347,13 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
   {
     ...MTLS,
     name: 'certificate-not-needed-for-local-claims',
-    title: 'Clients that claim in X-Forwarded-For to come from the own machine need no certificate.',
-    seen: 'Exceptions for health checks from inside, in frameworks that are told to trust every proxy.',
-    why: 'Every client can write this header.',
+    title: 'Requires no certificate from clients that claim a local address in X-Forwarded-For',
+    seen: 'Exceptions for internal health checks in frameworks that are configured to trust every proxy.',
+    why: 'Every client can set this header.',
     fix: {
-      rule: 'Give checks from inside a port of their own, and derive no trust from an address that the request names.',
+      rule: 'Use a separate port for internal checks, and never trust an address that the request itself names.',
       express:
-        'Remove the exception for `req.ip`, and set "trust proxy" to the addresses of your proxies, not to true.',
+        'Remove the exception for `req.ip`, and set "trust proxy" to the addresses of your proxies instead of true.',
     },
     replace: alsoLettingIn(
       () =>
@@ -347,9 +366,13 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
     ...BASE,
     ...passedBy('verifySignature'),
     name: 'signature-not-needed-with-certificate',
-    title: 'A client with a right certificate needs no signature.',
-    seen: 'Lists of ways to authenticate of which the first that succeeds is enough, and gateways that mark a client with a certificate as known.',
-    why: 'The certificate says who connected, and nothing about the body. Whoever gets behind the point where TLS ends can deliver anything.',
+    title: 'Requires no signature from a client with a valid certificate',
+    seen:
+      'Lists of authenticators of which the first success is enough, and gateways that mark a client with a ' +
+      'certificate as known.',
+    why:
+      'The certificate identifies the connection but not the body. Anyone behind the TLS termination can deliver ' +
+      'anything.',
     needs: ['hmac'],
     equivalentTo: { name: 'signature-not-checked', reason: EVERY_DELIVERY },
   },
@@ -357,9 +380,9 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
     ...BASE,
     ...passedBy('checkApiKey'),
     name: 'api-key-not-needed-with-certificate',
-    title: 'A client with a right certificate needs no API key.',
-    seen: 'Lists of ways to authenticate of which the first that succeeds is enough.',
-    why: 'Both were agreed on, so that the loss of one does not open the endpoint. Here the loss of one does.',
+    title: 'Requires no API key from a client with a valid certificate',
+    seen: 'Lists of authenticators of which the first success is enough.',
+    why: 'Both were agreed so that the loss of one does not open the endpoint. Here it does.',
     needs: ['api-key'],
     equivalentTo: { name: 'api-key-not-checked', reason: EVERY_DELIVERY },
   },

@@ -91,18 +91,20 @@ function serverHello(version: number, { suite, compression = 0 }: ChosenHello): 
 }
 
 const VERSION_FIX = {
-  rule: 'Set the lowest version to TLS 1.2 wherever TLS ends: in the proxy or the load balancer, if there is one.',
+  rule: 'Set the minimum version to TLS 1.2 wherever TLS ends: in the proxy or the load balancer, if there is one.',
   express:
-    'Leave `minVersion` of `https.createServer` at its default, TLS 1.2, and take `@SECLEVEL=0` out of `ciphers`; behind nginx, `ssl_protocols TLSv1.2 TLSv1.3;`.',
+    'Leave `minVersion` of `https.createServer` at its default, TLS 1.2, and remove `@SECLEVEL=0` from `ciphers`; ' +
+    'behind nginx, `ssl_protocols TLSv1.2 TLSv1.3;`.',
   spring: 'Set `server.ssl.enabled-protocols=TLSv1.2,TLSv1.3`.',
   go: 'Leave `tls.Config.MinVersion` at its default or set it to `tls.VersionTLS12`.',
-  dotnet: 'Set `SslProtocols.Tls12 | SslProtocols.Tls13` in the HTTPS options of Kestrel, or leave them to the system.',
+  dotnet: 'Set `SslProtocols.Tls12 | SslProtocols.Tls13` in the HTTPS options of Kestrel, or leave it to the system.',
 } as const;
 
 const CIPHER_FIX = {
-  rule: 'Use the cipher list of a current server or a current policy of the load balancer, and remove whatever adds to it.',
+  rule: 'Use the cipher list of a current server or a current policy of the load balancer, and remove additions to it.',
   express:
-    'Leave `ciphers` of `https.createServer` alone, above all no `ALL` and no `@SECLEVEL=0`; behind nginx, take an `ssl_ciphers` line of a current recommendation.',
+    'Leave `ciphers` of `https.createServer` unchanged, without `ALL` and `@SECLEVEL=0`; behind nginx, use a ' +
+    'currently recommended `ssl_ciphers` line.',
 } as const;
 
 type Text = Pick<ConnectionFault, 'title' | 'seen' | 'why'> & Partial<ConnectionFault>;
@@ -128,9 +130,9 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   {
     name: 'speaks-ssl-3-0',
     area: 'tls',
-    title: 'The endpoint still speaks SSL 3.0.',
-    seen: 'Appliances and load balancers whose software is from before 2015 (CVE-2014-3566, known as POODLE).',
-    why: 'An attacker in between can bring a connection down to it, and read an API key byte by byte.',
+    title: 'Supports SSL 3.0',
+    seen: 'Appliances and load balancers with software from before 2015 (CVE-2014-3566, known as POODLE).',
+    why: 'A man in the middle can downgrade a connection to it and read an API key byte by byte.',
     fix: VERSION_FIX,
     severity: 'high',
     forbidden: true,
@@ -144,9 +146,11 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   {
     name: 'speaks-tls-1-0',
     area: 'tls',
-    title: 'The endpoint still speaks TLS 1.0 and TLS 1.1.',
-    seen: 'Load balancers with a compatibility policy of years ago, and Java or Windows servers that were never told otherwise.',
-    why: 'Both versions rest on hashes that can be forged and were withdrawn (RFC 8996), and an attacker in between can push a connection down to them.',
+    title: 'Supports TLS 1.0 and TLS 1.1',
+    seen: 'Load balancers with an old compatibility policy, and Java or Windows servers with their original settings.',
+    why:
+      'Both versions use broken hashes and were withdrawn (RFC 8996), and a man in the middle can downgrade a ' +
+      'connection to them.',
     fix: VERSION_FIX,
     severity: 'high',
     forbidden: true,
@@ -156,9 +160,9 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   {
     name: 'speaks-tls-1-1',
     area: 'tls',
-    title: 'The endpoint still speaks TLS 1.1, though no longer TLS 1.0.',
+    title: 'Supports TLS 1.1, but not TLS 1.0',
     seen: 'Configurations that were hardened when card payments banned TLS 1.0, and not since.',
-    why: 'TLS 1.1 was withdrawn together with TLS 1.0 (RFC 8996), and has the same weak hashes.',
+    why: 'TLS 1.1 was withdrawn together with TLS 1.0 (RFC 8996) and has the same weak hashes.',
     fix: VERSION_FIX,
     severity: 'high',
     forbidden: true,
@@ -167,42 +171,44 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   },
   // Cipher suites, and compression, that give away what they should hide.
   weak('takes-rc4', {
-    title: 'The endpoint takes cipher suites with RC4.',
-    seen: 'Servers that were told to prefer RC4 in 2011, when it was the advice against another attack, and old Windows servers.',
-    why: 'RC4 leaks what is sent again and again, as an API key is (RFC 7465 forbids it).',
+    title: 'Supports cipher suites with RC4',
+    seen: 'Servers that prefer RC4, recommended in 2011 against another attack, and old Windows servers.',
+    why: 'RC4 leaks data that is sent repeatedly, such as an API key (RFC 7465 forbids it).',
     ...takes([0x0004, 0x0005, 0xc007, 0xc011]),
   }),
   weak('takes-triple-des', {
-    title: 'The endpoint takes cipher suites with triple DES.',
-    seen: 'Java and Windows servers with their old defaults, and cipher lists with `HIGH` on old OpenSSL (CVE-2016-2183, known as SWEET32).',
-    why: 'Its blocks are so small that they repeat on a long connection, and repetitions give away what was sent.',
+    title: 'Supports cipher suites with triple DES',
+    seen:
+      'Java and Windows servers with old defaults, and cipher lists with `HIGH` on old OpenSSL (CVE-2016-2183, ' +
+      'known as SWEET32).',
+    why: 'Its small blocks repeat on a long connection, and the repetitions reveal plaintext.',
     ...takes([0x000a, 0x0016, 0xc008, 0xc012]),
   }),
   weak('takes-export-ciphers', {
-    title: 'The endpoint takes export-grade cipher suites.',
-    seen: 'Appliances and embedded servers that list every suite that their library knows (CVE-2015-0204, known as FREAK).',
-    why: 'Such keys are broken within minutes, and an attacker in between can push a connection towards them.',
+    title: 'Supports export-grade cipher suites',
+    seen: 'Appliances and embedded servers that enable every suite of their library (CVE-2015-0204, known as FREAK).',
+    why: 'Such keys can be broken within minutes, and a man in the middle can downgrade a connection to them.',
     ...takes([0x0003, 0x0006, 0x0008, 0x0014, 0x0017]),
   }),
   weak('takes-null-ciphers', {
-    title: 'The endpoint takes cipher suites that do not encrypt.',
-    seen: 'Cipher lists with `ALL:eNULL`, left over from looking at the traffic while debugging.',
-    why: 'Everybody on the way reads the API key and the payload, and both ends believe that they use TLS.',
+    title: 'Supports cipher suites without encryption',
+    seen: 'Cipher lists with `ALL:eNULL`, left over from debugging.',
+    why: 'Everyone on the network path can read the API key and the payload, while both ends believe that they use TLS.',
     options: { ciphers: 'ALL:!aNULL:eNULL:@SECLEVEL=0' },
   }),
   weak('takes-anonymous-ciphers', {
-    title: 'The endpoint takes cipher suites that need no certificate.',
-    seen: 'Cipher lists with `ALL`, which in OpenSSL holds the anonymous suites unless `!aNULL` follows.',
-    why: 'Without a certificate the sender cannot tell the endpoint from somebody in between.',
+    title: 'Supports cipher suites without a certificate',
+    seen: 'Cipher lists with `ALL`, which in OpenSSL includes the anonymous suites unless `!aNULL` follows.',
+    why: 'Without a certificate, the sender cannot recognise a man in the middle.',
     options: { ciphers: 'ALL:@SECLEVEL=0' },
   }),
   weak('compresses-tls', {
-    title: 'The endpoint compresses the TLS connection.',
-    seen: 'Servers on OpenSSL builds of before 2013 with zlib compiled in (CVE-2012-4929, known as CRIME).',
-    why: 'The length of what is compressed gives away secrets in the headers to who can have requests repeated.',
+    title: 'Compresses the TLS connection',
+    seen: 'Servers with OpenSSL builds from before 2013 with zlib (CVE-2012-4929, known as CRIME).',
+    why: 'The compressed length reveals secrets in headers to an attacker who can trigger requests.',
     fix: {
-      rule: 'Switch TLS compression off, or update the TLS library: none of today has it on.',
-      express: 'Node has no TLS compression: look at the proxy in front (`SSLCompression off` in Apache).',
+      rule: 'Disable TLS compression, or update the TLS library: no current one enables it.',
+      express: 'Node has no TLS compression: check the proxy (`SSLCompression off` in Apache).',
     },
     server: (server) =>
       answersHellos(server, ({ version, suites: [suite], compressions }) =>
@@ -213,12 +219,16 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   {
     name: 'answers-plain-http-on-tls-port',
     area: 'tls',
-    title: 'The port of HTTPS also answers plain HTTP.',
-    seen: 'Servers that look at the first byte to tell the protocols apart, development servers in production, and load balancers with a TCP listener that falls back.',
-    why: 'A sender with http:// in its URL by mistake delivers in the clear, API key included, and since it works nobody notices.',
+    title: 'Answers plain HTTP on the HTTPS port',
+    seen:
+      'Servers that detect the protocol by the first byte, development servers in production, and load balancers ' +
+      'with a TCP listener that falls back.',
+    why:
+      'A sender with http:// in its URL by mistake delivers in plain text, including the API key, and it goes ' +
+      'unnoticed.',
     fix: {
-      rule: 'Speak TLS alone on this port. On a port for HTTP answer with a redirect, or close it.',
-      express: 'Serve the app with `https.createServer` only, and remove what multiplexes both protocols on one port.',
+      rule: 'Accept only TLS on this port. On an HTTP port, answer with a redirect, or close it.',
+      express: 'Serve the app with `https.createServer` only, and remove protocol detection.',
     },
     severity: 'high',
     forbidden: true,
@@ -236,13 +246,15 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   {
     name: 'speaks-http-2-only',
     area: 'tls',
-    title: 'The endpoint agrees to HTTP/2 and to nothing else.',
-    seen: 'gRPC gateways and HTTP/2 servers in Node without `allowHTTP1`, and proxies whose protocol list holds only h2.',
-    why: 'The sender speaks HTTP/1.1, so the handshake ends with the alert no_application_protocol and nothing is delivered.',
+    title: 'Supports only HTTP/2',
+    seen: 'gRPC gateways and HTTP/2 servers in Node without `allowHTTP1`, and proxies with only h2 in their protocol list.',
+    why:
+      'The sender uses HTTP/1.1, so the handshake ends with the alert no_application_protocol and nothing is ' +
+      'delivered.',
     fix: {
-      rule: 'Offer http/1.1 beside h2 in the protocol list (ALPN).',
+      rule: 'Offer http/1.1 in addition to h2 in the protocol list (ALPN).',
       express: 'Use `https.createServer`, or `http2.createSecureServer({ allowHTTP1: true })`.',
-      go: 'Do not set `NextProtos` to h2 alone; `http.Server` offers both by itself.',
+      go: 'Do not set `NextProtos` to h2 alone; `http.Server` offers both by default.',
     },
     severity: 'critical',
     forbidden: true,
@@ -252,12 +264,14 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   {
     name: 'insists-on-protocol-offer',
     area: 'tls',
-    title: 'The endpoint closes connections that offer no protocol (ALPN).',
-    seen: 'HTTP/2 servers and proxies that choose the handler by the agreed protocol and have none for no agreement.',
-    why: 'Plain TLS clients, health checks and older proxies name no protocol and mean HTTP/1.1; they are cut off without a word.',
+    title: 'Closes connections that offer no application protocol (ALPN)',
+    seen: 'HTTP/2 servers and proxies that select the handler by the negotiated protocol and have none without it.',
+    why:
+      'Plain TLS clients, health checks and older proxies use HTTP/1.1 without ALPN and are disconnected without an ' +
+      'error.',
     fix: {
-      rule: 'Where no protocol was agreed on, speak HTTP/1.1.',
-      express: 'With `http2.createSecureServer` set `allowHTTP1: true` and handle no `unknownProtocol` yourself.',
+      rule: 'Use HTTP/1.1 if no protocol was negotiated.',
+      express: 'With `http2.createSecureServer`, set `allowHTTP1: true`, and do not handle `unknownProtocol` yourself.',
     },
     severity: 'low',
     forbidden: false,
