@@ -225,7 +225,9 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     forbidden: false,
     title: 'Checks the API key after parsing, so a malformed delivery without a key gets 400',
     seen: 'A global JSON parser before the authentication, which is the default of most frameworks.',
-    why: 'Unauthenticated clients reach the parser, can keep it busy, and learn from the answer how the endpoint works.',
+    why:
+      'Unauthenticated clients reach the parser, can keep it busy, and learn from the answer how the endpoint ' +
+      'works.',
     fix: {
       rule: 'Check the key from the headers, before the body is parsed.',
       express: 'Mount the key check before `express.json()`.',
@@ -351,7 +353,9 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     name: 'api-key-last-character-ignored',
     severity: 'medium',
     title: 'Does not compare the last character of the API key',
-    seen: 'Off-by-one loops, and keys read from a file whose trailing newline is removed by dropping the last character.',
+    seen:
+      'Off-by-one loops, and keys read from a file whose trailing newline is removed by dropping the last ' +
+      'character.',
     why: 'The comparison is not exact, and it is hand-written instead of a library function.',
     fix: WHOLE,
     replace: comparesKeys((given, key) => given.slice(0, key.length - 1) === key.slice(0, -1)),
@@ -396,7 +400,9 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     name: 'api-key-list-accepted',
     severity: 'medium',
     title: 'Reads the header as a list and accepts any entry that is the API key',
-    seen: 'Frameworks that join repeated headers with commas, and code that splits at the comma and searches for a match.',
+    seen:
+      'Frameworks that join repeated headers with commas, and code that splits at the comma and searches for a ' +
+      'match.',
     why: 'One request can try thousands of keys and bypass limits on failed attempts.',
     fix: { ...WHOLE, rule: 'Treat the header as one value, and reject a delivery that contains it more than once.' },
     replace: comparesKeys((given, key) => given.split(',').some((one) => one.trim() === key)),
@@ -546,7 +552,9 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     ...CRITICAL,
     name: 'api-key-is-any-credential',
     title: 'Accepts the valid signature instead of the API key',
-    seen: 'Authentication layers that try every credential of a request against every check and require only one match.',
+    seen:
+      'Authentication layers that try every credential of a request against every check and require only one ' +
+      'match.',
     why: 'The two credentials are not independent: one is enough for both.',
     fix: {
       rule: 'Compare the key header with the stored key and nothing else.',

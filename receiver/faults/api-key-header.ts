@@ -106,7 +106,9 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     ...API_KEY,
     name: 'api-key-taken-from-cookie',
     title: 'Also takes the API key from a cookie',
-    seen: 'Session middleware that merges cookies into the credentials of a request, and admin pages that share the route.',
+    seen:
+      'Session middleware that merges cookies into the credentials of a request, and admin pages that share the ' +
+      'route.',
     why: 'Browsers attach cookies automatically: another website can then deliver on behalf of a user.',
     fix: HEADER_ONLY,
     replace: takenFrom((req) =>
@@ -183,7 +185,9 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     name: 'api-key-refused-with-403',
     title: 'Answers 403 instead of 401 to a wrong or missing API key',
     seen: 'API gateways, whose key check answers 403, and frameworks that answer 403 to anonymous users.',
-    why: 'The sender reports 401 as "wrong credentials" to the operator; 403 is just another failure, which it retries.',
+    why:
+      'The sender reports 401 as "wrong credentials" to the operator; 403 is just another failure, which it ' +
+      'retries.',
     fix: {
       rule: 'Answer 401 to wrong and to missing credentials.',
       express: 'Use `res.sendStatus(401)`. In a gateway, map the response for a missing key from 403 to 401.',
@@ -241,7 +245,9 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       'a moment later.',
     why: 'Anyone can stop the receiver with one request, without any credential.',
     fix: {
-      rule: 'Handle a missing header first, with 401, and make sure that every exception of a request leads to an answer.',
+      rule:
+        'Handle a missing header first, with 401, and make sure that every exception of a request leads to an ' +
+        'answer.',
       express: 'Return or await every promise of the handler; Express 5 forwards their rejections, Express 4 does not.',
     },
     replace: refusesKeys(({ res, given }, { crash }) => {
@@ -272,7 +278,9 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     ...API_KEY,
     name: 'api-key-refused-by-redirect',
     title: 'Redirects to a login page on a wrong or missing API key',
-    seen: 'Browser middleware in front of the route: session guards of Laravel, Django, Next and many admin frameworks.',
+    seen:
+      'Browser middleware in front of the route: session guards of Laravel, Django, Next and many admin ' +
+      'frameworks.',
     why:
       'A redirect is not a rejection: a client that follows it gets the login page with 200 and counts the delivery ' +
       'as accepted.',

@@ -70,7 +70,9 @@ const queue = {
 const POISONED = { area: 'delivery', forbidden: true } as const;
 
 const claimLast = {
-  rule: 'Look at the id only after key, signature and payload are validated, and record it together with the notification.',
+  rule:
+    'Look at the id only after key, signature and payload are validated, and record it together with the ' +
+    'notification.',
   express:
     'Move the deduplication behind the verification and the schema, into the transaction that stores the notification.',
   laravel: 'Put the idempotency middleware after the verification.',

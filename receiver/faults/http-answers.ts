@@ -118,7 +118,9 @@ export const httpAnswersFaults: readonly StageFault[] = [
       'every path with their start page, and login pages with status 200.',
     why: 'Forged deliveries look accepted, and so do valid ones that were never processed.',
     fix: {
-      rule: 'Answer 200 only after the credentials are checked and the notification is stored; otherwise 401, 400 or 405.',
+      rule:
+        'Answer 200 only after the credentials are checked and the notification is stored; otherwise 401, 400 or ' +
+        '405.',
       express: 'Search for a catch-all route or a static fallback before the webhook route.',
       laravel: 'Return the status of the failure: a caught exception must not lead to an empty 200.',
     },
@@ -218,7 +220,9 @@ export const httpAnswersFaults: readonly StageFault[] = [
     name: 'acknowledges-before-checking',
     severity: 'critical',
     title: 'Answers 200 to every POST at once and checks it afterwards',
-    seen: 'Low-code tools and queues that answer before your steps run, and the advice to answer quickly taken too far.',
+    seen:
+      'Low-code tools and queues that answer before your steps run, and the advice to answer quickly taken too ' +
+      'far.',
     why:
       'The sender never learns that its deliveries are rejected or lost, and never retries them. A wrong secret ' +
       'goes unnoticed.',
@@ -293,7 +297,9 @@ export const httpAnswersFaults: readonly StageFault[] = [
     seen:
       'Frameworks whose authentication is made for browsers: a cookie challenge, a session guard, an error handler ' +
       'that redirects.',
-    why: 'The sender does not see that its credentials are wrong. A client that follows the redirect gets a page with 200.',
+    why:
+      'The sender does not see that its credentials are wrong. A client that follows the redirect gets a page ' +
+      'with 200.',
     fix: {
       rule: 'Answer 401 yourself instead of leaving it to the error handling for pages.',
       express: 'Use `res.sendStatus(401)` in the check instead of `next(error)` with an error handler for pages.',
@@ -306,7 +312,9 @@ export const httpAnswersFaults: readonly StageFault[] = [
     ...REFUSAL,
     name: 'refuses-by-hanging-up',
     title: 'Closes the connection without an answer on an invalid or missing signature',
-    seen: 'Handlers that destroy the socket "to save resources", proxies that drop requests (444 in nginx), and workers that end with an exception below the server.',
+    seen:
+      'Handlers that destroy the socket "to save resources", proxies that drop requests (444 in nginx), and ' +
+      'workers that end with an exception below the server.',
     why: 'The sender sees a network problem instead of wrong credentials, and retries for hours.',
     fix: {
       rule: 'Make sure that every path through the handler answers: 401 for wrong credentials.',
@@ -342,7 +350,9 @@ export const httpAnswersFaults: readonly StageFault[] = [
     ...STATUS,
     name: 'refused-body-left-on-connection',
     title: 'Leaves the large body of a rejected delivery unread and answers 400 to the next request on the connection',
-    seen: 'Servers that answer early and keep the connection open: they parse the rest of the body as the next request.',
+    seen:
+      'Servers that answer early and keep the connection open: they parse the rest of the body as the next ' +
+      'request.',
     why: 'One rejected delivery makes a valid one fail, which looks like invalid HTTP in the log of the receiver.',
     fix: DRAIN,
     stage: 'accept',

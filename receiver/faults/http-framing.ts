@@ -274,7 +274,9 @@ export const httpFramingFaults: readonly Fault[] = [
     seen: 'Code that concatenates protocol, Host and target and parses the result as a URL.',
     why: 'Scanners for open proxies send it every day, and each request logs an exception.',
     fix: {
-      rule: 'Take the path from the framework. If you parse the target yourself, pass it with a base URL to the parser.',
+      rule:
+        'Take the path from the framework. If you parse the target yourself, pass it with a base URL to the ' +
+        'parser.',
       express: 'Use `req.path`, or `new URL(req.url, "http://localhost")`.',
     },
     severity: 'low',

@@ -145,7 +145,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
     ...CONTENT_TYPE,
     name: 'content-type-missing-throws',
     title: 'Answers 500 to a delivery without Content-Type',
-    seen: '`req.headers["content-type"].includes("json")`, and body parsers that leave the body undefined for the code that hashes it.',
+    seen:
+      '`req.headers["content-type"].includes("json")`, and body parsers that leave the body undefined for the ' +
+      'code that hashes it.',
     why:
       'A malformed delivery must not cause an exception: the sender takes 500 for an outage, and anyone can fill ' +
       'the log.',
@@ -316,7 +318,8 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: {
       rule: 'Allow at least 8 kB for one header and 16 kB for all of them.',
       express:
-        'Leave `maxHeaderSize` of `http.createServer` at its default of 16 kB. In nginx, see `large_client_header_buffers`.',
+        'Leave `maxHeaderSize` of `http.createServer` at its default of 16 kB. In nginx, see ' +
+        '`large_client_header_buffers`.',
       spring: 'Set `server.max-http-request-header-size` to 16KB.',
     },
     stage: 'accept',

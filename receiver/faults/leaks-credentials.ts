@@ -202,7 +202,9 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
       refusingKey(({ presented, req }) =>
         presented === undefined
           ? {
-              body: `<h1>Undefined header</h1><table>${environment(parts.config)}</table><p>${req.method} ${req.path}</p>`,
+              body:
+                `<h1>Undefined header</h1><table>${environment(parts.config)}</table><p>${req.method} ` +
+                `${req.path}</p>`,
             }
           : null,
       )(parts),
@@ -279,7 +281,9 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     ...CREDENTIALS,
     name: 'echoes-headers-of-accepted-deliveries',
     title: 'Answers an accepted delivery with the received request, including its headers',
-    seen: 'Request bins, echo templates of serverless platforms, and `res.json({ received: { headers, body } })` from the first day.',
+    seen:
+      'Request bins, echo templates of serverless platforms, and `res.json({ received: { headers, body } })` from ' +
+      'the first day.',
     why: KEY_TRAVELS,
     fix: { ...NO_ECHO, rule: 'Answer 200 with an empty body or a fixed word.' },
     severity: 'high',
@@ -353,7 +357,9 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     ...SIGNATURE_SHOWN,
     name: 'expected-signature-as-bytes',
     title: 'Answers a malformed signature with an error object that contains the expected bytes as numbers',
-    seen: 'assert.deepStrictEqual on two buffers, whose error has the properties actual and expected, and handlers that send errors as JSON.',
+    seen:
+      'assert.deepStrictEqual on two buffers, whose error has the properties actual and expected, and handlers ' +
+      'that send errors as JSON.',
     why: 'A list of numbers does not look like a signature, so reviews miss it; encoded as Base64, it is one.',
     fix: ONE_WORD,
     replace: refusingSignature(({ reason, presented, expected }) =>

@@ -140,7 +140,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: PRODUCTION,
     stage: 'accept',
     replace: showingInstead('accept', 405, () => ({
-      body: "<h1>Page not found</h1><p>You're seeing this error because you have <code>DEBUG = True</code> in your settings file.</p>",
+      body:
+        "<h1>Page not found</h1><p>You're seeing this error because you have <code>DEBUG = True</code> in your " +
+        'settings file.</p>',
       headers: { Allow: 'POST' },
     })),
   },

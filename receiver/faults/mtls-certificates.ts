@@ -92,8 +92,12 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
     ...MTLS,
     name: 'client-certificate-optional',
     title: 'Rejects an invalid client certificate but accepts a missing one',
-    seen: 'nginx `ssl_verify_client optional` without a check of `$ssl_client_verify`, Spring `client-auth=want`, and Go `VerifyClientCertIfGiven`.',
-    why: 'An attacker leaves the certificate out. Tests with an invalid certificate pass, so the gap is hard to notice.',
+    seen:
+      'nginx `ssl_verify_client optional` without a check of `$ssl_client_verify`, Spring `client-auth=want`, and ' +
+      'Go `VerifyClientCertIfGiven`.',
+    why:
+      'An attacker leaves the certificate out. Tests with an invalid certificate pass, so the gap is hard to ' +
+      'notice.',
     fix: VERIFY,
     replace: alsoLettingIn(
       () =>
@@ -268,8 +272,12 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
     ...MTLS,
     name: 'only-issuer-certificate-compared',
     title: 'Compares the fingerprint of the issuer certificate and checks nothing else',
-    seen: 'Code that follows `issuerCertificate` and compares its fingerprint with a constant, without dates and purpose.',
-    why: 'Every certificate that the CA has issued passes: those of other clients, of servers, expired or not valid yet.',
+    seen:
+      'Code that follows `issuerCertificate` and compares its fingerprint with a constant, without dates and ' +
+      'purpose.',
+    why:
+      'Every certificate that the CA has issued passes: those of other clients, of servers, expired or not valid ' +
+      'yet.',
     fix: AFTER,
     replace: alsoLettingIn((parts) => {
       const fingerprint = authorityOf(parts)?.fingerprint256;

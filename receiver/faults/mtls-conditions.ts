@@ -9,7 +9,8 @@ import { alsoLettingIn, type Client, dealing, isOfNobody, type LetsIn, MTLS } fr
 const EVERYWHERE = {
   rule: 'Check the certificate unconditionally, before anything of the request is read, where every delivery passes.',
   express:
-    'Set `requestCert: true, rejectUnauthorized: true` for the whole server, or check `req.socket.authorized` in the first middleware.',
+    'Set `requestCert: true, rejectUnauthorized: true` for the whole server, or check `req.socket.authorized` ' +
+    'in the first middleware.',
 } as const;
 
 /** Lets pass what a condition on the client or the request says, whatever the certificate. */
@@ -123,7 +124,8 @@ const FAMILIES: readonly Family[] = [
     of: 'X-Forwarded-Tls-Client-Cert of Traefik',
     claims: (header) => has(header('x-forwarded-tls-client-cert')),
     proxy:
-      'Use `RequireAndVerifyClientCert` in the TLS options of Traefik, with its passTLSClientCert middleware on the route.',
+      'Use `RequireAndVerifyClientCert` in the TLS options of Traefik, with its passTLSClientCert middleware on ' +
+      'the route.',
   },
   {
     name: 'amazon-client-certificate-trusted',
@@ -191,7 +193,9 @@ function textOf(req: Request, header: string): string {
 }
 
 const INDEPENDENT = {
-  rule: 'Check the certificate, the API key and the signature one after the other, and let none of them replace another.',
+  rule:
+    'Check the certificate, the API key and the signature one after the other, and let none of them replace ' +
+    'another.',
   express: 'Do not return early if `req.socket.authorized` is true: use separate middleware for every check.',
 } as const;
 
@@ -325,7 +329,9 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
     ...MTLS,
     name: 'refused-without-certificate-remembered',
     title: 'Records the id of a delivery that is rejected without a certificate, and then rejects the real delivery',
-    seen: 'Deduplication in a proxy or in outer middleware, before the certificate check, which answers 409 to a known id.',
+    seen:
+      'Deduplication in a proxy or in outer middleware, before the certificate check, which answers 409 to a ' +
+      'known id.',
     why: 'An attacker who guesses or sees ids can block the real deliveries one by one.',
     fix: {
       rule: 'Authenticate the client before you record anything of the delivery.',

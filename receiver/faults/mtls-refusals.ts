@@ -35,7 +35,9 @@ export const mtlsRefusalsFaults: readonly StageFault[] = [
     ...MTLS,
     name: 'certificate-missing-ends-the-process',
     title: 'Ends the process on a connection without a client certificate',
-    seen: 'Listeners on `secureConnection` that read the subject of an empty certificate, where no framework catches the exception.',
+    seen:
+      'Listeners on `secureConnection` that read the subject of an empty certificate, where no framework catches ' +
+      'the exception.',
     why: 'Anyone who connects without a certificate, such as a scanner, stops the endpoint for everyone.',
     fix: HANDSHAKE,
     severity: 'high',

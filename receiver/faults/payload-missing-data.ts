@@ -343,7 +343,9 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     ...VALIDATION,
     name: 'fails-on-both-spellings',
     title: 'Crashes on a deposit with the hash under both spellings',
-    seen: 'Mappers with an alias that report a field that is set twice, and records with a constructor for either name.',
+    seen:
+      'Mappers with an alias that report a field that is set twice, and records with a constructor for either ' +
+      'name.',
     why: 'A sender that fixes a typo sends both names for a while, and then every deposit fails.',
     fix: bothSpellings,
     severity: 'medium',

@@ -6,7 +6,9 @@ import type { StageFault } from './fault.ts';
 const SHAPE = { area: 'payload', stage: 'validate', forbidden: true } as const;
 
 const validateFirst = {
-  rule: 'Validate the payload against a schema, from its root, before any code reads a field; answer 400 if it is invalid.',
+  rule:
+    'Validate the payload against a schema, from its root, before any code reads a field; answer 400 if it is ' +
+    'invalid.',
   express: 'Run `schema.safeParse(payload)` first, and answer 400 unless it succeeded.',
   spring: 'Bind to a class with validation, and map its exceptions to 400.',
   go: 'Unmarshal into a struct with pointers, and test them for nil.',

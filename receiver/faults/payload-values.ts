@@ -51,7 +51,8 @@ const readBoth = {
     'Read a number as epoch seconds and text as ISO 8601, with any number of fractional digits and with Z or an ' +
     'offset.',
   express:
-    "`const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when `Number.isNaN(time.getTime())`.",
+    "`const time = new Date(typeof at === 'number' ? at * 1000 : at)`, and answer 400 when " +
+    '`Number.isNaN(time.getTime())`.',
   django: 'Use `datetime.fromisoformat` (3.11 or later) for text and `fromtimestamp(at, tz=UTC)` for numbers.',
   spring: 'Map `at` to JsonNode, and use `Instant.ofEpochSecond` or `OffsetDateTime.parse` depending on its type.',
   go: 'Unmarshal `at` into json.RawMessage, and try an int64 before `time.RFC3339Nano`.',
@@ -114,7 +115,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
     name: 'uses-ids-as-file-names',
     title: 'Uses the id as a file name, which fails for ids that contain a path',
     seen: 'Small receivers that store deliveries as files.',
-    why: 'An external id decides where the file is written; an error about a missing directory is the harmless outcome.',
+    why:
+      'An external id decides where the file is written; an error about a missing directory is the harmless ' +
+      'outcome.',
     fix: {
       rule: 'Never build a path from an id; use its hash or a generated name.',
       express: "Name files by `createHash('sha256').update(id).digest('hex')`.",

@@ -138,7 +138,9 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     ...ARRIVAL,
     name: 'stalls-on-large-body',
     title: 'Never answers a validly signed body over 256 KiB',
-    seen: 'Large bodies that go to a second reader or a file, and code that waits for an end event that has already fired.',
+    seen:
+      'Large bodies that go to a second reader or a file, and code that waits for an end event that has already ' +
+      'fired.',
     why: 'The sender times out and retries, each time with the same result, while connections pile up.',
     fix: rawBytes('Read the body in one place, to its end, and pass the bytes to the check and the parser.'),
     stage: 'parse',
@@ -184,7 +186,9 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     ...CHARACTERS,
     name: 'decodes-body-as-latin-1',
     title: 'Decodes the body as Latin-1 and encodes it as UTF-8 for the HMAC',
-    seen: 'Code that reads requests in the default character set of its platform, and the "binary" or "latin1" encoding of Node.',
+    seen:
+      'Code that reads requests in the default character set of its platform, and the "binary" or "latin1" ' +
+      'encoding of Node.',
     why: 'Deliveries in plain ASCII pass. The first one with an accent or an emoji is rejected.',
     fix: rawBytes('Pass bytes to the HMAC function. If it requires text, decode and encode as UTF-8.'),
     replace: readingAs((body) => asUtf8(body.toString('latin1'))),
@@ -299,7 +303,9 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     ...CHARACTERS,
     name: 'counts-characters-as-bytes',
     title: 'Cuts the body after as many bytes as it has characters',
-    seen: 'Forwarders that set Content-Length to text.length, and buffers in C that are sized by a number of characters.',
+    seen:
+      'Forwarders that set Content-Length to text.length, and buffers in C that are sized by a number of ' +
+      'characters.',
     why: 'ASCII text passes. Each other character costs a byte at the end, and the rest neither verifies nor parses.',
     fix: rawBytes('Count bytes (Buffer.byteLength) wherever the body is copied or forwarded.'),
     replace: readingAs((body) => body.subarray(0, body.toString('utf8').length)),
@@ -308,7 +314,9 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     ...CHARACTERS,
     name: 'stops-at-zero-byte',
     title: 'Ends the body at the first zero byte, for the check and for the parser',
-    seen: 'C code that measures the body with strlen, and extensions or web server modules that pass it on as a C string.',
+    seen:
+      'C code that measures the body with strlen, and extensions or web server modules that pass it on as a C ' +
+      'string.',
     why: 'The signature does not cover anything after the zero byte, which another reader of the request may process.',
     fix: rawBytes(
       'Hash Content-Length bytes instead of reading up to a terminator; reject zero bytes as invalid JSON.',

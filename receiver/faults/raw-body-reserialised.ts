@@ -132,7 +132,9 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen:
       "Code adapted to one sender with separators=(',', ':') and ensure_ascii=False, and Jackson trees that are " +
       'written back.',
-    why: 'Sample deliveries pass. The first exponent, escape or space in the body makes a valid signature look invalid.',
+    why:
+      'Sample deliveries pass. The first exponent, escape or space in the body makes a valid signature look ' +
+      'invalid.',
     fix: rawBytes('Do not adapt the output of a JSON library to the sender: verify the bytes that arrived.'),
     replace: over(PYTHON_COMPACT),
   },
@@ -199,7 +201,9 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     name: 'verifies-dotnet-json',
     title: 'Verifies the signature over the output of System.Text.Json after parsing',
     seen: 'ASP.NET actions with a bound model or a JsonNode that is serialised for the check.',
-    why: 'The writer escapes all characters outside ASCII and some within it. The first accent or ampersand is rejected.',
+    why:
+      'The writer escapes all characters outside ASCII and some within it. The first accent or ampersand is ' +
+      'rejected.',
     fix: rawBytes('Read the body from Request.Body before model binding, and verify those bytes.'),
     replace: over(DOTNET),
   },
@@ -275,7 +279,9 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     name: 'verifies-minified-json',
     title: 'Removes whitespace between tokens before the verification',
     seen: 'Gateways, firewalls and CDNs that minify JSON on its way to the handler.',
-    why: 'Compact bodies pass, so it goes unnoticed. Every body with a space or line ending between tokens is rejected.',
+    why:
+      'Compact bodies pass, so it goes unnoticed. Every body with a space or line ending between tokens is ' +
+      'rejected.',
     fix: rawBytes('Disable body rewriting for this route, or verify before it.'),
     stage: 'readBody',
     replace: readingText((text) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, token?: string) => token ?? '')),
@@ -366,7 +372,9 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     ...SPELLING,
     name: 'reformats-numbers',
     title: 'Reformats numbers in the body before the verification',
-    seen: 'Gateways and JSON columns that keep the text but normalise numbers, and workarounds for 1.0 that became a rule.',
+    seen:
+      'Gateways and JSON columns that keep the text but normalise numbers, and workarounds for 1.0 that became a ' +
+      'rule.',
     why: 'Amounts such as 0.10 or 1.0 change their spelling, so only some valid deliveries are rejected.',
     fix: rawBytes('Verify before anything reads numbers; a regular expression for one spelling fails on the next.'),
     replace: readingText((text) => withNumbers(text, (source) => JSON.stringify(Number(source)))),

@@ -217,7 +217,8 @@ export const signatureComparisonFaults: readonly StageFault[] = [
       rule: 'Compare the lengths before the constant-time comparison, and answer 401 when they differ.',
       express: 'Write `if (a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`.',
       rails:
-        'Use `ActiveSupport::SecurityUtils.secure_compare`, which takes any length; `fixed_length_secure_compare` raises.',
+        'Use `ActiveSupport::SecurityUtils.secure_compare`, which takes any length; ' +
+        '`fixed_length_secure_compare` raises.',
       dotnet: '`CryptographicOperations.FixedTimeEquals` returns false for unequal lengths and needs no guard.',
     },
     severity: 'medium',
@@ -236,7 +237,8 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     fix: {
       rule: 'Compare the lengths before the constant-time comparison, and handle exceptions outside the framework.',
       express:
-        'Write `if (a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`, and verify inside the handler.',
+        'Write `if (a.length !== b.length || !timingSafeEqual(a, b)) return res.sendStatus(401)`, and verify ' +
+        'inside the handler.',
     },
     severity: 'critical',
     forbidden: true,

@@ -307,8 +307,12 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     ...SIGNATURE,
     name: 'falsy-signature-accepted',
     title: 'Accepts a delivery whose signature is missing or empty',
-    seen: 'JavaScript and PHP code with `if (signature && !valid)`, and verifiers that return true when the secret or the header is falsy.',
-    why: 'No secret is needed: an empty header passes like a missing one, even behind a gateway that requires the header.',
+    seen:
+      'JavaScript and PHP code with `if (signature && !valid)`, and verifiers that return true when the secret or ' +
+      'the header is falsy.',
+    why:
+      'No secret is needed: an empty header passes like a missing one, even behind a gateway that requires the ' +
+      'header.',
     fix: {
       rule: 'Decide only by the result of the check. A missing or empty value is an invalid one.',
       express: 'Write `if (!signature || !isValid(signature, req.body)) return res.sendStatus(401)`.',

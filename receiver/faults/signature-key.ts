@@ -71,7 +71,9 @@ export const signatureKeyFaults: readonly StageFault[] = [
     ...SIGNATURE,
     name: 'hmac-arguments-either-way',
     title: 'Also accepts an HMAC with secret and body swapped',
-    seen: 'Languages whose HMAC functions take key and message in different orders, and code that allows both to be safe.',
+    seen:
+      'Languages whose HMAC functions take key and message in different orders, and code that allows both to be ' +
+      'safe.',
     why: 'It accepts what no sender sends, and hides a mistake elsewhere.',
     fix: {
       rule: 'Look up the order of the arguments, and keep one call.',
@@ -120,7 +122,9 @@ export const signatureKeyFaults: readonly StageFault[] = [
     ...SIGNATURE,
     name: 'algorithm-by-prefix',
     title: 'Selects the algorithm by a prefix of the signature ("sha1=", "sha512=")',
-    seen: 'Code copied from a receiver for senders that write `algorithm=digest`, which passes the name on to the library.',
+    seen:
+      'Code copied from a receiver for senders that write `algorithm=digest`, which passes the name on to the ' +
+      'library.',
     why: 'The request chooses the algorithm, and another one that the library supports may be broken.',
     fix: {
       rule: 'Never take the name of an algorithm from a request.',
@@ -192,7 +196,9 @@ export const signatureKeyFaults: readonly StageFault[] = [
   alsoVerifying(() => ['secret', 'password'], {
     name: 'default-secret-accepted',
     title: 'Accepts a signature made with a well-known default ("secret" or "password")',
-    seen: 'Code with `process.env.WEBHOOK_SECRET || "secret"`; hard-coded fallbacks are among the most reported faults of this kind.',
+    seen:
+      'Code with `process.env.WEBHOOK_SECRET || "secret"`; hard-coded fallbacks are among the most reported ' +
+      'faults of this kind.',
     why: 'The fallback is in the source code, often in public, and in every list of common passwords.',
     fix: {
       rule: 'A missing secret is an error; it must not have a default.',

@@ -310,7 +310,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   trusting((req) => LOOPBACK.test(req.get('X-Real-IP') ?? '') || LOOPBACK.test(req.get('Forwarded') ?? ''), {
     name: 'trusts-real-ip',
     title: 'Does not verify requests that claim a local address in X-Real-IP or Forwarded',
-    seen: 'Libraries that read "the real address" from a list of headers, combined with an exception for local addresses.',
+    seen:
+      'Libraries that read "the real address" from a list of headers, combined with an exception for local ' +
+      'addresses.',
     why: 'Every client can set these headers, unless a proxy overwrites each of them.',
     fix: {
       rule: 'Verify local requests too, and never trust an address that the request itself names.',
@@ -478,7 +480,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     ...SIGNATURE,
     name: 'previous-body-verified',
     title: 'Also accepts the signature of the previous delivery on the same connection',
-    seen: 'A buffer or variable for the raw body that outlives its request, so the verification can see the previous one.',
+    seen:
+      'A buffer or variable for the raw body that outlives its request, so the verification can see the previous ' +
+      'one.',
     why:
       'An attacker who sends right after a real delivery, over a shared proxy connection, can reuse its signature ' +
       'for another body.',
@@ -502,7 +506,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     name: 'known-id-not-verified',
     title: 'Does not verify a delivery whose id was accepted before',
     seen: 'Deduplication by id before the verification, in receivers that expect repeated deliveries.',
-    why: 'Ids appear in logs and in answers of other systems. With a known id, anyone can overwrite the stored content.',
+    why:
+      'Ids appear in logs and in answers of other systems. With a known id, anyone can overwrite the stored ' +
+      'content.',
     fix: {
       rule: 'Verify first, then look at the id.',
       express: 'Move the deduplication behind the verification middleware.',

@@ -67,7 +67,9 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = [
     title: 'Serves a certificate with a host name only, while the URL contains an IP address',
     seen: 'Test installations and internal services registered by IP address with a certificate for the name.',
     why: 'The certificate has to list an address of the URL as an address; a name that resolves to it does not count.',
-    fix: 'Register the URL with the host name, or issue the certificate with the address as an alternative name of type IP.',
+    fix:
+      'Register the URL with the host name, or issue the certificate with the address as an alternative name of ' +
+      'type IP.',
     severity: 'critical',
     forbidden: true,
   }),
@@ -118,7 +120,9 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = [
   }),
   servesCertificate('serves-certificate-signed-by-no-authority', 'issuer-not-authority', {
     title: 'Serves a certificate signed by one that is not a CA',
-    seen: 'Home-made chains in which a server certificate signs others, and openssl commands without the CA extensions.',
+    seen:
+      'Home-made chains in which a server certificate signs others, and openssl commands without the CA ' +
+      'extensions.',
     why:
       'Clients must refuse it, or the owner of any site could issue certificates for every other. The tool that ' +
       'made it reports nothing.',

@@ -193,7 +193,9 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
   weak('takes-null-ciphers', {
     title: 'Supports cipher suites without encryption',
     seen: 'Cipher lists with `ALL:eNULL`, left over from debugging.',
-    why: 'Everyone on the network path can read the API key and the payload, while both ends believe that they use TLS.',
+    why:
+      'Everyone on the network path can read the API key and the payload, while both ends believe that they use ' +
+      'TLS.',
     options: { ciphers: 'ALL:!aNULL:eNULL:@SECLEVEL=0' },
   }),
   weak('takes-anonymous-ciphers', {
@@ -247,7 +249,9 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
     name: 'speaks-http-2-only',
     area: 'tls',
     title: 'Supports only HTTP/2',
-    seen: 'gRPC gateways and HTTP/2 servers in Node without `allowHTTP1`, and proxies with only h2 in their protocol list.',
+    seen:
+      'gRPC gateways and HTTP/2 servers in Node without `allowHTTP1`, and proxies with only h2 in their protocol ' +
+      'list.',
     why:
       'The sender uses HTTP/1.1, so the handshake ends with the alert no_application_protocol and nothing is ' +
       'delivered.',
