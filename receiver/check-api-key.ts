@@ -1,14 +1,14 @@
 /** The API key check as a pure function. Specification: API key header. */
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** Which of the keys matched, or why the delivery is refused. The reason is for the log, never for the answer. */
+/** Which of the keys matched, or why the delivery is rejected. The reason is for the log, never for the answer. */
 export type ApiKeyCheck =
   | { readonly ok: true; readonly keyIndex: number }
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' };
 
 /**
- * Compares the API key header with every key that is valid now (two during a rotation), whole and exactly. A repeated
- * header (an array) is refused. An empty key never matches, because an empty header counts as missing. Never throws.
+ * Compares the API key header with every key that is valid now (two during a rotation), completely and exactly. A repeated
+ * header (an array) is rejected. An empty key never matches, because an empty header counts as missing. Never throws.
  */
 export function checkApiKey(input: {
   readonly header: string | readonly string[] | undefined;
@@ -18,7 +18,7 @@ export function checkApiKey(input: {
   if (header === undefined || header === '') return { ok: false, reason: 'missing' };
   if (typeof header !== 'string') return { ok: false, reason: 'malformed' };
 
-  // Digests have the same length whatever the keys' lengths are: the comparison cannot throw and does not tell the length.
+  // Digests have equal lengths: the comparison cannot throw, and does not reveal the length of a key.
   const presented = sha256(header);
   let keyIndex = -1;
   for (const [index, key] of keys.entries()) {

@@ -1,8 +1,8 @@
-/** The check of client certificates as pure functions: on the connection itself, or as a declared proxy reports it. Specification: Mutual TLS. */
+/** The check of client certificates as pure functions: on the connection, or as reported by a declared proxy. Specification: Mutual TLS. */
 import { type BlockList, isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 
-/** Why a delivery is refused. For the log, never for the answer; `detail` says more where there is more to say. */
+/** Why a delivery is rejected. For the log, never for the answer; `detail` adds what is known beyond the reason. */
 export type ClientCertificateCheck =
   | { readonly ok: true }
   | {
@@ -11,26 +11,26 @@ export type ClientCertificateCheck =
       readonly detail?: string;
     };
 
-/** What `node:tls` says about the client of a connection: a `TLSSocket` of a server that asks for certificates has these. */
+/** What `node:tls` reports about the client: a `TLSSocket` of a server that requests certificates has these. */
 export interface ClientConnection {
   readonly authorized: boolean;
   /** From `socket.getPeerCertificate()`. An empty object when there is none, which its type does not say. */
   readonly certificate: Partial<Pick<PeerCertificate, 'raw' | 'subject' | 'subjectaltname'>>;
 }
 
-/** Characters of names that go into a log line. */
+/** Characters of certificate names in a log line. */
 const MAX_NAMES_LENGTH = 200;
 
 /**
- * Checks the client of a connection. `connection` is undefined when it is no TLS connection, and then nobody is let in. With
- * `allowed`, one of the certificate's names has to be in that list, exactly as it stands in the certificate. Never throws.
+ * Checks the client of a connection. `connection` is undefined for a connection without TLS, which never passes. With
+ * `allowed`, one of the certificate's names has to be in that list, exactly as in the certificate. Never throws.
  */
 export function checkClientCertificate(input: {
   readonly connection: ClientConnection | undefined;
   readonly allowed?: readonly string[] | undefined;
 }): ClientCertificateCheck {
   const { connection, allowed } = input;
-  // `authorized` alone does not do: Node sets it on a TLS 1.3 connection that resumes a session in which there was no certificate.
+  // `authorized` alone is not enough: Node sets it on a TLS 1.3 connection that resumes a session without a certificate.
   if (connection?.certificate.raw === undefined) return { ok: false, reason: 'missing' };
   if (connection.authorized !== true) return { ok: false, reason: 'untrusted' };
   if (allowed === undefined) return { ok: true };
@@ -40,21 +40,21 @@ export function checkClientCertificate(input: {
 }
 
 /**
- * Checks what a proxy in front reports about the client. The header counts only when the TCP connection comes from a declared proxy:
- * everyone else can write it too. A repeated header (an array) is refused, because one of the copies may be the client's own.
- * Never throws.
+ * Checks what a proxy in front reports about the client. The header counts only when the TCP connection comes from a declared
+ * proxy, because every other client can send it too. A repeated header (an array) is rejected: one of the copies may be the
+ * client's own. Never throws.
  */
 export function checkForwardedCertificate(input: {
-  /** The address of the other end of the TCP connection. */
+  /** The remote address of the TCP connection. */
   readonly peer: string | undefined;
   readonly proxies: BlockList;
   readonly header: string | readonly string[] | undefined;
-  /** What the proxy writes after it has verified a certificate. */
+  /** What the proxy sends after it has verified a certificate. */
   readonly value: string;
 }): ClientCertificateCheck {
   const { peer = '', proxies, header, value } = input;
   const family = isIP(peer);
-  // The list knows that ::ffff:192.0.2.1 is 192.0.2.1, which is how a server on :: sees it. It does not look at zones (fe80::1%eth0).
+  // The list treats ::ffff:192.0.2.1, which a server on :: sees, as 192.0.2.1. It ignores zones (fe80::1%eth0).
   if (family === 0 || peer.includes('%') || !proxies.check(peer, family === 4 ? 'ipv4' : 'ipv6')) {
     return { ok: false, reason: 'not-from-proxy', detail: peer };
   }
@@ -65,20 +65,51 @@ export function checkForwardedCertificate(input: {
 
 /** The common names and the subject alternative names, without their types. */
 function certificateNames({ subject, subjectaltname }: ClientConnection['certificate']): string[] {
-  return [...commonNames(subject), ...alternativeNames(subjectaltname ?? '')];
-}
-
-function commonNames(subject: PeerCertificate['subject'] | undefined): string[] {
   // An array when the subject has several, which its type does not say.
-  const names: string | string[] | undefined = subject?.CN;
-  return names === undefined ? [] : [names].flat();
+  const commonNames: string | string[] | undefined = subject?.CN;
+  return [...(commonNames === undefined ? [] : [commonNames].flat()), ...alternativeNames(subjectaltname ?? '')];
 }
 
-/** Reads `DNS:a.example, URI:"..."`. A name that could be taken for several is quoted as JSON, so it cannot pose as another one. */
+/** Reads `DNS:a.example, URI:"..."`. Node quotes ambiguous names as JSON, so that one name cannot pose as several. */
 function alternativeNames(text: string): string[] {
   const names: string[] = [];
   for (const [, quoted, plain] of text.matchAll(/(?:^|, )[^:",]+:(?:("(?:[^"\\]|\\.)*")|([^,]*))(?=, |$)/g)) {
     names.push(quoted === undefined ? (plain ?? '') : String(JSON.parse(quoted)));
   }
   return names;
+}
+
+/** By the codes of node:tls, which are those of OpenSSL: faults of the client's certificate, then of the handshake itself. */
+const TLS_ERRORS: Readonly<Record<string, string>> = {
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'no client certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'client certificate from an unknown CA',
+  UNABLE_TO_GET_ISSUER_CERT: 'client certificate from an unknown CA',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'client certificate from an unknown CA',
+  SELF_SIGNED_CERT_IN_CHAIN: 'client certificate from an unknown CA',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed client certificate',
+  CERT_HAS_EXPIRED: 'client certificate has expired',
+  CERT_NOT_YET_VALID: 'client certificate is not valid yet',
+  INVALID_PURPOSE: 'client certificate is not issued for client authentication',
+  CERT_SIGNATURE_FAILURE: 'client certificate is forged',
+  PATH_LENGTH_EXCEEDED: 'client certificate chain is longer than its CA allows',
+  UNSPECIFIED: 'client certificate is weak, or its issuer is not a CA',
+  ERR_TLS_HANDSHAKE_TIMEOUT: 'handshake timed out',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'client does not offer TLS 1.2 or later',
+  ERR_SSL_NO_SHARED_CIPHER: 'no cipher suite in common',
+  ERR_SSL_NO_APPLICATION_PROTOCOL: 'client does not offer http/1.1',
+  ERR_SSL_HTTP_REQUEST: 'plain HTTP on the HTTPS port',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'not TLS',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'client does not trust our certificate',
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'client does not trust our certificate',
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: 'client does not trust our certificate',
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'client reports that our certificate has expired',
+  ECONNRESET: 'connection closed before the handshake was complete',
+};
+
+/**
+ * Describes an error code of node:tls for the log; the code itself when it is not listed. `socket.authorizationError` is such
+ * a code, not the error that its type says.
+ */
+export function describeTlsError(code: unknown): string {
+  return TLS_ERRORS[String(code)] ?? String(code);
 }

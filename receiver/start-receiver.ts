@@ -1,47 +1,126 @@
+/** A receiver that listens on HTTP or HTTPS and closes in an orderly way. */
+import type { Server } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { HookproofError } from '../contract/index.ts';
-import type { ClientCertificateOption } from './client-certificate-option.ts';
 import { createReceiver, type Receiver } from './create-receiver.ts';
-import type { ReceiverOptions } from './options.ts';
-import { type RunningServer, type ServerOptions, serve } from './serve.ts';
+import { errorFields, silentLogger } from './logger.ts';
+import type { ClientCertificateOption, ReceiverOptions } from './options.ts';
+import { gracefulClose } from './server/connections.ts';
+import { createHttpServer, type HttpServerOptions, listen } from './server/http-server.ts';
+import { resolveServerLimits } from './server/limits.ts';
+import { type ServerTls, secureContextOptions, verifySecureContext } from './server/tls.ts';
 
-/** A receiver that is listening. */
-export interface RunningReceiver extends RunningServer {
-  /** Resolves when no handler runs and none is due. */
-  settled(): Promise<void>;
+export interface ServerOptions extends HttpServerOptions {
+  /** The address to listen on. 127.0.0.1 by default: exposing the receiver to a network is a decision. */
+  readonly host?: string;
+  /** 0, the default, takes a free port. */
+  readonly port?: number;
+  /** The path in `url`. */
+  readonly path?: string;
 }
 
+/** A receiver that is listening. */
+export interface RunningReceiver {
+  /** Where to deliver, path included. */
+  readonly url: string;
+  readonly port: number;
+  /** Resolves when no handler runs and none is due. */
+  settled(): Promise<void>;
+  /**
+   * Uses new certificates for every handshake from now on; open connections keep what they have. Throws `HookproofError`
+   * (`RECEIVER_TLS`) when the material cannot be used, and the old stays in use. Whether clients need a certificate cannot
+   * be changed. TLS sessions from before cannot be resumed, so a CA that was removed from `ca` is trusted no longer, except
+   * on connections that are open already.
+   */
+  reloadTls(tls: ServerTls): void;
+  /** Accepts no more connections, finishes requests and handlers, and resolves when all is closed or the time limit is over. */
+  close(): Promise<void>;
+}
+
+/** How many connections Node queues by default before it accepts them. */
+const NODE_BACKLOG = 511;
+
 /**
- * Makes a receiver and serves it over HTTP, or HTTPS when `tls` is given. Throws `HookproofError` (`RECEIVER_*`) when the
- * configuration is incomplete or the address cannot be used. Closing it waits for requests and handlers under way.
+ * Creates a receiver and serves it over HTTP, or HTTPS when `tls` is given. Throws `HookproofError` (`RECEIVER_*`) when the
+ * configuration is incomplete or the address cannot be used.
+ *
+ * @example
+ * const receiver = await startReceiver({ signing: { secrets: [secret] }, path: '/webhooks', port: 8080, handlers });
+ * process.once('SIGTERM', () => receiver.close());
  */
 export async function startReceiver(given: ReceiverOptions & ServerOptions): Promise<RunningReceiver> {
   const options = withClientCertificateCheck(given);
-  const receiver: Receiver = createReceiver(options);
-  const server = await serve(receiver, options);
-  return { ...server, settled: () => receiver.settled() };
+  const receiver = createReceiver(options);
+  return serve(receiver, createHttpServer(receiver.app, options), options);
 }
 
-/** The options with the check of client certificates that goes with `tls`. */
-export function withClientCertificateCheck<Options extends ReceiverOptions & ServerOptions>(options: Options): Options {
-  return { ...options, ...clientCertificateOf(options) };
+/** Serves a receiver on a server that is not listening yet. Throws `HookproofError` (`RECEIVER_LISTEN`, `RECEIVER_LIMIT`). */
+export async function serve(receiver: Receiver, server: Server, options: ServerOptions = {}): Promise<RunningReceiver> {
+  const { host = '127.0.0.1', port = 0, tls, logger = silentLogger } = options;
+  const { closeMs, maxConnections } = resolveServerLimits(options.limits, options.timeouts);
+  const closeServer = gracefulClose(server, closeMs);
+  // As many connections as may be open may also queue. Beyond that the kernel leaves a client unanswered for a second.
+  const backlog = Math.max(NODE_BACKLOG, maxConnections);
+  await listen(server, { host, port, backlog }, { code: 'RECEIVER_LISTEN' });
+  server.on('error', (error) => logger.error({ event: 'server-error', error: errorFields(error) }, 'server error'));
+
+  const address = server.address() as AddressInfo;
+  const scheme = tls === undefined ? 'http' : 'https';
+  const name = host.includes(':') ? `[${host}]` : host;
+  logger.info({ event: 'listening', scheme, host, port: address.port }, 'listening');
+  return {
+    url: `${scheme}://${name}:${address.port}${options.path ?? '/'}`,
+    port: address.port,
+    settled: () => receiver.settled(),
+    reloadTls(next) {
+      reloadTls(server, tls, next);
+      logger.info({ event: 'tls-reloaded' }, 'certificates reloaded');
+    },
+    async close() {
+      await closeServer();
+      await receiver.stop(closeMs);
+    },
+  };
 }
 
-/** What does not go together would refuse everyone, or let anyone in. */
-function clientCertificateOf({ tls, clientCertificate }: ReceiverOptions & ServerOptions): {
-  clientCertificate?: ClientCertificateOption;
-} {
-  const asked = tls?.clientCertificate;
-  if (clientCertificate === undefined) return asked === undefined ? {} : { clientCertificate: { from: 'connection' } };
-  if (clientCertificate.from === 'connection' && asked === undefined) {
-    throw conflict(
-      'The certificate of the connection is to be checked, but tls.clientCertificate does not ask for one.',
-      "Say tls.clientCertificate: 'required' or 'optional'. Behind a proxy that ends TLS, say from: 'proxy'.",
+function reloadTls(server: Server, current: ServerTls | undefined, next: ServerTls): void {
+  if (current === undefined || next.clientCertificate !== current.clientCertificate) {
+    throw new HookproofError(
+      'RECEIVER_TLS',
+      'Whether to serve HTTPS, and whether clients need a certificate, cannot be changed while the receiver runs.',
+      { hint: 'Restart the receiver to change it.' },
     );
   }
-  if (clientCertificate.from === 'proxy' && asked === 'optional') {
+  const options = secureContextOptions(next);
+  verifySecureContext(options);
+  // The new context has new keys for session tickets, so no session that the old one trusted can be resumed.
+  (server as TlsServer).setSecureContext(options);
+}
+
+/** The options with the check of client certificates that `tls` implies. Throws `RECEIVER_CLIENT_CERTIFICATE`. */
+export function withClientCertificateCheck<Options extends ReceiverOptions & ServerOptions>(options: Options): Options {
+  return { ...options, ...impliedClientCertificate(options) };
+}
+
+/** Combinations that would reject everyone, or accept anyone, are errors. */
+function impliedClientCertificate({ tls, clientCertificate }: ReceiverOptions & ServerOptions): {
+  clientCertificate?: ClientCertificateOption;
+} {
+  const requested = tls?.clientCertificate;
+  if (clientCertificate === undefined) {
+    return requested === undefined ? {} : { clientCertificate: { from: 'connection' } };
+  }
+  if (clientCertificate.from === 'connection' && requested === undefined) {
     throw conflict(
-      'A proxy is to say who the client is, so nothing would check the certificate of the connection.',
-      "Say tls.clientCertificate: 'required', which is then about the proxy's own certificate, or leave it out.",
+      "clientCertificate.from is 'connection', but tls.clientCertificate does not request a certificate.",
+      "Set tls.clientCertificate to 'required' or 'optional'. Behind a proxy that terminates TLS, use from: 'proxy'.",
+    );
+  }
+  if (clientCertificate.from === 'proxy' && requested === 'optional') {
+    throw conflict(
+      "clientCertificate.from is 'proxy' and tls.clientCertificate 'optional': nothing would check the connection.",
+      "Set tls.clientCertificate to 'required', which then concerns the proxy's own certificate, or leave it out.",
     );
   }
   return { clientCertificate };

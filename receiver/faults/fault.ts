@@ -4,10 +4,10 @@
  */
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
+import type { Pipeline } from '../create-receiver.ts';
 import type { Handling } from '../handling/handling.ts';
 import type { ReceiverConfig } from '../options.ts';
-import type { Pipeline } from '../pipeline.ts';
-import type { ServerTls } from '../server-tls.ts';
+import type { ServerTls } from '../server/tls.ts';
 import type { Stage } from '../stages/stage.ts';
 
 export const FAULT_AREAS = [

@@ -1,7 +1,7 @@
 /** Mutants that do not verify client certificates, or only partly. */
 import { X509Certificate } from 'node:crypto';
 import { type PeerCertificate, rootCertificates, type Server as TlsServer } from 'node:tls';
-import { secureContextOptions } from '../server-tls.ts';
+import { secureContextOptions } from '../server/tls.ts';
 import type { Fault, FaultParts, StageFault } from './fault.ts';
 import { alsoLettingIn, authorityOf, type Client, dealing, isOfNobody, MTLS } from './lenient-certificate.ts';
 

@@ -1,7 +1,7 @@
 /** Mutants that verify client certificates only under a condition, or trust a forwarded one. */
 import { TLSSocket } from 'node:tls';
 import type { Request } from 'express';
-import type { Pipeline } from '../pipeline.ts';
+import type { Pipeline } from '../create-receiver.ts';
 import { refuse, required, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 import { alsoLettingIn, type Client, dealing, isOfNobody, type LetsIn, MTLS } from './lenient-certificate.ts';

@@ -1,6 +1,6 @@
 /** Mutants with limits on sizes and depths that valid notifications exceed, or with no limit at all. */
 import { gunzipSync } from 'node:zlib';
-import { parse } from '../stages/parse.ts';
+import { parse } from '../stages/payload.ts';
 import { refuse, required } from '../stages/stage.ts';
 import { containersIn, fault, readingBefore, someText } from './careless-handling.ts';
 import type { FaultParts, StageFault } from './fault.ts';

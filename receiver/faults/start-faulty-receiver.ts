@@ -1,11 +1,14 @@
 /** Starts a mutant: the right receiver, with the one stage of a fault in its place. */
 import type { Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import type { Express } from 'express';
+import { createApp, createPipeline } from '../create-receiver.ts';
 import { createHandling } from '../handling/handling.ts';
 import { type ReceiverOptions, resolveOptions } from '../options.ts';
-import { createApp, createPipeline } from '../pipeline.ts';
-import { type ServerOptions, serve } from '../serve.ts';
-import { type RunningReceiver, withClientCertificateCheck } from '../start-receiver.ts';
+import { createHttpServer, httpsOptions, protectServer, requestListener } from '../server/http-server.ts';
+import { type RunningReceiver, type ServerOptions, serve, withClientCertificateCheck } from '../start-receiver.ts';
 import type { Fault, FaultParts } from './fault.ts';
 
 /** Follows the connections of a server, so that a crash can cut them. */
@@ -50,14 +53,10 @@ export async function startFaultyReceiver(
     settled: () => handling.settled(),
     stop: (timeoutMs: number) => handling.stop(timeoutMs),
   };
-  const running = await serve(receiver, options, {
-    options: fault.options,
-    server: (made) => {
-      server = made;
-      connections = connectionsOf(made);
-      if (fault.stage === 'connection') fault.server?.(made, parts);
-    },
-  });
+  server = createFaultyServer(receiver.app, options, fault.options);
+  connections = connectionsOf(server);
+  if (fault.stage === 'connection') fault.server?.(server, parts);
+  const running = await serve(receiver, server, options);
   return {
     ...running,
     settled: () => handling.settled(),
@@ -67,4 +66,12 @@ export async function startFaultyReceiver(
       return running.close();
     },
   };
+}
+
+/** The server of the reference receiver; with options of its own where the fault has some and HTTPS is served. */
+function createFaultyServer(app: Express, options: ServerOptions, changes: TlsOptions | undefined): Server {
+  const { tls } = options;
+  if (tls === undefined || changes === undefined) return createHttpServer(app, options);
+  const settings = { ...httpsOptions(app, tls, options), ...changes };
+  return protectServer(createTlsServer(settings, requestListener(app, options)), options);
 }

@@ -1,35 +1,30 @@
-/** One attempt to handle what was claimed, up to what is to be written about it. */
-
+/** One attempt to handle a claimed entry, up to the settlement that is to be written. */
 import { type ReceivedNotification, readNotification } from '../../contract/index.ts';
-import { orderStep } from '../inbox/filing.ts';
-import type { ClaimedEntry, Settlement } from '../inbox/inbox.ts';
-import type { ReceiverLogger } from '../logger.ts';
-import { parseSafely } from '../parse-safely.ts';
-import { withTimeLimit } from '../time-limit.ts';
-import type { Handler, Handlers } from './handlers.ts';
-import { type HandlingPolicy, retryDelayMs } from './handling-policy.ts';
-import { isBehind } from './order-rules.ts';
-import { describeThrown, thrownFields } from './thrown.ts';
+import type { ClaimedEntry, OrderProgress, Settlement } from '../inbox/inbox.ts';
+import { orderStep } from '../inbox/inbox-row.ts';
+import { errorFields, type ReceiverLogger } from '../logger.ts';
+import { parseSafely } from '../parse-json.ts';
+import { type Handler, type Handlers, type HandlingPolicy, retryDelayMs } from './handlers.ts';
 
 interface AttemptParts {
   readonly handlers: Handlers;
   readonly policy: HandlingPolicy;
   readonly logger: ReceiverLogger;
-  /** Aborted when the receiver ends. */
+  /** Aborted when the receiver stops. */
   readonly signal: AbortSignal;
 }
 
-export interface AttemptResult {
+interface AttemptResult {
   readonly kind: string;
-  /** `interrupted`: the receiver ends, and the handler gave up because of it. It is no failure and does not count. */
+  /** `interrupted`: the handler gave up because the receiver stops. That is not a failure and does not count. */
   readonly outcome: 'done' | 'failed' | 'dead' | 'superseded' | 'interrupted';
   readonly settlement: Settlement;
 }
 
-/** Whatever a handler does, there is something to write. */
+/** Runs the handler. Resolves with a settlement whatever the handler does. */
 export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise<AttemptResult> {
   const { handlers, policy, logger, signal } = parts;
-  const notification = read(claim.rawBody);
+  const notification = readStored(claim.rawBody);
   if (notification === null) {
     const error = 'the stored body cannot be read as a notification any more';
     logger.error({ event: 'handler-dead', id: claim.id, error: { message: error } }, 'stored body cannot be read');
@@ -42,8 +37,8 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
   if (handler === undefined && kind === 'CAAS_SELL' && handlers.REFUND !== undefined) {
     return { kind, outcome: 'done', settlement: { claim, state: 'done', order } };
   }
-  if (isBehind(order, claim.progress)) {
-    logger.info({ event: 'superseded', id, kind }, 'order status came too late');
+  if (isSuperseded(order, claim.progress)) {
+    logger.info({ event: 'superseded', id, kind }, 'order status arrived too late');
     return { kind, outcome: 'superseded', settlement: { claim, state: 'superseded', order } };
   }
   const sellMissing = claim.failedSellSeen === false;
@@ -51,7 +46,7 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
     logger.warn({ event: 'refund-without-sell', id, kind }, 'the failed SELL of this REFUND was not handled');
   }
   try {
-    // Another receiver wanted it handled: one of another version, or this one before its configuration changed.
+    // The receiver that stored it had a handler: one of another version, or this one before its configuration changed.
     if (handler === undefined) throw new Error(`this receiver has no handler for ${kind}`);
     const context = { logger, idempotencyKey: id, attempt: claim.attempt, sellMissing };
     await withTimeLimit(policy.timeLimitMs, signal, (limited) =>
@@ -62,7 +57,7 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
     const fields = { id, kind, attempt: claim.attempt, error: thrownFields(thrown) };
     const error = describeThrown(thrown);
     if (signal.aborted) {
-      logger.info({ event: 'handler-interrupted', ...fields }, 'handler gave up because the receiver ends');
+      logger.info({ event: 'handler-interrupted', ...fields }, 'handler gave up because the receiver stops');
       const settlement = { claim, state: 'pending', delayMs: 0, error, uncounted: true } as const;
       return { kind, outcome: 'interrupted', settlement };
     }
@@ -76,12 +71,80 @@ export async function attempt(claim: ClaimedEntry, parts: AttemptParts): Promise
   }
 }
 
-/** As the stages `parse` and `validate` read it when it came. */
-function read(rawBody: Buffer): ReceivedNotification | null {
+/** As the stages `parse` and `validate` read it on arrival. */
+function readStored(rawBody: Buffer): ReceivedNotification | null {
   try {
     const reading = readNotification(parseSafely(rawBody.toString('utf8')));
     return reading.ok ? reading.notification : null;
   } catch {
     return null;
+  }
+}
+
+/**
+ * Whether a status arrives too late: the order had already progressed further. Handling it would move the order backwards. A
+ * status that is not listed has rank 0 and is never late, because its place is unknown. Specification: Order status.
+ */
+export function isSuperseded(step: OrderProgress | null, progress: OrderProgress | null): boolean {
+  if (step === null || progress === null || step.rank === 0) return false;
+  return step.rank < progress.rank || (step.rank === progress.rank && step.at < progress.at);
+}
+
+/**
+ * Runs a handler with a signal that is aborted after `timeLimitMs` milliseconds, or together with `stopping`. Rejects when the
+ * handler does, or when its time is over: a handler cannot be stopped, only asked to.
+ */
+async function withTimeLimit(
+  timeLimitMs: number,
+  stopping: AbortSignal,
+  run: (signal: AbortSignal) => Promise<void> | void,
+): Promise<void> {
+  const limited = new AbortController();
+  // Not AbortSignal.any: Node 20 never releases what it attaches to a signal that lives as long as the receiver.
+  const stop = () => limited.abort(stopping.reason);
+  if (stopping.aborted) stop();
+  stopping.addEventListener('abort', stop, { once: true });
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`the handler took longer than ${timeLimitMs} ms`);
+      // First: this error is to be reported, not that of a handler that rejects because of the signal.
+      reject(error);
+      limited.abort(error);
+    }, timeLimitMs);
+    // A handler that hangs does not keep the process alive when everything else has ended.
+    timer.unref();
+  });
+  try {
+    await Promise.race([run(limited.signal), overdue]);
+  } finally {
+    clearTimeout(timer);
+    stopping.removeEventListener('abort', stop);
+  }
+}
+
+/** Characters of an error that are stored with the entry. */
+const MAX_ERROR_LENGTH = 500;
+
+/**
+ * What a handler threw, as text for the inbox. It can be anything: a text, nothing, an error whose fields throw when they are
+ * read. NUL is removed, which PostgreSQL cannot store.
+ */
+export function describeThrown(thrown: unknown): string {
+  const text = tryToRead(() =>
+    thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `threw ${thrown === null ? 'null' : typeof thrown}`,
+  );
+  return (text ?? 'threw a value that cannot be read').replaceAll('\0', '').slice(0, MAX_ERROR_LENGTH);
+}
+
+function thrownFields(thrown: unknown): object {
+  return tryToRead(() => errorFields(thrown)) ?? { name: 'unreadable' };
+}
+
+function tryToRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

@@ -1,29 +1,25 @@
 /**
- * Runs the handlers: claims from the inbox what is due, a few at a time, and writes down what came of it. What a handler throws never takes the
- * process down, and what is under way when the process dies is claimed again.
+ * Runs the handlers: claims due entries from the inbox, a limited number at a time, and writes their results. An error of a
+ * handler never ends the process, and entries under way when the process dies are claimed again.
  */
 import { setMaxListeners } from 'node:events';
 import type { ReceivedNotification } from '../../contract/index.ts';
-import type { ClaimedEntry, Inbox, Settlement } from '../inbox/inbox.ts';
-import { type InboxMeter, silentMeter } from '../inbox/meter.ts';
-import type { ReceiverLogger } from '../logger.ts';
-import { within } from '../time-limit.ts';
-import { attempt } from './attempt.ts';
-import type { Handlers } from './handlers.ts';
-import type { HandlingPolicy } from './handling-policy.ts';
-import { outageLog } from './outage-log.ts';
-import { describeThrown } from './thrown.ts';
+import { type ClaimedEntry, type Inbox, type InboxMeter, type Settlement, silentMeter } from '../inbox/inbox.ts';
+import { errorFields, type ReceiverLogger } from '../logger.ts';
+import { attempt, describeThrown } from './attempt.ts';
+import type { Handlers, HandlingPolicy } from './handlers.ts';
 
 export interface Handling {
-  /** How a notification is to be stored: whether a handler is waiting for it, and what it has to wait for. */
+  /** How to store a notification: whether there is a handler for it, and how long it may wait for another one. */
   plan(notification: ReceivedNotification): { readonly handle: boolean; readonly waitMs?: number };
-  /** Says that something was stored. */
+  /** To be called after a notification was stored. */
   wake(): void;
-  /** Resolves when nothing is due and nothing runs. */
+  /** Resolves when nothing is due and no handler runs. */
   settled(): Promise<void>;
   /**
-   * Claims no more, and resolves when what runs has ended, after `timeoutMs` at the latest. What still runs shortly before is told by its signal. A
-   * durable inbox keeps what waits; what waits in memory is lost, so that what is due there is still handled.
+   * Claims no more entries, and resolves when the running handlers have ended, at the latest after `timeoutMs`. Shortly before,
+   * the signal of the remaining ones is aborted. A durable inbox keeps the entries that wait; those in memory would be lost, so
+   * due ones are still handled.
    */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -37,19 +33,19 @@ export function createHandling(config: {
 }): Handling {
   const { handlers, inbox, logger, handling: policy, meter = silentMeter } = config;
   const running = new Map<ClaimedEntry, Promise<void>>();
-  const ending = new AbortController();
-  // One listener for each handler that runs.
-  setMaxListeners(0, ending.signal);
+  const stopping = new AbortController();
+  // One listener for each running handler.
+  setMaxListeners(0, stopping.signal);
+  const outages = outageLog(logger);
   let onSettled: (() => void)[] = [];
   let scheduled = false;
   let woken = false;
   let claiming: Promise<void> | undefined;
   let stopped = Object.keys(handlers).length === 0;
-  let keeping = false;
-  const outages = outageLog(logger);
-  let next: NodeJS.Timeout | undefined;
+  let renewing = false;
+  let nextClaim: NodeJS.Timeout | undefined;
 
-  /** Once for everything that happens in one turn of the event loop. */
+  /** Claims once for all calls in one turn of the event loop. */
   function wake(): void {
     woken = true;
     if (scheduled || stopped || claiming !== undefined) return;
@@ -58,30 +54,31 @@ export function createHandling(config: {
       scheduled = false;
       claiming = claim().then((again) => {
         claiming = undefined;
-        // Whoever called meanwhile may have meant what this claim did not see yet. Without a place, the end of a handler calls.
+        // A call in the meantime may concern an entry that this claim did not see. When all slots are taken, the end of a
+        // handler calls again.
         if (again || (woken && !outages.has('inbox-failed') && running.size < policy.concurrency)) wake();
       });
     });
   }
 
-  /** Resolves with whether there is more to claim at once. Never rejects. */
+  /** Resolves with whether there is more to claim immediately. Never rejects. */
   async function claim(): Promise<boolean> {
     const free = policy.concurrency - running.size;
     if (stopped || free <= 0) return false;
     woken = false;
-    clearTimeout(next);
+    clearTimeout(nextClaim);
     try {
       const claims = await inbox.claim(free, policy.leaseMs);
       outages.over('inbox-failed');
-      for (const claimed of claims) running.set(claimed, stopped ? giveBack(claimed) : run(claimed));
+      for (const claimed of claims) running.set(claimed, stopped ? releaseClaim(claimed) : run(claimed));
       if (claims.length === free) return running.size < policy.concurrency;
-      if (running.size === 0 && !woken) settle();
+      if (running.size === 0 && !woken) resolveSettled();
       const dueMs = await inbox.nextDueMs();
-      if (inbox.durable) sleep(Math.min(dueMs ?? policy.pollMs, policy.pollMs));
-      else if (dueMs !== null) sleep(dueMs);
+      if (inbox.durable) scheduleClaim(Math.min(dueMs ?? policy.pollMs, policy.pollMs));
+      else if (dueMs !== null) scheduleClaim(dueMs);
     } catch (error) {
       outages.began('inbox-failed', error);
-      sleep(policy.pollMs);
+      scheduleClaim(policy.pollMs);
     }
     return false;
   }
@@ -91,38 +88,39 @@ export function createHandling(config: {
     const startedAt = performance.now();
     let settlement: Settlement = { claim: claimed, state: 'pending', delayMs: policy.pollMs, error: null };
     try {
-      const result = await attempt(claimed, { handlers, policy, logger, signal: ending.signal });
+      const result = await attempt(claimed, { handlers, policy, logger, signal: stopping.signal });
       settlement = result.settlement;
-      if (result.outcome !== 'interrupted')
+      if (result.outcome !== 'interrupted') {
         meter.handled(result.kind, result.outcome, (performance.now() - startedAt) / 1000);
+      }
     } catch (error) {
-      // Of the logger or the meter: a reason to lose neither the entry nor the process.
+      // Thrown by the logger or the meter: no reason to lose the entry or to end the process.
       process.emitWarning(`The receiver's own code failed: ${describeThrown(error)}`);
     }
-    await writeDown(settlement);
+    await writeSettlement(settlement);
     running.delete(claimed);
     wake();
   }
 
-  /** What was claimed while the receiver began to end. */
-  async function giveBack(claimed: ClaimedEntry): Promise<void> {
-    await writeDown({ claim: claimed, state: 'pending', delayMs: 0, error: null, uncounted: true });
+  /** For an entry that was claimed while the receiver began to stop. */
+  async function releaseClaim(claimed: ClaimedEntry): Promise<void> {
+    await writeSettlement({ claim: claimed, state: 'pending', delayMs: 0, error: null, uncounted: true });
     running.delete(claimed);
   }
 
-  /** Until it is written, or nobody waits for it any more: otherwise the handler would have to run again. */
-  async function writeDown(settlement: Settlement): Promise<void> {
-    let unsure = false;
+  /** Retries until it is written or the receiver stops: otherwise the handler would have to run again. */
+  async function writeSettlement(settlement: Settlement): Promise<void> {
+    let retried = false;
     while (true) {
       try {
         const ours = await inbox.settle(settlement);
         outages.over('settle-failed');
-        // It may have been written before, and only the answer was lost.
-        if (ours || unsure) return;
+        // A previous try may have been written, and only its answer was lost.
+        if (ours || retried) return;
         logger.warn({ event: 'lease-lost', id: settlement.claim.id }, 'another receiver has taken this entry over');
         return;
       } catch (error) {
-        unsure = true;
+        retried = true;
         outages.began('settle-failed', error);
         if (stopped) return;
         await new Promise((resolve) => setTimeout(resolve, policy.pollMs));
@@ -130,23 +128,23 @@ export function createHandling(config: {
     }
   }
 
-  function sleep(ms: number): void {
-    clearTimeout(next);
+  function scheduleClaim(ms: number): void {
+    clearTimeout(nextClaim);
     if (stopped) return;
-    // Not below a few milliseconds, because the clock of a database and that of the timer need not agree.
-    next = setTimeout(wake, Math.max(5, ms)).unref();
+    // At least a few milliseconds, because the clock of a database and that of the timer may differ.
+    nextClaim = setTimeout(wake, Math.max(5, ms)).unref();
   }
 
-  function settle(): void {
+  function resolveSettled(): void {
     const resolved = onSettled;
     onSettled = [];
     for (const resolve of resolved) resolve();
   }
 
-  /** Keeps what is ours, and takes what has lost its receiver. */
-  async function keepLeases(): Promise<void> {
-    if (keeping) return;
-    keeping = true;
+  /** Renews the leases of our claims, and takes over the entries of receivers that are gone. */
+  async function renewLeases(): Promise<void> {
+    if (renewing) return;
+    renewing = true;
     try {
       await inbox.extend([...running.keys()], policy.leaseMs);
       const recovered = await inbox.recover(policy.attempts);
@@ -155,29 +153,30 @@ export function createHandling(config: {
         wake();
       }
     } catch {
-      // The next claim fails too, and says so.
+      // The next claim fails too, and logs it.
     } finally {
-      keeping = false;
+      renewing = false;
     }
   }
 
-  async function allEnded(): Promise<void> {
+  async function handlersEnded(): Promise<void> {
     await claiming;
     await Promise.all(running.values());
   }
 
-  const leases = stopped || !inbox.durable ? undefined : setInterval(keepLeases, Math.ceil(policy.leaseMs / 3)).unref();
-  if (inbox.durable && !stopped) void keepLeases().then(wake);
+  const leases =
+    stopped || !inbox.durable ? undefined : setInterval(renewLeases, Math.ceil(policy.leaseMs / 3)).unref();
+  if (inbox.durable && !stopped) void renewLeases().then(wake);
 
   return {
     plan({ kind }) {
-      // A failed SELL has to be known for its REFUND's sake, even when nobody handles it.
+      // The progress of a failed SELL is needed for its REFUND, even without a handler for CAAS_SELL.
       const handle = handlers[kind] !== undefined || (kind === 'CAAS_SELL' && handlers.REFUND !== undefined);
       return kind === 'REFUND' && handle ? { handle, waitMs: policy.refundWaitMs } : { handle };
     },
     wake,
     settled() {
-      if (stopped) return allEnded();
+      if (stopped) return handlersEnded();
       return new Promise((resolve) => {
         onSettled.push(resolve);
         wake();
@@ -186,23 +185,52 @@ export function createHandling(config: {
     async stop(timeoutMs) {
       const graceMs = Math.min(1000, timeoutMs / 10);
       const deadline = performance.now() + timeoutMs - graceMs;
-      // What is only in memory would be lost.
-      if (!inbox.durable && !stopped) await within(timeoutMs - graceMs, this.settled());
+      // Entries in memory would be lost.
+      if (!inbox.durable && !stopped) await waitAtMost(timeoutMs - graceMs, this.settled());
       stopped = true;
-      clearTimeout(next);
-      await within(deadline - performance.now(), allEnded());
-      // The rest is told, and gets a moment to give up in an orderly way. What goes on nevertheless comes back when its lease has run out.
-      ending.abort(new Error('the receiver ends'));
-      await within(graceMs, allEnded());
+      clearTimeout(nextClaim);
+      await waitAtMost(deadline - performance.now(), handlersEnded());
+      // The remaining handlers get a moment to give up. Entries whose handlers continue are claimed again when their leases
+      // expire.
+      stopping.abort(new Error('the receiver stops'));
+      await waitAtMost(graceMs, handlersEnded());
       clearInterval(leases);
-      settle();
-      if (!inbox.durable) await tellOfLoss();
+      resolveSettled();
+      if (!inbox.durable) await logLostEntries();
     },
   };
 
-  async function tellOfLoss(): Promise<void> {
+  async function logLostEntries(): Promise<void> {
     const { pending, running: unfinished } = await inbox.depths();
     const entries = pending + unfinished;
     if (entries > 0) logger.warn({ event: 'inbox-lost', entries }, 'notifications that waited in memory are lost');
   }
+}
+
+/** Resolves when the promise does, or after `ms` milliseconds. */
+async function waitAtMost(ms: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+}
+
+type Outage = 'inbox-failed' | 'settle-failed';
+
+/** Logs one line when an outage begins, instead of one for every attempt, and one when it is over. */
+function outageLog(logger: ReceiverLogger) {
+  const current = new Set<Outage>();
+  return {
+    has: (event: Outage): boolean => current.has(event),
+    began(event: Outage, error: unknown): void {
+      if (!current.has(event)) logger.error({ event, error: errorFields(error) }, 'the inbox is unreachable');
+      current.add(event);
+    },
+    over(event: Outage): void {
+      if (!current.delete(event) || current.size > 0) return;
+      logger.info({ event: 'inbox-back' }, 'the inbox is reachable again');
+    },
+  };
 }

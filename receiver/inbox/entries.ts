@@ -1,18 +1,118 @@
-/** Looking at entries, and putting them back: the same for the receiver and for whoever looks into its inbox from outside. */
-import type { Dialect } from './dialect.ts';
-import { storableKey } from './filing.ts';
+/** Stored entries: list, count, replay and prune them. The same for a receiver and for `hookproof inbox`, on both databases. */
 import type { EntryFilter, EntryPage, EntryState, EntrySummary, InboxEntry } from './inbox.ts';
-import type { SqlRow, SqlValue } from './sql-inbox.ts';
+import { storableKey } from './inbox-row.ts';
+import type { Dialect } from './schema.ts';
 
-/** What has to be there to work with entries. Each statement is a transaction of its own. */
+export type SqlValue = string | number | null | Buffer;
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** What is needed to work with entries. Each statement is a transaction of its own. */
 export interface EntryDatabase {
   readonly dialect: Dialect;
   read(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   write(sql: string, values?: readonly SqlValue[]): Promise<{ readonly changes: number }>;
 }
 
-const COLUMNS =
-  'seq, id, kind, type, transaction_id, status, at, received_at, state, attempts, due_at, last_error, settled_at, LENGTH(body) AS body_bytes';
+/**
+ * An inbox seen from outside, while receivers use it. Every method works in pages of entries, so that no receiver has to wait
+ * for long.
+ */
+export interface InboxArchive {
+  /** How many entries are in each state. */
+  count(filter: EntryFilter): Promise<ReadonlyMap<EntryState, number>>;
+  summaries(filter: EntryFilter, page: EntryPage): Promise<EntrySummary[]>;
+  entries(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
+  /**
+   * Every entry that exists at the time of the call, once, in the order of arrival. Each entry is as it was when its page was
+   * read.
+   */
+  everything(filter: EntryFilter): AsyncGenerator<InboxEntry, void, undefined>;
+  /** Makes entries due again, with all their attempts, except running ones. Resolves with their number. */
+  replay(filter: EntryFilter): Promise<number>;
+  /**
+   * Deletes entries that were done or superseded before a time, and the progress of their orders. Resolves with the number of
+   * entries.
+   */
+  prune(before: Date): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Entries per page with their bodies, each of which can be as large as the body limit of the receiver. */
+const ENTRIES_PER_PAGE = 50;
+/** Rows that are changed in one transaction. */
+const CHANGES_PER_PAGE = 200;
+
+export function inboxArchive(database: EntryDatabase & { close(): Promise<void> }): InboxArchive {
+  const { dialect, read, write } = database;
+  const newest = async () => {
+    const [row] = await read('SELECT MAX(seq) AS newest FROM hookproof_inbox');
+    return Number(row?.newest ?? 0);
+  };
+  async function* pages<Entry extends { readonly seq: number }>(
+    list: (database: EntryDatabase, filter: EntryFilter, page: EntryPage) => Promise<Entry[]>,
+    filter: EntryFilter,
+    limit: number,
+  ): AsyncGenerator<Entry[], void, undefined> {
+    const existing = { ...filter, upToSeq: await newest() };
+    let afterSeq = 0;
+    while (true) {
+      const page = await list(database, existing, { limit, afterSeq });
+      const last = page.at(-1);
+      if (last === undefined) return;
+      afterSeq = last.seq;
+      yield page;
+    }
+  }
+  const idPages = (filter: EntryFilter) => pages(listSummaries, filter, CHANGES_PER_PAGE);
+  const parameters = (values: readonly string[]) => values.map((_, at) => dialect.parameter(at + 1)).join(', ');
+
+  /** Deletes the progress of orders that have no entry any more. */
+  async function pruneOrders(before: Date): Promise<void> {
+    while (true) {
+      // Selected without a lock, and deleted in a second step.
+      const rows = await read(
+        `SELECT order_key FROM hookproof_orders WHERE at < ${dialect.parameter(1)} AND
+          SUBSTR(order_key, CASE WHEN order_key LIKE 'CAAS_BUY %' THEN 10 ELSE 11 END)
+            NOT IN (SELECT transaction_id FROM hookproof_inbox WHERE transaction_id IS NOT NULL)
+         LIMIT ${CHANGES_PER_PAGE}`,
+        [before.getTime()],
+      );
+      if (rows.length === 0) return;
+      const keys = rows.map((row) => String(row.order_key));
+      await write(`DELETE FROM hookproof_orders WHERE order_key IN (${parameters(keys)})`, keys);
+    }
+  }
+  return {
+    count: (filter) => countEntries(database, filter),
+    summaries: (filter, page) => listSummaries(database, filter, page),
+    entries: (filter, page) => listEntries(database, filter, page),
+    async *everything(filter) {
+      for await (const page of pages(listEntries, filter, ENTRIES_PER_PAGE)) yield* page;
+    },
+    async replay(filter) {
+      let replayed = 0;
+      for await (const page of idPages(filter)) {
+        replayed += await replayEntries(database, { ...filter, ids: page.map(({ id }) => id) });
+      }
+      return replayed;
+    },
+    async prune(before) {
+      let pruned = 0;
+      for await (const page of idPages({ states: ['done', 'superseded'], settledBefore: before })) {
+        const ids = page.map(({ id }) => id);
+        // The condition is repeated: an entry may have been replayed in the meantime.
+        const sql = `DELETE FROM hookproof_inbox WHERE id IN (${parameters(ids)}) AND state IN ('done', 'superseded')`;
+        pruned += (await write(sql, ids)).changes;
+      }
+      await pruneOrders(before);
+      return pruned;
+    },
+    close: () => database.close(),
+  };
+}
+
+const COLUMNS = `seq, id, kind, type, transaction_id, status, at, received_at, state, attempts, due_at, last_error, settled_at,
+  LENGTH(body) AS body_bytes`;
 
 /** In the order of arrival, with their bodies. */
 export async function listEntries(
@@ -22,16 +122,12 @@ export async function listEntries(
 ): Promise<InboxEntry[]> {
   return (await selectPage(database, `${COLUMNS}, body`, filter, page)).map((row) => ({
     ...readSummary(row),
-    rawBody: bytesOf(row.body),
+    rawBody: toBuffer(row.body),
   }));
 }
 
-/** The same without their bodies, which are most of what is stored. */
-export async function listSummaries(
-  database: EntryDatabase,
-  filter: EntryFilter,
-  page: EntryPage,
-): Promise<EntrySummary[]> {
+/** The same without the bodies, which are most of what is stored. */
+async function listSummaries(database: EntryDatabase, filter: EntryFilter, page: EntryPage): Promise<EntrySummary[]> {
   return (await selectPage(database, COLUMNS, filter, page)).map(readSummary);
 }
 
@@ -42,16 +138,17 @@ function selectPage(
   { limit, afterSeq, newestFirst = false }: EntryPage,
 ): Promise<readonly SqlRow[]> {
   const { where, values } = conditions(filter, dialect);
-  const beyond = afterSeq ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
+  const from = afterSeq ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
+  const isBeyond = `seq ${newestFirst ? '<' : '>'} ${dialect.parameter(values.length + 1)}`;
   return read(
-    `SELECT ${columns} FROM hookproof_inbox WHERE ${where} AND seq ${newestFirst ? '<' : '>'} ${dialect.parameter(values.length + 1)}
+    `SELECT ${columns} FROM hookproof_inbox WHERE ${where} AND ${isBeyond}
      ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ${dialect.parameter(values.length + 2)}`,
-    [...values, beyond, limit],
+    [...values, from, limit],
   );
 }
 
-/** How many are in each state; none of those of which there are none. */
-export async function countEntries(
+/** How many entries are in each state; states without entries are absent. */
+async function countEntries(
   { dialect, read }: EntryDatabase,
   filter: EntryFilter,
 ): Promise<ReadonlyMap<EntryState, number>> {
@@ -63,7 +160,7 @@ export async function countEntries(
   return new Map(rows.map(({ state, entries }) => [state as EntryState, Number(entries)]));
 }
 
-/** Makes entries due again, with all their attempts before them. What is running is left alone. Gives how many it were. */
+/** Makes entries due again, with all their attempts, except running ones. Resolves with their number. */
 export async function replayEntries({ dialect, write }: EntryDatabase, filter: EntryFilter): Promise<number> {
   const { where, values } = conditions(filter, dialect);
   const { changes } = await write(
@@ -74,18 +171,18 @@ export async function replayEntries({ dialect, write }: EntryDatabase, filter: E
   return changes;
 }
 
-/** A filter as SQL, with its parameters from 1 on. */
+/** A filter as SQL, with its parameters numbered from 1. */
 function conditions(filter: EntryFilter, { parameter }: Dialect): { where: string; values: SqlValue[] } {
   const values: SqlValue[] = [];
   const add = (value: SqlValue) => parameter(values.push(value));
   const anyOf = (column: string, wanted: readonly string[]) => `${column} IN (${wanted.map(add).join(', ') || 'NULL'})`;
   const before = (column: string, time: Date) => `${column} < ${add(time.getTime())}`;
   const parts = [
-    filter.ids && anyOf('id', filter.ids.flatMap(spellings)),
+    filter.ids && anyOf('id', filter.ids.flatMap(possibleKeys)),
     filter.idPrefix === undefined ? undefined : startsWith('id', filter.idPrefix, add),
     filter.states && anyOf('state', filter.states),
     filter.kinds && anyOf('kind', filter.kinds),
-    filter.transactionId === undefined ? undefined : anyOf('transaction_id', spellings(filter.transactionId)),
+    filter.transactionId === undefined ? undefined : anyOf('transaction_id', possibleKeys(filter.transactionId)),
     filter.since && `received_at >= ${add(filter.since.getTime())}`,
     filter.until && before('received_at', filter.until),
     filter.settledBefore && before('settled_at', filter.settledBefore),
@@ -94,13 +191,13 @@ function conditions(filter: EntryFilter, { parameter }: Dialect): { where: strin
   return { where: ['1 = 1', ...parts.filter((part) => part !== undefined)].join(' AND '), values };
 }
 
-/** As it came, or as it is stored and shown. */
-function spellings(key: string): string[] {
+/** A key as in the notification, and as it is stored and shown. */
+function possibleKeys(key: string): string[] {
   return [...new Set([key, storableKey(key)])];
 }
 
 function startsWith(column: string, prefix: string, add: (value: SqlValue) => string): string {
-  // Not LIKE: SQLite takes upper and lower case for the same there.
+  // Not LIKE, which ignores case in SQLite.
   return `SUBSTR(${column}, 1, ${add(Array.from(prefix).length)}) = ${add(prefix)}`;
 }
 
@@ -110,24 +207,29 @@ function readSummary(row: SqlRow): EntrySummary {
     id: String(row.id),
     kind: String(row.kind),
     type: String(row.type),
-    transactionId: textOf(row.transaction_id),
-    status: textOf(row.status),
-    at: timeOf(row.at),
+    transactionId: toText(row.transaction_id),
+    status: toText(row.status),
+    at: toTime(row.at),
     receivedAt: new Date(Number(row.received_at)),
     state: row.state as EntryState,
     attempts: Number(row.attempts),
-    dueAt: row.state === 'pending' ? timeOf(row.due_at) : null,
-    lastError: textOf(row.last_error),
-    settledAt: timeOf(row.settled_at),
+    dueAt: row.state === 'pending' ? toTime(row.due_at) : null,
+    lastError: toText(row.last_error),
+    settledAt: toTime(row.settled_at),
     bodyBytes: Number(row.body_bytes),
   };
 }
 
-const textOf = (value: unknown) => (value == null ? null : String(value));
-const timeOf = (value: unknown) => (value == null ? null : new Date(Number(value)));
+export function toText(value: unknown): string | null {
+  return value == null ? null : String(value);
+}
 
-/** Without a copy: SQLite gives a Uint8Array. */
-export function bytesOf(value: unknown): Buffer {
+function toTime(value: unknown): Date | null {
+  return value == null ? null : new Date(Number(value));
+}
+
+/** Without a copy: SQLite returns a Uint8Array. */
+export function toBuffer(value: unknown): Buffer {
   const bytes = value as Uint8Array;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

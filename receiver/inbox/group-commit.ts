@@ -1,24 +1,25 @@
-/** Collects what arrives while the database is busy, and writes it at once. Nothing waits while the database is idle. */
+/** Batches items that arrive while the database is busy into one write. Nothing waits while the database is idle. */
 
 /**
- * Gives the function that writes one item. `write` gets several, and gives one result for each in their order, or rejects for all of them.
- * `parallel` is how many writes may be under way; `sizeOf` and `maxSize` bound one write in bytes. What takes longer than `patienceMs` milliseconds,
- * its wait included, is rejected; when its write is under way it may still be written.
+ * Returns the function that writes one item. `options.write` gets a batch and resolves with one result per item, in their
+ * order, or rejects for all of them. `parallel` limits the writes under way, `maxItems` and `maxSize` (in units of `sizeOf`) a
+ * batch. An item that takes longer than `timeoutMs` milliseconds, including its wait, is rejected; if its write is under way
+ * it may still be written.
  */
 export function groupCommit<Item, Result>(options: {
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly parallel: number;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly maxItems: number;
   readonly maxSize: number;
   readonly sizeOf: (item: Item) => number;
 }): { write(item: Item): Promise<Result>; settled(): Promise<void> } {
-  const { write, parallel, patienceMs, maxItems, maxSize, sizeOf } = options;
+  const { write, parallel, timeoutMs, maxItems, maxSize, sizeOf } = options;
   const waiting: Waiting<Item, Result>[] = [];
   const underWay = new Set<Promise<void>>();
   let scheduled = false;
 
-  const giveUp = (entry: Waiting<Item, Result>) => {
+  const timeOut = (entry: Waiting<Item, Result>) => {
     const at = waiting.indexOf(entry);
     if (at >= 0) waiting.splice(at, 1);
     entry.reject(new Error('the database did not answer in time'));
@@ -56,9 +57,9 @@ export function groupCommit<Item, Result>(options: {
     write(item) {
       return new Promise((resolve, reject) => {
         const entry = { item, resolve, reject };
-        waiting.push(patienceMs === undefined ? entry : impatient(entry, patienceMs, giveUp));
+        waiting.push(timeoutMs === undefined ? entry : withTimeout(entry, timeoutMs, timeOut));
         if (scheduled || underWay.size >= parallel) return;
-        // What else came in this turn of the event loop goes along.
+        // Includes everything else that arrives in this turn of the event loop.
         scheduled = true;
         setImmediate(start);
       });
@@ -78,13 +79,13 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** The same entry, given up after a while. */
-function impatient<Item, Result>(
+/** The same entry, with a time limit. */
+function withTimeout<Item, Result>(
   { item, resolve, reject }: Waiting<Item, Result>,
-  patienceMs: number,
-  giveUp: (entry: Waiting<Item, Result>) => void,
+  timeoutMs: number,
+  onTimeout: (entry: Waiting<Item, Result>) => void,
 ): Waiting<Item, Result> {
-  const timer = setTimeout(() => giveUp(entry), patienceMs);
+  const timer = setTimeout(() => onTimeout(entry), timeoutMs);
   const entry: Waiting<Item, Result> = {
     item,
     resolve(result) {

@@ -1,98 +1,98 @@
-/** What an inbox is: where accepted notifications are kept until they are handled, and how duplicates are told. */
+/** The inbox interface: where accepted notifications are stored until they are handled, and where duplicates are detected. */
 import type { ReceivedNotification } from '../../contract/index.ts';
 
 /** A notification that passed every check. */
 export interface AcceptedDelivery {
   readonly notification: ReceivedNotification;
-  /** The body as it came. */
+  /** The body as received. */
   readonly rawBody: Buffer;
   readonly receivedAt: Date;
-  /** Whether a handler is to see it. What none is waiting for is kept, and done at once. */
+  /** Whether there is a handler for it. Otherwise it is stored as done. */
   readonly handle: boolean;
-  /** For a notification that waits for another one: how long at most, in milliseconds. */
+  /** The maximum time to wait for another notification that comes first, in milliseconds. */
   readonly waitMs?: number | undefined;
 }
 
 /**
- * - `pending`: waits for its handler, at once or (after a failed attempt) later
+ * - `pending`: waits for its handler, or (after a failed attempt) for the next attempt
  * - `running`: a receiver has claimed it
- * - `done`: its handler has ended well, or there was none for it
- * - `superseded`: an order status that came too late; no handler saw it
- * - `dead`: its handler failed for the last time; somebody has to look at it
+ * - `done`: its handler succeeded, or there was none for it
+ * - `superseded`: an order status that arrived too late; no handler saw it
+ * - `dead`: its last attempt failed; an operator has to look at it
  */
 export const ENTRY_STATES = ['pending', 'running', 'done', 'superseded', 'dead'] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
 
-/** How far an order has come, by the notifications that were handled. Later is larger: first by rank, then by time. */
+/** The progress of an order, by the notifications that were handled. Compared by rank, then by time. */
 export interface OrderProgress {
   readonly rank: number;
   readonly at: number;
 }
 
-/** An entry that this receiver has claimed, and nobody else. */
+/** An entry that this receiver has claimed, and no other. */
 export interface ClaimedEntry {
   readonly id: string;
   readonly rawBody: Buffer;
   readonly receivedAt: Date;
-  /** How many attempts there were, this one included. Together with `owner` it tells this claim from every other. */
+  /** The number of attempts, including this one. Together with `owner` it identifies this claim. */
   readonly attempt: number;
   readonly owner: string;
-  /** Of the order that it belongs to, before it. Null when nothing of the order was handled yet. */
+  /** The progress of its order before this entry. Null when no notification of the order has been handled yet. */
   readonly progress: OrderProgress | null;
-  /** For a REFUND: whether the failed SELL before it was handled. Null for everything else. */
+  /** For a REFUND: whether the failed SELL that precedes it was handled. Null for every other kind. */
   readonly failedSellSeen: boolean | null;
 }
 
-/** What a notification says of its order. `failed` is remembered for the REFUND, whatever comes after it. */
+/** What a notification reports about its order. `failed` is remembered for the REFUND, whatever follows. */
 export type OrderStep = OrderProgress & { readonly key: string; readonly failed: boolean };
 
-/** What came of a claim. */
+/** The result of a claim. */
 export type Settlement = { readonly claim: ClaimedEntry } & (
   | { readonly state: 'done' | 'superseded'; readonly order: OrderStep | null }
   | { readonly state: 'dead'; readonly error: string }
-  /** To be tried again after `delayMs`. `uncounted` takes the attempt back: it was none. */
+  /** To be retried after `delayMs`. `uncounted`: the attempt does not count. */
   | { readonly state: 'pending'; readonly delayMs: number; readonly error: string | null; readonly uncounted?: true }
 );
 
 /**
- * A store of accepted notifications, by id. Every method rejects when the store cannot be reached, and works again when it can: none gives
- * up for good.
+ * A store of accepted notifications, by id. Every method rejects while the store is unreachable, and works again afterwards.
  */
 export interface Inbox {
-  /** Whether it outlives the process, and other receivers may share it. */
+  /** Whether it survives the process, and other receivers can share it. */
   readonly durable: boolean;
   /**
-   * Keeps a delivery unless its id is known, and resolves once that is durable. Has to decide in one step (a unique key, not "look, then
-   * insert"): copies of a notification can arrive at the same instant. When it rejects, the sender is told 503 and delivers again.
+   * Stores a delivery unless its id is known, and resolves when that is durable. Must decide atomically (a unique key, not a
+   * query followed by an insert): copies of a notification can arrive at the same time. When it rejects, the sender gets 503 and
+   * delivers again.
    */
   put(delivery: AcceptedDelivery): Promise<'stored' | 'duplicate'>;
   /**
-   * Claims up to `limit` entries that are due, for `leaseMs` milliseconds: in their order within a transaction, and only one of a
-   * transaction at a time. No entry is claimed by two.
+   * Claims up to `limit` due entries for `leaseMs` milliseconds: one per transaction at a time, in the order of the transaction.
+   * No entry is claimed by two receivers.
    */
   claim(limit: number, leaseMs: number): Promise<readonly ClaimedEntry[]>;
-  /** Ends a claim. False when the lease had run out and somebody else has the entry: then nothing is written. */
+  /** Ends a claim. False when the lease expired and another receiver has the entry: then nothing is written. */
   settle(settlement: Settlement): Promise<boolean>;
   /** Extends the leases of this receiver's claims. */
   extend(claims: readonly ClaimedEntry[], leaseMs: number): Promise<void>;
   /**
-   * Gives back what was claimed and whose lease has run out, because its receiver lives no more; what was attempted `maxAttempts` times is dead.
-   * To be called now and then. Gives how many entries it were.
+   * Ends claims whose lease has expired because their receiver is gone: the entries are pending again, or dead after
+   * `maxAttempts` attempts. Call it regularly. Resolves with their number.
    */
   recover(maxAttempts: number): Promise<number>;
-  /** In how many milliseconds the next entry can be claimed: 0 when one can be by now. Null when none waits for a time. */
+  /** In how many milliseconds the next entry can be claimed: 0 when one is due. Null when no entry waits for a time. */
   nextDueMs(): Promise<number | null>;
-  /** How many entries are in each state that is not over: what waits, what runs, what is dead. */
+  /** The number of entries in each state that needs work. */
   depths(): Promise<Readonly<Record<'pending' | 'running' | 'dead', number>>>;
-  /** Rejects when the store cannot be reached. */
+  /** Rejects when the store is unreachable. */
   ping(): Promise<void>;
-  /** Ends the use. What is under way is finished first. */
+  /** Finishes writes that are under way, and closes the store. */
   close(): Promise<void>;
 }
 
-/** What an inbox keeps of a notification, and where it stands. */
+/** What an inbox stores of a notification, and its state. */
 export interface EntrySummary {
-  /** The order of arrival. */
+  /** Increases in the order of arrival. */
   readonly seq: number;
   readonly id: string;
   readonly kind: string;
@@ -110,11 +110,11 @@ export interface EntrySummary {
 }
 
 export interface InboxEntry extends EntrySummary {
-  /** The body as it came, byte for byte. */
+  /** The body as received, byte for byte. */
   readonly rawBody: Buffer;
 }
 
-/** Which entries are meant. Everything that is given has to be so. */
+/** Selects entries. All given conditions must hold. */
 export interface EntryFilter {
   readonly ids?: readonly string[];
   readonly states?: readonly EntryState[];
@@ -124,23 +124,35 @@ export interface EntryFilter {
   readonly since?: Date;
   /** Received before this time. */
   readonly until?: Date;
-  /** How the id begins. */
+  /** The beginning of the id. */
   readonly idPrefix?: string;
   /** Done, superseded or dead before this time. */
   readonly settledBefore?: Date;
   readonly upToSeq?: number;
 }
 
-/** In the order of arrival, at most `limit` of those after `afterSeq`. `newestFirst` turns it around: those before `afterSeq`. */
+/** At most `limit` entries after `afterSeq`, in the order of arrival. With `newestFirst` in reverse order: those before `afterSeq`. */
 export interface EntryPage {
   readonly limit: number;
   readonly afterSeq?: number;
   readonly newestFirst?: boolean;
 }
 
-/** An inbox that outlives the process, and can be looked into. */
+/** An inbox that survives the process, and whose entries can be listed. */
 export interface DurableInbox extends Inbox {
   list(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
-  /** Makes entries due again, with all their attempts before them. What is running is left alone. Gives how many it were. */
+  /** Makes entries due again, with all their attempts, except running ones. Resolves with their number. */
   replay(filter: EntryFilter): Promise<number>;
 }
+
+/** Is notified of the durations of storing and handling, in seconds. For metrics. */
+export interface InboxMeter {
+  /** A delivery was stored, or known already. */
+  stored(seconds: number): void;
+  /** One transaction with this number of writes. */
+  committed(writes: number, seconds: number): void;
+  /** A handler ended, or an entry was superseded. */
+  handled(kind: string, outcome: 'done' | 'failed' | 'dead' | 'superseded', seconds: number): void;
+}
+
+export const silentMeter: InboxMeter = { stored() {}, committed() {}, handled() {} };

@@ -1,7 +1,7 @@
-import { type Filing, fileDelivery } from './filing.ts';
 import type { ClaimedEntry, Inbox, OrderProgress } from './inbox.ts';
+import { type InboxRow, toInboxRow } from './inbox-row.ts';
 
-interface Waiting extends Filing {
+interface Waiting extends InboxRow {
   readonly seq: number;
   attempts: number;
   dueAt: number;
@@ -11,9 +11,9 @@ interface Waiting extends Filing {
 const OWNER = 'memory';
 
 /**
- * An inbox in memory, for tests, demos and as a model. It is lost with the process. It remembers the last `maxIds` ids and orders (100,000 by
- * default): a duplicate of something older counts as new. While more than `maxWaiting` notifications wait for their handlers (10,000 by default),
- * it takes no others.
+ * An inbox in memory, for tests and demos. It is lost with the process. It remembers the last `maxIds` ids and orders (100,000
+ * by default): a duplicate of an older one counts as new. While `maxWaiting` notifications wait for their handlers (10,000 by
+ * default), it accepts no others.
  */
 export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = {}): Inbox {
   const { maxIds = 100_000, maxWaiting = 10_000 } = options;
@@ -44,16 +44,16 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
 
   return {
     durable: false,
-    // Not a single await between the look and the insert: no other delivery can come in between.
+    // No await between the lookup and the insert: no other delivery can interleave.
     async put(delivery) {
-      const filing = fileDelivery(delivery);
-      if (known.has(filing.id)) return 'duplicate';
-      if (filing.state === 'pending' && waiting.size >= maxWaiting) throw new Error('too many notifications wait');
-      known.add(filing.id);
+      const row = toInboxRow(delivery);
+      if (known.has(row.id)) return 'duplicate';
+      if (row.state === 'pending' && waiting.size >= maxWaiting) throw new Error('too many notifications are waiting');
+      known.add(row.id);
       dropOldest(known, maxIds);
-      if (filing.state === 'done') return 'stored';
+      if (row.state === 'done') return 'stored';
       seq += 1;
-      const entry = { ...filing, seq, attempts: 0, dueAt: Date.now() + filing.waitMs, claimed: false };
+      const entry = { ...row, seq, attempts: 0, dueAt: Date.now() + row.waitMs, claimed: false };
       waiting.set(entry.id, entry);
       if (entry.transactionId !== null) {
         const others = transactions.get(entry.transactionId) ?? new Set();
@@ -101,7 +101,7 @@ export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = 
       }
       return true;
     },
-    // A process that is gone has taken its claims along.
+    // Claims end with the process.
     async extend() {},
     async recover() {
       return 0;
@@ -134,8 +134,8 @@ function later(one: OrderProgress | undefined, other: OrderProgress): OrderProgr
   return other.rank > one.rank || (other.rank === one.rank && other.at > one.at) ? other : one;
 }
 
-function dropOldest(collection: Set<string> | Map<string, unknown>, most: number): void {
-  if (collection.size <= most) return;
+function dropOldest(collection: Set<string> | Map<string, unknown>, maxSize: number): void {
+  if (collection.size <= maxSize) return;
   for (const oldest of collection.keys()) {
     collection.delete(oldest);
     return;

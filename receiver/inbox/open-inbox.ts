@@ -1,23 +1,62 @@
+/** Opens inboxes by URL: `file:./inbox.db` is a SQLite file, `postgres://user@host/database` a database that receivers share. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { HookproofError } from '../../contract/hookproof-error.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
-import type { DurableInbox } from './inbox.ts';
-import { fileOfInbox } from './inbox-url.ts';
-import type { InboxMeter } from './meter.ts';
+import type { InboxArchive } from './entries.ts';
+import type { DurableInbox, InboxMeter } from './inbox.ts';
 
 /**
- * Opens a durable inbox: `file:./inbox.db` is a file of SQLite, for one receiver; `postgres://user@host/database` a database that several
- * receivers share. Makes the tables when they are not there. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`,
- * `INBOX_NOT_DURABLE`.
+ * Opens a durable inbox for a receiver, and creates its tables when they are missing. A SQLite file serves one receiver, a
+ * PostgreSQL database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`.
+ *
+ * @example
+ * const inbox = await openInbox('file:./inbox.db', { logger });
+ * const receiver = await startReceiver({ signing, inbox, handlers, logger });
  */
 export async function openInbox(
   url: string,
   { logger = silentLogger, meter }: { logger?: ReceiverLogger; meter?: InboxMeter } = {},
 ): Promise<DurableInbox> {
   const options = { owner: `${hostname()}/${process.pid}/${randomUUID()}`, ...(meter === undefined ? {} : { meter }) };
-  const file = fileOfInbox(url);
+  const file = inboxFile(url);
   if (file !== null) return (await import('./sqlite-inbox.ts')).sqliteInbox(file, options);
   const onWarning = (event: string, message: string, cause?: unknown) =>
     logger.warn({ event, ...(cause === undefined ? {} : { error: errorFields(cause) }) }, message);
   return (await import('./postgres-inbox.ts')).postgresInbox(url, { ...options, onWarning });
+}
+
+/**
+ * Opens an existing inbox while receivers use it, and creates nothing. With `readOnly` it cannot change anything. Throws
+ * {@link HookproofError} `INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
+ */
+export async function openArchive(url: string, options: { readOnly: boolean }): Promise<InboxArchive> {
+  const file = inboxFile(url);
+  return file === null
+    ? (await import('./postgres-database.ts')).postgresArchive(url, options)
+    : (await import('./sqlite-database.ts')).sqliteArchive(file, options);
+}
+
+/** The file of an inbox; null for one on PostgreSQL. Throws {@link HookproofError} `INBOX_URL`. */
+function inboxFile(url: string): string | null {
+  if (url.startsWith('file:')) return filePath(url);
+  if (/^postgres(?:ql)?:\/\//.test(url)) return null;
+  // Without the value, which may contain a password.
+  throw new HookproofError('INBOX_URL', 'The inbox is neither a file: nor a postgres: URL.', {
+    hint: 'For example file:./inbox.db, or postgres://user@localhost/database with the password in PGPASSWORD.',
+  });
+}
+
+/** `file:inbox.db`, `file:./inbox.db` and `file:///var/lib/inbox.db`. */
+function filePath(url: string): string {
+  try {
+    const path = url.startsWith('file://') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));
+    if (path !== '' && !path.endsWith('/')) return path;
+  } catch {
+    // Not a file either.
+  }
+  throw new HookproofError('INBOX_URL', 'The file: URL of the inbox does not name a file.', {
+    hint: 'For example file:./inbox.db.',
+  });
 }

@@ -1,24 +1,23 @@
-/** The inbox for several receivers: one PostgreSQL database that they share, and whose work they share. */
+/** The inbox for several receivers: one PostgreSQL database, whose entries they handle together. */
 import type { DatabaseError, Pool } from 'pg';
-import { POSTGRES } from './dialect.ts';
-import type { Filing } from './filing.ts';
+import type { SqlRow, SqlValue } from './entries.ts';
 import { groupCommit } from './group-commit.ts';
-import type { DurableInbox, Settlement } from './inbox.ts';
-import { type InboxMeter, silentMeter } from './meter.ts';
-import { openPool, type PostgresWarning } from './postgres-pool.ts';
-import { PUT_MANY, RELEASE_MANY, SETTLE_MANY } from './postgres-statements.ts';
-import { filingValues, orderValues, settlementValues } from './row-values.ts';
-import { type SqlDatabase, type SqlRow, type SqlValue, sqlInbox, transactionsOf } from './sql-inbox.ts';
+import { type DurableInbox, type InboxMeter, type Settlement, silentMeter } from './inbox.ts';
+import type { InboxRow } from './inbox-row.ts';
+import { openPool, type PostgresWarning } from './postgres-database.ts';
+import { POSTGRES } from './schema.ts';
+import { orderValues, rowValues, type SqlDatabase, settlementValues, sqlInbox, transactionsOf } from './sql-inbox.ts';
+import { KEEP_THE_FURTHEST, releaseHeads, sellFailed } from './statements.ts';
 
-/** One write fills while the other is on its way. More of them only make each smaller. */
+/** One write is collected while the other is under way. With more, each would only be smaller. */
 const PARALLEL_WRITES = 2;
 const DEADLOCK = '40P01';
 const MAX_ROWS = 512;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** How long a delivery waits to be stored, in milliseconds, before it is answered 503: well under the time limit of a sender, 10 s. */
-const PATIENCE_MS = 5000;
+/** How long a delivery waits to be stored before it is answered 503, in milliseconds. A sender's time limit is 10 s. */
+const TIMEOUT_MS = 5000;
 
-/** Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`. `owner` tells this receiver from others. */
+/** Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`. `owner` identifies this receiver. */
 export async function postgresInbox(
   url: string,
   { owner, meter = silentMeter, onWarning }: { owner: string; meter?: InboxMeter; onWarning: PostgresWarning },
@@ -32,10 +31,10 @@ export async function postgresInbox(
     await pool.query({ name: 'release-many', text: RELEASE_MANY, values: [all] });
     for (const each of all) unreleased.delete(each);
   };
-  const puts = groupCommit<Filing, 'stored' | 'duplicate'>({
-    write: (filings) => measured(meter, filings.length, () => putMany(pool, filings)),
+  const puts = groupCommit<InboxRow, 'stored' | 'duplicate'>({
+    write: (rows) => measured(meter, rows.length, () => putMany(pool, rows)),
     parallel: PARALLEL_WRITES,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
     maxItems: MAX_ROWS,
     maxSize: MAX_BYTES,
     sizeOf: ({ rawBody }) => rawBody.length,
@@ -43,7 +42,8 @@ export async function postgresInbox(
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
       const rows = await measured(meter, given.length, () => settleMany(pool, given));
-      // Once more, after the commit: only now is seen what another receiver has inserted, and put behind, meanwhile. When it fails, the next one does it.
+      // Once more after the commit: only now are entries visible that another receiver has inserted, and put behind, in the
+      // meantime. When this fails, the next release includes them.
       await release(transactionsOf(rows)).catch(() => {});
       const settled = new Set(rows.map((row) => claimKey(String(row.id), Number(row.attempt))));
       return given.map(({ claim }) => settled.has(claimKey(claim.id, claim.attempt)));
@@ -55,7 +55,7 @@ export async function postgresInbox(
   });
   const database: SqlDatabase = {
     dialect: POSTGRES,
-    put: (filing) => puts.write(filing),
+    put: (row) => puts.write(row),
     settle: (settlement) => settlements.write(settlement),
     release,
     read: async (text, values = []) => (await pool.query(text, [...values])).rows,
@@ -64,8 +64,8 @@ export async function postgresInbox(
         const { rows, rowCount } = await pool.query(text, [...values]);
         return { rows, changes: rowCount ?? 0 };
       } catch (error) {
-        // Another receiver has just claimed an entry of the same transaction that came later and belongs before it. This claim has changed nothing.
-        // When both do that to each other, PostgreSQL calls it a deadlock.
+        // Another receiver has just claimed an entry of the same transaction that arrived later and belongs before it, so this
+        // claim has changed nothing. When two receivers do that to each other, PostgreSQL reports a deadlock.
         const { constraint, code } = error as DatabaseError;
         if (constraint === 'hookproof_inbox_one_at_a_time' || code === DEADLOCK) return { rows: [], changes: 0 };
         throw error;
@@ -86,18 +86,14 @@ async function measured<T>(meter: InboxMeter, writes: number, write: () => Promi
   return result;
 }
 
-async function putMany(pool: Pool, filings: readonly Filing[]): Promise<('stored' | 'duplicate')[]> {
-  const { rows } = await pool.query({
-    name: 'put-many',
-    text: PUT_MANY,
-    values: columns(filings.map(filingValues), 11),
-  });
+async function putMany(pool: Pool, given: readonly InboxRow[]): Promise<('stored' | 'duplicate')[]> {
+  const { rows } = await pool.query({ name: 'put-many', text: PUT_MANY, values: columns(given.map(rowValues), 11) });
   const fresh = new Set(rows.map(({ id }) => String(id)));
-  // Of copies that came together, the first is the one that was stored.
-  return filings.map(({ id }) => (fresh.delete(id) ? 'stored' : 'duplicate'));
+  // Of copies in the same batch, the first is the one that was stored.
+  return given.map(({ id }) => (fresh.delete(id) ? 'stored' : 'duplicate'));
 }
 
-/** Gives those that were ours. */
+/** Returns the settlements whose claims were ours. */
 async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promise<readonly SqlRow[]> {
   const steps = settlements.flatMap((each) =>
     'order' in each && each.order !== null ? [[each.claim.id, each.claim.attempt, ...orderValues(each.order)]] : [],
@@ -106,10 +102,83 @@ async function settleMany(pool: Pool, settlements: readonly Settlement[]): Promi
   return (await pool.query({ name: 'settle-many', text: SETTLE_MANY, values })).rows;
 }
 
-/** One entry can be here twice: as it was claimed before its lease ran out, and as it is claimed now. */
-const claimKey = (id: string, attempt: number) => `${attempt} ${id}`;
+/** One entry can be in a batch twice: as claimed before its lease expired, and as claimed now. */
+function claimKey(id: string, attempt: number): string {
+  return `${attempt} ${id}`;
+}
 
-/** Rows as columns. */
+/** Rows as columns: PostgreSQL gets one array per column. */
 function columns(rows: readonly (readonly SqlValue[])[], width: number): SqlValue[][] {
   return Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? null));
 }
+
+const { now } = POSTGRES;
+
+/**
+ * Parameters: arrays of ids, kinds, types, transactions, statuses, times, times of receipt, positions, states, waits, bodies.
+ *
+ * Inserts in the order of the ids, so that two receivers that insert the same ones cannot deadlock; numbered before that, in
+ * the order of arrival.
+ */
+export const PUT_MANY = `
+  INSERT INTO hookproof_inbox
+    (seq, id, kind, type, transaction_id, status, at, received_at, position, state, due_at, settled_at, body)
+  SELECT seq, id, kind, type, transaction_id, status, at, received_at, position, state,
+    CASE state WHEN 'pending' THEN
+      ${now} + CASE WHEN kind = 'REFUND' AND ${sellFailed('transaction_id')} THEN 0 ELSE wait END END,
+    CASE state WHEN 'done' THEN ${now} END, body
+  FROM (
+    SELECT nextval(pg_get_serial_sequence('hookproof_inbox', 'seq')) AS seq, given.*
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
+      $9::text[], $10::bigint[], $11::bytea[])
+      AS given (id, kind, type, transaction_id, status, at, received_at, position, state, wait, body)
+    OFFSET 0
+  ) AS numbered
+  ORDER BY id
+  ON CONFLICT (id) DO NOTHING
+  RETURNING id`;
+
+/** Locks in the order of the entries, so that two receivers that release the same ones cannot deadlock. */
+function releaseHeadsOf(transactions: string): string {
+  return releaseHeads(
+    now,
+    `IN (
+      SELECT entry.seq FROM (${transactions}) AS given
+      CROSS JOIN LATERAL (
+        SELECT seq FROM hookproof_inbox
+        WHERE transaction_id = given.transaction_id AND state = 'pending' ORDER BY position, seq LIMIT 1
+      ) AS first
+      JOIN hookproof_inbox AS entry ON entry.seq = first.seq
+      ORDER BY entry.seq FOR UPDATE OF entry)`,
+  );
+}
+
+/**
+ * Parameters: arrays of ids, owners, attempts, states, delays, errors, uncounted; then of the orders: ids and attempts of their
+ * entries, keys, ranks, times, failed.
+ */
+export const SETTLE_MANY = `
+  WITH settled AS (
+    UPDATE hookproof_inbox AS entry
+    SET state = given.state, due_at = CASE given.state WHEN 'pending' THEN ${now} + given.delay END,
+      last_error = CASE WHEN given.uncounted = 1 AND given.error IS NULL THEN entry.last_error ELSE given.error END,
+      attempts = entry.attempts - given.uncounted, settled_at = CASE given.state WHEN 'pending' THEN NULL ELSE ${now} END,
+      owner = NULL, lease_until = NULL
+    FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::text[], $7::int[])
+      AS given (id, owner, attempt, state, delay, error, uncounted)
+    WHERE entry.id = given.id AND entry.state = 'running' AND entry.owner = given.owner
+      AND entry.attempts = given.attempt
+    RETURNING entry.id, given.attempt, entry.transaction_id
+  ), advanced AS (
+    INSERT INTO hookproof_orders AS known (order_key, rank, at, failed)
+    SELECT order_key, rank, at, failed
+    FROM unnest($8::text[], $9::int[], $10::text[], $11::bigint[], $12::bigint[], $13::int[])
+      AS step (id, attempt, order_key, rank, at, failed)
+    WHERE (id, attempt) IN (SELECT id, attempt FROM settled)
+    ${KEEP_THE_FURTHEST}
+  )
+  , released AS (${releaseHeadsOf('SELECT DISTINCT transaction_id FROM settled')})
+  SELECT id, attempt, transaction_id FROM settled`;
+
+/** Parameters: an array of transactions. */
+export const RELEASE_MANY = releaseHeadsOf('SELECT DISTINCT unnest($1::text[]) AS transaction_id');

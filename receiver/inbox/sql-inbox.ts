@@ -1,24 +1,26 @@
-/** An inbox on a database. What is the same for SQLite and PostgreSQL is here; each brings its way to write many rows at once. */
-import type { Dialect } from './dialect.ts';
-import { bytesOf, listEntries, replayEntries } from './entries.ts';
-import { type Filing, fileDelivery } from './filing.ts';
-import type { ClaimedEntry, DurableInbox, EntryState, Settlement } from './inbox.ts';
+/** An inbox on a database: what SQLite and PostgreSQL have in common. Each has its own way to write many rows at once. */
+import {
+  type EntryDatabase,
+  listEntries,
+  replayEntries,
+  type SqlRow,
+  type SqlValue,
+  toBuffer,
+  toText,
+} from './entries.ts';
+import type { ClaimedEntry, DurableInbox, EntryState, OrderStep, Settlement } from './inbox.ts';
+import { type InboxRow, toInboxRow } from './inbox-row.ts';
 import { statements } from './statements.ts';
 
-export type SqlValue = string | number | null | Buffer;
-export type SqlRow = Readonly<Record<string, unknown>>;
-
-/** What a database has to offer. Every method rejects when the database does, and is tried anew by the next call. */
-export interface SqlDatabase {
-  readonly dialect: Dialect;
-  /** Inserts a row unless its id is there, together with others that come at the same time; resolves when it is durable. */
-  put(filing: Filing): Promise<'stored' | 'duplicate'>;
-  /** Ends a claim, together with others. False when the claim is not ours any more. */
+/** What a database has to offer. Every method rejects when the database does, and the next call tries again. */
+export interface SqlDatabase extends EntryDatabase {
+  /** Inserts a row unless its id exists, batched with concurrent ones; resolves when it is durable. */
+  put(row: InboxRow): Promise<'stored' | 'duplicate'>;
+  /** Ends a claim, batched with concurrent ones. False when another receiver has the claim now. */
   settle(settlement: Settlement): Promise<boolean>;
-  /** Lets the heads of transactions be claimed. */
+  /** Makes the heads of transactions claimable. */
   release(transactions: readonly string[]): Promise<void>;
-  read(sql: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
-  /** Runs one statement that changes rows, and gives those that it returns. Resolves when it is durable. */
+  /** Runs one statement that changes rows, and returns those of its RETURNING clause. Resolves when it is durable. */
   write(
     sql: string,
     values?: readonly SqlValue[],
@@ -26,32 +28,32 @@ export interface SqlDatabase {
   close(): Promise<void>;
 }
 
-/** The error of an entry whose receiver went away in the middle. */
-const GONE = 'the receiver that handled it ended, or lost its lease';
+/** The error of an entry whose receiver disappeared during an attempt. */
+const LEASE_EXPIRED = 'the receiver that handled it ended, or lost its lease';
 
-/** How many entries a claim looks at in one step when those that are due first cannot run yet, and how many steps it takes when it has found something. */
-const LOOK_AT = 256;
-const STEPS = 8;
-/** How often it is looked whether a release was lost, in milliseconds. That takes a crash at the wrong moment. */
-const SWEEP_MS = 60_000;
+/** How many due entries a claim inspects per step when the first ones cannot run yet, and after how many steps it stops. */
+const ENTRIES_PER_STEP = 256;
+const MAX_STEPS = 8;
+/** How often releases that were lost are repaired, in milliseconds. A release is lost only in a crash at the wrong moment. */
+const REPAIR_INTERVAL_MS = 60_000;
 
-/** `owner` tells this receiver from every other on the same database. */
+/** `owner` distinguishes this receiver from every other on the same database. */
 export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   const { dialect } = database;
   const sql = statements(dialect);
-  let sweepAt = 0;
+  let nextRepairAt = 0;
   return {
     durable: true,
-    put: async (delivery) => database.put(fileDelivery(delivery)),
+    put: async (delivery) => database.put(toInboxRow(delivery)),
     async claim(limit, leaseMs) {
       const claimed: SqlRow[] = [];
-      let lookAt = limit;
-      for (let step = 1; claimed.length === 0 || step <= STEPS; step += 1) {
-        const { rows } = await database.write(sql.claim, [limit - claimed.length, owner, leaseMs, lookAt]);
+      let inspect = limit;
+      for (let step = 1; claimed.length === 0 || step <= MAX_STEPS; step += 1) {
+        const { rows } = await database.write(sql.claim, [limit - claimed.length, owner, leaseMs, inspect]);
         claimed.push(...rows.filter(({ state }) => state === 'running'));
-        // All that is due was looked at, or there are enough.
-        if (rows.length < lookAt || claimed.length >= limit) break;
-        lookAt = LOOK_AT;
+        // Every due entry was inspected, or enough are claimed.
+        if (rows.length < inspect || claimed.length >= limit) break;
+        inspect = ENTRIES_PER_STEP;
       }
       return claimed.toSorted((one, other) => Number(one.seq) - Number(other.seq)).map(readClaim);
     },
@@ -62,10 +64,10 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
       await database.write(sql.extend(ids.length), [owner, leaseMs, ...ids]);
     },
     async recover(maxAttempts) {
-      const { rows } = await database.write(sql.reclaim, [maxAttempts, GONE]);
+      const { rows } = await database.write(sql.reclaim, [maxAttempts, LEASE_EXPIRED]);
       await database.release(transactionsOf(rows));
-      if (dialect.shared && performance.now() >= sweepAt) {
-        sweepAt = performance.now() + SWEEP_MS;
+      if (dialect.shared && performance.now() >= nextRepairAt) {
+        nextRepairAt = performance.now() + REPAIR_INTERVAL_MS;
         await database.write(sql.releaseMissed);
         await database.write(sql.releaseRefunds);
       }
@@ -89,15 +91,15 @@ export function sqlInbox(database: SqlDatabase, owner: string): DurableInbox {
   };
 }
 
-/** Each transaction of some rows, once. */
+/** The distinct transactions of some rows. */
 export function transactionsOf(rows: readonly SqlRow[]): string[] {
-  return [...new Set(rows.map((row) => textOf(row.transaction_id)))].filter((each) => each !== null);
+  return [...new Set(rows.map((row) => toText(row.transaction_id)))].filter((each) => each !== null);
 }
 
 function readClaim(row: SqlRow): ClaimedEntry {
   return {
     id: String(row.id),
-    rawBody: bytesOf(row.body),
+    rawBody: toBuffer(row.body),
     receivedAt: new Date(Number(row.received_at)),
     attempt: Number(row.attempts),
     owner: String(row.owner),
@@ -106,4 +108,28 @@ function readClaim(row: SqlRow): ClaimedEntry {
   };
 }
 
-const textOf = (value: unknown) => (value == null ? null : String(value));
+/** The parameters of the statement `put`, in its order. */
+export function rowValues(row: InboxRow): SqlValue[] {
+  const { id, kind, type, transactionId, status, at, receivedAt, position, state, waitMs, rawBody } = row;
+  return [id, kind, type, transactionId, status, at, receivedAt, position, state, waitMs, rawBody];
+}
+
+/** The parameters of the statement `settle`, in its order. */
+export function settlementValues(settlement: Settlement): SqlValue[] {
+  const { claim, state } = settlement;
+  const again = state === 'pending';
+  return [
+    claim.id,
+    claim.owner,
+    claim.attempt,
+    state,
+    again ? settlement.delayMs : 0,
+    again || state === 'dead' ? settlement.error : null,
+    again && settlement.uncounted ? 1 : 0,
+  ];
+}
+
+/** The parameters of the statement `advance`, in its order. */
+export function orderValues(order: OrderStep): SqlValue[] {
+  return [order.key, order.rank, order.at, order.failed ? 1 : 0];
+}

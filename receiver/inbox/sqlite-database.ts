@@ -1,11 +1,11 @@
-/** A file of SQLite, opened so that a commit is on the disk, and with the schema of today. */
+/** A SQLite file with the current schema, in which every commit reaches the disk; and the archive of one. */
 import { closeSync, openSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { HookproofError } from '../../contract/index.ts';
-import { SQLITE } from './dialect.ts';
-import { migrations } from './migrations.ts';
-import type { SqlValue } from './sql-inbox.ts';
+import { type InboxArchive, inboxArchive, type SqlRow, type SqlValue } from './entries.ts';
+import { migrations, SQLITE } from './schema.ts';
 
-/** What is used of node:sqlite, for which Node 20 has no types. */
+/** The part of node:sqlite that is used. Node 20 has no types for it. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -16,26 +16,30 @@ export interface SqliteStatement {
   all(...values: readonly SqlValue[]): unknown[];
 }
 
-/** How long a statement waits for the lock of another process, in milliseconds: at the start, and later, when the event loop stands still meanwhile. */
+/**
+ * How long a statement waits for the lock of another process, in milliseconds: at the start, later (when it blocks the event
+ * loop), and in an archive, which blocks no receiver.
+ */
 const OPENING_BUSY_MS = 3000;
 const BUSY_MS = 20;
+const ARCHIVE_BUSY_MS = 5000;
 /**
- * How long the log grows before its pages are written to the file: 16 MiB. Ids are random, so most pages of their index change again soon; four times
- * what is usual writes each of them to the file less often.
+ * How large the log grows before its pages are written to the file: 16 MiB. Ids are random, so most pages of their index
+ * change again soon; four times SQLite's default writes each of them less often.
  */
 const CHECKPOINT_PAGES = 4000;
 
-/** Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. */
+/** Opens or creates the inbox of a receiver. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
   const { DatabaseSync } = await loadSqlite();
   let database: SqliteDatabase | undefined;
   try {
-    // The notifications are personal data: SQLite itself would let everyone on the machine read them.
+    // Notifications are personal data: SQLite itself would create a file that every user of the machine can read.
     closeSync(openSync(file, 'a', 0o600));
     database = new DatabaseSync(file);
     database.exec(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
     database.exec('PRAGMA journal_mode = WAL');
-    // With NORMAL, what was acknowledged is lost when the power fails.
+    // With NORMAL, acknowledged notifications are lost in a power failure.
     database.exec('PRAGMA synchronous = FULL');
     database.exec('PRAGMA fullfsync = ON');
     database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -46,29 +50,85 @@ export async function openSqlite(file: string): Promise<SqliteDatabase> {
     database?.close();
     if (cause instanceof HookproofError) throw cause;
     throw new HookproofError('INBOX_OPEN', `The inbox ${file} cannot be opened (${(cause as Error).message}).`, {
-      hint: 'Does its folder exist, may this user write there, and is it a file of SQLite?',
+      hint: 'Check that the folder exists, that this user can write to it, and that the file is a SQLite database.',
       cause,
     });
   }
 }
 
-/** The version stands in the header of the file. */
 function migrate(database: SqliteDatabase, file: string): void {
   const steps = migrations(SQLITE);
-  const version = () =>
-    Number((database.prepare('PRAGMA user_version').all()[0] as { user_version: number }).user_version);
-  if (version() > steps.length) {
+  if (schemaVersion(database) > steps.length) {
     throw new HookproofError('INBOX_SCHEMA', `The inbox ${file} was written by a newer version of this program.`, {
       hint: 'Use that version, or another file.',
     });
   }
   database.exec('BEGIN IMMEDIATE');
-  for (const step of steps.slice(version())) for (const statement of step) database.exec(statement);
+  for (const step of steps.slice(schemaVersion(database))) for (const statement of step) database.exec(statement);
   database.exec(`PRAGMA user_version = ${steps.length}`);
   database.exec('COMMIT');
 }
 
-/** Node's own SQLite where Node has it, else the package with the same interface. */
+/** The version is in the header of the file. */
+function schemaVersion(database: SqliteDatabase): number {
+  const [row] = database.prepare('PRAGMA user_version').all() as { user_version: number }[];
+  return Number(row?.user_version);
+}
+
+/**
+ * Opens the inbox of a receiver from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`. Creates
+ * neither a file nor a table.
+ */
+export async function sqliteArchive(file: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
+  const found = await stat(file).catch(() => null);
+  if (found?.isFile() !== true) {
+    throw new HookproofError('INBOX_MISSING', `there is no inbox at ${file}`, {
+      hint: 'Check the path; it is relative to the current folder. `hookproof receiver --inbox` creates an inbox.',
+    });
+  }
+  const database = await openExisting(file, readOnly);
+  return inboxArchive({
+    dialect: SQLITE,
+    read: async (sql, values = []) => database.prepare(sql).all(...values) as SqlRow[],
+    write: async (sql, values = []) => ({ changes: Number(database.prepare(sql).run(...values).changes) }),
+    close: async () => database.close(),
+  });
+}
+
+async function openExisting(file: string, readOnly: boolean): Promise<SqliteDatabase> {
+  const { DatabaseSync } = await loadSqlite();
+  let database: SqliteDatabase | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly });
+    database.exec(`PRAGMA busy_timeout = ${ARCHIVE_BUSY_MS}`);
+    // Notifications are personal data: what is deleted is overwritten.
+    if (!readOnly) database.exec('PRAGMA secure_delete = ON');
+    checkSchema(database, file);
+    return database;
+  } catch (cause) {
+    database?.close();
+    if (cause instanceof HookproofError) throw cause;
+    throw new HookproofError('INBOX_OPEN', `the inbox ${file} cannot be opened (${(cause as Error).message})`, {
+      hint: 'Check that it is a SQLite file, and that this user can read it and write to its folder.',
+      cause,
+    });
+  }
+}
+
+function checkSchema(database: SqliteDatabase, file: string): void {
+  const tables = database.prepare("SELECT name FROM sqlite_master WHERE name = 'hookproof_inbox'").all();
+  if (tables.length === 0) {
+    throw new HookproofError('INBOX_MISSING', `${file} is a database, but not an inbox`, {
+      hint: 'Name the file that was given to `hookproof receiver --inbox`.',
+    });
+  }
+  if (schemaVersion(database) === migrations(SQLITE).length) return;
+  throw new HookproofError('INBOX_SCHEMA', `the inbox ${file} was written by another version of this program`, {
+    hint: 'Use the version of its receiver. A newer receiver upgrades an older inbox when it starts.',
+  });
+}
+
+/** Node's own SQLite where Node has it, otherwise a package with the same interface. */
 export async function loadSqlite(): Promise<{
   DatabaseSync: {
     new (file: string, options?: { readOnly: boolean }): SqliteDatabase;
@@ -76,7 +136,7 @@ export async function loadSqlite(): Promise<{
   };
 }> {
   try {
-    // In a variable, so that no compiler looks for a module that Node 20 lacks.
+    // In a variable, so that no compiler resolves a module that Node 20 lacks.
     const builtIn = 'node:sqlite';
     return await import(builtIn);
   } catch {

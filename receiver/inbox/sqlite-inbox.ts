@@ -1,23 +1,22 @@
 /**
- * The embedded inbox: one SQLite file, for one receiver process. What concurrent requests write is committed together, so that a disk that
- * takes 2 ms for a flush does not limit the receiver to 500 deliveries a second.
+ * The embedded inbox: one SQLite file, for one receiver process. Concurrent writes are committed together, so that a disk that
+ * takes 2 ms to flush does not limit the receiver to 500 deliveries per second.
  */
-import { SQLITE } from './dialect.ts';
-import type { Filing } from './filing.ts';
-import type { DurableInbox, Settlement } from './inbox.ts';
-import { type InboxMeter, silentMeter } from './meter.ts';
-import { filingValues, orderValues, settlementValues } from './row-values.ts';
-import { type SqlDatabase, type SqlRow, type SqlValue, sqlInbox } from './sql-inbox.ts';
+import type { SqlRow, SqlValue } from './entries.ts';
+import { type DurableInbox, type InboxMeter, type Settlement, silentMeter } from './inbox.ts';
+import type { InboxRow } from './inbox-row.ts';
+import { SQLITE } from './schema.ts';
+import { orderValues, rowValues, type SqlDatabase, settlementValues, sqlInbox } from './sql-inbox.ts';
 import { openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite-database.ts';
 import { statements } from './statements.ts';
 
-/** Rows in one transaction: it holds up the event loop while it lasts. */
+/** Rows in one transaction: it blocks the event loop. */
 const MAX_BATCH = 512;
-/** How long a write waits for another process (`hookproof inbox replay`, a backup) that writes, and how often it is tried. In milliseconds. */
+/** In milliseconds: how long a write waits while another process writes (`hookproof inbox replay`, a backup), and how often it retries. */
 const BUSY_MS = 3000;
-const TRY_AGAIN_MS = 30;
+const RETRY_MS = 30;
 
-/** Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. `owner` tells this receiver from others. */
+/** Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. `owner` identifies this receiver. */
 export async function sqliteInbox(
   file: string,
   { owner, meter = silentMeter }: { owner: string; meter?: InboxMeter },
@@ -35,7 +34,7 @@ export async function sqliteInbox(
 
   const adapter: SqlDatabase = {
     dialect: SQLITE,
-    put: (filing: Filing) => queue.write(() => (run(sql.put, filingValues(filing)) === 1 ? 'stored' : 'duplicate')),
+    put: (row: InboxRow) => queue.write(() => (run(sql.put, rowValues(row)) === 1 ? 'stored' : 'duplicate')),
     settle: (settlement: Settlement) =>
       queue.write(() => {
         const [settled] = prepare(sql.settle).all(...settlementValues(settlement)) as SqlRow[];
@@ -53,7 +52,7 @@ export async function sqliteInbox(
     },
     write: (text, values = []) =>
       queue.write(() => {
-        // A statement that returns rows has to be read to its end, and says nothing of changes.
+        // A statement that returns rows has to be read to its end, and does not report changes.
         if (!/\bRETURNING\b/.test(text)) return { rows: [], changes: run(text, values) };
         const rows = prepare(text).all(...values) as SqlRow[];
         return { rows, changes: rows.length };
@@ -74,7 +73,7 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Group commit: everything that arrives in one turn of the event loop is one transaction, and resolves when it is on the disk. */
+/** Group commit: all writes of one turn of the event loop are one transaction, and resolve when it is on the disk. */
 function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
   const waiting: Write[] = [];
   let scheduled = false;
@@ -91,11 +90,11 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
     try {
       database.exec('BEGIN IMMEDIATE');
     } catch (error) {
-      // Nothing is written yet, so it can be tried again, and what else there is to do need not wait for it.
+      // Nothing is written yet, so it can be retried, without blocking the event loop in the meantime.
       const isLate = ({ since }: Write) => !isBusy(error) || startedAt - since >= BUSY_MS;
       for (const { reject } of waiting.splice(0, waiting.filter(isLate).length)) reject(error);
       scheduled = waiting.length > 0;
-      if (scheduled) setTimeout(commit, TRY_AGAIN_MS);
+      if (scheduled) setTimeout(commit, RETRY_MS);
       return;
     }
     const batch = waiting.splice(0, MAX_BATCH);
@@ -133,7 +132,7 @@ function writeQueue(database: SqliteDatabase, meter: InboxMeter) {
   };
 }
 
-/** Another process holds the lock. The upper bits say more about it. */
+/** Another process holds the lock. The upper bits of the code contain details. */
 function isBusy(error: unknown): boolean {
   const SQLITE_BUSY = 5;
   return (Number((error as { errcode?: unknown }).errcode) & 0xff) === SQLITE_BUSY;
@@ -143,6 +142,6 @@ function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK');
   } catch {
-    // Some errors, a full disk among them, have rolled it back already.
+    // Some errors, for example a full disk, have rolled it back already.
   }
 }

@@ -1,37 +1,41 @@
 /**
- * The statements of an inbox. Each is one step, so that several receivers can do them at the same time; what changes several rows leaves alone those that
- * another receiver is changing, so that no two wait for each other.
+ * The SQL statements of an inbox. Each is atomic, so that several receivers can run them at the same time; those that change
+ * several rows skip the rows that another receiver is changing, so that no two receivers wait for each other.
  *
- * The first pending entry of a transaction is its head, and the only one that may run. A claim looks at what is due, and puts behind (`behind = 1`) what it
- * finds to be no head, so that the next one need not look at it again: otherwise a transaction of thousands, or thousands of transactions that wait for
- * another attempt, would make every claim slow. Whatever ends a claim releases the head of its transaction: no head stays behind.
+ * The first pending entry of a transaction is its head, and the only one that may run. A claim inspects the due entries and
+ * puts those that are not heads behind (`behind = 1`), so that the next claim need not inspect them again: otherwise a
+ * transaction of thousands, or thousands of transactions that wait for another attempt, would slow down every claim. Ending a
+ * claim releases the head of its transaction, so no head stays behind.
  */
-import type { Dialect } from './dialect.ts';
+import type { Dialect } from './schema.ts';
 
-/** How an order that is known advances: its place becomes the later of the two, and a failure is never forgotten. */
+/** How a known order advances: its progress becomes the later of the two, and a failure is never forgotten. */
 export const KEEP_THE_FURTHEST = `ON CONFLICT (order_key) DO UPDATE SET
   rank = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.rank ELSE known.rank END,
   at = CASE WHEN (excluded.rank, excluded.at) > (known.rank, known.at) THEN excluded.at ELSE known.at END,
   failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE known.failed END`;
 
 export interface Statements {
-  /** The columns of a Filing in the order of `filingValues`. One row; SQLite only. */
+  /** Parameters: `rowValues`. One row; SQLite only. */
   readonly put: string;
-  /** The values of `settlementValues`; gives the transaction. One row; SQLite only. */
+  /** Parameters: `settlementValues`. Returns the transaction. One row; SQLite only. */
   readonly settle: string;
-  /** order key, rank, at, failed. */
+  /** Parameters: `orderValues`. */
   readonly advance: string;
-  /** limit, owner, lease in milliseconds, how many entries to look at. Gives what it has looked at; `running` is what it has claimed. */
+  /**
+   * Parameters: limit, owner, lease in milliseconds, how many entries to inspect. Returns the inspected entries; those in state
+   * `running` are claimed.
+   */
   readonly claim: string;
-  /** a transaction. */
+  /** Parameter: a transaction. */
   readonly release: string;
-  /** Releases every head that stayed behind, because its release failed. */
+  /** Releases every head that stayed behind because its release failed. */
   readonly releaseMissed: string;
-  /** Lets every REFUND go whose failed SELL has been handled since. */
+  /** Makes every REFUND due whose failed SELL has been handled in the meantime. */
   readonly releaseRefunds: string;
-  /** owner, lease in milliseconds, then the ids. */
+  /** Parameters: owner, lease in milliseconds, then the ids. */
   readonly extend: (ids: number) => string;
-  /** the most attempts, the error of those that are given up. Gives their transactions. */
+  /** Parameters: the maximum of attempts, the error to record. Returns the transactions. */
   readonly reclaim: string;
   readonly nextDue: string;
   readonly depths: string;
@@ -41,41 +45,50 @@ export function statements({ now, skipLocked, unchanged, parameter: p }: Dialect
   const isHead = `NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
       WHERE other.transaction_id = entry.transaction_id AND other.state = 'running')
     AND NOT EXISTS (SELECT 1 FROM hookproof_inbox AS other
-      WHERE other.transaction_id = entry.transaction_id AND other.state = 'pending' AND (other.position, other.seq) < (entry.position, entry.seq))`;
+      WHERE other.transaction_id = entry.transaction_id AND other.state = 'pending'
+        AND (other.position, other.seq) < (entry.position, entry.seq))`;
   const progress = (column: string) =>
-    `(SELECT ${column} FROM hookproof_orders WHERE order_key = hookproof_inbox.kind || ' ' || hookproof_inbox.transaction_id)`;
+    `(SELECT ${column} FROM hookproof_orders
+      WHERE order_key = hookproof_inbox.kind || ' ' || hookproof_inbox.transaction_id)`;
   return {
-    put: `INSERT INTO hookproof_inbox (id, kind, type, transaction_id, status, at, received_at, position, state, due_at, settled_at, body)
+    put: `INSERT INTO hookproof_inbox
+        (id, kind, type, transaction_id, status, at, received_at, position, state, due_at, settled_at, body)
       VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)}, ${p(5)}, ${p(6)}, ${p(7)}, ${p(8)}, ${p(9)},
-        CASE ${p(9)} WHEN 'pending' THEN ${now} + CASE WHEN ${p(2)} = 'REFUND' AND ${sellFailed(p(4))} THEN 0 ELSE ${p(10)} END END,
+        CASE ${p(9)} WHEN 'pending' THEN
+          ${now} + CASE WHEN ${p(2)} = 'REFUND' AND ${sellFailed(p(4))} THEN 0 ELSE ${p(10)} END END,
         CASE ${p(9)} WHEN 'done' THEN ${now} END, ${p(11)})
       ON CONFLICT (id) DO NOTHING`,
     settle: `UPDATE hookproof_inbox
-      SET state = ${p(4)}, due_at = CASE ${p(4)} WHEN 'pending' THEN ${now} + ${p(5)} END, 
+      SET state = ${p(4)}, due_at = CASE ${p(4)} WHEN 'pending' THEN ${now} + ${p(5)} END,
         last_error = CASE WHEN ${p(7)} = 1 AND ${p(6)} IS NULL THEN last_error ELSE ${p(6)} END,
-        attempts = attempts - ${p(7)}, settled_at = CASE ${p(4)} WHEN 'pending' THEN NULL ELSE ${now} END, owner = NULL, lease_until = NULL
+        attempts = attempts - ${p(7)}, settled_at = CASE ${p(4)} WHEN 'pending' THEN NULL ELSE ${now} END,
+        owner = NULL, lease_until = NULL
       WHERE id = ${p(1)} AND state = 'running' AND owner = ${p(2)} AND attempts = ${p(3)}
       RETURNING transaction_id`,
-    advance: `INSERT INTO hookproof_orders AS known (order_key, rank, at, failed) VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)})
+    advance: `INSERT INTO hookproof_orders AS known (order_key, rank, at, failed)
+      VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${p(4)})
       ${KEEP_THE_FURTHEST}`,
-    claim: `WITH looked AS (
+    claim: `WITH inspected AS (
         SELECT entry.seq, entry.due_at, CASE WHEN ${isHead} THEN 1 ELSE 0 END AS head
         FROM hookproof_inbox AS entry ${unchanged}
         WHERE entry.state = 'pending' AND entry.behind = 0 AND entry.due_at <= ${now}
         ORDER BY entry.due_at, entry.seq LIMIT ${p(4)} ${skipLocked}
       ), chosen AS (
-        SELECT seq, head, ROW_NUMBER() OVER (PARTITION BY head ORDER BY due_at, seq) AS place FROM looked
+        SELECT seq, head, ROW_NUMBER() OVER (PARTITION BY head ORDER BY due_at, seq) AS place FROM inspected
       )
       UPDATE hookproof_inbox
       SET state = CASE head WHEN 1 THEN 'running' ELSE 'pending' END, behind = 1 - head, attempts = attempts + head,
         owner = CASE head WHEN 1 THEN ${p(2)} END, lease_until = CASE head WHEN 1 THEN ${now} + ${p(3)} END
       FROM chosen WHERE hookproof_inbox.seq = chosen.seq AND (head = 0 OR place <= ${p(1)})
-      RETURNING hookproof_inbox.seq, id, state, CASE state WHEN 'running' THEN body END AS body, received_at, attempts, owner,
+      RETURNING hookproof_inbox.seq, id, state, CASE state WHEN 'running' THEN body END AS body, received_at, attempts,
+        owner,
         ${progress('rank')} AS order_rank, ${progress('at')} AS order_at,
-        CASE WHEN kind = 'REFUND' THEN CASE WHEN ${sellFailed('hookproof_inbox.transaction_id')} THEN 1 ELSE 0 END END AS sell_failed`,
+        CASE WHEN kind = 'REFUND' THEN
+          CASE WHEN ${sellFailed('hookproof_inbox.transaction_id')} THEN 1 ELSE 0 END END AS sell_failed`,
     release: releaseHeads(
       now,
-      `= (SELECT seq FROM hookproof_inbox WHERE transaction_id = ${p(1)} AND state = 'pending' ORDER BY position, seq LIMIT 1)`,
+      `= (SELECT seq FROM hookproof_inbox
+        WHERE transaction_id = ${p(1)} AND state = 'pending' ORDER BY position, seq LIMIT 1)`,
     ),
     releaseMissed: releaseHeads(
       now,
@@ -87,15 +100,18 @@ export function statements({ now, skipLocked, unchanged, parameter: p }: Dialect
     ),
     releaseRefunds: `UPDATE hookproof_inbox SET due_at = ${now}
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
-        WHERE state = 'pending' AND kind = 'REFUND' AND attempts = 0 AND due_at > ${now} AND ${sellFailed('entry.transaction_id')} ${skipLocked})`,
+        WHERE state = 'pending' AND kind = 'REFUND' AND attempts = 0 AND due_at > ${now}
+          AND ${sellFailed('entry.transaction_id')} ${skipLocked})`,
     extend: (ids) => `UPDATE hookproof_inbox SET lease_until = ${now} + ${p(2)}
       WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
-        WHERE state = 'running' AND owner = ${p(1)} AND id IN (${Array.from({ length: ids }, (_, index) => p(index + 3))}) ${skipLocked})`,
+        WHERE state = 'running' AND owner = ${p(1)}
+          AND id IN (${Array.from({ length: ids }, (_, index) => p(index + 3))}) ${skipLocked})`,
     reclaim: `UPDATE hookproof_inbox
       SET state = CASE WHEN attempts >= ${p(1)} THEN 'dead' ELSE 'pending' END,
         settled_at = CASE WHEN attempts >= ${p(1)} THEN ${now} END,
         last_error = ${p(2)}, due_at = ${now}, owner = NULL, lease_until = NULL
-      WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry WHERE state = 'running' AND lease_until < ${now} ${skipLocked})
+      WHERE seq IN (SELECT seq FROM hookproof_inbox AS entry
+        WHERE state = 'running' AND lease_until < ${now} ${skipLocked})
       RETURNING transaction_id`,
     nextDue: `SELECT MIN(due_at) - ${now} AS due_in FROM hookproof_inbox WHERE state = 'pending' AND behind = 0`,
     depths: `SELECT 'pending' AS state, COUNT(*) AS entries FROM hookproof_inbox WHERE state = 'pending'
@@ -104,17 +120,18 @@ export function statements({ now, skipLocked, unchanged, parameter: p }: Dialect
   };
 }
 
-/** Whether a SELL of the transaction has failed, and was handled. */
+/** Whether a SELL of the transaction has failed and was handled. */
 export function sellFailed(transactionId: string): string {
   return `EXISTS (SELECT 1 FROM hookproof_orders WHERE order_key = 'CAAS_SELL ' || ${transactionId} AND failed = 1)`;
 }
 
 /**
- * Lets heads be claimed; a REFUND at once, when its SELL has failed. They are written whether they were behind or not: a claim that began before, and finds
- * them behind, sees by that that it is wrong.
+ * Makes heads claimable; a REFUND immediately when its SELL has failed. They are written whether they were behind or not: that is
+ * how a claim that began earlier, and found them behind, detects that it is outdated.
  */
 export function releaseHeads(now: string, which: string): string {
   return `UPDATE hookproof_inbox AS head SET behind = 0,
-      due_at = CASE WHEN kind = 'REFUND' AND attempts = 0 AND due_at > ${now} AND ${sellFailed('head.transaction_id')} THEN ${now} ELSE due_at END
+      due_at = CASE WHEN kind = 'REFUND' AND attempts = 0 AND due_at > ${now} AND ${sellFailed('head.transaction_id')}
+        THEN ${now} ELSE due_at END
     WHERE state = 'pending' AND seq ${which}`;
 }

@@ -1,12 +1,11 @@
 /** Health, readiness and metrics, on a port of their own: the port for deliveries is open to the world, this one is not. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { HookproofError } from '../../contract/index.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
 import { answer } from '../stages/stage.ts';
 import type { ReceiverMetrics } from './metrics.ts';
-import { isOwnHost } from './own-host.ts';
-import { createReadiness, type ReadinessCheck } from './readiness.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface AdminOptions {
   /** The address to listen on. 127.0.0.1 by default: who can reach it can read the metrics, there is no other check. */
@@ -117,4 +116,54 @@ function listen(server: Server, host: string, port: number): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Something that the receiver needs in order to accept deliveries. */
+export interface ReadinessCheck {
+  /** A short word of ours: it stands in the answer. */
+  readonly name: string;
+  /** Rejects when it is not there. Why goes to the log only: it may name a database and its user. */
+  readonly check: () => Promise<void>;
+}
+
+/**
+ * Asks all checks at the same time, each for at most `limitMs` milliseconds, and gives the names of those that failed. What fails is logged when
+ * it begins and when it ends, and not at every probe.
+ */
+function createReadiness(
+  checks: readonly ReadinessCheck[],
+  limitMs: number,
+  logger: ReceiverLogger,
+): () => Promise<string[]> {
+  const failing = new Set<string>();
+
+  async function fails({ name, check }: ReadinessCheck): Promise<boolean> {
+    try {
+      await withTimeout(check, limitMs);
+      if (failing.delete(name)) logger.info({ event: 'ready-check', check: name }, `${name} is ready again`);
+      return false;
+    } catch (error) {
+      if (!failing.has(name)) {
+        failing.add(name);
+        logger.warn({ event: 'ready-check', check: name, error: errorFields(error) }, `${name} is not ready`);
+      }
+      return true;
+    }
+  }
+
+  return async () => {
+    const failed = await Promise.all(checks.map(fails));
+    return checks.filter((_check, index) => failed[index]).map(({ name }) => name);
+  };
+}
+
+/**
+ * Whether a `Host` header names this machine: by an IP address, as localhost, or as `hostName`. A web page whose name was pointed at a loopback
+ * address (DNS rebinding) makes the browser send its own name. Without the header no browser is asking.
+ */
+function isOwnHost(header: string | undefined, hostName: string): boolean {
+  if (header === undefined) return true;
+  const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(header.toLowerCase()) ?? [];
+  if (bracketed !== undefined) return isIP(bracketed) === 6;
+  return isIP(plain) === 4 || plain === 'localhost' || (plain !== '' && plain === hostName.toLowerCase());
 }

@@ -1,9 +1,10 @@
 /** Metrics in the format of Prometheus, by prom-client, which is loaded only for those who ask for metrics. */
-import type { ConnectionObserver } from '../connection-observer.ts';
+
+import { NOTIFICATION_KINDS } from '../../contract/index.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
-import type { InboxMeter } from '../inbox/meter.ts';
-import { withinTime } from '../time-limit.ts';
-import { kindLabel, reasonLabel, stateLabel } from './labels.ts';
+import type { InboxMeter } from '../inbox/inbox.ts';
+import type { ConnectionObserver } from '../server/connections.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Upper bounds in seconds: what answers fast is told apart below 10 ms, what is slow around the sender's time limit of 10 s. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -101,7 +102,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
       // What cannot be counted is absent: a number from before would look like one of now.
       this.reset();
       if (depthsOf === undefined) return;
-      const depths = await withinTime(depthsOf, DEPTHS_MS).catch(() => ({}));
+      const depths = await withTimeout(depthsOf, DEPTHS_MS).catch(() => ({}));
       for (const [state, depth] of Object.entries(depths)) this.set({ state: stateLabel(state) }, depth);
     },
   });
@@ -137,4 +138,49 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
       text: (await registry.metrics()).replaceAll(/ Nan$/gm, ' NaN'),
     }),
   };
+}
+
+/** Label values from closed sets: what a request brings must not become a time series of its own. */
+
+const CREDENTIAL_REASONS = ['missing', 'malformed', 'mismatch'];
+
+/** Every reason of a stage, without what it adds in brackets or after a colon. */
+const REASONS: ReadonlySet<string> = new Set([
+  ...CREDENTIAL_REASONS.map((reason) => `api-key-${reason}`),
+  ...CREDENTIAL_REASONS.map((reason) => `signature-${reason}`),
+  ...[...CREDENTIAL_REASONS, 'untrusted', 'not-allowed', 'not-from-proxy'].map(
+    (reason) => `client-certificate-${reason}`,
+  ),
+  'not-found',
+  'method-not-allowed',
+  'body-too-large',
+  'content-type-not-json',
+  'content-encoding-not-supported',
+  'body-not-utf8',
+  'body-too-deep',
+  'body-not-json',
+  'not-a-notification',
+  'busy',
+  'not-stored',
+  'inbox-failed',
+  'connection-closed',
+  'internal-error',
+]);
+
+const KINDS: ReadonlySet<string> = new Set([...NOTIFICATION_KINDS, 'UNKNOWN']);
+
+/** Of a delivery's reason: `none` when it was accepted, `other` for one that is not listed here. */
+function reasonLabel(reason: string | undefined): string {
+  if (reason === undefined) return 'none';
+  const word = /^[^(:]*/.exec(reason)?.[0].trim().replaceAll(' ', '-') ?? '';
+  return REASONS.has(word) ? word : 'other';
+}
+
+function kindLabel(kind: string): string {
+  return KINDS.has(kind) ? kind : 'other';
+}
+
+/** Of a state of the queue, which is a word of ours. */
+function stateLabel(state: string): string {
+  return /^[a-z][a-z-]{0,29}$/.test(state) ? state : 'other';
 }

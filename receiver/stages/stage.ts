@@ -57,7 +57,7 @@ export function required<K extends keyof DeliveryState>(
 ): Exclude<DeliveryState[K], undefined> {
   if (!Object.hasOwn(res.locals, field)) {
     throw new HookproofError('RECEIVER_STAGE_ORDER', `A stage needs "${field}", which no earlier stage has set.`, {
-      hint: 'Run the stages in the order of receiver/pipeline.ts.',
+      hint: 'Run the stages in the order of receiver/create-receiver.ts.',
       kind: 'internal',
     });
   }

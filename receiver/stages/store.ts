@@ -1,13 +1,13 @@
+/** The last stages: store the notification durably, answer, and wake the handlers. */
 import type { Handling } from '../handling/handling.ts';
-import type { Inbox } from '../inbox/inbox.ts';
-import type { InboxMeter } from '../inbox/meter.ts';
-import { refuse, required, type Stage } from './stage.ts';
+import type { Inbox, InboxMeter } from '../inbox/inbox.ts';
+import { answer, refuse, required, type Stage } from './stage.ts';
 
 /**
- * Stage 9: puts the notification into the inbox, which says whether its id is new. It comes after every check, so that a
- * forged or malformed delivery cannot use up the id of a right one.
+ * Stage 9: puts the notification into the inbox, which detects duplicates by id. It runs after every check, so that a forged
+ * or malformed delivery cannot use up the id of a valid one.
  *
- * A delivery that cannot be stored is answered 503: it was not accepted, and 200 would say that it was.
+ * A delivery that cannot be stored is answered 503: the sender has to deliver it again.
  */
 export function store(inbox: Inbox, handling: Handling, meter: InboxMeter): Stage {
   return async (_req, res, next) => {
@@ -27,5 +27,17 @@ export function store(inbox: Inbox, handling: Handling, meter: InboxMeter): Stag
       });
     }
     next();
+  };
+}
+
+/**
+ * Stage 10: answers 200, and then starts the handlers. Specification: Delivery endpoint (response). The sender does not wait
+ * for them: they may take longer than its time limit. A duplicate is answered 200 too, and not handled again.
+ */
+export function reply(handling: Handling): Stage {
+  return (_req, res) => {
+    const stored = required(res, 'stored');
+    answer(res, 200, { status: stored === 'stored' ? 'accepted' : 'duplicate' });
+    if (stored === 'stored') handling.wake();
   };
 }

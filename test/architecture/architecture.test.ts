@@ -78,7 +78,7 @@ describe('the rules', () => {
     ['receiver/a.ts', 'scenarios/index.ts', true],
     ['scenarios/a.ts', 'harness/judge/index.ts', true],
     ['harness/cli/a.ts', 'receiver/index.ts', true],
-    ['harness/cli/receiver-door.ts', 'receiver/serve.ts', true],
+    ['harness/cli/receiver-door.ts', 'receiver/start-receiver.ts', true],
     ['certs/a.ts', 'receiver/index.ts', true],
     ['harness/cli/receiver-door.ts', 'receiver/index.ts', false],
     ['harness/cli/receiver-door.ts', 'receiver/faults/index.ts', true],

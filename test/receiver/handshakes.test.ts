@@ -23,8 +23,8 @@ describe('the protocol', () => {
   const oldest = { ciphers: 'ALL:@SECLEVEL=0', minVersion: 'TLSv1' } as const;
 
   it.each<[string, ConnectionOptions, string]>([
-    ['TLS 1.0', { ...oldest, maxVersion: 'TLSv1' }, 'client offers no version from TLS 1.2 on'],
-    ['TLS 1.1', { ...oldest, maxVersion: 'TLSv1.1' }, 'client offers no version from TLS 1.2 on'],
+    ['TLS 1.0', { ...oldest, maxVersion: 'TLSv1' }, 'client does not offer TLS 1.2 or later'],
+    ['TLS 1.1', { ...oldest, maxVersion: 'TLSv1.1' }, 'client does not offer TLS 1.2 or later'],
     ['HTTP/2 only', { ALPNProtocols: ['h2'] }, 'client does not offer http/1.1'],
     ['a weak cipher', { ciphers: 'AES128-SHA', maxVersion: 'TLSv1.2' }, 'no cipher suite in common'],
   ])('%s is refused', async (_name, options, reason) => {
@@ -67,7 +67,7 @@ describe('a client that does not finish the handshake', () => {
     await once(socket, 'close');
     expect(await log.next('tls-refused')).toMatchObject({
       code: 'ERR_TLS_HANDSHAKE_TIMEOUT',
-      reason: 'handshake not finished in time',
+      reason: 'handshake timed out',
       remoteAddress: '127.0.0.1',
     });
     expect((await deliver(receiver.port, trust)).status).toBe(200);
@@ -151,7 +151,7 @@ describe('a key with a passphrase', () => {
     const tls = { cert: server.cert, key, ...(given === undefined ? {} : { passphrase: given }) };
     await expect(startReceiver({ signing, tls })).rejects.toMatchObject({
       code: 'RECEIVER_TLS',
-      hint: 'The key is encrypted: give the right passphrase.',
+      hint: 'The key is encrypted: give the correct passphrase.',
     });
   });
 });

@@ -1,5 +1,4 @@
 /** Senders that take more than their share: connections, headers, time. On plain sockets. */
-import type { Server } from 'node:http';
 import { connect as tlsConnect } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -14,7 +13,8 @@ import {
   type ServerOptions,
   startReceiver,
 } from '../../receiver/index.ts';
-import { serve } from '../../receiver/serve.ts';
+import { createHttpServer } from '../../receiver/server/http-server.ts';
+import { serve } from '../../receiver/start-receiver.ts';
 import { API_KEY, buy, headersFor, SECRET } from './deliveries.ts';
 import { openRaw, type RawConnection, rawPost } from './raw-http.ts';
 
@@ -123,10 +123,9 @@ describe('at the limit of connections', () => {
 
   it('which the limit of Node alone would not bring about: it keeps those that came first', async () => {
     const inner = createReceiver({ signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] } });
-    const change = (server: Server) => {
-      server.maxConnections = 50;
-    };
-    const naive = await serve(inner, {}, { server: change });
+    const server = createHttpServer(inner.app);
+    server.maxConnections = 50;
+    const naive = await serve(inner, server);
     const halfOpen = await Promise.all(Array.from({ length: 100 }, () => open(naive.port)));
     await Promise.all(halfOpen.slice(0, 50).map((connection) => connection.write(HALF_A_HEAD)));
     await expect(deliver(naive.port)).rejects.toThrow('connection ended');

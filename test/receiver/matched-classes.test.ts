@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import express, { type Express } from 'express';
 import { afterAll, describe, expect, it } from 'vitest';
-import { matchedClasses } from '../../receiver/matched-classes.ts';
+import { matchedClasses } from '../../receiver/server/http-server.ts';
 
 setFlagsFromString('--allow-natives-syntax');
 /** Whether V8 keeps the fields of an object in their order in memory, and not in a hash table. */

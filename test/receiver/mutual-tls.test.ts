@@ -17,22 +17,14 @@ const CLIENTS: [name: string, handshake: string | null, stage: string | null][] 
   ['right', null, null],
   ['rsa', null, null],
   ['self-signed', 'self-signed client certificate', 'untrusted (self-signed client certificate)'],
-  [
-    'unknown authority',
-    'client certificate of an unknown authority',
-    'untrusted (client certificate of an unknown authority)',
-  ],
-  [
-    'same names',
-    'client certificate of an unknown authority',
-    'untrusted (client certificate of an unknown authority)',
-  ],
+  ['unknown authority', 'client certificate from an unknown CA', 'untrusted (client certificate from an unknown CA)'],
+  ['same names', 'client certificate from an unknown CA', 'untrusted (client certificate from an unknown CA)'],
   ['expired', 'client certificate has expired', 'untrusted (client certificate has expired)'],
   ['not yet valid', 'client certificate is not valid yet', 'untrusted (client certificate is not valid yet)'],
   [
     'for servers only',
-    'client certificate is not meant for clients',
-    'untrusted (client certificate is not meant for clients)',
+    'client certificate is not issued for client authentication',
+    'untrusted (client certificate is not issued for client authentication)',
   ],
 ];
 const CASES = VERSIONS.flatMap((version) => CLIENTS.map((row) => [version, ...row] as const));

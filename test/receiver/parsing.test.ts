@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReceiver, type DeliveryReport } from '../../receiver/index.ts';
-import { isNestedDeeper } from '../../receiver/stages/nesting.ts';
-import { parse } from '../../receiver/stages/parse.ts';
+import { isNestedDeeper } from '../../receiver/parse-json.ts';
+import { parse } from '../../receiver/stages/payload.ts';
 import { post } from './deliveries.ts';
 
 /** What the stage makes of a text: the payload, or the word of the refusal. */

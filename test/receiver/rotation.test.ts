@@ -1,8 +1,8 @@
 /** While secrets and API keys are rotated: which was used, and a warning about the old ones now and then. */
 import { randomBytes } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
+import { warnAboutOldCredentials } from '../../receiver/delivery-report.ts';
 import { createReceiver, type DeliveryReport } from '../../receiver/index.ts';
-import { warnOfOldCredentials } from '../../receiver/warn-of-old-credentials.ts';
 import { API_KEY, buy, post, SECRET, sign } from './deliveries.ts';
 
 const NEW_SECRET = randomBytes(32).toString('hex');
@@ -62,7 +62,7 @@ it('old and new are accepted, and what is old is warned of, by its position and 
 it('the warning comes once a minute for each credential, with the deliveries since the last one', () => {
   const { lines, logger } = warnings();
   let now = 0;
-  const observe = warnOfOldCredentials(logger, () => now);
+  const observe = warnAboutOldCredentials(logger, () => now);
   const used = (secretIndex: number) => observe({ secretIndex, keyIndex: undefined } as DeliveryReport);
   for (now = 0; now <= 120_000; now += 1000) {
     used(0);

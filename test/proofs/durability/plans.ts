@@ -1,6 +1,5 @@
 /** How SQLite answers the questions of the receiver. */
-import { SQLITE } from '../../../receiver/inbox/dialect.ts';
-import { migrations } from '../../../receiver/inbox/migrations.ts';
+import { migrations, SQLITE } from '../../../receiver/inbox/schema.ts';
 import { loadSqlite } from '../../../receiver/inbox/sqlite-database.ts';
 import { statements } from '../../../receiver/inbox/statements.ts';
 

@@ -3,12 +3,13 @@
  * environment, as for `hookproof receiver`; it says where it listens, and at its end what it has counted.
  */
 
+import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
+import type { HandlingPolicy } from '../../../receiver/handling/handlers.ts';
 import { createHandling } from '../../../receiver/handling/handling.ts';
-import type { HandlingPolicy } from '../../../receiver/handling/handling-policy.ts';
 import { createLogger, type Handlers, type InboxMeter, openInbox } from '../../../receiver/index.ts';
 import { resolveOptions } from '../../../receiver/options.ts';
-import { createApp, createPipeline } from '../../../receiver/pipeline.ts';
-import { serve } from '../../../receiver/serve.ts';
+import { createHttpServer } from '../../../receiver/server/http-server.ts';
+import { serve } from '../../../receiver/start-receiver.ts';
 import type { ReceiverCounts } from './receiver-process.ts';
 import { type WrongWay, wrongInbox, wrongPipeline } from './wrong-receivers.ts';
 
@@ -40,7 +41,7 @@ const handling = createHandling(config);
 const pipeline = wrongPipeline(wrong, { right: createPipeline(config, handling), inbox, handling, handlers });
 const app = createApp(pipeline, config);
 const receiver = { app, settled: () => handling.settled(), stop: (ms: number) => handling.stop(ms) };
-const server = await serve(receiver, { logger });
+const server = await serve(receiver, createHttpServer(app, { logger }), { logger });
 process.once('SIGTERM', async () => {
   await server.close();
   await inbox.close();

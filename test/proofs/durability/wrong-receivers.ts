@@ -1,13 +1,13 @@
 /** Receivers that are wrong in one known way. The proofs have to catch them: otherwise they prove nothing. */
 import { fileURLToPath } from 'node:url';
+import type { Pipeline } from '../../../receiver/create-receiver.ts';
 import type { Handling } from '../../../receiver/handling/handling.ts';
-import { SQLITE } from '../../../receiver/inbox/dialect.ts';
-import { fileDelivery } from '../../../receiver/inbox/filing.ts';
-import { filingValues } from '../../../receiver/inbox/row-values.ts';
+import { toInboxRow } from '../../../receiver/inbox/inbox-row.ts';
+import { SQLITE } from '../../../receiver/inbox/schema.ts';
+import { rowValues } from '../../../receiver/inbox/sql-inbox.ts';
 import { loadSqlite } from '../../../receiver/inbox/sqlite-database.ts';
 import { statements } from '../../../receiver/inbox/statements.ts';
 import type { Handlers, Inbox } from '../../../receiver/index.ts';
-import type { Pipeline } from '../../../receiver/pipeline.ts';
 import { answer, required } from '../../../receiver/stages/stage.ts';
 
 export const WRONG_WAYS = {
@@ -63,8 +63,7 @@ export async function wrongInbox(way: WrongWay | undefined, inbox: Inbox, url: s
     const insert = database.prepare(statements(SQLITE).put);
     return {
       ...inbox,
-      put: async (delivery) =>
-        insert.run(...filingValues(fileDelivery(delivery))).changes === 1 ? 'stored' : 'duplicate',
+      put: async (delivery) => (insert.run(...rowValues(toInboxRow(delivery))).changes === 1 ? 'stored' : 'duplicate'),
       // The package closes a database that nobody refers to any more, whatever its statements do.
       async close() {
         database.close();

@@ -1,6 +1,6 @@
 /** A store that is away for a while, leases, wake-ups, and the end of a receiver. */
 import { describe, expect, it } from 'vitest';
-import type { Inbox } from '../../../receiver/index.ts';
+import type { ClaimedEntry, Inbox } from '../../../receiver/index.ts';
 import { received } from '../inbox/stores.ts';
 import { DURABLE_NAMES, gate, lacking, manyTurns, rig, STORE_NAMES, type StoreName, shop, until } from './rig.ts';
 
@@ -177,10 +177,14 @@ describe.each(STORE_NAMES)('with %s', (name) => {
     await give('BUY');
     await until(() => started === 1);
     await handling.stop(200);
-    expect(reasons).toMatchObject([{ message: 'the receiver ends' }]);
+    expect(reasons).toMatchObject([{ message: 'the receiver stops' }]);
     expect([events('handler-interrupted').length, events('handler-dead').length]).toEqual([1, 0]);
     // At once for the next receiver, and with all its attempts.
-    const [claim] = await inbox.claim(10, 1000);
+    let claim: ClaimedEntry | undefined;
+    await until(async () => {
+      [claim] = await inbox.claim(10, 1000);
+      return claim !== undefined;
+    });
     expect(claim?.attempt).toBe(1);
     expect(events('inbox-lost')).toMatchObject(name === 'memory' ? [{ level: 'warn', entries: 1 }] : []);
   });

@@ -4,6 +4,7 @@ import express from 'express';
 import request from 'supertest';
 import { describe, expect, it, vi } from 'vitest';
 import type { ReceivedNotification } from '../../../contract/index.ts';
+import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
 import { createHandling } from '../../../receiver/handling/handling.ts';
 import {
   createReceiver,
@@ -13,7 +14,6 @@ import {
   type ReceiverLogger,
 } from '../../../receiver/index.ts';
 import { resolveOptions } from '../../../receiver/options.ts';
-import { createApp, createPipeline } from '../../../receiver/pipeline.ts';
 import { buy, post, SECRET } from '../deliveries.ts';
 
 const bare = { 'X-Service-Signature': undefined, 'X-API-Key': undefined };

@@ -1,8 +1,8 @@
 /** Handlers on an inbox, without HTTP: what the stages `store` and `reply` do, and everything that is told meanwhile. */
 import pg from 'pg';
 import { onTestFinished, vi } from 'vitest';
+import { type HandlingPolicy, resolveHandlingPolicy } from '../../../receiver/handling/handlers.ts';
 import { createHandling, type Handling } from '../../../receiver/handling/handling.ts';
-import { type HandlingPolicy, resolveHandlingPolicy } from '../../../receiver/handling/handling-policy.ts';
 import type { DurableInbox, EntryState, Handlers, Inbox } from '../../../receiver/index.ts';
 import { lacks, received, STORES, type Store } from '../inbox/stores.ts';
 

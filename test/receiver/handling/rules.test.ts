@@ -1,8 +1,8 @@
 /** The rules without a store: pauses, settings, and which status comes too late. */
 import { describe, expect, it } from 'vitest';
-import { resolveHandlingPolicy, retryDelayMs } from '../../../receiver/handling/handling-policy.ts';
-import { isBehind } from '../../../receiver/handling/order-rules.ts';
-import { fileDelivery } from '../../../receiver/inbox/filing.ts';
+import { isSuperseded } from '../../../receiver/handling/attempt.ts';
+import { resolveHandlingPolicy, retryDelayMs } from '../../../receiver/handling/handlers.ts';
+import { toInboxRow } from '../../../receiver/inbox/inbox-row.ts';
 import { received } from '../inbox/stores.ts';
 
 describe('the pause after a failed attempt', () => {
@@ -50,13 +50,13 @@ describe('a status', () => {
     [{ rank: 1, at: 1 }, null, false],
     [null, { rank: 4, at: 1 }, false],
   ])('%o after %o comes too late: %s', (step, progress, late) => {
-    expect(isBehind(step, progress)).toBe(late);
+    expect(isSuperseded(step, progress)).toBe(late);
   });
 });
 
 describe('the place in a transaction', () => {
   const place = (kind: 'BUY' | 'REFUND', at: number, status?: string) =>
-    fileDelivery(received(kind, { at, ...(status === undefined ? {} : { status }) })).position;
+    toInboxRow(received(kind, { at, ...(status === undefined ? {} : { status }) })).position;
 
   it('is a whole number that every database holds, however far the time is', () => {
     for (const at of [0, 1, 1_700_000_000, 1_700_000_000_000, 8.64e12]) {

@@ -41,7 +41,7 @@ describe('a group commit', () => {
       if (item === 'under way') await gate;
       return [`${item} written`];
     };
-    const group = groupCommit({ write, ...limits, maxItems: 1, patienceMs: 500 });
+    const group = groupCommit({ write, ...limits, maxItems: 1, timeoutMs: 500 });
     const results = await Promise.allSettled(['under way', 'waits'].map((item) => group.write(item)));
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     open();

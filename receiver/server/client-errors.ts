@@ -1,10 +1,10 @@
-/** Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive whole. */
+/** Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive completely. */
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ConnectionObserver } from './connection-observer.ts';
-import { answer } from './stages/stage.ts';
+import { answer } from '../stages/stage.ts';
+import type { ConnectionObserver } from './connections.ts';
 
-/** How long the other side may take to read our last answer before the connection is cut, in milliseconds. */
+/** How long the client may take to read our last answer before the connection is destroyed, in milliseconds. */
 const LINGER_MS = 1000;
 
 interface Exchange {
@@ -13,11 +13,11 @@ interface Exchange {
 }
 
 /**
- * Makes a server answer what Node reports as `clientError` (and CONNECT, which Node would cut off): 400, 408, 431 with a JSON body
- * and `Connection: close`. Never throws.
+ * Answers what Node reports as `clientError` (and CONNECT, which Node would disconnect): 400, 408, 413 or 431 with a JSON
+ * body and `Connection: close`. Never throws.
  *
- * Requests that came whole before the broken one on the same connection get their own answers first: otherwise a sender that
- * pipelines would read our 400 as the answer to a delivery that was accepted.
+ * Complete requests before the broken one on the same connection are answered first: otherwise a sender that pipelines
+ * would read our 400 as the answer to a delivery that was accepted.
  */
 export function answerClientErrors(server: Server, observer: ConnectionObserver): void {
   const exchanges = new WeakMap<Duplex, Exchange[]>();
@@ -29,7 +29,7 @@ export function answerClientErrors(server: Server, observer: ConnectionObserver)
   });
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Whatever else arrives after the first error is reported again, for as long as the connection lingers.
+    // Everything that arrives after the first error is reported again, for as long as the connection lingers.
     if (broken.has(socket)) return;
     broken.add(socket);
     if (!socket.writable || error.code === 'ECONNRESET') {
@@ -38,39 +38,39 @@ export function answerClientErrors(server: Server, observer: ConnectionObserver)
     }
     const open = (exchanges.get(socket) ?? []).filter(isOpen);
     const faulty = open.find(({ req }) => !req.complete);
-    const whole = open.findLast(({ req, res }) => req.complete && !res.writableFinished);
+    const lastComplete = open.findLast(({ req, res }) => req.complete && !res.writableFinished);
     const finish = () => {
-      // An answer to the broken request itself may be under way or done (a 405 does not wait for the body).
+      // The broken request itself may have been answered already: a 405 does not wait for the body.
       if (faulty?.res.headersSent) {
         socket.end();
         return;
       }
-      const [status, word] = answerTo(error.code);
-      observer.refused(status, word);
-      endWith(socket, status, word);
+      const [status, code] = answerTo(error.code);
+      observer.refused(status, code);
+      endWith(socket, status, code);
     };
-    if (whole === undefined) finish();
-    else whole.res.once('close', finish);
+    if (lastComplete === undefined) finish();
+    else lastComplete.res.once('close', finish);
   });
 
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
-    // The socket is ours now, and so is its error event.
+    // Node hands over the socket, including its error event.
     socket.on('error', () => socket.destroy());
     observer.refused(405, 'method-not-allowed');
     endWith(socket, 405, 'method-not-allowed', 'Allow: POST\r\n');
   });
 }
 
-/** In front of `listener`: a request with more than `most` header lines is answered 431. */
-export function refuseTooManyHeaders(
-  most: number,
+/** Answers 431 to requests with more than `maxHeaders` header lines, and hands the others to `listener`. */
+export function rejectTooManyHeaders(
+  maxHeaders: number,
   listener: RequestListener,
   observer: ConnectionObserver,
 ): RequestListener {
   return (req, res) => {
-    if (req.rawHeaders.length <= 2 * most) return listener(req, res);
+    if (req.rawHeaders.length <= 2 * maxHeaders) return listener(req, res);
     observer.refused(431, 'headers-too-many');
-    // What is left of the body is read and thrown away: otherwise the connection would be reset, and the answer lost.
+    // Read and discard the body: otherwise the connection would be reset, and the answer lost.
     req.resume();
     answer(res, 431, { error: 'headers-too-many' }, { Connection: 'close' });
   };
@@ -97,6 +97,6 @@ function endWith(socket: Duplex, status: number, error: string, headers = ''): v
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
   );
-  // Cutting the connection while the other side still sends would reset it, and the answer would be lost.
+  // To destroy the connection while the client still sends would reset it, and the answer would be lost.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -1,10 +1,10 @@
-/** How a notification is filed: the keys by which it is found, and its place among those of the same transaction. */
+/** How a notification is stored: the keys by which it is found, and its place among those of the same transaction. */
 import { createHash } from 'node:crypto';
 import type { ReceivedNotification } from '../../contract/index.ts';
 import type { AcceptedDelivery, OrderStep } from './inbox.ts';
 
 /** The columns of a new entry. Times in milliseconds since 1970. */
-export interface Filing {
+export interface InboxRow {
   readonly id: string;
   readonly kind: string;
   readonly type: string;
@@ -19,7 +19,7 @@ export interface Filing {
   readonly rawBody: Buffer;
 }
 
-/** The order in which the statuses of an order follow one another. The last three are final. Specification: Order status. */
+/** The order of the statuses of an order. The last three are final. Specification: Order status. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ['CREATED', 1],
   ['PENDING', 2],
@@ -29,14 +29,14 @@ const RANKS: ReadonlyMap<string, number> = new Map([
   ['FAILED', 4],
 ]);
 
-/** A REFUND comes after everything else of its transaction, whatever its time says. */
-const AFTER_ALL = 8e15;
-const RANKS_A_MILLISECOND = 8;
-/** Later times, from the year 5138 on, share one place: with more, the place of a REFUND would be no whole number that JavaScript can hold. */
-const LATEST_PLACE = 8e14;
+/** Added for a REFUND, which comes after everything else of its transaction, whatever its time. */
+const REFUND_OFFSET = 8e15;
+const RANKS_PER_MS = 8;
+/** Times from the year 5138 on share one position: beyond it, the position of a REFUND would not be a safe integer. */
+const MAX_POSITION = 8e14;
 const MAX_KEY_LENGTH = 200;
 
-export function fileDelivery({ notification, rawBody, receivedAt, handle, waitMs = 0 }: AcceptedDelivery): Filing {
+export function toInboxRow({ notification, rawBody, receivedAt, handle, waitMs = 0 }: AcceptedDelivery): InboxRow {
   const { id, kind, type, at } = notification;
   const status = statusOf(notification);
   const transactionId = transactionOf(notification);
@@ -50,14 +50,14 @@ export function fileDelivery({ notification, rawBody, receivedAt, handle, waitMs
     status: status === null ? null : storableKey(status),
     at: at?.getTime() ?? null,
     receivedAt: receivedAt.getTime(),
-    position: (kind === 'REFUND' ? AFTER_ALL : 0) + Math.min(time * RANKS_A_MILLISECOND + rank, LATEST_PLACE),
+    position: (kind === 'REFUND' ? REFUND_OFFSET : 0) + Math.min(time * RANKS_PER_MS + rank, MAX_POSITION),
     state: handle ? 'pending' : 'done',
     waitMs,
     rawBody,
   };
 }
 
-/** Where an order stands after this notification, by the key of the order. Null when it says nothing about that. */
+/** The progress of an order that a notification reports. Null when it reports none. */
 export function orderStep(notification: ReceivedNotification): OrderStep | null {
   if (notification.kind !== 'CAAS_BUY' && notification.kind !== 'CAAS_SELL') return null;
   const { transactionId, metadata, errorData } = notification.data;
@@ -72,14 +72,14 @@ export function orderStep(notification: ReceivedNotification): OrderStep | null 
   };
 }
 
-/** A buy and a sell are two orders, even when a partner gives both the same id. `transactionId` is the stored one. */
+/** A buy and a sell are two orders, even when a partner uses the same id for both. `transactionId` is the stored one. */
 function orderKey(kind: 'CAAS_BUY' | 'CAAS_SELL', transactionId: string): string {
   return `${kind} ${transactionId}`;
 }
 
 /**
- * A text as every database can keep it in an index: PostgreSQL takes no NUL and no lone surrogate, and nothing long. Different texts stay different. The body
- * has the original.
+ * A text that every database can index: PostgreSQL accepts neither NUL, nor lone surrogates, nor long keys. Different texts have
+ * different keys. The body contains the original.
  */
 export function storableKey(text: string): string {
   const plain = text.length <= MAX_KEY_LENGTH && !/[\0\p{Surrogate}]/u.test(text);

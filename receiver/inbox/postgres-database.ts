@@ -1,0 +1,147 @@
+/** A PostgreSQL database with the current schema: the pool of a receiver, and the archive of one. */
+import type { Pool, PoolClient } from 'pg';
+import { HookproofError } from '../../contract/index.ts';
+import { type InboxArchive, inboxArchive } from './entries.ts';
+import { migrations, POSTGRES } from './schema.ts';
+
+/** Is called with warnings about the database. They contain no part of the URL, which can hold a password. */
+export type PostgresWarning = (event: string, message: string, cause?: unknown) => void;
+
+const CONNECTIONS = 6;
+/**
+ * In milliseconds. The server aborts a statement that takes longer; when the server does not respond at all, the client closes
+ * the connection a little later.
+ */
+const POOL_TIMEOUTS = { connectionTimeoutMillis: 2500, statement_timeout: 4000, query_timeout: 4500 };
+/** A person is waiting, and no sender: counting millions of entries may take a while. */
+const ARCHIVE_TIMEOUTS = { connectionTimeoutMillis: 5000, statement_timeout: 60_000 };
+/** Any number that is the same everywhere: receivers that start together migrate the schema one after the other. */
+const MIGRATION_LOCK = 7_355_608;
+
+/**
+ * Connects a receiver; connections that break are replaced. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`,
+ * `INBOX_NOT_DURABLE`.
+ */
+export async function openPool(url: string, onWarning: PostgresWarning): Promise<Pool> {
+  const { Pool } = (await import('pg')).default;
+  const pool = new Pool({
+    connectionString: url,
+    max: CONNECTIONS,
+    ...POOL_TIMEOUTS,
+    keepAlive: true,
+    application_name: 'hookproof-receiver',
+  });
+  // Without a listener, a connection that breaks while idle would end the process. All of them break at the same time: that
+  // is one line in the log.
+  let lost = false;
+  pool.on('error', (error) => {
+    if (!lost) onWarning('inbox-connection', 'connections to the inbox were lost', error);
+    lost = true;
+  });
+  pool.on('connect', () => {
+    lost = false;
+  });
+  try {
+    const client = await pool.connect();
+    // A connection that breaks is reported twice: the statement rejects too.
+    const onError = () => {};
+    client.on('error', onError);
+    try {
+      await checkDurability(client, onWarning);
+      await migrate(client);
+    } finally {
+      client.off('error', onError);
+      client.release();
+    }
+    return pool;
+  } catch (cause) {
+    await pool.end().catch(() => {});
+    if (cause instanceof HookproofError) throw cause;
+    throw new HookproofError('INBOX_OPEN', `The inbox on PostgreSQL cannot be opened (${(cause as Error).message}).`, {
+      hint: 'Check that the server is running, that the database exists, and that this user may create tables. The password can be in PGPASSWORD.',
+      cause,
+    });
+  }
+}
+
+async function checkDurability(client: PoolClient, onWarning: PostgresWarning): Promise<void> {
+  const setting = async (name: string) => String((await client.query(`SHOW ${name}`)).rows[0]?.[name]);
+  if ((await setting('synchronous_commit')) === 'off') {
+    throw new HookproofError(
+      'INBOX_NOT_DURABLE',
+      'PostgreSQL commits without waiting for the disk (synchronous_commit is off).',
+      {
+        hint: 'An acknowledged notification could be lost. Turn it on, for example: ALTER ROLE ... SET synchronous_commit = on.',
+      },
+    );
+  }
+  if ((await setting('fsync')) === 'off') {
+    onWarning('inbox-not-durable', 'PostgreSQL runs with fsync off: a crash of its machine loses notifications');
+  }
+}
+
+async function migrate(client: PoolClient): Promise<void> {
+  const steps = migrations(POSTGRES);
+  await client.query('BEGIN');
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await client.query('CREATE TABLE IF NOT EXISTS hookproof_schema (version INTEGER NOT NULL)');
+    const version = await schemaVersion(client);
+    if (version > steps.length) {
+      throw new HookproofError('INBOX_SCHEMA', 'The inbox was written by a newer version of this program.', {
+        hint: 'Use that version, or another database.',
+      });
+    }
+    for (const step of steps.slice(version)) for (const statement of step) await client.query(statement);
+    if (version < steps.length) await client.query('INSERT INTO hookproof_schema VALUES ($1)', [steps.length]);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+async function schemaVersion(client: Pick<PoolClient, 'query'>): Promise<number> {
+  const { rows } = await client.query('SELECT MAX(version) AS version FROM hookproof_schema');
+  return Number(rows[0]?.version ?? 0);
+}
+
+/**
+ * Opens the inbox of receivers from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`. Creates no
+ * table.
+ */
+export async function postgresArchive(url: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
+  const { Client } = (await import('pg')).default;
+  const client = new Client({ connectionString: url, ...ARCHIVE_TIMEOUTS, application_name: 'hookproof-inbox' });
+  // The statement under way rejects as well, with more details.
+  client.on('error', () => {});
+  const query = (text: string, values: readonly unknown[] = []) => client.query(text, [...values]);
+  try {
+    await client.connect();
+    if (readOnly) await query('SET default_transaction_read_only = on');
+    const { rows } = await query("SELECT to_regclass('hookproof_schema') IS NOT NULL AS found");
+    if (rows[0]?.found !== true) {
+      throw new HookproofError('INBOX_MISSING', 'there is no inbox in this database', {
+        hint: 'Check that it is the correct database. `hookproof receiver --inbox` creates an inbox.',
+      });
+    }
+    if ((await schemaVersion(client)) !== migrations(POSTGRES).length) {
+      throw new HookproofError('INBOX_SCHEMA', 'the inbox was written by another version of this program', {
+        hint: 'Use the version of its receivers. A newer receiver upgrades an older inbox when it starts.',
+      });
+    }
+  } catch (cause) {
+    await client.end().catch(() => {});
+    if (cause instanceof HookproofError) throw cause;
+    throw new HookproofError('INBOX_OPEN', `the inbox on PostgreSQL cannot be opened (${(cause as Error).message})`, {
+      hint: 'Check that the server is running, that the database exists, and that this user may read it. The password can be in PGPASSWORD.',
+      cause,
+    });
+  }
+  return inboxArchive({
+    dialect: POSTGRES,
+    read: async (text, values) => (await query(text, values)).rows,
+    write: async (text, values) => ({ changes: (await query(text, values)).rowCount ?? 0 }),
+    close: () => client.end(),
+  });
+}

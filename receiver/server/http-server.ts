@@ -1,0 +1,141 @@
+/** The Node server under the Express app: HTTP or HTTPS, with limits on connections, headers and time. */
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import type { Express } from 'express';
+import { HookproofError } from '../../contract/index.ts';
+import { type ReceiverLogger, silentLogger } from '../logger.ts';
+import { answerClientErrors, rejectTooManyHeaders } from './client-errors.ts';
+import { type ConnectionObserver, limitConnections, silentConnectionObserver } from './connections.ts';
+import { type ResolvedServerLimits, resolveServerLimits, type ServerLimits, type ServerTimeouts } from './limits.ts';
+import { logFailedHandshakes, type ServerTls, secureContextOptions, verifySecureContext } from './tls.ts';
+
+export interface HttpServerOptions {
+  /** Serves HTTPS. Without it plain HTTP, which is for local tests and for use behind a TLS terminator. */
+  readonly tls?: ServerTls;
+  readonly limits?: ServerLimits;
+  readonly timeouts?: ServerTimeouts;
+  /** Notified of connections, and of requests that are rejected before the first stage. */
+  readonly connectionObserver?: ConnectionObserver;
+  readonly logger?: ReceiverLogger;
+}
+
+/**
+ * Creates the server for an app, not listening yet. Throws {@link HookproofError} (`RECEIVER_TLS`, `RECEIVER_LIMIT`).
+ *
+ * The three functions that it calls can also be used one by one, for a server with other options.
+ */
+export function createHttpServer(app: Express, options: HttpServerOptions = {}): Server {
+  const { tls } = options;
+  const listener = requestListener(app, options);
+  if (tls === undefined) return protectServer(createServer(httpOptions(app, options), listener), options);
+  verifySecureContext(secureContextOptions(tls));
+  return protectServer(createTlsServer(httpsOptions(app, tls, options), listener), options);
+}
+
+/** The options of `node:http` for an app. */
+function httpOptions(app: Express, options: HttpServerOptions) {
+  const limits = resolveServerLimits(options.limits, options.timeouts);
+  return {
+    ...matchedClasses(app),
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    // How often Node checks the first two. With its default, 30 s, they could overrun by as much.
+    connectionsCheckingInterval: 500,
+    maxHeaderSize: limits.maxHeaderBytes,
+  };
+}
+
+/** The options of `node:https` for an app. Throws {@link HookproofError} `RECEIVER_TLS`. */
+export function httpsOptions(app: Express, tls: ServerTls, options: HttpServerOptions): TlsOptions {
+  return {
+    ...httpOptions(app, options),
+    ...secureContextOptions(tls),
+    handshakeTimeout: resolveServerLimits(options.limits, options.timeouts).handshakeMs,
+    requestCert: tls.clientCertificate !== undefined,
+    rejectUnauthorized: tls.clientCertificate !== 'optional',
+  };
+}
+
+/** The app, behind the limit on header lines. */
+export function requestListener(app: Express, options: HttpServerOptions): RequestListener {
+  const { maxHeaders } = resolveServerLimits(options.limits, options.timeouts);
+  return rejectTooManyHeaders(maxHeaders, app, options.connectionObserver ?? silentConnectionObserver);
+}
+
+/** Adds to a server what its options cannot express: answers to broken requests, the limit on connections, logs. */
+export function protectServer<S extends Server>(server: S, options: HttpServerOptions): S {
+  const { tls, logger = silentLogger, connectionObserver: observer = silentConnectionObserver } = options;
+  const { maxConnections }: ResolvedServerLimits = resolveServerLimits(options.limits, options.timeouts);
+  // Node would silently drop header lines beyond its own limit of 2,000. A check must not miss a header.
+  server.maxHeadersCount = 0;
+  if (tls !== undefined) logFailedHandshakes(server, logger);
+  answerClientErrors(server, observer);
+  limitConnections(server, maxConnections, observer);
+  return server;
+}
+
+/** Resolves when the server is listening. Rejects with a {@link HookproofError} of the given code. */
+export function listen(
+  server: Server,
+  { host, port, backlog }: { host: string; port: number; backlog?: number },
+  { code, purpose = '' }: { code: string; purpose?: string },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: NodeJS.ErrnoException) => {
+      reject(
+        new HookproofError(code, `Cannot listen on ${host} port ${port}${purpose} (${cause.code}).`, {
+          hint: 'Choose another port, or 0 for a free one, and an address of this machine.',
+          cause,
+        }),
+      );
+    };
+    server.once('error', onError);
+    server.listen({ port, host, ...(backlog === undefined ? {} : { backlog }) }, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+/**
+ * Makes Express fast on Node 20 and 22. Express replaces the prototype of every request and response, and an object whose
+ * prototype was replaced is slow from then on. The classes returned here create objects that have the prototype of the app
+ * from the start, and setting the prototype that an object already has costs nothing.
+ *
+ * Empty where Node does not allow it: the receiver then works the same, only slower.
+ */
+export function matchedClasses(
+  app: Express,
+): Pick<NonNullable<Parameters<typeof createServer>[0]>, 'IncomingMessage' | 'ServerResponse'> {
+  // Functions and not classes: the prototype of a class cannot be replaced, and Node's own constructors can be called.
+  function MatchedRequest(this: IncomingMessage, socket: Socket) {
+    callable(IncomingMessage).call(this, socket);
+  }
+  function MatchedResponse(this: ServerResponse, request: IncomingMessage, options: unknown) {
+    callable(ServerResponse).call(this, request, options);
+  }
+  MatchedRequest.prototype = app.request;
+  MatchedResponse.prototype = app.response;
+  // As `extends` does. It lets V8 predict how many fields the objects will have; without it they outgrow their first
+  // allocation and become hash tables, and a delivery takes half as long again.
+  Object.setPrototypeOf(MatchedRequest, IncomingMessage);
+  Object.setPrototypeOf(MatchedResponse, ServerResponse);
+  const classes = {
+    IncomingMessage: MatchedRequest as unknown as typeof IncomingMessage,
+    ServerResponse: MatchedResponse as unknown as typeof ServerResponse,
+  };
+  try {
+    new classes.ServerResponse(new classes.IncomingMessage(new Socket()));
+    return classes;
+  } catch {
+    return {};
+  }
+}
+
+/** Node's constructors are functions, which their types do not say. */
+function callable(nodeClass: object): (this: object, ...args: unknown[]) => void {
+  return nodeClass as (this: object, ...args: unknown[]) => void;
+}

@@ -1,0 +1,135 @@
+/** Certificates and keys for HTTPS and mutual TLS, checked before use: node:tls silently accepts combinations that cannot work. */
+import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { createSecureContext, type SecureContextOptions, type TLSSocket } from 'node:tls';
+import { HookproofError, LIMITS } from '../../contract/index.ts';
+import { describeTlsError } from '../check-client-certificate.ts';
+import type { ReceiverLogger } from '../logger.ts';
+
+/** PEM material for HTTPS. Specification: TLS; Mutual TLS. */
+export interface ServerTls {
+  /** The server's certificate, followed by its intermediates, and its key. */
+  readonly cert: string;
+  readonly key: string;
+  /** Of an encrypted key. */
+  readonly passphrase?: string;
+  /** The CAs that issue client certificates. Required with `clientCertificate`. */
+  readonly ca?: string;
+  /**
+   * Mutual TLS. `required` rejects clients without a certificate from `ca` in the handshake; `optional` completes every
+   * handshake, answers 401 to those clients and logs the reason. By default no client certificate is requested.
+   */
+  readonly clientCertificate?: 'required' | 'optional';
+}
+
+/**
+ * Checks the material and returns it as node:tls takes it. Throws {@link HookproofError} `RECEIVER_TLS`, which contains
+ * nothing of the key.
+ */
+export function secureContextOptions(tls: ServerTls): SecureContextOptions {
+  checkAuthorities(tls);
+  checkPair(tls);
+  return {
+    cert: tls.cert,
+    key: tls.key,
+    minVersion: LIMITS.minimumTlsVersion,
+    // A client that renegotiates could change its certificate after the check.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    ...(tls.passphrase === undefined ? {} : { passphrase: tls.passphrase }),
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+  };
+}
+
+/** Lets OpenSSL load the material, which fails for weak keys among others. Throws {@link HookproofError} `RECEIVER_TLS`. */
+export function verifySecureContext(options: SecureContextOptions): void {
+  try {
+    createSecureContext(options);
+  } catch (cause) {
+    throw unusable(
+      'The certificate and key for HTTPS cannot be used.',
+      'The cause has the reason from OpenSSL.',
+      cause,
+    );
+  }
+}
+
+function checkAuthorities({ ca, clientCertificate }: ServerTls): void {
+  if (clientCertificate === undefined) {
+    if (ca === undefined) return;
+    // A CA is only given in order to check client certificates.
+    throw unusable(
+      'tls.ca is set, but tls.clientCertificate is not.',
+      "Set tls.clientCertificate to 'required' or 'optional', or leave out tls.ca.",
+    );
+  }
+  if (clientCertificate !== 'required' && clientCertificate !== 'optional') {
+    throw unusable(
+      "tls.clientCertificate is neither 'required' nor 'optional'.",
+      'Use one of the two, or leave it out.',
+    );
+  }
+  if (ca === undefined) {
+    // Without a list of our own, Node would trust client certificates of every public CA.
+    throw unusable(
+      'tls.clientCertificate is set, but tls.ca is not.',
+      'Set tls.ca to the certificate of the CA that issues the client certificates.',
+    );
+  }
+  try {
+    // Node treats an empty text as "not given", and skips what is not a certificate.
+    const blocks = ca.split(/(?=-----BEGIN )/).filter((block) => block.startsWith('-----BEGIN '));
+    for (const block of blocks.length === 0 ? [ca] : blocks) new X509Certificate(block);
+  } catch (cause) {
+    throw unusable('tls.ca is not a certificate.', 'Give one or more certificates as PEM text, concatenated.', cause);
+  }
+}
+
+function checkPair({ cert, key, passphrase }: ServerTls): void {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(cert);
+  } catch (cause) {
+    throw unusable('The certificate for HTTPS cannot be read.', givePem('CERTIFICATE'), cause);
+  }
+  let belongs: boolean;
+  try {
+    belongs = certificate.checkPrivateKey(createPrivateKey(passphrase === undefined ? key : { key, passphrase }));
+  } catch (cause) {
+    const isEncrypted = /ENCRYPTED/.test(key);
+    const hint = isEncrypted ? 'The key is encrypted: give the correct passphrase.' : givePem('PRIVATE KEY');
+    throw unusable('The private key for HTTPS cannot be read.', hint, cause);
+  }
+  if (belongs) return;
+  // Node rejects a mismatch of the same key type, but not an RSA key with an elliptic-curve certificate: then every
+  // handshake fails.
+  throw unusable(
+    'The private key for HTTPS does not belong to the certificate.',
+    "The server's own certificate comes first, followed by its intermediates.",
+  );
+}
+
+function givePem(label: string): string {
+  return `Give PEM text that starts with BEGIN ${label}.`;
+}
+
+function unusable(message: string, hint: string, cause?: unknown): HookproofError {
+  return new HookproofError('RECEIVER_TLS', message, { hint, cause });
+}
+
+/** Logs the reason and the address of every handshake that fails. Never an error: anyone who reaches the port can cause it. */
+export function logFailedHandshakes(server: Server, logger: ReceiverLogger): void {
+  // Node only knows the address after a connection has ended if it was read before.
+  server.on('connection', (socket: Socket) => void socket.remoteAddress);
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    // A certificate that does not verify is not an error of the handshake: Node just ends the connection.
+    const code = String(socket.authorizationError ?? error.code);
+    const fields = { event: 'tls-refused', code, reason: describeTlsError(code), remoteAddress: addressOf(socket) };
+    logger.info(fields, 'TLS handshake refused');
+  });
+}
+
+/** The TCP socket under the TLS socket keeps the address longer. It has no public name; without it no address is logged. */
+function addressOf(socket: TLSSocket): string | undefined {
+  return socket.remoteAddress ?? (socket as { _parent?: Socket })._parent?.remoteAddress;
+}

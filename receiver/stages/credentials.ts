@@ -1,0 +1,90 @@
+/** The three stages that check who sent a delivery. Each rejects with the same 401; the pure checks are in files of their own. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { checkApiKey } from '../check-api-key.ts';
+import {
+  type ClientCertificateCheck,
+  checkClientCertificate,
+  checkForwardedCertificate,
+  describeTlsError,
+} from '../check-client-certificate.ts';
+import type { ClientCertificateConfig } from '../options.ts';
+import { verifySignature } from '../verify-signature.ts';
+import { requestHeader } from './request-header.ts';
+import { refuseUnauthorized, required, type Stage } from './stage.ts';
+
+/**
+ * Stage 2: requires the client's certificate, before the body is read. Specification: Mutual TLS. With
+ * `clientCertificate: 'optional'` every handshake succeeds and this is the only check; with `'required'` it is the second.
+ */
+export function requireClientCertificate(config: ClientCertificateConfig): Stage {
+  const check = config.from === 'proxy' ? checkByProxy(config) : checkByConnection(config);
+  return (req, res, next) => {
+    const result = check(req);
+    if (result.ok) return next();
+    const detail = result.detail === undefined ? '' : ` (${result.detail})`;
+    refuseUnauthorized(res, `client-certificate-${result.reason}${detail}`);
+  };
+}
+
+/**
+ * Stage 4: requires the API key. Specification: API key header. The key is read from its header only: a query parameter
+ * would end up in access logs. `header` is in lower case.
+ */
+export function requireApiKey(config: { readonly keys: readonly string[]; readonly header: string }): Stage {
+  return (req, res, next) => {
+    const result = checkApiKey({ header: requestHeader(req, config.header), keys: config.keys });
+    if (!result.ok) return refuseUnauthorized(res, `api-key-${result.reason}`);
+    res.locals.keyIndex = result.keyIndex;
+    next();
+  };
+}
+
+/**
+ * Stage 5: requires the signature, over the raw bytes and before anything parses them. Specification: HMAC signature.
+ * `header` is in lower case.
+ */
+export function requireSignature(config: { readonly secrets: readonly string[]; readonly header: string }): Stage {
+  return (req, res, next) => {
+    const rawBody = required(res, 'rawBody');
+    const result = verifySignature({ rawBody, header: requestHeader(req, config.header), secrets: config.secrets });
+    if (!result.ok) return refuseUnauthorized(res, `signature-${result.reason}`);
+    res.locals.secretIndex = result.secretIndex;
+    next();
+  };
+}
+
+type Check = (req: IncomingMessage) => ClientCertificateCheck;
+
+function checkByConnection(config: { readonly allowed: readonly string[] | undefined }): Check {
+  // A connection keeps its certificate (renegotiation is off), and reading it takes longer than everything else here.
+  const known = new WeakMap<Socket, ClientCertificateCheck>();
+  return ({ socket }) => {
+    const before = known.get(socket);
+    if (before !== undefined) return before;
+    const result = checkSocket(socket, config.allowed);
+    known.set(socket, result);
+    return result;
+  };
+}
+
+function checkSocket(socket: Socket, allowed: readonly string[] | undefined): ClientCertificateCheck {
+  if (!(socket instanceof TLSSocket)) return { ok: false, reason: 'missing', detail: 'no TLS connection' };
+  // Not getPeerX509Certificate: in Node 20, getPeerCertificate returns nothing after it. null when the connection has ended.
+  const certificate = socket.getPeerCertificate() ?? {};
+  const result = checkClientCertificate({ connection: { authorized: socket.authorized, certificate }, allowed });
+  if (result.ok || result.reason !== 'untrusted') return result;
+  return { ...result, detail: describeTlsError(socket.authorizationError) };
+}
+
+function checkByProxy(config: Extract<ClientCertificateConfig, { from: 'proxy' }>): Check {
+  return (req) =>
+    checkForwardedCertificate({
+      proxies: config.proxies,
+      value: config.value,
+      header: requestHeader(req, config.header),
+      // From the socket, not from `req.ip`, which Express can take from a header.
+      peer: req.socket.remoteAddress,
+    });
+}
