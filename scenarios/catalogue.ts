@@ -38,7 +38,9 @@ export function findScenario(id: string): Scenario | undefined {
   return BY_ID.get(id);
 }
 
-/** A digest of what the catalogue demands: ids, levels and requirements. Two runs with the same digest are comparable. */
+/**
+ * A digest of what the catalogue demands: ids, levels and requirements. Two runs with the same digest are comparable.
+ */
 export function catalogueDigest(): string {
   const demands = CATALOGUE.flatMap(({ scenarios }) =>
     scenarios.map(({ id, level, requirements, needs = [] }) => [

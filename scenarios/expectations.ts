@@ -11,8 +11,9 @@ import type { Expectation } from './scenario.ts';
 export const accepted: Expectation = { text: '200', authentic: true, pass: [200] };
 
 /**
- * A valid delivery whose unusual part is in a field that the specification does not name. A strict schema rejects the field with
- * 400 or 422, which is another finding and only warns here. A 401 fails: the signature was computed over other bytes.
+ * A valid delivery whose unusual part is in a field that the specification does not name. A strict schema rejects the
+ * field with 400 or 422, which is another finding and only warns here. A 401 fails: the signature was computed over
+ * other bytes.
  */
 export const acceptedUnlessStrict: Expectation = {
   text: '200 (400 or 422 from a strict schema: warning)',
@@ -21,14 +22,19 @@ export const acceptedUnlessStrict: Expectation = {
   warn: [400, 422],
 };
 
-/** Larger than the default limit of the common body parser for Node. The specification names no size, so 413 is only recorded. */
+/**
+ * Larger than the default limit of the common body parser for Node. The specification names no size, so 413 is only
+ * recorded.
+ */
 export const acceptedOrOverLimit: Expectation = {
   ...acceptedUnlessStrict,
   text: '200 (413 from a size limit: recorded; 400 or 422 from a strict schema: warning)',
   note: [413],
 };
 
-/** One of many concurrent deliveries. A receiver that sheds load with 503 has stored nothing; the sender has to retry. */
+/**
+ * One of many concurrent deliveries. A receiver that sheds load with 503 has stored nothing; the sender has to retry.
+ */
 export const acceptedUnlessBusy: Expectation = {
   text: '200 (503 from an overloaded receiver: warning)',
   authentic: true,
@@ -52,8 +58,8 @@ export const acceptedOrLimited: Expectation = {
 export const refused: Expectation = { text: '401', authentic: false, pass: [401] };
 
 /**
- * Invalid or missing credentials on a request in a form that the sender never uses (another content type, encoding or size):
- * the receiver may reject the form first.
+ * Invalid or missing credentials on a request in a form that the sender never uses (another content type, encoding or
+ * size): the receiver may reject the form first.
  */
 export const refusedInAnotherShape: Expectation = {
   text: 'any 4xx, 501 or 505',
@@ -69,7 +75,10 @@ export const refusedUnlessBusy: Expectation = {
   warn: [503],
 };
 
-/** The same credential twice, once valid and once invalid. Nothing says which one counts, so an acceptance is only recorded. */
+/**
+ * The same credential twice, once valid and once invalid. Nothing says which one counts, so an acceptance is only
+ * recorded.
+ */
 export const refusedOrChosen: Expectation = {
   text: '401 or 400 (200: recorded)',
   authentic: false,
@@ -85,7 +94,10 @@ export const refusedOddHeader: Expectation = {
   note: [400, 431],
 };
 
-/** Large and without valid credentials: rejected for either reason. After a closed connection the sender cannot know why. */
+/**
+ * Large and without valid credentials: rejected for either reason. After a closed connection the sender cannot know
+ * why.
+ */
 export const refusedLarge: Expectation = {
   text: '401 or 413, without a crash',
   authentic: false,
@@ -94,7 +106,10 @@ export const refusedLarge: Expectation = {
   warn: ['4xx', 'closed'],
 };
 
-/** A malformed payload without valid credentials: 401. Another 4xx shows that the body was parsed before it was verified. */
+/**
+ * A malformed payload without valid credentials: 401. Another 4xx shows that the body was parsed before it was
+ * verified.
+ */
 export const refusedMalformed: Expectation = {
   text: '401, without a crash',
   authentic: false,
@@ -165,8 +180,9 @@ export const servedOrRefused: Expectation = {
 };
 
 /**
- * Malformed HTTP that servers have to reject, because another server on the path may read it differently. Every other answer only
- * warns: the decision is made in a server that the partner did not write. The deliveries that follow must be answered.
+ * Malformed HTTP that servers have to reject, because another server on the path may read it differently. Every other
+ * answer only warns: the decision is made in a server that the partner did not write. The deliveries that follow must
+ * be answered.
  */
 export const rejectedHttp: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection (anything else: warning)',
@@ -176,8 +192,8 @@ export const rejectedHttp: Expectation = {
 };
 
 /**
- * Malformed HTTP that is harmless when it is read leniently: HTTP allows it, or the usual servers of a language do (http.server
- * of Python, PHP, WEBrick, HttpServer of Java, net/http of Go). An acceptance is recorded.
+ * Malformed HTTP that is harmless when it is read leniently: HTTP allows it, or the usual servers of a language do
+ * (http.server of Python, PHP, WEBrick, HttpServer of Java, net/http of Go). An acceptance is recorded.
  */
 export const rejectedOrRead: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection (200: recorded; anything else: warning)',
@@ -227,8 +243,9 @@ export const offerTaken: HelloExpectation = {
 };
 
 /**
- * Valid credentials over a connection whose client certificate is missing or invalid. Servers reject it in the handshake, after it
- * or by HTTP, and some just close the connection. No answer leads to no conclusion; a status with another meaning warns.
+ * Valid credentials over a connection whose client certificate is missing or invalid. Servers reject it in the
+ * handshake, after it or by HTTP, and some just close the connection. No answer leads to no conclusion; a status with
+ * another meaning warns.
  */
 export const certificateRefused: Expectation = {
   text: 'a TLS alert, a closed connection, 400, 401 or 403',

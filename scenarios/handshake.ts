@@ -1,4 +1,7 @@
-/** What a scenario of the TLS handshake is: a ClientHello that offers one thing more, or one thing else, than a right sender's. */
+/**
+ * What a scenario of the TLS handshake is: a ClientHello that offers one thing more, or one thing else, than a right
+ * sender's.
+ */
 import type { ChainFaultCode, TlsVersion } from '../contract/index.ts';
 
 /** Groups of cipher suites, by what is good or bad about them. */
@@ -22,8 +25,10 @@ export interface HelloOffer {
   /** Offers DEFLATE beside no compression. */
   readonly compression?: true;
   /**
-   * Looks for a request for a client certificate: it is what `granted` then means, and `declined` is a whole flight without one. With
-   * `of-private-authority`, a list of authorities with a public one among them is `declined`, and everything else is `granted`.
+   * Looks for a request for a client certificate: it is what `granted` then means, and `declined` is a whole flight
+   * without one. With
+   * `of-private-authority`, a list of authorities with a public one among them is `declined`, and everything else is
+   * `granted`.
    */
   readonly clientCertificate?: true | 'of-private-authority';
   /** Protocols to choose from (ALPN). Absent: no such offer. */
@@ -35,7 +40,8 @@ export interface HelloOffer {
  *
  * - `granted`: it goes on with what was offered: the version and one of the suites; with `compression`, compressed.
  * - `declined`: it goes on without what was special about the offer.
- * - `alert`: it refuses with a TLS alert. `closed`: it closes or resets the connection. `none`: it says nothing in time.
+ * - `alert`: it refuses with a TLS alert. `closed`: it closes or resets the connection. `none`: it says nothing in
+ *   time.
  */
 export type HelloMatch = 'granted' | 'declined' | 'alert' | 'closed' | 'none';
 
@@ -51,7 +57,9 @@ export interface HelloExpectation {
 export interface ChainExpectation {
   readonly text: string;
   readonly faults: readonly ChainFaultCode[];
-  /** Counts only faults of the endpoint's own certificate, or only those of the certificates above it. Absent: of all. */
+  /**
+   * Counts only faults of the endpoint's own certificate, or only those of the certificates above it. Absent: of all.
+   */
   readonly of?: 'leaf' | 'issuers';
   /** Faults that, as long as they are there, leave no way to see these. */
   readonly hiddenBy?: readonly ChainFaultCode[];

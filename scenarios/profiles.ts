@@ -1,4 +1,7 @@
-/** The profiles: what an endpoint has to have on before it can be certified for a purpose. Specification: Authentication (recommended combinations). */
+/**
+ * The profiles: what an endpoint has to have on before it can be certified for a purpose. Specification: Authentication
+ * (recommended combinations).
+ */
 import type { Feature } from './scenario.ts';
 
 export const PROFILES = ['basic', 'staging', 'production'] as const;
@@ -6,13 +9,22 @@ export type Profile = (typeof PROFILES)[number];
 
 export interface ProfileRules {
   readonly title: string;
-  /** The features that must be on. Others are scored too where partner and operator have agreed on them, that is, configured them. */
+  /**
+   * The features that must be on. Others are scored too where partner and operator have agreed on them, that is,
+   * configured them.
+   */
   readonly needs: readonly Feature[];
-  /** The certificates of the endpoint end at an authority that everybody trusts, and nothing else is trusted for the run. */
+  /**
+   * The certificates of the endpoint end at an authority that everybody trusts, and nothing else is trusted for the
+   * run.
+   */
   readonly publicTrust: boolean;
 }
 
-/** Which scenarios are scored is the business of the catalogue's revision (`scenarios/revisions/`): all of it that applies, in every profile. */
+/**
+ * Which scenarios are scored is the business of the catalogue's revision (`scenarios/revisions/`): all of it that
+ * applies, in every profile.
+ */
 export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
   basic: { title: 'HTTPS and an API key', needs: ['https', 'api-key'], publicTrust: false },
   staging: { title: 'HTTPS and HMAC', needs: ['https', 'hmac'], publicTrust: false },

@@ -1,8 +1,9 @@
 /**
  * The register: every normative statement of the specification, in our wording, with an id that scenarios refer to.
  *
- * A requirement has scenarios, or it says in `untested` why no black-box test can see it. A test fails when a `must` has
- * neither, and when it has both. What binds the sender or the operator is proved by this project's own tests and says so.
+ * A requirement has scenarios, or it says in `untested` why no black-box test can see it. A test fails when a `must`
+ * has neither, and when it has both. What binds the sender or the operator is proved by this project's own tests and
+ * says so.
  */
 /** What a failure means: `must` fails the run, `should` warns, `info` is only recorded. */
 export type Level = 'must' | 'should' | 'info';
@@ -23,7 +24,8 @@ const SENDER = 'It binds the sender; the tests of the sender core prove it.';
 const OPERATOR = 'It binds the operator, outside of any delivery.';
 const REVOCATION = 'It would take a question to the authority, which is another party than the endpoint.';
 const PUBLIC_AUTHORITIES =
-  'It would take a client certificate of a public authority. The authorities that a server names in its request are recorded.';
+  'It would take a client certificate of a public authority. The authorities that a server names in its request ' +
+  'are recorded.';
 
 export const REQUIREMENTS = [
   // Delivery and answer
@@ -46,7 +48,9 @@ export const REQUIREMENTS = [
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'The body is JSON under Content-Type application/json; letter case and a charset parameter do not change what it is.',
+    text:
+      'The body is JSON under Content-Type application/json; letter case and a charset parameter do not change ' +
+      'what it is.',
   },
   {
     id: 'delivery-custom-headers',
@@ -102,7 +106,9 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'However the bytes of a right delivery arrive (in pieces, chunked, on a kept connection), it is the same delivery.',
+    text:
+      'However the bytes of a right delivery arrive (in pieces, chunked, on a kept connection), it is the same ' +
+      'delivery.',
   },
   {
     id: 'delivery-hostile-http',
@@ -124,7 +130,9 @@ export const REQUIREMENTS = [
     section: 'Limits',
     level: 'should',
     subject: 'receiver',
-    text: 'The largest payload is not stated: a receiver takes at least what real notifications may need, and refuses more cleanly.',
+    text:
+      'The largest payload is not stated: a receiver takes at least what real notifications may need, and refuses ' +
+      'more cleanly.',
   },
   {
     id: 'delivery-effect',
@@ -141,7 +149,9 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'The same notification delivered again is answered 200 again: a sender can promise delivery at least once, not exactly once.',
+    text:
+      'The same notification delivered again is answered 200 again: a sender can promise delivery at least once, ' +
+      'not exactly once.',
   },
   {
     id: 'repeat-once',
@@ -156,7 +166,9 @@ export const REQUIREMENTS = [
     section: 'Notification envelope',
     level: 'must',
     subject: 'receiver',
-    text: 'The id identifies a notification: two notifications with different ids are two, however alike their data is.',
+    text:
+      'The id identifies a notification: two notifications with different ids are two, however alike their data ' +
+      'is.',
   },
   {
     id: 'repeat-not-poisoned',
@@ -327,7 +339,9 @@ export const REQUIREMENTS = [
     section: 'Authentication',
     level: 'must',
     subject: 'receiver',
-    text: 'Each security feature that is enabled is required on its own: one right credential does not stand in for another.',
+    text:
+      'Each security feature that is enabled is required on its own: one right credential does not stand in for ' +
+      'another.',
   },
   {
     id: 'https-in-production',
@@ -358,7 +372,9 @@ export const REQUIREMENTS = [
     section: 'Notification envelope',
     level: 'must',
     subject: 'receiver',
-    text: 'The time is epoch seconds for CAAS, PAYMENT_METHOD and REFUND, and ISO 8601 in UTC for WALLET and CAAS_BLOCKCHAIN.',
+    text:
+      'The time is epoch seconds for CAAS, PAYMENT_METHOD and REFUND, and ISO 8601 in UTC for WALLET and ' +
+      'CAAS_BLOCKCHAIN.',
   },
   {
     id: 'envelope-open',
@@ -393,7 +409,9 @@ export const REQUIREMENTS = [
     section: 'type = CAAS',
     level: 'must',
     subject: 'receiver',
-    text: 'Which blockchainData fields are filled at which status is not stated: an absent, null or empty one is accepted.',
+    text:
+      'Which blockchainData fields are filled at which status is not stated: an absent, null or empty one is ' +
+      'accepted.',
   },
   {
     id: 'caas-tracking',
@@ -421,7 +439,9 @@ export const REQUIREMENTS = [
     section: 'type = REFUND',
     level: 'must',
     subject: 'receiver',
-    text: 'The amount of a refund is decimal text, with as many digits as it takes and with or without a decimal point.',
+    text:
+      'The amount of a refund is decimal text, with as many digits as it takes and with or without a decimal ' +
+      'point.',
   },
   {
     id: 'refund-order',
@@ -495,7 +515,9 @@ export const REQUIREMENTS = [
     section: 'type = CAAS_BLOCKCHAIN',
     level: 'should',
     subject: 'receiver',
-    text: 'The hash is accepted under blockchainTransactionId and under the misspelt blockchainTransctionId, and may be absent.',
+    text:
+      'The hash is accepted under blockchainTransactionId and under the misspelt blockchainTransctionId, and may ' +
+      'be absent.',
   },
   {
     id: 'error-codes-listed',

@@ -1,8 +1,8 @@
 /**
  * Plain valid notifications of every kind and status, as JSON. Specification: Resources and their fields.
  *
- * Every call makes a new notification with an id of its own. What stands in them is recognisably a test's (`test-...`) and comes
- * from the run's seed, so a run can be repeated.
+ * Every call makes a new notification with an id of its own. What stands in them is recognisably a test's (`test-...`)
+ * and comes from the run's seed, so a run can be repeated.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -167,7 +167,10 @@ export function wallet(
   });
 }
 
-/** `CAAS_BLOCKCHAIN`: a confirmed deposit. `hashes` are the members that carry the transaction hash: none for the custodial ledger. */
+/**
+ * `CAAS_BLOCKCHAIN`: a confirmed deposit. `hashes` are the members that carry the transaction hash: none for the
+ * custodial ledger.
+ */
 export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId: hash(kit) }): JsonObject {
   return envelope(kit, 'CAAS_BLOCKCHAIN', isoTime(kit), {
     type: 'RECEIVE',

@@ -12,8 +12,8 @@ import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake
 import type { Level, RequirementId } from './requirements.ts';
 
 /**
- * Client certificates that only the partner's own authority can issue. Their scenarios run when the partner supplies them
- * (`mtls.fixtures` in the configuration).
+ * Client certificates that only the partner's own authority can issue. Their scenarios run when the partner supplies
+ * them (`mtls.fixtures` in the configuration).
  */
 export const CLIENT_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 'revoked', 'other-subject'] as const;
 export type ClientFixture = (typeof CLIENT_FIXTURES)[number];
@@ -58,7 +58,10 @@ export interface Kit {
   /** The configured header names. */
   readonly signatureHeader: string;
   readonly apiKeyHeader: string;
-  /** The partner's client certificate without its key, PEM. Empty when mutual TLS is off; scenarios that use it need the feature `mtls`. */
+  /**
+   * The partner's client certificate without its key, PEM. Empty when mutual TLS is off; scenarios that use it need the
+   * feature `mtls`.
+   */
   readonly clientCertificate: string;
   /** The right signature of a body: base64 of HMAC-SHA256 under the secret. */
   sign(body: Uint8Array): string;
@@ -73,8 +76,8 @@ export interface RequestHead {
 
 /**
  * A replacement for the sign stage. `label` says what is sent in place of the right signature: it is what reports
- * show, because a value derived from the right signature must not be shown. `shell`, when given, is a pipeline that turns
- * the body on standard input into the value, for the reproduction line; it may use "$HOOKPROOF_SECRET".
+ * show, because a value derived from the right signature must not be shown. `shell`, when given, is a pipeline that
+ * turns the body on standard input into the value, for the reproduction line; it may use "$HOOKPROOF_SECRET".
  */
 export interface SignChange {
   readonly label: string;
@@ -82,8 +85,8 @@ export interface SignChange {
   readonly make: (body: Uint8Array, kit: Kit) => string | undefined;
   readonly shell?: string;
   /**
-   * Whether a body with this right signature serves the change, when the change needs certain characters in it. The harness
-   * composes the delivery again, with another nonce, until it does. Absent when every body serves.
+   * Whether a body with this right signature serves the change, when the change needs certain characters in it. The
+   * harness composes the delivery again, with another nonce, until it does. Absent when every body serves.
    */
   readonly suits?: (right: string) => boolean;
 }
@@ -101,7 +104,8 @@ export interface AddressChange {
  * - `self-signed`: a certificate that nobody vouches for, with the subject of the partner's.
  * - `unknown-authority`: one of an authority that nobody knows.
  * - `same-names`: one of an unknown authority that bears the names of the partner's own, issuer and subject.
- * - `issued-by-client`: one with the common name of the partner's, which the partner's own certificate has signed although it is no authority.
+ * - `issued-by-client`: one with the common name of the partner's, which the partner's own certificate has signed
+ *   although it is no authority.
  * - a fixture of the partner.
  */
 export type ClientCertificate =
@@ -113,14 +117,16 @@ export type ClientCertificate =
   | ClientFixture;
 
 /**
- * A replacement for the connect stage. The delivery has a connection of its own, and so have the controls around it, which are made
- * with the same `version`. `label` is what reports show.
+ * A replacement for the connect stage. The delivery has a connection of its own, and so have the controls around it,
+ * which are made with the same `version`. `label` is what reports show.
  */
 export interface ConnectChange {
   readonly label: string;
   /** The one TLS version that is offered. Absent: both. */
   readonly version?: OfferedTlsVersion;
-  /** The delivery is what the controls of its version are: the ones around it go over whichever version is agreed on. */
+  /**
+   * The delivery is what the controls of its version are: the ones around it go over whichever version is agreed on.
+   */
   readonly likeControl?: true;
   readonly clientCertificate?: ClientCertificate;
   /** The protocols that are offered in place of `http/1.1`; empty for no such offer. */
@@ -128,8 +134,8 @@ export interface ConnectChange {
   /** Leaves out the name of the server (SNI). */
   readonly serverName?: false;
   /**
-   * Makes a first connection, with this client certificate, takes the TLS session that the endpoint gives, and resumes it on the
-   * second, which presents what `clientCertificate` says. The delivery goes over the second.
+   * Makes a first connection, with this client certificate, takes the TLS session that the endpoint gives, and resumes
+   * it on the second, which presents what `clientCertificate` says. The delivery goes over the second.
    */
   readonly resumeFrom?: 'own' | ClientCertificate;
   /** Speaks plain HTTP on the port of the TLS endpoint. */
@@ -140,7 +146,8 @@ export interface ConnectChange {
  * A replacement for the transmit stage: how the bytes of the body reach the wire.
  *
  * - `chunked`: `Transfer-Encoding: chunked` in place of `Content-Length`, in this many pieces.
- * - `pieces`: with `Content-Length`, in TCP writes of the given sizes (bytes; the last size repeats), each its own packet.
+ * - `pieces`: with `Content-Length`, in TCP writes of the given sizes (bytes; the last size repeats), each its own
+ *   packet.
  * - `expect-continue`: `Expect: 100-continue`, the body after the 100 or after one second without it.
  * - `cut-off`: sends this fraction of the body and then closes the connection; there is no answer to judge.
  * - `raw`: sends bytes that no HTTP client would send, on a plain socket; `make` gets the well-formed request's bytes.
@@ -171,9 +178,10 @@ export function changedStages(change: Change): SendingStage[] {
 }
 
 /**
- * A set of answers: a status, a class of statuses, or what came in place of an answer. `closed` is a connection that was closed or
- * reset with no answer, and `alert` one that was ended with a TLS alert; `untrusted` is a certificate to which nothing was delivered. `unreadable`
- * is an answer that is no HTTP. `none` is no answer in time, and in `pass` any lack of one (a cut-off delivery has none to expect).
+ * A set of answers: a status, a class of statuses, or what came in place of an answer. `closed` is a connection that
+ * was closed or reset with no answer, and `alert` one that was ended with a TLS alert; `untrusted` is a certificate to
+ * which nothing was delivered. `unreadable` is an answer that is no HTTP. `none` is no answer in time, and in `pass`
+ * any lack of one (a cut-off delivery has none to expect).
  */
 export type AnswerMatch =
   | number
@@ -201,8 +209,8 @@ export type Leak =
 /**
  * Which answers are right. An exact status beats a class. What is in none of the sets fails.
  *
- * `authentic` says whether the credentials of the delivery are right: an independent oracle checks every outgoing request
- * against it, so that a wrong probe is a harness error and never a partner's failure.
+ * `authentic` says whether the credentials of the delivery are right: an independent oracle checks every outgoing
+ * request against it, so that a wrong probe is a harness error and never a partner's failure.
  */
 export interface Expectation {
   /** The right answer in words: "200", "401", "any 4xx, alive". */
@@ -229,20 +237,27 @@ export interface Delivery {
   readonly expect: Expectation;
 }
 
-/** What an observation scenario may look at: everything that the run has seen. Shapes are the harness's summary of it. */
+/**
+ * What an observation scenario may look at: everything that the run has seen. Shapes are the harness's summary of it.
+ */
 export interface RunObservations {
   /** Milliseconds that the endpoint took for each accepted control. */
   readonly answerTimesMs: readonly number[];
   /** What was found in any answer that must not be there, with the scenario that provoked it. */
   readonly leaks: readonly { readonly leak: Leak; readonly scenario: string }[];
-  /** When the endpoint stopped answering, what was in flight then, whether one of them did it, and whether it came back. */
+  /**
+   * When the endpoint stopped answering, what was in flight then, whether one of them did it, and whether it came back.
+   */
   readonly outages: readonly {
     readonly inFlight: readonly string[];
     readonly culprit: string | null;
     readonly recovered: boolean;
     readonly sign: string;
   }[];
-  /** Plain valid deliveries that were not accepted at first, with what came instead, and whether the second try was accepted. */
+  /**
+   * Plain valid deliveries that were not accepted at first, with what came instead, and whether the second try was
+   * accepted.
+   */
   readonly failedControls: readonly { readonly scenario: string; readonly observed: string; readonly again: boolean }[];
 }
 
@@ -256,8 +271,10 @@ export interface Observation {
 interface ScenarioText {
   /** Stable: `suite/slug`. Never reused, never renamed. */
   readonly id: string;
-  /** What a right receiver does, as a sentence: "Refuses a delivery without a signature". */
+  /** What is checked, as a sentence about a correct receiver: "Rejects a delivery without a signature". */
   readonly title: string;
+  /** What is wrong when the check fails, where {@link defectOf} cannot derive it from the title. */
+  readonly defect?: string;
   readonly level: Level;
   readonly requirements: readonly RequirementId[];
   /** Features without which the scenario does not apply. */
@@ -266,7 +283,7 @@ interface ScenarioText {
   readonly sendsSecret?: true;
   /** Why it matters: what goes wrong in production, in a sentence or two. */
   readonly why: string;
-  /** How to mend a receiver that fails, in a sentence or two; names the usual cause. */
+  /** How to fix a receiver that fails, in a sentence or two. Names the usual cause. */
   readonly fix: string;
 }
 
@@ -277,8 +294,9 @@ export interface ProbeScenario extends ScenarioText {
 }
 
 /**
- * A scenario of several deliveries. The groups go one after another, the deliveries of one group at the same time, each on a
- * connection of its own. `uniform` asks for one more thing: that the answers cannot be told apart (status and body).
+ * A scenario of several deliveries. The groups go one after another, the deliveries of one group at the same time, each
+ * on a connection of its own. `uniform` asks for one more thing: that the answers cannot be told apart (status and
+ * body).
  */
 export interface FlowScenario extends ScenarioText {
   readonly flow: (kit: Kit) => readonly (readonly Delivery[])[];

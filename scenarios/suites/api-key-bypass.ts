@@ -38,7 +38,7 @@ export const keyBypasses: readonly Scenario[] = [
   {
     ...base,
     id: 'api-key/missing-for-every-kind',
-    title: 'Refuses a delivery without the API key whatever kind of notification it is',
+    title: 'Rejects a delivery without the API key for every type of notification',
     flow: () => [
       ofKind('SELL', (kit) => order(kit, 'SELL', 'COMPLETED')),
       ofKind('ORDER_TRACKING', (kit) => tracking(kit, 'BUY', 'COMPLETED')),
@@ -51,13 +51,13 @@ export const keyBypasses: readonly Scenario[] = [
         type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`,
       })),
     ],
-    why: 'A route or branch for a kind that came later was copied without its key check, and every test with an order passes.',
-    fix: 'Put the key check in front of the whole route, so that no branch is reached without it.',
+    why: 'A route or branch for a newer type may lack the key check, and every test with an order passes.',
+    fix: 'Check the key before the whole route, so that no branch runs without it.',
   },
   {
     ...base,
     id: 'api-key/missing-with-claims',
-    title: 'Refuses a delivery without the API key that claims to be internal, verified or a test',
+    title: 'Rejects a delivery without the API key that claims to be internal, verified or a test',
     flow: () =>
       claiming([
         setHeader('X-Forwarded-For', '127.0.0.1'),
@@ -69,22 +69,22 @@ export const keyBypasses: readonly Scenario[] = [
         setHeader('User-Agent', 'Service-Webhooks/1.0'),
         setHeader('Origin', 'http://localhost'),
       ]),
-    why: 'Every client can write these headers, so an exception for them is an exception for everyone.',
-    fix: 'Make no exception from the key check by address, origin or environment that the request itself names.',
+    why: 'Any client can set these headers, so an exception for them is an exception for everyone.',
+    fix: 'Make no exception by address, origin or environment that the request itself names.',
   },
   {
     ...base,
     id: 'api-key/missing-with-test-query',
-    title: 'Refuses a delivery without the API key that has a test parameter in its query',
+    title: 'Rejects a delivery without the API key that has a test parameter in its query string',
     flow: () =>
       claiming(['skip=1', 'test=true', 'debug=1'].map((query) => addQuery(`${query} in the query`, () => query))),
-    why: 'Switches for trials by hand stay in the code, and their names are guessed at once.',
-    fix: 'Delete the switch, and send the key with test deliveries too.',
+    why: 'Switches for manual tests stay in the code, and their names are easy to guess.',
+    fix: 'Remove the switch, and send the key with test deliveries too.',
   },
   {
     ...base,
     id: 'api-key/missing-with-charset',
-    title: 'Refuses a delivery without the API key whose Content-Type has a charset',
+    title: 'Rejects a delivery without the API key whose Content-Type has a charset',
     change: {
       address: both(
         'no API key header, and Content-Type with a charset',
@@ -93,8 +93,8 @@ export const keyBypasses: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'A check that hangs on the exact media type is passed by, and the handler for "everything else" takes the delivery.',
-    fix: 'Check the key independently of the content type, before any parser is chosen.',
+    why: 'A check for one exact media type does not run, and the handler for all other types accepts the delivery.',
+    fix: 'Check the key before any parser is selected, whatever the Content-Type is.',
   },
   {
     ...base,
@@ -112,17 +112,17 @@ export const keyBypasses: readonly Scenario[] = [
         address: withoutKeyAnd(addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']])),
       }),
     ],
-    why: 'A check that belongs to the JSON parser or to a proxy rule does not run for requests of another form.',
-    fix: 'Check the key first, for every request to the endpoint; the report names the form that was accepted.',
+    why: 'A check in the JSON parser or in a proxy rule does not run for other types of requests.',
+    fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
   },
   {
     ...base,
     id: 'api-key/missing-on-malformed',
-    title: 'Refuses a malformed delivery without the API key as unauthenticated (no key, broken JSON)',
+    title: 'Rejects broken JSON without the API key as unauthenticated',
     requirements: ['key-missing', 'delivery-malformed-unsigned'],
     change: { serialise: fixedText('{"id": "broken'), address: withoutKey },
     expect: refusedMalformed,
-    why: 'A 400 shows that strangers reach the parser, and from its answers they learn how the endpoint works.',
-    fix: 'Check the key from the headers before the body is parsed.',
+    why: 'A 400 shows that unauthenticated requests reach the parser, and its answers reveal how the endpoint works.',
+    fix: 'Check the key before the body is parsed.',
   },
 ];

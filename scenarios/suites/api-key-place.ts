@@ -17,7 +17,9 @@ function inQuery(parameter: string): AddressChange {
   return addQuery(`the key in ?${parameter}=`, (kit) => `${parameter}=${encodeURIComponent(kit.apiKey)}`);
 }
 
-/** The key in a header that has no value yet, beside whatever else is there. The header of the signature is left alone. */
+/**
+ * The key in a header that has no value yet, beside whatever else is there. The header of the signature is left alone.
+ */
 function copyTo(header: string): AddressChange {
   return {
     label: `the key in ${header}`,
@@ -28,33 +30,33 @@ function copyTo(header: string): AddressChange {
   };
 }
 
-/** The right key in a place that was not agreed; the agreed header, spelt as HTTP allows; and two keys at once. */
+/** The valid key in a place that was not agreed; the agreed header, spelt as HTTP allows; and two keys at once. */
 export const misplacedKeys: readonly Scenario[] = [
   {
     id: 'api-key/in-query-api-key',
-    title: 'Refuses the API key in ?api_key=',
+    title: 'Rejects the API key in the query parameter api_key',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
-    change: { address: moveToQuery('api-key', 'the key in ?api_key= in place of the header', () => 'api_key') },
+    change: { address: moveToQuery('api-key', 'the key in ?api_key= instead of the header', () => 'api_key') },
     expect: refused,
-    why: 'A key in a URL is written to every access log on its way.',
-    fix: 'Remove the lookup in the query, and rotate a key that was ever sent like this.',
+    why: 'Keys in URLs are written to access logs.',
+    fix: 'Remove the lookup in the query string, and rotate a key that was ever sent like this.',
   },
   {
     id: 'api-key/in-query-key',
-    title: 'Refuses the API key in ?key=',
+    title: 'Rejects the API key in the query parameter key',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
-    change: { address: moveToQuery('api-key', 'the key in ?key= in place of the header', () => 'key') },
+    change: { address: moveToQuery('api-key', 'the key in ?key= instead of the header', () => 'key') },
     expect: refused,
-    why: 'URLs are cached, shared and shown in monitoring. A receiver that takes the key there invites people to send it there.',
-    fix: 'Drop the fallback `request.query.key ?? header`, which is meant for tests by hand.',
+    why: 'URLs are cached, shared and shown in monitoring, so a key must not be accepted there.',
+    fix: 'Remove the fallback `request.query.key ?? header`, which is meant for manual tests.',
   },
   {
     id: 'api-key/in-query-header-name',
-    title: 'Refuses the API key in a query parameter with the name of the header',
+    title: 'Rejects the API key in a query parameter with the name of the header',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
@@ -62,28 +64,28 @@ export const misplacedKeys: readonly Scenario[] = [
       address: moveToQuery('api-key', 'the key in the query, under the name of the header', (kit) => kit.apiKeyHeader),
     },
     expect: refused,
-    why: 'Some frameworks look a name up in headers and parameters at once, so the agreed place is not the only one.',
-    fix: 'Ask for the header by the function for headers, and not for a "parameter" by its name.',
+    why: 'Some frameworks search headers and parameters for a name at once.',
+    fix: 'Use the function for headers, not the one for any "parameter".',
   },
   {
     id: 'api-key/in-query-token',
-    title: 'Refuses the API key in the query parameters that are usual for tokens',
+    title: 'Rejects the API key in the query parameters that are common for tokens',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
     change: {
       address: ['token', 'access_token', 'apikey', 'apiKey', 'auth'].reduce(
-        (address, name) => both('the key in five usual parameters in place of the header', inQuery(name), address),
+        (address, name) => both('the key in five usual parameters instead of the header', inQuery(name), address),
         withoutHeader('api-key', 'no API key header'),
       ),
     },
     expect: refused,
-    why: 'Libraries for tokens look into the query without being asked, and the key ends up in the access logs.',
+    why: 'Token libraries read the query string by default, and the key is then written to access logs.',
     fix: 'Configure the library to read the header only.',
   },
   {
     id: 'api-key/in-authorization',
-    title: 'Refuses the API key as a bearer token in Authorization',
+    title: 'Rejects the API key as a bearer token in Authorization',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
@@ -91,17 +93,17 @@ export const misplacedKeys: readonly Scenario[] = [
       address: moveToHeader(
         'api-key',
         'Authorization',
-        'the key as bearer token in Authorization in place of the header',
+        'the key as bearer token in Authorization instead of the header',
         (key) => `Bearer ${key}`,
       ),
     },
     expect: refused,
-    why: 'Tokens of users arrive in that header. Mixing the two makes one kind of credential pass for the other.',
-    fix: 'Take the generic token check off this route, and read the configured header alone.',
+    why: 'This header is for user tokens. Mixing the two makes one kind of credential valid for the other.',
+    fix: 'Remove the generic token check from this route, and read the configured header only.',
   },
   {
     id: 'api-key/in-authorization-basic',
-    title: 'Refuses the API key as user name and password in Authorization',
+    title: 'Rejects the API key as user name and password in Authorization',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
@@ -109,17 +111,17 @@ export const misplacedKeys: readonly Scenario[] = [
       address: moveToHeader(
         'api-key',
         'Authorization',
-        'the key as user name and as password of Basic in Authorization in place of the header',
+        'the key as user name and as password of Basic in Authorization instead of the header',
         (key) => `Basic ${Buffer.from(`${key}:${key}`).toString('base64')}`,
       ),
     },
     expect: refused,
-    why: 'Tools put such credentials into URLs and remember them, which a key in a header of its own is spared.',
-    fix: 'Remove the check for Basic authentication from this route, also where the server does it by itself.',
+    why: 'Tools store such credentials and put them into URLs.',
+    fix: 'Remove Basic authentication from this route, including in the server configuration.',
   },
   {
     id: 'api-key/in-cookie',
-    title: 'Refuses the API key in a cookie',
+    title: 'Rejects the API key in a cookie',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
@@ -127,44 +129,44 @@ export const misplacedKeys: readonly Scenario[] = [
       address: moveToHeader(
         'api-key',
         'Cookie',
-        'the key in a cookie in place of the header',
+        'the key in a cookie instead of the header',
         (key) => `api_key=${encodeURIComponent(key)}`,
       ),
     },
     expect: refused,
-    why: 'Browsers attach cookies by themselves, so a page elsewhere could trigger deliveries in the name of whoever has one.',
-    fix: 'Do not read credentials of a webhook from cookies; leave session middleware off this route.',
+    why: 'Browsers send cookies automatically, so another web page could trigger deliveries.',
+    fix: 'Do not read webhook credentials from cookies, and keep session middleware off this route.',
   },
   {
     id: 'api-key/in-other-header',
-    title: 'Refuses the API key in a header of another name',
+    title: 'Rejects the API key in a header with another name',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
-    change: { address: moveToHeader('api-key', 'Api-Key', 'the key in Api-Key in place of the agreed header') },
+    change: { address: moveToHeader('api-key', 'Api-Key', 'the key in Api-Key instead of the agreed header') },
     expect: refused,
-    why: 'Rules in a gateway cover the agreed name. Each further name leads past them.',
-    fix: 'Keep a single header name in the configuration and delete the list of alternatives.',
+    why: 'Gateway rules cover the agreed header only, so every other name bypasses them.',
+    fix: 'Keep one header name in the configuration, and remove the alternatives.',
   },
   {
     id: 'api-key/in-usual-headers',
-    title: 'Refuses the API key in the other headers that are usual for tokens',
+    title: 'Rejects the API key in other common token headers',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
     change: {
       address: ['Authorization', 'X-Auth-Token', 'X-Access-Token', 'X-Api-Token', 'X-Auth-Key', 'ApiKey'].reduce(
-        (address, name) => both('the key in six usual headers in place of the agreed one', copyTo(name), address),
+        (address, name) => both('the key in six usual headers instead of the agreed one', copyTo(name), address),
         withoutHeader('api-key', 'no API key header'),
       ),
     },
     expect: refused,
-    why: 'A helper that knows the names of all services takes the key from headers that no rule and no mask in a log covers.',
-    fix: 'Call it with the one agreed name, or read that header yourself.',
+    why: 'A library function that reads many headers accepts the key where no gateway rule or log mask covers it.',
+    fix: 'Call it with the agreed header name only, or read that header yourself.',
   },
   {
     id: 'api-key/in-body-without-header',
-    title: 'Refuses a delivery without the key header and with the API key in its body',
+    title: 'Rejects a delivery with the API key in its body instead of the header',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
@@ -178,40 +180,42 @@ export const misplacedKeys: readonly Scenario[] = [
       address: withoutHeader('api-key', 'no API key header'),
     },
     expect: refused,
-    why: 'Bodies are stored. A key that is taken from the body ends up in the database next to the notification.',
-    fix: 'Read the key before the body is parsed, from the header only.',
+    why: 'Bodies are stored, so a key in the body ends up in the database.',
+    fix: 'Read the key from the header only, before the body is parsed.',
   },
   {
     id: 'api-key/two-lines-right-first',
-    title: 'Does not fail on two API key headers, the right one first',
+    title: 'Handles two API key headers with the valid one first',
     level: 'should',
     requirements: ['key-header'],
     needs: ['api-key'],
     change: {
-      address: replaceHeader('api-key', 'two API key headers, right and wrong', (name, key, kit) => [
+      address: replaceHeader('api-key', 'two API key headers, valid and invalid', (name, key, kit) => [
         [name, key],
         [name, kit.nonce(32)],
       ]),
     },
     expect: refusedOrChosen,
-    why: 'Two checks on the way, one of the first line and one of the last, then judge different keys.',
-    fix: 'Refuse a delivery in which the header stands more than once.',
+    why: 'Two checks, one of the first line and one of the last, then verify different keys.',
+    fix: 'Reject a delivery in which the header occurs more than once.',
   },
   {
     id: 'api-key/two-lines-wrong-first',
-    title: 'Does not fail on two API key headers, the wrong one first',
+    title: 'Handles two API key headers with the invalid one first',
     level: 'should',
     requirements: ['key-header'],
     needs: ['api-key'],
     change: {
-      address: replaceHeader('api-key', 'two API key headers, wrong and right', (name, key, kit) => [
+      address: replaceHeader('api-key', 'two API key headers, invalid and valid', (name, key, kit) => [
         [name, kit.nonce(32)],
         [name, key],
       ]),
     },
     expect: refusedOrChosen,
-    why: 'A repeated header reaches the code as a list or as joined text, and a comparison that expects one text may throw.',
-    fix: 'Check the type of the value before comparing, and answer 401 to anything but one text.',
+    why:
+      'A repeated header arrives as a list or as a joined string, and a comparison that expects one string may ' +
+      'throw.',
+    fix: 'Check the type of the value before you compare it, and answer 401 to anything but one string.',
   },
   {
     id: 'api-key/lower-case-name',
@@ -223,8 +227,8 @@ export const misplacedKeys: readonly Scenario[] = [
       address: headerName('api-key', 'the name of the API key header in lower case', (name) => name.toLowerCase()),
     },
     expect: accepted,
-    why: 'HTTP/2 proxies send every name in lower case. Deliveries would be refused as soon as one stands in front.',
-    fix: 'Use the lookup of the framework, which ignores case, and not a map of names as they came.',
+    why: 'HTTP/2 proxies send all names in lower case, so deliveries through one would be rejected.',
+    fix: 'Use the case-insensitive lookup of the framework, not a map of the names as received.',
   },
   {
     id: 'api-key/upper-case-name',
@@ -236,20 +240,20 @@ export const misplacedKeys: readonly Scenario[] = [
       address: headerName('api-key', 'the name of the API key header in upper case', (name) => name.toUpperCase()),
     },
     expect: accepted,
-    why: 'Older gateways and function platforms hand names on as they arrived, or in capitals.',
-    fix: 'Lower-case the names yourself where the platform hands out headers as a plain map.',
+    why: 'Older gateways and function platforms pass names on unchanged or in upper case.',
+    fix: 'Lower-case the names yourself where the platform provides headers as a plain map.',
   },
   {
     id: 'api-key/white-space-around',
-    title: 'Accepts the API key with blanks and tabs around it',
+    title: 'Accepts the API key with spaces and tabs around it',
     level: 'should',
     requirements: ['key-header'],
     needs: ['api-key'],
     change: {
-      address: headerValue('api-key', 'the key with a tab and a blank on either side', (key) => `\t ${key} \t`),
+      address: headerValue('api-key', 'the key with a tab and a space on either side', (key) => `\t ${key} \t`),
     },
     expect: accepted,
-    why: 'White space around a header value has no meaning in HTTP, and something on the way may add it.',
-    fix: 'Trim blanks and tabs from the value when your server has not done so; nothing else is to be trimmed.',
+    why: 'In HTTP, white space around a value is not part of it, and proxies may add some.',
+    fix: 'Trim spaces and tabs from the value when your server has not done so, and nothing else.',
   },
 ];

@@ -1,4 +1,4 @@
-/** One delivery for each text, which stands in place of the key. */
+/** One delivery for each text, which stands instead of the key. */
 
 import { headerValues } from '../../contract/index.ts';
 import { withoutHeader } from '../changes/addressing.ts';
@@ -27,32 +27,32 @@ const guessedKeys: readonly FlowScenario[] = [
   {
     ...base,
     id: 'api-key/placeholders',
-    title: 'Refuses the placeholders that stand for keys in sample configurations',
+    title: 'Rejects placeholder API keys from sample configurations',
     flow: () =>
       eachAsKey(['changeme', 'change-me', 'test', 'secret', 'password', 'admin', 'api-key', 'your-api-key', 'default']),
-    why: 'A default that was taken over from a sample is known to everybody who can read the sample.',
-    fix: 'Have no default for the key, neither in the code nor in the container image: stop at start-up when none is set.',
+    why: 'A default that was copied from a sample is known to everyone who can read the sample.',
+    fix: 'Have no default key in the code or the container image, and fail at start-up when none is set.',
   },
   {
     ...base,
     id: 'api-key/member-names',
-    title: 'Refuses names that every object has, such as "constructor", as API key',
+    title: 'Rejects names of inherited object properties, such as "constructor", as the API key',
     flow: () => eachAsKey(['constructor', 'toString', '__proto__', 'hasOwnProperty', 'length', '__class__']),
-    why: 'A key that is looked up as the property of an object is found when it is the name of an inherited one.',
-    fix: 'Look keys up in a Map or a dictionary that holds nothing but keys, or ask Object.hasOwn.',
+    why: 'A key that is looked up as an object property matches inherited properties.',
+    fix: 'Look keys up in a Map or dictionary that contains only keys, or use Object.hasOwn.',
   },
   {
     ...base,
     id: 'api-key/sql',
-    title: 'Refuses SQL as API key, and stays up',
+    title: 'Rejects SQL as the API key',
     flow: () => eachAsKey(["' OR '1'='1", "'", "' OR '1'='1' --", '" OR ""="', '\\']),
-    why: 'A key that becomes part of a query can say that every key is right, or break the query, which is a 500.',
+    why: 'A key that becomes part of a query can make every key valid, or break the query, which leads to a 500.',
     fix: 'Bind the key as a parameter of the query.',
   },
 ];
 
 const signatureAsKey: AddressChange = {
-  label: 'the right signature as API key',
+  label: 'the valid signature as API key',
   make: (head, kit, body) =>
     keyInstead('', () => headerValues(head.headers, kit.signatureHeader)[0] ?? '').make(head, kit, body),
 };
@@ -60,54 +60,54 @@ const signatureAsKey: AddressChange = {
 const missingKeys: readonly Scenario[] = [
   {
     id: 'api-key/missing',
-    title: 'Refuses a delivery without the API key',
+    title: 'Rejects a delivery without the API key',
     level: 'must',
     requirements: ['key-missing'],
     needs: ['api-key'],
     change: { address: withoutHeader('api-key', 'no API key header') },
     expect: refused,
-    why: 'A receiver that checks the key only when it is there lets everyone in who leaves it out.',
-    fix: 'Treat an absent header like a wrong one: answer 401 before anything else is done with the delivery.',
+    why: 'A receiver that checks the key only when it is present accepts every request without one.',
+    fix: 'Treat an absent header like an invalid key: answer 401 before anything else.',
   },
   {
     id: 'api-key/empty',
-    title: 'Refuses an empty API key',
+    title: 'Rejects an empty API key',
     level: 'must',
     requirements: ['key-missing', 'key-invalid'],
     needs: ['api-key'],
     change: { address: keyInstead('an empty API key', () => '') },
     expect: refused,
-    why: 'If the stored key is missing, empty equals empty, and every request passes.',
-    fix: 'Refuse to start without a key, and refuse an empty header before comparing.',
+    why: 'If the stored key is missing, an empty key equals it, and every request passes.',
+    fix: 'Fail at start-up when no key is configured, and reject an empty header before comparing.',
   },
   {
     id: 'api-key/blank',
-    title: 'Refuses an API key of blanks',
+    title: 'Rejects an API key of spaces',
     level: 'must',
     requirements: ['key-missing', 'key-invalid'],
     needs: ['api-key'],
-    change: { address: keyInstead('three blanks as API key', () => '   ') },
+    change: { address: keyInstead('three spaces as API key', () => '   ') },
     expect: refused,
-    why: 'Blanks are trimmed on the way. What a gateway counts as a present header is an empty one for the receiver.',
-    fix: 'Compare the trimmed value with the stored key; do not stop at "the header is present".',
+    why: 'A gateway sees that the header is present, and the HTTP server then trims it to an empty string.',
+    fix: 'Compare the trimmed value with the stored key. Checking that the header is present is not enough.',
   },
 ];
 
 const otherCredentials: readonly Scenario[] = [
   {
     id: 'api-key/signature-as-key',
-    title: 'Refuses the right signature in place of the API key',
+    title: 'Rejects the valid signature as the API key',
     level: 'must',
     requirements: ['key-invalid', 'features-independent'],
     needs: ['hmac', 'api-key'],
     change: { address: signatureAsKey },
     expect: refused,
-    why: 'One credential that fits in both places makes two checks into one.',
-    fix: 'Compare the key header with the stored key alone, not with any credential of the request that was found right.',
+    why: 'If one credential is valid in both places, two checks become one.',
+    fix: 'Compare the key header with the stored key only, not with any valid credential of the request.',
   },
   {
     id: 'api-key/wrong-with-large-body',
-    title: 'Refuses a wrong API key with a body of 1 MB',
+    title: 'Rejects an invalid API key with a body of 1 MB',
     level: 'must',
     requirements: ['key-invalid', 'delivery-size'],
     needs: ['api-key'],
@@ -116,8 +116,8 @@ const otherCredentials: readonly Scenario[] = [
       address: wrongKey,
     },
     expect: refusedLarge,
-    why: 'A refusal before the body is read can break the connection, and the sender sees a reset in place of the 401.',
-    fix: 'Answer and then let the server drain or close the connection in order; do not destroy the socket.',
+    why: 'An early rejection can break the connection, so that the sender sees a reset instead of the 401.',
+    fix: 'Answer, and let the server drain or close the connection. Do not destroy the socket.',
   },
 ];
 

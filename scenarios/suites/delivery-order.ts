@@ -19,29 +19,34 @@ function orders(kit: Kit, type: 'BUY' | 'SELL', statuses: readonly Parameters<ty
   return statuses.map((status) => event(status, order(kit, type, status, { transactionId })));
 }
 
-/** Notifications that belong together, in the order of the service and in another. Specification: States and transitions; Events. */
+/**
+ * Notifications that belong together, in the order of the service and in another. Specification: States and
+ * transitions; Events.
+ */
 export const deliveryOrder: readonly FlowScenario[] = [
   {
     id: 'delivery/order-in-turn',
-    title: 'Accepts the statuses of a buy one after another',
+    title: 'Accepts the statuses of a BUY order in sequence',
     level: 'must',
     requirements: ['caas-buy'],
     flow: (kit) => inTurn(...orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED'])),
-    why: 'Each notification alone may work while the second of a transaction fails, because it tries to create what exists.',
-    fix: 'Update the transaction when it is there already (upsert by transactionId).',
+    why:
+      'Each notification may work alone while the second one fails, because it tries to create an existing ' +
+      'transaction.',
+    fix: 'Update the transaction when it exists (upsert by transactionId).',
   },
   {
     id: 'delivery/sell-in-turn',
-    title: 'Accepts the statuses of a sell one after another',
+    title: 'Accepts the statuses of a SELL order in sequence',
     level: 'must',
     requirements: ['caas-sell'],
     flow: (kit) => inTurn(...orders(kit, 'SELL', ['CREATED', 'PENDING', 'COMPLETED'])),
-    why: 'A sell may go from PENDING to COMPLETED directly; a state machine that wants every step in between refuses it.',
-    fix: 'Which transitions there are is not stated: allow any.',
+    why: 'A sell may go from PENDING to COMPLETED directly. A state machine that requires every step rejects it.',
+    fix: 'Allow any transition: the specification does not define them.',
   },
   {
     id: 'delivery/hash-follows',
-    title: 'Accepts BLOCKCHAIN_ACCEPTED, and then the notification that brings the hash',
+    title: 'Accepts BLOCKCHAIN_ACCEPTED and then the notification with the transaction hash',
     level: 'must',
     requirements: ['caas-hash-follows'],
     flow: (kit) => {
@@ -54,8 +59,8 @@ export const deliveryOrder: readonly FlowScenario[] = [
         ),
       );
     },
-    why: 'The second notification has the same status and the same transaction. Who drops it as a repetition never learns the hash.',
-    fix: 'Tell notifications apart by id, and store the hash whenever one comes.',
+    why: 'Both have the same status and transaction. A receiver that drops the second as a copy never learns the hash.',
+    fix: 'Distinguish notifications by id, and store the hash whenever one arrives.',
   },
   {
     id: 'delivery/hash-before',
@@ -69,30 +74,32 @@ export const deliveryOrder: readonly FlowScenario[] = [
         event('BLOCKCHAIN_ACCEPTED after it', order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED', { transactionId })),
       );
     },
-    why: 'Two deliveries can overtake each other. An empty hash that comes late must not be an error, nor erase the one that is known.',
-    fix: 'Accept the late notification, and keep what you know already.',
+    why: 'Deliveries can overtake each other. A late, empty hash must not fail, and must not erase the known hash.',
+    fix: 'Accept the late notification, and keep the hash that you have.',
   },
   {
     id: 'delivery/order-reversed',
-    title: 'Accepts the statuses of a buy in reverse',
+    title: 'Accepts the statuses of a BUY order in reverse',
     level: 'should',
     requirements: ['repeat-order'],
     flow: (kit) => inTurn(...orders(kit, 'BUY', ['COMPLETED', 'BLOCKCHAIN_ACCEPTED', 'PENDING', 'CREATED'])),
-    why: 'After an outage notifications come as they are found. A state machine that throws on a step back refuses them again and again.',
-    fix: 'Answer 200, and ignore a status that is behind the one that you have.',
+    why:
+      'After an outage, notifications may arrive in any order. A state machine that rejects a step back rejects ' +
+      'them again and again.',
+    fix: 'Answer 200, and ignore a status that is older than the current one.',
   },
   {
     id: 'delivery/order-all-at-once',
-    title: 'Accepts all statuses of a buy at the same time',
+    title: 'Accepts all statuses of a BUY order concurrently',
     level: 'should',
     requirements: ['repeat-order'],
     flow: (kit) => [orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED'])],
-    why: 'Updates of one row at the same time end in a serialisation failure or a version conflict.',
+    why: 'Concurrent updates of one row end in a serialisation failure or a version conflict.',
     fix: 'Store notifications first, and apply them to the transaction one by one.',
   },
   {
     id: 'delivery/older-after-newer',
-    title: 'Accepts a notification whose time lies before that of the one before',
+    title: 'Accepts a notification with an earlier time than the previous one',
     level: 'should',
     requirements: ['repeat-order'],
     flow: (kit) => {
@@ -103,21 +110,21 @@ export const deliveryOrder: readonly FlowScenario[] = [
         event('PENDING of ten minutes ago', late),
       );
     },
-    why: 'A check that time only moves forward turns a late delivery into an error that repeats for ever.',
-    fix: 'Use `at` to decide which state is newer, and not whether to accept.',
+    why: 'A check that time only increases rejects a late delivery on every attempt.',
+    fix: 'Use `at` to decide which state is newer, not whether to accept.',
   },
   {
     id: 'delivery/unknown-transaction',
-    title: 'Accepts the end of a transaction whose start it has never seen',
+    title: 'Accepts the final status of an unknown transaction',
     level: 'must',
     requirements: ['caas-buy'],
     flow: (kit) => inTurn(...orders(kit, 'BUY', ['CONFIRMED'])),
-    why: 'Nothing promises that an earlier notification comes first. A 404 for a transaction that is not known yet loses the result.',
-    fix: 'Store a notification whose transaction you do not know, and match it later.',
+    why: 'Earlier notifications may arrive later. A 404 for an unknown transaction loses the result.',
+    fix: 'Store a notification for an unknown transaction, and match it later.',
   },
   {
     id: 'delivery/refund',
-    title: 'Accepts a failed sell, and then its refund',
+    title: 'Accepts a failed SELL and then its REFUND',
     level: 'must',
     requirements: ['refund-order', 'caas-failed', 'refund-shapes'],
     flow: (kit) => {
@@ -127,12 +134,12 @@ export const deliveryOrder: readonly FlowScenario[] = [
         event('its refund', refund(kit, 'SUCCESS', { transactionId })),
       );
     },
-    why: 'The sell is closed by its failure, and a receiver that refuses changes to closed transactions refuses the refund.',
-    fix: 'Let a failed sell take a refund.',
+    why: 'The failure closes the sell, and a receiver that rejects changes to closed transactions rejects the refund.',
+    fix: 'Allow a refund for a failed sell.',
   },
   {
     id: 'delivery/refund-failed',
-    title: 'Accepts a failed sell, and then the failure of its refund',
+    title: 'Accepts a failed SELL and then the failure of its REFUND',
     level: 'must',
     requirements: ['refund-order', 'refund-shapes'],
     flow: (kit) => {
@@ -142,12 +149,12 @@ export const deliveryOrder: readonly FlowScenario[] = [
         event('the failed refund', refund(kit, 'FAIL', { transactionId, code: '204-004-S1' })),
       );
     },
-    why: 'Two failures in a row about one transaction look like a duplicate, and they are the case that needs a person most.',
-    fix: 'Keep the failure of the sell and that of the refund in fields of their own.',
+    why: 'Two failures of one transaction look like duplicates, but the second one needs manual action.',
+    fix: 'Store the failure of the sell and of the refund in separate fields.',
   },
   {
     id: 'delivery/refund-first',
-    title: 'Accepts a refund before the failure of its sell',
+    title: 'Accepts a REFUND before the failure of its SELL',
     level: 'should',
     requirements: ['repeat-order'],
     flow: (kit) => {
@@ -157,12 +164,12 @@ export const deliveryOrder: readonly FlowScenario[] = [
         event('the failed sell after it', order(kit, 'SELL', 'FAILED', { transactionId, code: '352-254-E1' })),
       );
     },
-    why: 'They are sent in the other order, and may still arrive in this one.',
-    fix: 'Do not demand that the sell has failed before you store a refund.',
+    why: 'They are sent in the other order, but may still arrive in this one.',
+    fix: 'Do not require a failed sell before you store a refund.',
   },
   {
     id: 'delivery/onboarding',
-    title: 'Accepts three new wallets of one customer at the same time',
+    title: 'Accepts three concurrent new wallets of one customer',
     level: 'must',
     requirements: ['wallet-shape', 'repeat-burst'],
     flow: (kit) => {
@@ -174,12 +181,14 @@ export const deliveryOrder: readonly FlowScenario[] = [
       ] as const;
       return [assets.map(([asset, chain]) => event(`the wallet for ${asset}`, wallet(kit, customerId, asset, chain)))];
     },
-    why: 'Onboarding creates all wallets of a customer together. Creating the customer with the first wallet fails for the other two.',
-    fix: 'Create the customer with an "if not there yet", and key wallets by customer, asset and chain.',
+    why:
+      'Onboarding creates all wallets of a customer together. Creating the customer with each wallet fails for ' +
+      'two of them.',
+    fix: 'Create the customer only if it does not exist yet, and identify wallets by customer, asset and chain.',
   },
   {
     id: 'delivery/staged-then-declined',
-    title: 'Accepts a payment method that is staged and then declined',
+    title: 'Accepts a PAYMENT_METHOD that is staged and then declined',
     level: 'must',
     requirements: ['payment-method-shapes'],
     flow: (kit) => {
@@ -189,12 +198,14 @@ export const deliveryOrder: readonly FlowScenario[] = [
         event('DECLINED', paymentMethod(kit, 'DECLINED', { ...card, code: '313-702-S3' })),
       );
     },
-    why: 'A user who guesses the amounts wrong too often ends here; a receiver that takes STAGED for final refuses the decline.',
-    fix: 'Let DECLINED follow on any status.',
+    why:
+      'A user who enters wrong amounts too often ends here. A receiver that treats STAGED as final rejects the ' +
+      'decline.',
+    fix: 'Allow DECLINED after any status.',
   },
   {
     id: 'delivery/two-deposits',
-    title: 'Accepts two deposits of one customer at the same time',
+    title: 'Accepts two concurrent deposits of one customer',
     level: 'must',
     requirements: ['deposit-shape', 'repeat-burst'],
     flow: (kit) => {
@@ -202,7 +213,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
       const one = (label: string) => event(label, withField(deposit(kit), 'data.customerId', customerId));
       return [[one('the first deposit'), one('the second deposit')]];
     },
-    why: 'Both change the same balance. A check of its version lets one of them fail.',
-    fix: 'Book deposits as entries, and add them up; do not read, add and write a balance.',
+    why: 'Both change the same balance, and a version check lets one of them fail.',
+    fix: 'Store deposits as entries and add them up, instead of reading and writing a balance.',
   },
 ];

@@ -25,24 +25,24 @@ const deliveryAfter: readonly FlowScenario[] = [
   {
     ...base,
     id: 'delivery/after-broken',
-    title: 'Accepts a right delivery after a broken one on the same connection',
+    title: 'Accepts a valid delivery after broken JSON on the same connection',
     requirements: ['delivery-malformed'],
     flow: before('a broken body', { serialise: fixedText('{"id":"broken') }, handled),
-    why: 'A parser that keeps its state with the connection reads the next body as the rest of the broken one.',
-    fix: 'Make a new parser for every request.',
+    why: 'A parser with per-connection state reads the next body as the rest of the broken one.',
+    fix: 'Create a new parser for every request.',
   },
   {
     ...base,
     id: 'delivery/after-invalid',
-    title: 'Accepts a right delivery after one with invalid fields on the same connection',
+    title: 'Accepts a valid delivery after invalid fields on the same connection',
     requirements: ['delivery-malformed'],
     flow: before(
       'a notification whose data is null',
       { compose: (kit) => withField(kit.notification(), 'data', null) },
       handled,
     ),
-    why: 'Validators that keep the errors of their last run report them for the next delivery as well.',
-    fix: 'Take the errors from the result of the call, and keep no validator with state between requests.',
+    why: 'Validators that keep the errors of their last run report them for the next delivery.',
+    fix: 'Take the errors from the result of the call, and keep no validator state between requests.',
   },
   {
     ...base,
@@ -53,33 +53,37 @@ const deliveryAfter: readonly FlowScenario[] = [
       { compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'A long report of the kiosk. '.repeat(320)) },
       accepted,
     ),
-    why: 'A buffer that is used again and not cut to the length of the new body still ends with the old one.',
-    fix: 'Hash and parse exactly the bytes of this request: the first n of the buffer, and not all of it.',
+    why: 'A reused buffer that is not cut to the new length still ends with the old body.',
+    fix: 'Hash and parse exactly the bytes of this request, not the whole buffer.',
   },
   {
     ...base,
     id: 'delivery/after-forged',
-    title: 'Accepts a right delivery after a forged one on the same connection',
+    title: 'Accepts a valid delivery after a forged one on the same connection',
     needs: ['hmac'],
     flow: before(
       'a forged delivery',
       { sign: signedWith('signed with another secret', (kit) => kit.bytes(32)) },
       refused,
     ),
-    why: 'A proxy sends the deliveries of everybody over the same few connections: a refusal that sticks to one refuses the next sender.',
-    fix: 'Judge every delivery by itself; keep no verdict with the connection.',
+    why:
+      'A proxy shares connections between senders, so a rejection that sticks to the connection affects other ' +
+      'senders.',
+    fix: 'Verify every delivery independently, and store no result with the connection.',
   },
 ];
 
 /**
- * A refused or reset connection is what a process that has ended looks like, and one that hangs takes requests without an answer; no
- * connection at all may as well be the network. An answer comes from the endpoint itself, but for those that a gateway or a limit gives.
+ * A refused or reset connection is what a process that has ended looks like, and one that hangs takes requests without
+ * an answer; no connection at all may as well be the network. An answer comes from the endpoint itself, but for those
+ * that a gateway or a limit gives.
  */
 const LOOKS_DEAD = /refused|reset|closed|hang ?up|exit|took the request|delivery got (?!429|502|503|504)/i;
 
 const staysUp: ObservationScenario = {
   id: 'delivery/stays-up',
-  title: 'Stays up during the whole run',
+  title: 'Stays available during the whole run',
+  defect: 'Becomes unavailable during the run',
   level: 'must',
   requirements: ['delivery-malformed'],
   observe: ({ outages }: RunObservations) => {
@@ -106,8 +110,8 @@ const staysUp: ObservationScenario = {
       reason: 'the endpoint was away for a while, and no delivery was found to be the cause',
     };
   },
-  why: 'A receiver that one delivery can switch off loses every notification until somebody restarts it.',
-  fix: 'Repeat the delivery that is named alone, find the error that nobody catches, and let the framework answer for it.',
+  why: 'A receiver that one delivery can stop loses every notification until it is restarted.',
+  fix: 'Repeat the named delivery alone, find the uncaught error, and let the framework answer it.',
 };
 
 /** Deliveries in relation to one another: copies, order, flows. Specification: States and transitions; Events. */

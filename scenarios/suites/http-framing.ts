@@ -21,7 +21,7 @@ const oneMegabyte = (kit: Kit) => tracking(kit, 'BUY', 'COMPLETED', 'x'.repeat(1
 
 const otherSecret: SignChange = signedWith('signed with another secret', (kit) => kit.bytes(32));
 
-/** A large refused delivery, and then a right one on the same connection when it is still open. */
+/** A large refused delivery, and then a valid one on the same connection when it is still open. */
 function afterRefused(change: Change): readonly (readonly Delivery[])[] {
   return [
     [{ label: 'a refused delivery of 1 MB', change: { compose: oneMegabyte, ...change }, expect: refusedLarge }],
@@ -43,52 +43,53 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
     change: { transmit: { kind: 'chunked', pieces: 3 } },
     // The service always sends Content-Length, and 411 asks for it in the words of HTTP.
     expect: { ...accepted, text: '200; 411 is recorded', note: [411] },
-    why: 'The service sends Content-Length, but a proxy may turn it into chunks. CGI-like receivers then see an empty body and refuse it.',
-    fix: 'Let the proxy buffer requests (proxy_request_buffering on), or read until the end of the stream and not by Content-Length.',
+    why: 'The sender uses Content-Length, but a proxy may change that. CGI-like receivers then see an empty body.',
+    fix: 'Buffer requests in the proxy (proxy_request_buffering on), or read to the end of the stream.',
   },
   {
     id: 'http/expect-continue',
-    title: 'Accepts a delivery that asks by Expect: 100-continue',
+    title: 'Accepts a delivery with Expect: 100-continue',
     level: 'should',
     requirements: ['delivery-framing'],
     change: { transmit: { kind: 'expect-continue' } },
     expect: accepted,
-    why: 'Clients that are built on curl or .NET wait for 100 before they send the body; a server that is silent costs a second for each delivery.',
-    fix: 'Use a server that answers Expect (most do), and do not refuse the header.',
+    why: 'Clients based on curl or .NET wait for 100, so a server without it delays each delivery by a second.',
+    fix: 'Use a server that answers Expect, and do not reject the header.',
   },
   {
     id: 'http/after-refused-signature',
-    title: 'Accepts a right delivery after a large refused one on the same connection',
+    title: 'Accepts a valid delivery after a large rejected one on the same connection',
     level: 'must',
     requirements: ['delivery-framing'],
     needs: ['hmac'],
     flow: () => afterRefused({ sign: otherSecret }),
-    why: 'An answer before the body was read leaves a megabyte on the connection; what follows is then read as part of it.',
+    why: 'If the receiver answers before it reads the body, the rest of the body is read as the next request.',
     fix: 'Read or discard the whole body before you answer, or close the connection with the answer.',
   },
   {
     id: 'http/after-refused-key',
-    title: 'Accepts a right delivery after a large one with a wrong API key on the same connection',
+    title: 'Accepts a valid delivery after a large one with an invalid API key on the same connection',
     level: 'must',
     requirements: ['delivery-framing'],
     needs: ['api-key'],
     flow: () => afterRefused({ address: wrongKey }),
-    why: 'The key can be checked from the headers alone, which is where the body is most easily left unread.',
-    fix: 'Send Connection: close with an early 401, or drain the request first.',
+    why: 'The key can be checked without the body, so the body is easily left unread.',
+    fix: 'Send Connection: close with an early 401, or read the rest of the request first.',
   },
   {
     id: 'http/burst',
-    title: `Accepts ${BURST} deliveries at the same time`,
+    title: `Accepts ${BURST} concurrent deliveries`,
     level: 'must',
     requirements: ['repeat-burst'],
     alone: true,
     flow: () => [several('valid delivery', {}, acceptedUnlessBusy)],
-    why: 'Notifications come in bursts. A handler with shared state, or a pool of five connections, answers some of them with 500.',
-    fix: 'Keep the state of a request in the request, and do the work behind a queue.',
+    why: 'Notifications arrive in bursts. With shared state, or a pool of five connections, some of them get a 500.',
+    fix: 'Keep the state of a request in the request, and process notifications in a queue.',
   },
   {
     id: 'http/burst-mixed',
-    title: `Tells ${BURST} right deliveries from ${BURST} forged ones at the same time`,
+    title: `Distinguishes ${BURST} valid deliveries from ${BURST} concurrent forgeries`,
+    defect: `Does not distinguish ${BURST} valid deliveries from ${BURST} concurrent forgeries`,
     level: 'must',
     requirements: ['repeat-burst', 'hmac-invalid'],
     needs: ['hmac'],
@@ -102,8 +103,8 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
         ]),
       ];
     },
-    why: 'If the raw body or the result of the check is kept in a variable that requests share, one delivery gets the verdict of another.',
-    fix: 'Pass the body and the result along as values; no module-level or instance-level variables.',
+    why: 'If requests share a variable for the body or the result, one delivery gets the answer of another.',
+    fix: 'Pass the body and the result as values, without module-level or instance-level variables.',
   },
 ];
 
@@ -111,7 +112,10 @@ const FORTY = Array.from({ length: 40 }, (_, index) => [`X-Test-${index + 1}`, '
 
 const base = { level: 'should', requirements: ['delivery-framing'] } as const;
 
-/** What well-formed HTTP allows and few clients do. It comes from old proxies, from scanners, and from the next version of a client. */
+/**
+ * What well-formed HTTP allows and few clients do. It comes from old proxies, from scanners, and from the next version
+ * of a client.
+ */
 export const httpUnusual: readonly ProbeScenario[] = [
   {
     ...base,
@@ -119,13 +123,13 @@ export const httpUnusual: readonly ProbeScenario[] = [
     title: 'Accepts a delivery in HTTP/1.0',
     change: { transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0')) },
     expect: accepted,
-    why: 'Some proxies speak HTTP/1.0 to what is behind them unless they are told otherwise (nginx did so for many years).',
+    why: 'Some proxies use HTTP/1.0 for their upstream by default (nginx did so for many years).',
     fix: 'Accept HTTP/1.0, or set the version in the proxy (proxy_http_version 1.1).',
   },
   {
     ...base,
     id: 'http/upgrade-offered',
-    title: 'Accepts a delivery that offers to change to a protocol that nobody knows',
+    title: 'Accepts a delivery that offers to upgrade to an unknown protocol',
     change: {
       transmit: headerLines('Connection: Upgrade, and an unknown protocol', 'Connection', () => [
         'Connection: Upgrade, close',
@@ -133,13 +137,15 @@ export const httpUnusual: readonly ProbeScenario[] = [
       ]),
     },
     expect: accepted,
-    why: 'Some HTTP clients offer an upgrade with every plain request. A WebSocket server on the same port then takes the delivery and drops it.',
-    fix: 'Let the code for WebSockets take requests for its own path and protocol only; any other Upgrade header is ignored.',
+    why:
+      'Some HTTP clients offer an upgrade with every request. A WebSocket server on the same port then drops the ' +
+      'delivery.',
+    fix: 'Let the WebSocket code handle its own path and protocol only, and ignore other Upgrade headers.',
   },
   {
     ...base,
     id: 'http/absolute-target',
-    title: 'Serves or refuses a request whose target is a whole URL, and does not fail on it',
+    title: 'Handles a request whose target is an absolute URL',
     requirements: ['delivery-hostile-http'],
     change: {
       transmit: editedHead('a whole URL in the request line', ([line = '', ...headers]) => {
@@ -148,23 +154,23 @@ export const httpUnusual: readonly ProbeScenario[] = [
       }),
     },
     expect: servedOrRefused,
-    why: 'HTTP allows it, and scanners send it to find open proxies. A URL that is glued together from Host and target is none then, and throws.',
-    fix: 'Take the path from the framework. When you build a URL yourself, give the target and a base to the constructor.',
+    why: 'HTTP allows it, and scanners send it. A URL that is built from Host and target is then invalid and throws.',
+    fix: 'Take the path from the framework, or build the URL from the target and a base.',
   },
   {
     ...base,
     id: 'http/broken-query',
-    title: 'Serves or refuses a request with a broken query, and does not fail on it',
+    title: 'Handles a request with a malformed query string',
     requirements: ['delivery-hostile-http'],
     change: { address: addQuery('a query that is not percent-encoded', () => 'a=%E0%A4%A&%') },
     expect: servedOrRefused,
-    why: 'Decoding a broken escape throws in most languages, often in the router or the access log, where nobody guards it.',
-    fix: 'Do not decode the query of a webhook at all, or answer 400 to one that cannot be decoded.',
+    why: 'Decoding an invalid escape throws in most languages, often in the router or in the access log.',
+    fix: 'Do not decode the query string of a webhook, or answer 400 when it cannot be decoded.',
   },
   {
     ...base,
     id: 'http/override-on-get',
-    title: 'Does not accept a notification by GET that claims to be a POST',
+    title: 'Rejects a notification sent by GET with a method override to POST',
     requirements: ['delivery-other-methods'],
     change: {
       address: {
@@ -177,13 +183,13 @@ export const httpUnusual: readonly ProbeScenario[] = [
       },
     },
     expect: notServed,
-    why: 'Overriding is made for HTML forms. Here it leads past rules of firewalls and caches, which look at the real method.',
-    fix: 'Leave method overriding off for this route, or let it change POST only.',
+    why: 'Method overriding is meant for HTML forms. Here it bypasses firewalls and caches, which see the real method.',
+    fix: 'Turn off method overriding for this route, or allow it for POST only.',
   },
   {
     ...base,
     id: 'http/header-repeated',
-    title: 'Accepts an unknown header that comes in two lines',
+    title: 'Accepts an unknown header that occurs twice',
     requirements: ['delivery-custom-headers'],
     change: {
       address: addHeaders('a header in two lines', () => [
@@ -192,27 +198,27 @@ export const httpUnusual: readonly ProbeScenario[] = [
       ]),
     },
     expect: accepted,
-    why: 'Proxies repeat headers such as Via. Code that copies all headers finds a list where it expects a text.',
-    fix: 'Touch the headers that you need and no others.',
+    why: 'Proxies repeat headers such as Via. Code that copies all headers finds a list instead of a string.',
+    fix: 'Read only the headers that you need.',
   },
   {
     ...base,
     id: 'http/header-non-ascii',
-    title: 'Serves or refuses a delivery with an unknown header that is not in ASCII, and does not fail on it',
+    title: 'Handles an unknown header with non-ASCII characters',
     requirements: ['delivery-custom-headers'],
     change: { address: addHeaders('a header that is not in ASCII', () => [['X-Test', 'caf\u00e9']]) },
     expect: servedOrRefused,
-    why: 'Proxies add names of people and places. Code that decodes all headers strictly throws, mostly in a log.',
+    why: 'Proxies add names of people and places. Strict decoding of all headers fails on them, often in a log.',
     fix: 'Do not decode headers that you do not need, or replace what cannot be decoded.',
   },
   {
     ...base,
     id: 'http/forty-headers',
-    title: 'Accepts a delivery with forty more headers',
+    title: 'Accepts a delivery with 40 additional headers',
     requirements: ['delivery-custom-headers'],
     change: { address: addHeaders('40 headers', () => FORTY) },
     expect: accepted,
-    why: 'Each proxy on the way adds some, and custom headers come on top. A small table for headers is full then.',
+    why: 'Proxies add headers, and custom headers come on top, so a low limit is soon reached.',
     fix: 'Allow at least 100 headers.',
   },
 ];

@@ -12,7 +12,7 @@ function hostile(
 ): ProbeScenario {
   return {
     id: `http/${slug}`,
-    title: `Rejects ${what}, and goes on`,
+    title: `Rejects ${what}`,
     level: 'must',
     requirements: ['delivery-hostile-http'],
     change: { transmit },
@@ -22,7 +22,7 @@ function hostile(
   };
 }
 
-/** The line of Content-Length with another value, from the right one. */
+/** The line of Content-Length with another value, from the valid one. */
 const contentLength = (label: string, value: (length: number) => string) =>
   headerLines(label, 'Content-Length', (line) => [`Content-Length: ${value(Number(line.split(':')[1]))}`]);
 
@@ -31,19 +31,21 @@ export const httpHostile: readonly ProbeScenario[] = [
   hostile(
     'garbage-request-line',
     'a request line that is none',
-    requestLine('garbage in place of the request line', () => '%%% this is no request line %%% HTTP/1.1'),
-    'The parser error of the server has no request to go with it, and a handler that expects one throws.',
+    requestLine('a malformed request line', () => '%%% this is no request line %%% HTTP/1.1'),
+    'The parser error has no request, and a handler that expects one fails.',
     'Handle errors below the request (clientError in Node) with a plain 400.',
   ),
   hostile(
     'version-unknown',
     'a version of HTTP that does not exist',
     requestLine('the version HTTP/9.9', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/9.9')),
-    'Home-made servers do not look at the version and guess how the message ends.',
-    'Use a maintained server; it answers 505 or 400.',
+    'A custom server may ignore the version and guess where the message ends.',
+    'Use a maintained server: it answers 505 or 400.',
     {
       ...rejectedOrRead,
-      text: 'any 4xx, 501, 505 or a closed connection; 200, or an answer in the way of HTTP/0.9, is recorded (anything else warns)',
+      text:
+        'any 4xx, 501, 505 or a closed connection; 200, or an answer in the way of HTTP/0.9, is recorded ' +
+        '(anything else warns)',
       note: [200, 'unreadable'],
     },
   ),
@@ -51,7 +53,7 @@ export const httpHostile: readonly ProbeScenario[] = [
     'two-content-lengths',
     'two different Content-Length headers',
     headerLines('Content-Length twice, with different values', 'Content-Length', (line) => [line, 'Content-Length: 5']),
-    'A proxy may believe the one and the receiver the other: what is left over is read as the next request (request smuggling).',
+    'If proxy and receiver use different lengths, the rest is read as the next request (request smuggling).',
     'Keep server and proxy up to date, and turn off their lenient parsing options.',
   ),
   hostile(
@@ -62,30 +64,30 @@ export const httpHostile: readonly ProbeScenario[] = [
       (head) => [...head, 'Transfer-Encoding: chunked'],
       (body) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ),
-    'The classic of request smuggling: two ways to say where the body ends, and two opinions about it.',
-    'Let the proxy refuse such requests; never strip one of the two headers silently.',
+    'Proxy and receiver may disagree about where the body ends (request smuggling).',
+    'Let the proxy reject such requests, and never remove one of the two headers silently.',
     rejectedOrRead,
   ),
   hostile(
     'content-length-words',
     'a Content-Length that is no number',
     contentLength('Content-Length that ends in letters', (length) => `${length}abc`),
-    'parseInt reads the digits and drops the rest, which another server in the path may not do.',
-    'Do not read Content-Length yourself; leave it to the server.',
+    'parseInt reads the digits and ignores the rest. Another server on the path may not do so.',
+    'Do not read Content-Length yourself: leave it to the server.',
   ),
   hostile(
     'content-length-negative',
     'a negative Content-Length',
     contentLength('Content-Length: -5', () => '-5'),
-    'read(-5) means "everything until the end" in several languages, and the end never comes: the worker waits for ever.',
-    'Refuse a length below zero with 400 before you read.',
+    'read(-5) means "read to the end" in several languages, so the worker waits forever.',
+    'Reject a negative length with 400 before you read.',
   ),
   hostile(
     'content-length-short',
     'a body that is longer than its Content-Length',
     contentLength('Content-Length 10 bytes too small', (length) => String(length - 10)),
-    'The body that is verified has to be the one that the length says; the ten bytes after it are the start of some other request.',
-    'Read exactly Content-Length bytes, and verify these.',
+    'The bytes after Content-Length belong to the next request and must not be verified with this one.',
+    'Read and verify exactly Content-Length bytes.',
   ),
   hostile(
     'chunk-size-broken',
@@ -95,22 +97,22 @@ export const httpHostile: readonly ProbeScenario[] = [
       (head) => head.map((line) => (/^content-length:/i.test(line) ? 'Transfer-Encoding: chunked' : line)),
       (body) => `zz\r\n${body}\r\n0\r\n\r\n`,
     ),
-    'The body is announced in chunks and is none; a reader that waits for a size it can read hangs.',
-    'Treat a framing error as the end of the connection: answer 400 and close.',
+    'The body is not valid chunked encoding, and a reader that waits for a valid size hangs.',
+    'Treat a framing error as the end of the connection: answer 400 and close it.',
   ),
   hostile(
     'null-in-header',
     'a NUL character in a header',
     headerLineAdded('a header value with a NUL character', () => 'X-Test: a\u0000b'),
-    'C code behind the server ends the value there, so two components see two different headers.',
-    'Use a server that refuses control characters in headers.',
+    'C code ends the value there, so two components see different headers.',
+    'Use a server that rejects control characters in headers.',
     rejectedOrRead,
   ),
   hostile(
     'header-without-colon',
     'a header line without a colon',
     headerLineAdded('a header line without a colon', () => 'this line has no colon'),
-    'Splitting at the colon and taking the second part is an index error on this line.',
+    'Code that splits at the colon and reads the second part fails on this line.',
     'Do not parse header lines by hand.',
     rejectedOrRead,
   ),
@@ -118,15 +120,15 @@ export const httpHostile: readonly ProbeScenario[] = [
     'space-before-colon',
     'a space between the name of a header and its colon',
     headerLineAdded('a space before the colon', () => 'X-Test : a'),
-    'One component sees the header and another one does not, which hides headers from checks in a proxy.',
-    'Refuse such requests, as the standard requires.',
+    'One component reads the header and another ignores it, which hides headers from checks in a proxy.',
+    'Reject such requests, as the HTTP standard requires.',
   ),
   hostile(
     'host-missing',
     'a request without Host',
     headerLines('no Host header', 'Host', () => []),
-    'Code that builds an absolute URL from the Host header throws when there is none.',
-    'Answer 400, as HTTP/1.1 requires, or configure the public URL instead of deriving it.',
+    'Code that builds an absolute URL from the Host header throws without one.',
+    'Answer 400, as HTTP/1.1 requires, or configure the public URL.',
     rejectedOrRead,
   ),
 ];

@@ -17,72 +17,74 @@ function by(method: string): AddressChange {
 
 const base = { level: 'should', requirements: ['delivery-other-methods'], expect: notServed } as const;
 
-/** Methods other than POST, with the body and the credentials of a right delivery. Specification: Delivery endpoint. */
+/** Methods other than POST, with the body and the credentials of a valid delivery. Specification: Delivery endpoint. */
 const httpMethods: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'http/method-get',
-    title: 'Does not accept a notification by GET',
+    title: 'Rejects a notification sent by GET',
     change: { address: by('GET') },
-    why: 'Caches and browsers repeat GET at will. A route for every method lets them reach the handler.',
-    fix: 'Register the handler for POST only, and answer 405 to the rest.',
+    why: 'Caches and browsers repeat GET requests, and a route for every method lets them reach the handler.',
+    fix: 'Register the handler for POST only, and answer 405 to other methods.',
   },
   {
     ...base,
     id: 'http/get-empty',
-    title: 'Does not answer a GET without a body as an accepted notification (no body, other method)',
+    title: 'Rejects a GET request without a body',
     change: { serialise: () => Buffer.alloc(0), address: by('GET') },
-    why: 'A page that answers 200 to everything makes a wrong URL look like a working endpoint. An error page with 500 alarms every monitor.',
-    fix: 'Answer 404 or 405 to GET at this path; put a health check at another one.',
+    why: 'If every request gets 200, a wrong URL looks like a working endpoint.',
+    fix: 'Answer 404 or 405 to GET on this path, and use another path for health checks.',
   },
   {
     ...base,
     id: 'http/method-head',
-    title: 'Does not accept a notification by HEAD',
+    title: 'Rejects a notification sent by HEAD',
     change: { address: by('HEAD') },
-    why: 'Frameworks answer HEAD by the handler for GET; with a handler for all methods a link checker delivers notifications.',
-    fix: 'Check that no catch-all route stands before or behind the one for POST.',
+    why:
+      'Frameworks answer HEAD with the GET handler. With a handler for all methods, a link checker delivers ' +
+      'notifications.',
+    fix: 'Make sure that there is no catch-all route next to the one for POST.',
   },
   {
     ...base,
     id: 'http/method-put',
-    title: 'Does not accept a notification by PUT',
+    title: 'Rejects a notification sent by PUT',
     change: { address: by('PUT') },
-    why: 'The contract is POST. A receiver that takes PUT too has a second way in that nobody tests or watches.',
+    why: 'The specification requires POST. A second method is a way in that nobody tests or monitors.',
     fix: 'Answer 405 with Allow: POST.',
   },
   {
     ...base,
     id: 'http/method-patch',
-    title: 'Does not accept a notification by PATCH',
+    title: 'Rejects a notification sent by PATCH',
     change: { address: by('PATCH') },
-    why: 'Rules of firewalls and rate limits are often written for POST alone, and PATCH passes them by.',
+    why: 'Firewall rules and rate limits often cover POST only.',
     fix: 'Limit the route to POST in the framework and in the proxy.',
   },
   {
     ...base,
     id: 'http/method-delete',
-    title: 'Does not accept a notification by DELETE',
+    title: 'Rejects a notification sent by DELETE',
     change: { address: by('DELETE') },
-    why: 'Many servers do not read the body of a DELETE; what they then verify and handle is empty.',
-    fix: 'Answer 405, before the body is looked at.',
+    why: 'Many servers do not read the body of a DELETE, so they verify an empty body.',
+    fix: 'Answer 405 before the body is read.',
   },
   {
     ...base,
     id: 'http/method-options',
-    title: 'Does not fail on OPTIONS',
+    title: 'Handles an OPTIONS request',
     change: { address: by('OPTIONS') },
     expect: askedOrNotServed,
-    why: 'Scanners and browsers ask with OPTIONS first. A handler that runs for it and throws fills the log with errors.',
-    fix: 'Let the framework answer OPTIONS, or answer 405; no delivery comes that way.',
+    why: 'Scanners and browsers send OPTIONS first. A handler that fails on it fills the log with errors.',
+    fix: 'Let the framework answer OPTIONS, or answer 405.',
   },
   {
     ...base,
     id: 'http/method-unknown',
-    title: 'Refuses a method that does not exist',
+    title: 'Rejects an unknown method',
     change: { address: by('FROBNICATE') },
-    why: 'A table of handlers that is indexed by the method gives undefined for it.',
-    fix: 'Answer 405 or 501 to methods that you do not know; most servers do it by themselves.',
+    why: 'A lookup of the handler by method returns undefined.',
+    fix: 'Answer 405 or 501 to unknown methods. Most servers do so by default.',
   },
 ];
 

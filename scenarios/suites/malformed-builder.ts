@@ -2,7 +2,7 @@ import type { Composer } from '../changes/composing.ts';
 import { handled } from '../expectations.ts';
 import type { Change, Expectation, ProbeScenario } from '../scenario.ts';
 
-/** A scenario that sends something malformed with right credentials: `what` completes the sentence "Handles ... without a crash". */
+/** A malformed payload with valid credentials. `what` is a noun phrase: "an empty body". */
 export function withoutCrash(
   slug: string,
   what: string,
@@ -13,7 +13,7 @@ export function withoutCrash(
 ): ProbeScenario {
   return {
     id: `malformed/${slug}`,
-    title: `Handles ${what} without a crash`,
+    title: `Handles ${what}`,
     level: 'must',
     requirements: ['delivery-malformed'],
     change,

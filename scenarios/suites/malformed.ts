@@ -20,24 +20,24 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'malformed/cut-off',
-    title: 'Stays up when the connection ends in the middle of the body',
+    title: 'Handles a connection that ends in the middle of the body',
     change: { transmit: { kind: 'cut-off', fraction: 0.5 } },
     expect: outlived,
-    why: 'Connections break. An "aborted" error that nobody listens to ends the process, or keeps a worker waiting for ever.',
-    fix: 'Handle the error event of the request stream, and set a time limit for reading.',
+    why: 'Connections break. An unhandled "aborted" error ends the process, or a worker waits forever.',
+    fix: 'Handle the error event of the request stream, and set a timeout for reading.',
   },
   {
     ...base,
     id: 'malformed/cut-off-before-body',
-    title: 'Stays up when the connection ends before the body',
+    title: 'Handles a connection that ends before the body',
     change: { transmit: { kind: 'cut-off', fraction: 0 } },
     expect: outlived,
-    why: 'The headers promise a body and none of it comes; a blocking read with no time limit holds a thread each time.',
-    fix: 'Use the body reader of the framework with a time limit, not a loop of your own.',
+    why: 'The headers announce a body that never arrives, and a blocking read without a timeout blocks a thread.',
+    fix: 'Use the body reader of the framework with a timeout, not your own loop.',
   },
   {
     id: 'malformed/cut-off-many-times',
-    title: `Stays up when ${CUT_OFF} connections end in the middle of their bodies`,
+    title: `Handles ${CUT_OFF} connections that end in the middle of their bodies`,
     level: 'must',
     requirements: ['delivery-malformed'],
     alone: true,
@@ -51,45 +51,50 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
         }),
       ),
     ],
-    why: 'A worker, a connection to the database or a lock that is not given back when a request breaks off is missed only when the last one is gone.',
-    fix: 'Give back what a request holds in a finally block, and test it with requests that break off.',
+    why:
+      'A worker, a database connection or a lock that is not released after each aborted request runs out in the ' +
+      'end.',
+    fix: 'Release what a request holds in a finally block, and test it with aborted requests.',
   },
   {
     ...base,
     id: 'malformed/gzip-that-is-plain',
     // Many servers inflate below the handler, and the sender never compresses.
     level: 'should',
-    title: 'Stays up on a plain body that is declared as gzip',
+    title: 'Handles a plain body that is declared as gzip',
     change: { address: encoding('gzip') },
-    why: 'The decompressor throws on the first bytes, outside of the guard around the parser.',
-    fix: 'Switch inflation off for the endpoint, or handle its errors; 400 and 415 are both fine.',
+    why: 'Decompression fails on the first bytes, outside the error handling of the parser.',
+    fix: 'Turn off decompression for the endpoint, or handle its errors. 400 and 415 are both fine.',
   },
   {
     ...base,
     id: 'malformed/gzip-cut',
     // Many servers inflate below the handler, and the sender never compresses.
     level: 'should',
-    title: 'Stays up on a gzip body that ends early (sent with Content-Encoding: gzip)',
+    title: 'Handles a gzip body that ends early',
     change: {
       serialise: (value) => gzipSync(compact(value)).subarray(0, 60),
       address: encoding('gzip'),
     },
     why: 'A stream that waits for the rest of the data hangs, and with it the request.',
-    fix: 'Handle an unexpected end of compressed data like broken JSON.',
+    fix: 'Handle the unexpected end of compressed data like broken JSON.',
   },
   {
     ...base,
     id: 'malformed/encoding-unknown',
     // Many servers inflate below the handler, and the sender never compresses.
     level: 'should',
-    title: 'Stays up on a body with an unknown Content-Encoding',
+    title: 'Handles a body with an unknown Content-Encoding',
     change: { address: encoding('x-test') },
-    why: 'A table of decoders that is indexed by the header gives undefined for this name.',
-    fix: 'Answer 415 to an encoding that you do not know.',
+    why: 'A lookup of the decoder by this name returns undefined.',
+    fix: 'Answer 415 to an unknown encoding.',
   },
 ];
 
-/** What is not a notification, or is one with something wrong in it. Specification: Delivery endpoint (malformed payload). */
+/**
+ * What is not a notification, or is one with something wrong in it. Specification: Delivery endpoint (malformed
+ * payload).
+ */
 export const malformedSuite: Suite = {
   name: 'malformed',
   title: 'A malformed payload is handled without a crash',

@@ -10,18 +10,18 @@ function bareBase64(pem: string): string {
 
 interface Family {
   readonly slug: string;
-  /** Whose headers these are. */
+  /** The products that set these headers. */
   readonly of: string;
   readonly headers: (kit: Kit) => readonly HeaderLine[];
 }
 
 const SUBJECT = 'CN=webhook-sender';
 
-/** The headers in which the proxies of the field tell what they have verified. */
+/** Headers in which common proxies report what they have verified. */
 const FAMILIES: readonly Family[] = [
   {
     slug: 'x-ssl-client',
-    of: 'nginx and Apache as usually set up',
+    of: 'common nginx and Apache configurations',
     headers: (kit) => [
       ['X-SSL-Client-Verify', 'SUCCESS'],
       ['X-SSL-Client-S-DN', SUBJECT],
@@ -56,7 +56,8 @@ const FAMILIES: readonly Family[] = [
     headers: (kit) => [
       [
         'X-Forwarded-Client-Cert',
-        `By=spiffe://cluster.local/ns/default/sa/receiver;Subject="${SUBJECT}";Cert="${encodeURIComponent(kit.clientCertificate)}"`,
+        'By=spiffe://cluster.local/ns/default/sa/receiver;' +
+          `Subject="${SUBJECT}";Cert="${encodeURIComponent(kit.clientCertificate)}"`,
       ],
     ],
   },
@@ -108,10 +109,13 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** No certificate, and headers that claim one was verified. Each is two changes: without the first the second would mean nothing. */
+/**
+ * No certificate, and headers that claim one. Each probe needs both changes: with a certificate, the headers would
+ * prove nothing.
+ */
 export const mtlsForgedHeaders: readonly ProbeScenario[] = FAMILIES.map(({ slug, of, headers }) => ({
   id: `mtls/forged-${slug}`,
-  title: `Refuses a delivery without a certificate although headers claim one (${of})`,
+  title: `Rejects a delivery without a certificate but with headers that claim one (${of})`,
   level: 'must',
   requirements: ['mtls-verified'],
   needs: ['https', 'mtls'],
@@ -123,6 +127,10 @@ export const mtlsForgedHeaders: readonly ProbeScenario[] = FAMILIES.map(({ slug,
     },
   },
   expect: certificateRefused,
-  why: 'A proxy that ends TLS tells the application in a header what it has verified. Where the application takes such a header from anybody, a line of text is as good as a certificate.',
-  fix: 'Have the proxy overwrite these headers on every request, reach the application only through the proxy, and ignore the headers everywhere else.',
+  why:
+    'A proxy that terminates TLS reports its verification in a header. If the application accepts this header ' +
+    'from anyone, it replaces a certificate.',
+  fix:
+    'Let the proxy overwrite these headers on every request, make the application reachable only through it, and ' +
+    'ignore them otherwise.',
 }));

@@ -15,39 +15,44 @@ function behindCertificate(slug: string, title: string, feature: Feature, change
     level: 'must',
     requirements: ['mtls-verified', 'features-independent'],
     needs: ['https', 'mtls', feature],
-    change: { connect: { label: 'a new connection with the right client certificate' }, ...change },
+    change: { connect: { label: 'a new connection with the valid client certificate' }, ...change },
     expect: refused,
-    why: `The certificate says who connected, and nothing about the delivery. Where it replaces the ${what}, whoever gets hold of the certificate, or of a way through the proxy, can deliver anything.`,
-    fix: `Keep the check of the ${what} whatever the connection looks like: do not return early when a client certificate is there.`,
+    why:
+      `The certificate identifies the client but does not protect the delivery. If it replaces the ${what}, an ` +
+      `attacker with the certificate, or with access behind the proxy, can deliver anything.`,
+    fix: `Check the ${what} on every connection: do not return early when a client certificate is present.`,
   };
 }
 
-/** The right client certificate does not replace the other credentials. Specification: Authentication (independent features). */
+/**
+ * A valid client certificate does not replace the other credentials. Specification: Authentication (independent
+ * features).
+ */
 const mtlsCredentials: readonly ProbeScenario[] = [
   behindCertificate(
     'unsigned',
-    'Refuses an unsigned delivery although the client certificate is right',
+    'Rejects an unsigned delivery with a valid client certificate',
     'hmac',
     { sign: unsigned },
     'signature',
   ),
   behindCertificate(
     'wrong-signature',
-    'Refuses a wrong signature although the client certificate is right',
+    'Rejects an invalid signature with a valid client certificate',
     'hmac',
     { sign: signedWith('signed with a random secret', (kit) => kit.nonce(40)) },
     'signature',
   ),
   behindCertificate(
     'no-key',
-    'Refuses a missing API key although the client certificate is right',
+    'Rejects a missing API key with a valid client certificate',
     'api-key',
     { address: withoutHeader('api-key', 'no API key header') },
     'API key',
   ),
   behindCertificate(
     'wrong-key',
-    'Refuses a wrong API key although the client certificate is right',
+    'Rejects an invalid API key with a valid client certificate',
     'api-key',
     { address: wrongKey },
     'API key',
@@ -56,57 +61,71 @@ const mtlsCredentials: readonly ProbeScenario[] = [
 
 const must = { level: 'must', requirements: ['mtls-verified'], needs: ['https', 'mtls'] } as const;
 
-/** That the certificate is asked for at all, and that nothing leads around the check. Specification: TLS (mutual TLS). */
-const mtlsByways: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[] = [
+/** The request for a certificate, and ways around the check. Specification: TLS (mutual TLS). */
+const mtlsBypasses: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[] = [
   {
     ...must,
     level: 'should',
     id: 'mtls/asks-for-certificate',
-    title: 'Asks for a client certificate in the handshake',
+    title: 'Requests a client certificate in the handshake',
+    defect: 'Does not request a client certificate in the handshake',
     hello: { version: 'TLSv1.2', suites: ['modern', 'cbc'], clientCertificate: true },
     onlyWhereSpoken: true,
     expect: clientAsked,
-    why: 'A client shows its certificate only to who asks. Servers that ask later, by renegotiation, are refused by current clients and by TLS 1.3.',
-    fix: 'Ask in the handshake, for the whole port: Node `requestCert: true`, nginx `ssl_verify_client`. Is the configuration with mutual TLS the one that runs?',
+    why:
+      'A client sends its certificate only on request. Current clients and TLS 1.3 reject a later request by ' +
+      'renegotiation.',
+    fix:
+      'Request it in the handshake, for the whole port: Node `requestCert: true`, nginx `ssl_verify_client`. ' +
+      'Check that the running configuration has mutual TLS.',
   },
   {
     ...must,
     level: 'should',
     id: 'mtls/names-private-authorities',
-    title: 'Names no public authority among those whose client certificates it takes',
+    title: 'Requests client certificates of private CAs only',
+    defect: 'Requests client certificates of a public CA',
     hello: { version: 'TLSv1.2', suites: ['modern', 'cbc'], clientCertificate: 'of-private-authority' },
     onlyWhereSpoken: true,
     expect: privateAuthoritiesNamed,
-    why: 'What stands in this list is what the server trusts. A public authority issues certificates to everybody who owns a domain, so everybody could connect with one.',
-    fix: 'Trust for client certificates only the authority that issues them: Node `ca`, nginx `ssl_client_certificate` with that one file, and never the bundle of the system.',
+    why:
+      'The server trusts the CAs in its request. A public CA issues certificates to every domain owner, so anyone ' +
+      'could connect.',
+    fix:
+      'Trust only the CA that issues the client certificates (Node `ca`, nginx `ssl_client_certificate`), never ' +
+      'the system bundle.',
   },
   {
     ...must,
     id: 'mtls/no-server-name',
-    title: 'Refuses a delivery without a client certificate on a connection that names no server (no SNI)',
+    title: 'Rejects a delivery without a client certificate and without a server name (SNI)',
     change: {
       connect: { ...presenting('none'), label: 'no client certificate and no server name (SNI)', serverName: false },
     },
     expect: certificateRefused,
-    why: 'Where mutual TLS is set for one name only, the default site of the same server lets everybody in who does not say the name, and leads to the same application.',
-    fix: 'Ask for certificates at the default site too, or have it serve nothing; check in the application that a certificate was verified.',
+    why:
+      'If mutual TLS is configured for one name only, the default site of the server accepts clients without a ' +
+      'name.',
+    fix:
+      'Require certificates on the default site too, or let it serve nothing, and check the certificate in the ' +
+      'application.',
   },
   {
     ...must,
     id: 'mtls/no-certificate-with-query',
-    title: 'Refuses a delivery without a client certificate to the same URL with a query',
+    title: 'Rejects a delivery without a client certificate to the same URL with a query string',
     change: {
       connect: presenting('none'),
-      address: addQuery('a query that means nothing', (kit) => `probe=${kit.nonce(6)}`),
+      address: addQuery('a query parameter without a meaning', (kit) => `probe=${kit.nonce(6)}`),
     },
     expect: certificateRefused,
-    why: 'A rule that asks for certificates for one exact URL does not hold for the URL with a query, which leads to the same code.',
-    fix: 'Bind the check to the route that handles deliveries, or to the whole port, and not to the text of the URL.',
+    why: 'A rule that requires certificates for one exact URL does not apply with a query string.',
+    fix: 'Apply the check to the route or to the whole port, not to the text of the URL.',
   },
   {
     ...must,
     id: 'mtls/no-certificate-other-kinds',
-    title: 'Refuses deliveries without a client certificate of every other kind of notification',
+    title: 'Rejects deliveries without a client certificate for every other type of notification',
     flow: (kit) => [
       [
         { label: 'SELL', notification: order(kit, 'SELL', 'COMPLETED') },
@@ -121,30 +140,30 @@ const mtlsByways: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[] 
         expect: certificateRefused,
       })),
     ],
-    why: 'A check inside the function that handles one type leaves the others open, and every test with that type passes.',
-    fix: 'Check the certificate in the handshake, or before the body is read: in one place for every type.',
+    why: 'A check inside the handler of one type leaves the others open, and every test with that type passes.',
+    fix: 'Check the certificate in the handshake or before the body is read, for every type.',
   },
   {
     ...must,
     id: 'mtls/forwarded-loopback',
-    title: 'Refuses a delivery without a client certificate that claims to come from the own machine',
+    title: 'Rejects a delivery without a client certificate with X-Forwarded-For: 127.0.0.1',
     change: {
       connect: presenting('none'),
-      address: addHeaders('headers that claim the own machine as the client', () => [
+      address: addHeaders('headers that claim a loopback address', () => [
         ['X-Forwarded-For', '127.0.0.1'],
         ['X-Real-IP', '127.0.0.1'],
         ['Forwarded', 'for=127.0.0.1'],
       ]),
     },
     expect: certificateRefused,
-    why: 'An exception for checks from inside, made by the address in a header, is one for everybody: the header is written by the client.',
-    fix: 'Give checks from inside a port of their own, and derive no trust from an address that the request names.',
+    why: 'Any client can set this header, so an exception for internal checks is an exception for everyone.',
+    fix: 'Use a separate port for internal checks, and do not trust an address that the request names.',
   },
 ];
 
-/** Who may connect. Specification: TLS (mutual TLS). */
+/** Client certificates. Specification: TLS (mutual TLS). */
 export const mtlsSuite: Suite = {
   name: 'mtls',
   title: 'Mutual TLS: the client certificate is verified',
-  scenarios: [...mtlsCertificates, ...mtlsResumption, ...mtlsForgedHeaders, ...mtlsByways, ...mtlsCredentials],
+  scenarios: [...mtlsCertificates, ...mtlsResumption, ...mtlsForgedHeaders, ...mtlsBypasses, ...mtlsCredentials],
 };

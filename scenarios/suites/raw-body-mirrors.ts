@@ -4,8 +4,8 @@ import { refused, refusedMalformed } from '../expectations.ts';
 import type { ProbeScenario } from '../scenario.ts';
 
 /*
- * The mirror of the other probes: here the signature fits what a wrong receiver would hash, and not the bytes that are sent.
- * Where the plain body already differs from that, only the sign stage is changed.
+ * The mirror of the other probes: here the signature fits what a wrong receiver would hash, and not the bytes that are
+ * sent. Where the plain body already differs from that, only the sign stage is changed.
  */
 const base = { level: 'must', requirements: ['hmac-raw-body'], needs: ['hmac'], expect: refused } as const;
 const MEMO = 'data.metadata.blockchainData.blockchainMemo';
@@ -18,73 +18,77 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/mirror-javascript',
-    title: 'Refuses a signature over JSON.stringify of the parsed body (an odd body, wrongly signed)',
+    title: 'Rejects a signature over JSON.stringify of the parsed body',
     change: {
       serialise: rewritten((json) => `${spacedOut(json)}\n`),
       sign: signedMistakenly('what JSON.stringify makes of the body', 'reserialised-json'),
     },
-    why: 'A receiver that tries the raw body first and then JSON.stringify passes every other check and still accepts bytes that nobody signed.',
-    fix: 'Remove the fallback to the re-serialised body: the raw bytes are the only input.',
+    why: 'A receiver that tries the raw body first and then JSON.stringify accepts bytes that were never signed.',
+    fix: 'Remove the fallback to the re-serialised body, and verify the raw bytes only.',
   },
   {
     ...base,
     id: 'raw-body/mirror-pretty',
-    title: 'Refuses a signature over the indented form of the body',
+    title: 'Rejects a signature over the indented body',
     change: { sign: signedMistakenly('the body indented by two spaces', 'pretty-json-2') },
-    why: 'A pretty-printed form in the check comes from a copied example; bodies that differ in layout then share a signature.',
-    fix: 'Drop JSON.stringify(body, null, 2) from the check.',
+    why:
+      'Indentation in the verification is copied from an example. Bodies with different formatting then share a ' +
+      'signature.',
+    fix: 'Remove JSON.stringify(body, null, 2) from the verification.',
   },
   {
     ...base,
     id: 'raw-body/mirror-python',
-    title: 'Refuses a signature over json.dumps of the parsed body',
+    title: 'Rejects a signature over json.dumps of the parsed body',
     change: { sign: signedMistakenly('what json.dumps makes of the body', 'python-json') },
-    why: 'The check takes a Python rendering for the body: every text with that content verifies, whatever its bytes are.',
-    fix: 'Give hmac.new the result of request.get_data() and not of json.dumps.',
+    why: 'Every text with the same content passes, whatever its bytes are.',
+    fix: 'Pass request.get_data() to hmac.new, not json.dumps.',
   },
   {
     ...base,
     id: 'raw-body/mirror-sorted',
-    title: 'Refuses a signature over the body with sorted keys',
+    title: 'Rejects a signature over the body with sorted keys',
     change: { sign: signedMistakenly('the body with its keys sorted', 'sorted-json') },
-    why: 'A canonical form is another signature scheme. Two canonicalisers that differ in one detail refuse real deliveries.',
+    why: 'A canonical form is another scheme, and two implementations that differ reject valid deliveries.',
     fix: 'Do not canonicalise (sort_keys, JCS): this scheme signs bytes.',
   },
   {
     ...base,
     id: 'raw-body/mirror-php',
-    title: 'Refuses a signature over json_encode of the parsed body (a body with slashes, wrongly signed)',
+    title: 'Rejects a signature over json_encode of the parsed body',
     change: {
       serialise: spelt(MEMO, '"memo/1/2"'),
       sign: signedMistakenly('what json_encode makes of the body', 'php-json'),
     },
-    why: 'A check that escapes slashes by itself accepts a body that was never signed in that form.',
-    fix: 'Use the raw input, and no json_encode with whatever flags.',
+    why: 'A receiver that escapes slashes accepts a body that was never signed in that form.',
+    fix: 'Use the raw input, not json_encode with any flags.',
   },
   {
     ...base,
     id: 'raw-body/mirror-data-only',
-    title: 'Refuses a signature over data alone',
+    title: 'Rejects a signature over data only',
     change: { sign: signedOver('the field data alone', (body) => utf8(compact(JSON.parse(text(body)).data))) },
-    why: 'id, type and time are then unprotected: a captured delivery can be sent again under a new id.',
-    fix: 'Sign the whole body; some other vendors sign a part of it, and their sample code does not fit here.',
+    why: 'id, type and time are then not protected: an attacker can send a captured delivery with a new id.',
+    fix: 'Verify the whole body. Sample code of vendors that sign a part of it does not apply here.',
   },
   {
     ...base,
     id: 'raw-body/mirror-id-and-body',
-    title: 'Refuses a signature over the id, a dot and the body',
+    title: 'Rejects a signature over the id, a dot and the body',
     change: {
       sign: signedOver('id, a dot and the body', (body) =>
         Buffer.concat([utf8(`${JSON.parse(text(body)).id}.`), body]),
       ),
     },
-    why: 'Libraries for other webhook standards put an id or a time before the body. Such a check cannot verify what this service sends.',
-    fix: 'Replace the library by ten lines of your own: HMAC-SHA256 over the body and nothing else.',
+    why:
+      'Libraries for other webhook standards sign an id or a timestamp with the body, and cannot verify this ' +
+      'sender.',
+    fix: 'Replace the library with HMAC-SHA256 over the body.',
   },
   {
     ...base,
     id: 'raw-body/mirror-trimmed',
-    title: 'Refuses a signature over the body without its last line feed (a body with one, wrongly signed)',
+    title: 'Rejects a signature over the body without its trailing line feed',
     change: {
       serialise: rewritten((json) => `${json}\n`),
       sign: signedOver(
@@ -93,28 +97,28 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
         'printf %s "$(cat)"',
       ),
     },
-    why: 'The check trims what it gets, so anybody on the way may add white space, and a sender that signs it is refused.',
+    why: 'The verification trims the body, so it accepts changed white space and rejects a sender that signs it.',
     fix: 'Pass the body to the HMAC function without trim().',
   },
   {
     ...base,
     id: 'raw-body/mirror-newlines',
-    title: 'Refuses a signature over the body with other line ends (a body with CRLF, wrongly signed)',
+    title: 'Rejects a signature over the body with converted line ends',
     change: {
       serialise: withCrLf,
       sign: signedOver(
-        'the body with LF in place of CRLF',
+        'the body with LF instead of CRLF',
         (body) => utf8(text(body).replaceAll('\r\n', '\n')),
         "tr -d '\\r'",
       ),
     },
-    why: 'The body was read in text mode, which rewrites line ends before the check.',
+    why: 'The body was read in text mode, which converts line ends before the verification.',
     fix: 'Open the input stream in binary mode.',
   },
   {
     ...base,
     id: 'raw-body/mirror-latin-1',
-    title: 'Refuses a signature over the body encoded as Latin-1 (a body with an accent, wrongly signed)',
+    title: 'Rejects a signature over the body encoded as Latin-1',
     change: {
       serialise: spelt(MEMO, '"caf\u00e9"'),
       sign: signedOver(
@@ -123,39 +127,39 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
         'iconv -f UTF-8 -t ISO-8859-1',
       ),
     },
-    why: 'The check encodes text as Latin-1, in which every character outside of it becomes the same byte: different texts share a signature.',
-    fix: 'Hash the bytes as received; a change of the encoding "to make it work" breaks it for everybody else.',
+    why: 'All characters outside Latin-1 become the same byte, so different texts share a signature.',
+    fix: 'Verify the bytes as received, without converting their encoding.',
   },
   {
     ...base,
     id: 'raw-body/mirror-ascii',
-    title: 'Refuses a signature over the body in ASCII (a body with an accent, wrongly signed)',
+    title: 'Rejects a signature over the body encoded as ASCII',
     change: {
       serialise: spelt(MEMO, '"caf\u00e9"'),
       sign: signedOver('the body with a question mark for each character outside ASCII', (body) =>
         utf8(text(body).replace(/[^\0-\x7f]/g, '?')),
       ),
     },
-    why: 'An ASCII encoder writes a question mark for every other character, so one name can be exchanged for another under its signature.',
-    fix: 'Use Encoding.UTF8 (and not Encoding.ASCII) where the HMAC wants text, or give it bytes.',
+    why: 'An ASCII encoder writes a question mark for every other character, so different names share a signature.',
+    fix: 'Use Encoding.UTF8 (not Encoding.ASCII) where the HMAC needs a string, or pass bytes.',
   },
   {
     ...base,
     id: 'raw-body/mirror-escapes',
-    title: 'Refuses a signature over the body with escapes for its accents (a body with an accent, wrongly signed)',
+    title: 'Rejects a signature over the body with escaped accents',
     change: {
       serialise: spelt(MEMO, '"caf\u00e9"'),
       sign: signedOver('the body with an escape for each character outside ASCII', (body) =>
         utf8(asciiOnly(text(body))),
       ),
     },
-    why: 'The check spells the text as another sender would, so it verifies a body that did not come.',
+    why: 'The receiver verifies a body in another spelling than the received one.',
     fix: 'Remove the code that escapes the body before the HMAC.',
   },
   {
     ...base,
     id: 'raw-body/mirror-zero-byte',
-    title: 'Refuses a body that goes on behind a zero byte and is signed up to there (an odd body, wrongly signed)',
+    title: 'Rejects a body that is signed up to a zero byte only',
     requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
     change: {
       serialise: rewritten((json) => `${json}\0 and more`),
@@ -166,33 +170,33 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
       ),
     },
     expect: refusedMalformed,
-    why: 'For a C string the body ends there: whatever stands behind is covered by no signature and may be read by something else.',
-    fix: 'Hash as many bytes as Content-Length says, and not what strlen counts.',
+    why: 'A C string ends at the zero byte, so what follows is not covered by the signature.',
+    fix: 'Verify as many bytes as Content-Length says, not what strlen counts.',
   },
   {
     ...base,
     id: 'raw-body/mirror-invalid-utf-8-twin',
-    title: 'Refuses a body with invalid bytes under the signature of its decoded twin (an odd body, wrongly signed)',
+    title: 'Rejects a body with invalid UTF-8 under the signature of its decoded text',
     requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
     change: {
       serialise: spelt(MEMO, Buffer.of(0x22, 0x61, 0xff, 0xfe, 0x62, 0x22)),
       sign: signedOver('the body with U+FFFD for each invalid byte', (body) => utf8(text(body))),
     },
     expect: refusedMalformed,
-    why: 'Where text is hashed and not bytes, all invalid bytes become U+FFFD: bodies that nobody signed share the signature of one that somebody did.',
+    why: 'When a decoded string is verified, all invalid bytes become U+FFFD, so different bodies share a signature.',
     fix: 'Compute the HMAC over the undecoded body.',
   },
   {
     ...base,
     id: 'raw-body/mirror-byte-order-mark',
-    title: 'Refuses a byte order mark before a body that was signed without it (an odd body, wrongly signed)',
+    title: 'Rejects a byte order mark before a body that was signed without it',
     requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
     change: {
       serialise: rewritten((json) => `\ufeff${json}`),
       sign: signedOver('the body without the mark', (body) => body.subarray(3), 'tail -c +4'),
     },
     expect: refusedMalformed,
-    why: 'A decoder that strips the mark hides three bytes from the check, so what is verified is not what came.',
-    fix: 'Verify before decoding; use a decoder that keeps the mark (ignoreBOM) where text is needed.',
+    why: 'A decoder that removes the mark hides three bytes from the verification.',
+    fix: 'Verify before decoding. Where you need text, use a decoder that keeps the mark (ignoreBOM).',
   },
 ];

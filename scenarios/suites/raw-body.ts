@@ -9,7 +9,10 @@ import { rawBodyNumbers, rawBodyText } from './raw-body-text.ts';
 
 const base = { level: 'must', requirements: ['delivery-framing'], expect: accepted } as const;
 
-/** Emoji enough that a cut at every 257th byte falls inside of one at least once: 257 is odd, and an emoji has four bytes. */
+/**
+ * Emoji enough that a cut at every 257th byte falls inside of one at least once: 257 is odd, and an emoji has four
+ * bytes.
+ */
 const EMOJI = '\u{1f3e7}'.repeat(400);
 
 /** How the bytes arrive: a body is whole only when all of it has been read. */
@@ -19,8 +22,10 @@ const rawBodyArrival: readonly ProbeScenario[] = [
     id: 'raw-body/in-pieces',
     title: 'Accepts a body that arrives in several packets',
     change: { transmit: { kind: 'pieces', sizes: [100, 200] } },
-    why: 'Networks cut where they like. A receiver that hashes the first piece passes on a laptop and fails at random in production.',
-    fix: 'Hash after the end of the body was reached, and not in the first data event.',
+    why:
+      'Packets can end anywhere. A receiver that verifies the first piece works locally and fails at random in ' +
+      'production.',
+    fix: 'Verify after the end of the body, not in the first data event.',
   },
   {
     ...base,
@@ -33,25 +38,25 @@ const rawBodyArrival: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/split-characters',
-    title: 'Accepts a body whose packets end inside of characters',
+    title: 'Accepts a body whose packets end within characters',
     change: {
       serialise: spelt('data.metadata.blockchainData.blockchainMemo', `"${EMOJI}"`),
       transmit: { kind: 'pieces', sizes: [257] },
     },
-    why: 'Code that decodes each piece by itself (body += chunk) puts replacement characters at the cuts, but only in bodies that are not ASCII.',
-    fix: 'Collect the pieces as bytes (Buffer.concat) and decode once, after the check.',
+    why: 'Code that decodes each piece separately (body += chunk) inserts replacement characters in non-ASCII bodies.',
+    fix: 'Collect the pieces as bytes (Buffer.concat), and decode once, after the verification.',
   },
   {
     ...base,
     id: 'raw-body/large-in-pieces',
-    title: 'Accepts a body of 150 kB in pieces, or refuses it by its size',
+    title: 'Accepts a body of 150 kB in pieces',
     change: {
       compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'A long description. '.repeat(8000).slice(0, 150_000)),
       transmit: { kind: 'pieces', sizes: [40_000] },
     },
     expect: acceptedOrLimited,
     why: 'A body that is consumed twice, or piped to two readers, hangs when it no longer fits into one buffer.',
-    fix: 'Read the body in one place only, and hand the bytes on to the check and to the parser.',
+    fix: 'Read the body in one place, and pass the bytes to the verification and to the parser.',
   },
 ];
 

@@ -7,150 +7,157 @@ const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
 /** With the first character and the first one after it that differs exchanged. */
-function exchanged(right: string): string {
-  const at = [...right].findIndex((character) => character !== right[0]);
-  return `${right.charAt(at)}${right.slice(1, at)}${right.charAt(0)}${right.slice(at + 1)}`;
+function exchanged(valid: string): string {
+  const at = [...valid].findIndex((character) => character !== valid[0]);
+  return `${valid.charAt(at)}${valid.slice(1, at)}${valid.charAt(0)}${valid.slice(at + 1)}`;
 }
 
-/** The right signature with some of its characters changed: what a comparison lets through that skips a part or folds case. */
+/**
+ * The right signature with some of its characters changed: what a comparison lets through that skips a part or folds
+ * case.
+ */
 export const alteredSignatures: readonly Scenario[] = [
   {
     id: 'signature/swapped-case',
-    title: 'Refuses the right signature with upper and lower case swapped',
+    title: 'Rejects the valid signature with upper and lower case swapped',
     level: 'must',
     requirements: ['hmac-base64', 'hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature with upper and lower case swapped',
+        'the valid signature with upper and lower case swapped',
         swapCase,
         `${RIGHT_SIGNATURE} | tr 'A-Za-z' 'a-zA-Z'`,
-        (right) => swapCase(right) !== right,
+        (valid) => swapCase(valid) !== valid,
       ),
     },
     expect: refused,
-    why: 'In Base64 the case of a letter carries data. Ignoring it makes very many signatures count as the same one.',
-    fix: 'Remove the case folding: it is a habit from hexadecimal signatures, where it does no harm.',
+    why:
+      'In Base64, upper and lower case are different digits. Ignoring case accepts a large number of other ' +
+      'signatures.',
+    fix: 'Remove the case conversion. It is harmless only for hexadecimal signatures.',
   },
   {
     id: 'signature/lower-case',
-    title: 'Refuses the right signature in lower case',
+    title: 'Rejects the valid signature in lower case',
     level: 'must',
     requirements: ['hmac-base64', 'hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature in lower case',
-        (right) => right.toLowerCase(),
+        'the valid signature in lower case',
+        (valid) => valid.toLowerCase(),
         `${RIGHT_SIGNATURE} | tr 'A-Z' 'a-z'`,
-        (right) => right.toLowerCase() !== right,
+        (valid) => valid.toLowerCase() !== valid,
       ),
     },
     expect: refused,
-    why: 'A receiver that lower-cases what it computed compares a thing that is no longer the signature.',
-    fix: 'Look for .toLowerCase() on the expected value, or for a gateway that lower-cases header values, and take it out.',
+    why: 'A receiver that lower-cases the computed value no longer compares the signature.',
+    fix: 'Remove .toLowerCase() on the expected value, or the gateway rule that lower-cases header values.',
   },
   {
     id: 'signature/first-character-changed',
-    title: 'Refuses the right signature with its first character changed',
+    title: 'Rejects the valid signature with its first character changed',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature, first character changed',
-        (right) => shifted(right, 0, 1),
+        'the valid signature, first character changed',
+        (valid) => shifted(valid, 0, 1),
         rightShifted(0, 1),
       ),
     },
     expect: refused,
-    why: 'A comparison that starts too late, behind an assumed prefix, does not notice the change.',
-    fix: 'Compare from the first character on: no "sha256=" and no "v1," stands before the value to be skipped.',
+    why: 'A comparison that skips an assumed prefix does not detect the change.',
+    fix: 'Compare from the first character: the value has no "sha256=" or "v1," prefix.',
   },
   {
     id: 'signature/middle-character-changed',
-    title: 'Refuses the right signature with its 21st character changed',
+    title: 'Rejects the valid signature with its 21st character changed',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature, character 21 changed',
-        (right) => shifted(right, 20, 21),
+        'the valid signature, character 21 changed',
+        (valid) => shifted(valid, 20, 21),
         rightShifted(20, 21),
       ),
     },
     expect: refused,
-    why: 'One wrong character in the middle is a wrong signature; passing it means that both ends alone are looked at.',
-    fix: 'Use the constant-time comparison of your language on the two whole values, not on parts of them.',
+    why: 'A receiver that accepts this compares only the two ends.',
+    fix: 'Use the constant-time comparison of your language on the two whole values.',
   },
   {
     id: 'signature/last-character-changed',
-    title: 'Refuses the right signature with its last character before the padding changed',
+    title: 'Rejects the valid signature with its last character before the padding changed',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature, last character before the padding changed',
-        (right) => shifted(right, 42, 43),
+        'the valid signature, last character before the padding changed',
+        (valid) => shifted(valid, 42, 43),
         rightShifted(42, 43),
       ),
     },
     expect: refused,
-    why: 'The last byte of the digest differs. A comparison that leaves it out is off by one, and may leave out more.',
-    fix: 'Check the bounds of the loop that compares, or better: drop the loop for a library function.',
+    why: 'The last byte of the digest differs. A comparison that ignores it has an off-by-one error.',
+    fix: 'Replace the comparison loop with a library function.',
   },
   {
     id: 'signature/last-11-characters-changed',
-    title: 'Refuses the right signature with everything behind character 32 changed',
+    title: 'Rejects the valid signature with everything after character 32 changed',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature, characters 33 to 43 changed',
-        (right) => shifted(right, 32, 43),
+        'the valid signature, characters 33 to 43 changed',
+        (valid) => shifted(valid, 32, 43),
         rightShifted(32, 43),
       ),
     },
     expect: refused,
-    why: 'A receiver that takes 32 characters for 32 bytes leaves a quarter of the signature unchecked.',
-    fix: 'A digest of 32 bytes is 44 characters in Base64: compare all of them, with no slice(0, 32).',
+    why: 'A receiver that confuses 32 characters with 32 bytes leaves a quarter of the signature unverified.',
+    fix: 'Compare all 44 characters of the Base64 value, without slice(0, 32).',
   },
   {
     id: 'signature/last-character-spare-bits',
-    title: 'Refuses the other spelling of the last character, which decodes to the same bytes',
+    title: 'Rejects another spelling of the last character that decodes to the same bytes',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature, only the two unused bits of its last character changed',
-        (right) => shifted(right, 42, 43, 1),
+        'the valid signature, only the two unused bits of its last character changed',
+        (valid) => shifted(valid, 42, 43, 1),
         rightShifted(42, 43, 1),
       ),
     },
     expect: refused,
-    why: 'Four spellings decode to each digest. It opens no door, but two deliveries that look different count as signed alike.',
-    fix: 'Compare the Base64 text that you compute with the text of the header, in place of decoding what came.',
+    why:
+      'Four spellings decode to the same digest. This is no forgery, but two different headers count as the same ' +
+      'signature.',
+    fix: 'Compare the computed Base64 string with the header instead of decoding the header.',
   },
   {
     id: 'signature/characters-exchanged',
-    title: 'Refuses the right signature with two of its characters exchanged',
+    title: 'Rejects the valid signature with two characters swapped',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature, two characters exchanged',
+        'the valid signature, two characters swapped',
         exchanged,
         `${RIGHT_SIGNATURE} | sed -E 's/^(.)(\\1*)(.)/\\3\\2\\1/'`,
       ),
     },
     expect: refused,
-    why: 'A comparison that adds differences up, or compares sets of characters, finds each of them in both.',
-    fix: 'Use the constant-time comparison of your library, and none that you have written yourself.',
+    why: 'A comparison that adds up differences, or compares sets of characters, does not detect this.',
+    fix: 'Use the constant-time comparison of your library instead of your own.',
   },
 ];
 
@@ -158,130 +165,138 @@ export const alteredSignatures: readonly Scenario[] = [
 export const cutOrGrownSignatures: readonly Scenario[] = [
   {
     id: 'signature/first-1-character',
-    title: 'Refuses the first character of the right signature',
+    title: 'Rejects the first character of the valid signature',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the first character of the right signature',
-        (right) => right.slice(0, 1),
+        'the first character of the valid signature',
+        (valid) => valid.slice(0, 1),
         `${RIGHT_SIGNATURE} | cut -c1`,
       ),
     },
     expect: refused,
-    why: 'Whoever may send one character needs at most 64 tries to forge a delivery.',
-    fix: 'Compare lengths first. A loop up to the shorter length, or expected.startsWith(received), is the usual cause.',
+    why: 'If one character is enough, an attacker needs at most 64 attempts to forge a delivery.',
+    fix:
+      'Compare lengths first. A loop up to the shorter length, or expected.startsWith(received), is the usual ' +
+      'cause.',
   },
   {
     id: 'signature/first-4-characters',
-    title: 'Refuses the first four characters of the right signature',
+    title: 'Rejects the first four characters of the valid signature',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the first 4 characters of the right signature',
-        (right) => right.slice(0, 4),
+        'the first 4 characters of the valid signature',
+        (valid) => valid.slice(0, 4),
         `${RIGHT_SIGNATURE} | cut -c1-4`,
       ),
     },
     expect: refused,
-    why: 'Four characters decode to three whole bytes. A byte comparison that stops at the shorter side takes them for equal.',
-    fix: 'After decoding, require 32 bytes before you compare; a signature of any other length is wrong.',
+    why: 'They decode to three bytes. A byte comparison that stops at the shorter side treats them as equal.',
+    fix: 'After decoding, require 32 bytes before you compare.',
   },
   {
     id: 'signature/first-20-characters',
-    title: 'Refuses the first twenty characters of the right signature',
+    title: 'Rejects the first 20 characters of the valid signature',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the first 20 characters of the right signature',
-        (right) => right.slice(0, 20),
+        'the first 20 characters of the valid signature',
+        (valid) => valid.slice(0, 20),
         `${RIGHT_SIGNATURE} | cut -c1-20`,
       ),
     },
     expect: refused,
-    why: 'A database column or a proxy that cuts headers can make a receiver settle for a part of the signature.',
-    fix: 'Keep the header whole on its way to the check, and compare all 44 characters or all 32 bytes.',
+    why: 'A column or proxy that truncates headers can lead a receiver to accept part of the signature.',
+    fix: 'Keep the whole header, and compare all 44 characters or all 32 bytes.',
   },
   {
     id: 'signature/first-43-characters',
-    title: 'Refuses the right signature without its last character, the padding',
+    title: 'Rejects the valid signature without its padding',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature without the = at its end',
-        (right) => right.slice(0, 43),
+        'the valid signature without the = at its end',
+        (valid) => valid.slice(0, 43),
         `${RIGHT_SIGNATURE} | tr -d '='`,
       ),
     },
     expect: refused,
-    why: 'No forger gains from it, but a check that takes two spellings of one signature is looser than the agreement.',
-    fix: 'Compare the header with the expected Base64 text. Most decoders, Buffer.from(x, "base64") among them, do not ask for padding.',
+    why:
+      'It does not help an attacker, but a receiver that accepts two spellings is more lenient than the ' +
+      'specification.',
+    fix:
+      'Compare the header with the expected Base64 string. Buffer.from(x, "base64") and most decoders do not ' +
+      'require padding.',
   },
   {
     id: 'signature/four-more-characters',
-    title: 'Refuses the right signature with AAAA behind it',
+    title: 'Rejects the valid signature followed by AAAA',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the right signature and AAAA',
-        (right) => `${right}AAAA`,
+        'the valid signature and AAAA',
+        (valid) => `${valid}AAAA`,
         joined(RIGHT_SIGNATURE, "printf %s 'AAAA'"),
       ),
     },
     expect: refused,
-    why: 'A decoder that stops at the padding never sees what follows, so signatures with any ending pass.',
-    fix: 'Compare the text of the header, not what a lenient decoder makes of it, or check that the text has 44 characters.',
+    why: 'A decoder that stops at the padding ignores what follows, so signatures with any ending pass.',
+    fix: 'Compare the header as a string, or check that it has 44 characters.',
   },
   {
     id: 'signature/comma-behind',
-    title: 'Refuses the right signature with ",x" behind it',
+    title: 'Rejects the valid signature followed by ",x"',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],
     change: {
-      sign: derived('the right signature and ",x"', (right) => `${right},x`, joined(RIGHT_SIGNATURE, "printf %s ',x'")),
+      sign: derived('the valid signature and ",x"', (valid) => `${valid},x`, joined(RIGHT_SIGNATURE, "printf %s ',x'")),
     },
     expect: refused,
-    why: 'It shows that the header is split at commas as if it held a list; the agreement is one value.',
-    fix: 'Drop the split. Rotation of secrets means several secrets on your side, not several values in the header.',
+    why: 'The header is split at commas like a list, but it is a single value.',
+    fix: 'Remove the split. To rotate secrets, keep several secrets in the receiver, not several values in the header.',
   },
   {
     id: 'signature/word-behind',
-    title: 'Refuses the right signature with a blank and an x behind it',
+    title: 'Rejects the valid signature followed by a space and an x',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],
     change: {
-      sign: derived('the right signature and " x"', (right) => `${right} x`, joined(RIGHT_SIGNATURE, "printf %s ' x'")),
+      sign: derived('the valid signature and " x"', (valid) => `${valid} x`, joined(RIGHT_SIGNATURE, "printf %s ' x'")),
     },
     expect: refused,
-    why: 'A check that only looks whether the header contains the signature, or splits it at blanks, has more gaps than this one.',
-    fix: 'Replace received.includes(expected), or the split, by one comparison of the whole value.',
+    why: 'A check whether the header contains the signature, or a split at spaces, accepts many other values as well.',
+    fix: 'Replace received.includes(expected), or the split, with one comparison of the whole value.',
   },
   {
     id: 'signature/characters-before',
-    title: 'Refuses the right signature with AAAA before it',
+    title: 'Rejects the valid signature preceded by AAAA',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'AAAA and the right signature',
-        (right) => `AAAA${right}`,
+        'AAAA and the valid signature',
+        (valid) => `AAAA${valid}`,
         joined("printf %s 'AAAA'", RIGHT_SIGNATURE),
       ),
     },
     expect: refused,
-    why: 'A comparison from the end of the header passes this; such code was written for a prefix that this sender does not use.',
-    fix: 'Remove endsWith or the slice that takes the last 44 characters, and compare the value from its first character.',
+    why:
+      'A comparison from the end of the header accepts this. Such code was written for a prefix that this sender ' +
+      'does not use.',
+    fix: 'Remove endsWith, or the slice of the last 44 characters, and compare the whole value.',
   },
 ];

@@ -8,7 +8,10 @@ import type { Delivery, Kit, Scenario } from '../scenario.ts';
 /** What buffers usually hold, in bytes. */
 const BUFFER_SIZES = [1024, 8192, 65_536] as const;
 
-/** The bytes of the notification with some of its fields replaced. The plain body is compact JSON, so nothing else changes. */
+/**
+ * The bytes of the notification with some of its fields replaced. The plain body is compact JSON, so nothing else
+ * changes.
+ */
 function withFields(body: Uint8Array, fields: (notification: JsonObject) => JsonObject): Buffer {
   const notification = JSON.parse(Buffer.from(body).toString()) as JsonObject;
   return Buffer.from(JSON.stringify({ ...notification, ...fields(notification) }));
@@ -23,28 +26,28 @@ function withByteChanged(body: Uint8Array, at: number): Buffer {
 }
 
 /**
- * Signatures that are right for other bytes than those that arrive: what a receiver sees of a body that was tampered with
- * after it was signed.
+ * Signatures that are right for other bytes than those that arrive: what a receiver sees of a body that was tampered
+ * with after it was signed.
  */
 export const otherBodies: readonly Scenario[] = [
   {
     id: 'signature/of-another-delivery',
-    title: 'Refuses the right signature of another delivery',
+    title: 'Rejects the valid signature of another delivery',
     level: 'must',
     requirements: ['hmac-invalid', 'hmac-raw-body'],
     needs: ['hmac'],
     change: {
-      sign: signedOver('the right signature of another notification', (_body, kit: Kit) =>
+      sign: signedOver('the valid signature of another notification', (_body, kit: Kit) =>
         Buffer.from(JSON.stringify(kit.notification())),
       ),
     },
     expect: refused,
-    why: 'One overheard delivery would be enough to send any other under its signature.',
-    fix: 'Compute the HMAC anew for each request: look for a cached result or a buffer that is shared between requests.',
+    why: 'An attacker who captured one delivery could send any other content with its signature.',
+    fix: 'Compute the HMAC for each request: look for a cached result, or a buffer shared between requests.',
   },
   {
     id: 'signature/byte-changed-in-middle',
-    title: 'Refuses a body in which one byte was changed after signing',
+    title: 'Rejects a body with one byte changed after signing',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -54,12 +57,12 @@ export const otherBodies: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'A single digit turns one amount or address into another. The signature is there to notice it.',
-    fix: 'Feed the whole body to the HMAC, every byte once, and compare the result; do not sample or hash selected fields.',
+    why: 'One digit changes an amount or an address. The signature must detect it.',
+    fix: 'Pass the whole body to the HMAC. Do not sample it or hash selected fields.',
   },
   {
     id: 'signature/last-byte-changed',
-    title: 'Refuses a body whose last byte was changed after signing',
+    title: 'Rejects a body whose last byte was changed after signing',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -67,12 +70,12 @@ export const otherBodies: readonly Scenario[] = [
       sign: signedOver('signed over a body that differs in its last byte', (body) => withByteChanged(body, -1)),
     },
     expect: refused,
-    why: 'If the end of the body is not covered, an attacker can append or change what stands there.',
-    fix: 'Wait for the end of the request before the HMAC is closed, and count the bytes that go in.',
+    why: 'If the end of the body is not covered, an attacker can append to it or change it.',
+    fix: 'Wait for the end of the request before you finish the HMAC, and count the bytes.',
   },
   {
     id: 'signature/over-space-behind',
-    title: 'Refuses a signature over the body with a space behind it',
+    title: 'Rejects a signature over the body with a trailing space',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -84,12 +87,12 @@ export const otherBodies: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'A space was lost on the way. A receiver that ignores white space at the ends signs a text that nobody sent.',
-    fix: 'Verify the bytes as received, with no trim() before the HMAC and no second try after one.',
+    why: 'A receiver that ignores white space at the end verifies a text that was never sent.',
+    fix: 'Verify the bytes as received, without trim() and without a second attempt.',
   },
   {
     id: 'signature/over-line-end-behind',
-    title: 'Refuses a signature over the body with a line end behind it',
+    title: 'Rejects a signature over the body with a trailing newline',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -101,12 +104,14 @@ export const otherBodies: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'Bodies kept as lines of a file gain a line end. Verifying with and without one accepts two bodies for each signature.',
-    fix: 'Hand the buffer of the request to the HMAC, not a line that was read back from a file or a log.',
+    why:
+      'A body that is stored as a line of a file gains a newline. Trying both forms makes two bodies valid for ' +
+      'each signature.',
+    fix: 'Pass the buffer of the request to the HMAC, not a line that was read back from a file or log.',
   },
   {
     id: 'signature/over-other-id',
-    title: 'Refuses a delivery whose id was changed after signing',
+    title: 'Rejects a delivery whose id was changed after signing',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -116,12 +121,12 @@ export const otherBodies: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'With a new id, an old delivery passes de-duplication and is booked a second time.',
-    fix: 'The signature has to cover the id as well: sign the raw body, not the data that is left after unwrapping.',
+    why: 'With a new id, an old delivery passes de-duplication and is processed a second time.',
+    fix: 'Sign the raw body, which includes the id, not only the data.',
   },
   {
     id: 'signature/over-other-data',
-    title: 'Refuses a delivery whose data was changed after signing',
+    title: 'Rejects a delivery whose data was changed after signing',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -131,12 +136,12 @@ export const otherBodies: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'Status, amount and wallet address stand in the data. Whoever can change them decides who is paid.',
-    fix: 'Include the data in what is verified; a check of id and time alone proves only that something was sent once.',
+    why: 'Status, amount and wallet address are in the data. An attacker who changes them decides who is paid.',
+    fix: 'Include the data in the verification: checking id and time proves nothing about the content.',
   },
   {
     id: 'signature/over-other-time',
-    title: 'Refuses a delivery whose time was changed after signing',
+    title: 'Rejects a delivery whose time was changed after signing',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -146,12 +151,12 @@ export const otherBodies: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'With a fresh time, an old status can overtake a newer one.',
-    fix: 'Treat the time as a part of the body like any other; it has no header and no signature of its own.',
+    why: 'With a new time, an old status can replace a newer one.',
+    fix: 'Verify the time as part of the body. It has no separate header or signature.',
   },
   {
     id: 'signature/over-data-only',
-    title: 'Refuses a signature over the data alone',
+    title: 'Rejects a signature over the data only',
     level: 'must',
     requirements: ['hmac-raw-body'],
     needs: ['hmac'],
@@ -162,12 +167,12 @@ export const otherBodies: readonly Scenario[] = [
       }),
     },
     expect: refused,
-    why: 'Leaving the envelope out lets id, type and time be exchanged at will.',
-    fix: 'Remove the alternative that signs payload.data: other services sign a part, this one signs all of the body.',
+    why: 'Without the envelope, an attacker can change id, type and time.',
+    fix: 'Remove the alternative that signs payload.data: this sender signs the whole body.',
   },
   {
     id: 'signature/over-id-only',
-    title: 'Refuses a signature over the id alone',
+    title: 'Rejects a signature over the id only',
     level: 'must',
     requirements: ['hmac-raw-body'],
     needs: ['hmac'],
@@ -178,23 +183,25 @@ export const otherBodies: readonly Scenario[] = [
       }),
     },
     expect: refused,
-    why: "A signature over the id says nothing about amount or status: the rest of the body is anybody's.",
-    fix: 'Replace sign(payload.id) by the HMAC of the raw request body.',
+    why: 'A signature over the id does not protect the amount or the status.',
+    fix: 'Replace sign(payload.id) with the HMAC of the raw request body.',
   },
   {
     id: 'signature/over-empty-body',
-    title: 'Refuses a signature over an empty body',
+    title: 'Rejects a signature over an empty body',
     level: 'must',
     requirements: ['hmac-raw-body'],
     needs: ['hmac'],
     change: { sign: signedOver('signed over nothing', () => Buffer.alloc(0), "printf ''") },
     expect: refused,
-    why: 'A body that was already read looks empty to the second reader. Its signature is one fixed value, good for every delivery.',
-    fix: 'Keep the raw bytes when the body is read for the first time (a verify hook, or a raw body parser on this route).',
+    why:
+      'A body that was already consumed looks empty to the second reader, and its signature is valid for every ' +
+      'delivery.',
+    fix: 'Keep the raw bytes when the body is first read (a verify hook, or a raw body parser on this route).',
   },
   {
     id: 'signature/over-time-and-body',
-    title: 'Refuses a signature over the time, a dot and the body',
+    title: 'Rejects a signature over the time, a dot and the body',
     level: 'must',
     requirements: ['hmac-raw-body'],
     needs: ['hmac'],
@@ -205,12 +212,12 @@ export const otherBodies: readonly Scenario[] = [
       }),
     },
     expect: refused,
-    why: 'Two recipes for one signature mean that what was signed under one can be read under the other.',
-    fix: "Drop the recipe with a time stamp in front; it comes from another sender's library.",
+    why: 'With two signing schemes, content that was signed under one can be read under the other.',
+    fix: 'Remove the scheme with a timestamp: it belongs to the library of another sender.',
   },
   {
     id: 'signature/over-beginning',
-    title: 'Refuses a signature over the beginning of a large body',
+    title: 'Rejects a signature over the beginning of a large body',
     level: 'must',
     requirements: ['hmac-raw-body', 'hmac-invalid'],
     needs: ['hmac'],
@@ -228,7 +235,7 @@ export const otherBodies: readonly Scenario[] = [
         };
       }),
     ],
-    why: 'What lies beyond the buffer of the check can be exchanged by anybody: only the beginning is authentic.',
-    fix: 'Hash all that was read, to its end, or refuse what is too large for that with 413.',
+    why: 'An attacker can change everything beyond the buffer that was verified.',
+    fix: 'Verify the body to its end, or reject a body that is too large with 413.',
   },
 ];

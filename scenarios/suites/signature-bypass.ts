@@ -34,133 +34,133 @@ function bypass(
 export const bypasses: readonly Scenario[] = [
   bypass(
     'forwarded-for-loopback',
-    'Refuses an unsigned delivery that claims to come from the own machine (X-Forwarded-For)',
+    'Rejects an unsigned delivery with X-Forwarded-For: 127.0.0.1',
     setHeader('X-Forwarded-For', '127.0.0.1'),
     {
-      why: 'Every client can write this header. A receiver that trusts it believes every client to be local.',
-      fix: 'Verify local requests too, and do not derive trust from an address that the request itself names.',
+      why: 'Any client can set this header. A receiver that trusts it treats every client as local.',
+      fix: 'Verify local requests too, and do not trust an address that the request itself names.',
     },
   ),
   bypass(
     'real-ip-loopback',
-    'Refuses an unsigned delivery that claims to come from the own machine (X-Real-IP)',
+    'Rejects an unsigned delivery with X-Real-IP: 127.0.0.1',
     setHeader('X-Real-IP', '127.0.0.1'),
     {
-      why: 'A health check from inside was let through by its address, and the address can be sent by anyone.',
-      fix: 'Give health checks a route of their own, and keep the address out of the decision on this one.',
+      why: 'An exception for internal health checks works for anyone who sends this header.',
+      fix: 'Use a separate route for health checks, and make no exception by address on this one.',
     },
   ),
   bypass(
     'forwarded-loopback',
-    'Refuses an unsigned delivery that claims to come from the own machine (Forwarded)',
+    'Rejects an unsigned delivery with Forwarded: for=127.0.0.1',
     setHeader('Forwarded', 'for=127.0.0.1;proto=https'),
     {
-      why: 'The standard header is no more trustworthy than its older forms unless your own proxy overwrites it.',
-      fix: 'Set the trusted proxies of the framework, and require the signature whatever the client address is.',
+      why: 'The standard header is no more trustworthy than the older ones unless your own proxy overwrites it.',
+      fix: 'Configure the trusted proxies of the framework, and require the signature from every address.',
     },
   ),
-  bypass('debug-header', 'Refuses an unsigned delivery with X-Debug: 1', setHeader('X-Debug', '1'), {
-    why: 'A switch for debugging that works in production is a back door with a well-known name.',
-    fix: 'Remove the branch on this header; sign the requests that you send while debugging.',
+  bypass('debug-header', 'Rejects an unsigned delivery with X-Debug: 1', setHeader('X-Debug', '1'), {
+    why: 'A debug switch that works in production is a back door with a well-known name.',
+    fix: 'Remove the branch for this header, and sign your debug requests.',
   }),
   bypass(
     'environment-header',
-    'Refuses an unsigned delivery with X-Environment: test',
+    'Rejects an unsigned delivery with X-Environment: test',
     setHeader('X-Environment', 'test'),
     {
-      why: 'The environment is a property of the receiver. When the request may name it, production can be told that it is a test.',
-      fix: 'Read the environment from your own configuration, and verify signatures in all of them.',
+      why: 'If the request can name the environment, an attacker can put production into test mode.',
+      fix: 'Read the environment from your own configuration, and verify signatures in every environment.',
     },
   ),
   bypass(
     'verified-header',
-    'Refuses an unsigned delivery with X-Service-Verified: true',
+    'Rejects an unsigned delivery with X-Service-Verified: true',
     setHeader('X-Service-Verified', 'true'),
     {
-      why: 'A gateway that verifies and then says so in a header helps only if nobody can reach the receiver around it.',
-      fix: 'Verify in the receiver itself, or have the gateway delete the header from what comes in.',
+      why: 'A gateway that verifies and sets a header protects only if the receiver cannot be reached directly.',
+      fix: 'Verify in the receiver itself, or let the gateway remove the header from incoming requests.',
     },
   ),
   bypass(
     'sender-user-agent',
-    'Refuses an unsigned delivery that names itself as the sender (User-Agent)',
+    "Rejects an unsigned delivery with the sender's User-Agent",
     setHeader('User-Agent', 'Service-Webhooks/1.0'),
     {
-      why: 'The name of a program is a claim without any proof.',
-      fix: 'Use the User-Agent for statistics alone; no list of known senders may stand before the verification.',
+      why: 'The name of a program proves nothing.',
+      fix: 'Use the User-Agent for statistics only, not for authentication.',
     },
   ),
   bypass(
     'internal-referer',
-    'Refuses an unsigned delivery with an internal Referer',
+    'Rejects an unsigned delivery with an internal Referer',
     setHeader('Referer', 'http://localhost/admin/webhooks'),
     {
-      why: 'Test buttons in admin pages send this, and a receiver that trusts it trusts everyone who copies it.',
-      fix: 'Let the admin page sign its test deliveries with the secret like the real sender does.',
+      why: 'Test buttons on admin pages send it, and an attacker can copy it.',
+      fix: 'Let the admin page sign its test deliveries like the real sender.',
     },
   ),
   bypass(
     'internal-origin',
-    'Refuses an unsigned delivery with an internal Origin',
+    'Rejects an unsigned delivery with an internal Origin',
     setHeader('Origin', 'http://localhost'),
     {
-      why: 'Cross-origin rules bind browsers only. A script that is none sets any Origin it likes.',
-      fix: 'Keep CORS settings apart from authentication: an allowed origin still needs a signature.',
+      why: 'Cross-origin rules apply to browsers only. Any other client can send any Origin.',
+      fix: 'Separate CORS from authentication: an allowed origin still needs a signature.',
     },
   ),
   bypass(
     'method-override',
-    'Refuses an unsigned delivery with X-HTTP-Method-Override: GET',
+    'Rejects an unsigned delivery with X-HTTP-Method-Override: GET',
     setHeader('X-HTTP-Method-Override', 'GET'),
     {
-      why: 'The check is bound to POST, the override makes it something else, and the handler runs all the same.',
-      fix: 'Switch method overriding off, or verify before it; a check for POST alone must not be the way around it.',
+      why: 'A check for POST only does not run when the method is overridden, but the handler does.',
+      fix: 'Turn off method overriding, or verify before it.',
     },
     { text: '401, or another 4xx from method overriding', authentic: false, pass: [401], note: ['4xx'] },
   ),
   bypass(
     'query-skip',
-    'Refuses an unsigned delivery with ?skip=1',
+    'Rejects an unsigned delivery with ?skip=1',
     addQuery('skip=1 in the query', () => 'skip=1'),
     {
-      why: 'A parameter that skips the check is found by anyone who reads an old log line or the documentation of a library.',
-      fix: 'Delete the option that turns verification off, or tie it to a build that never leaves your machine.',
+      why: 'A parameter that skips the verification can be found in old logs or in the documentation of a library.',
+      fix: 'Remove the option that turns verification off, or limit it to local builds.',
     },
   ),
   bypass(
     'query-test',
-    'Refuses an unsigned delivery with ?test=true',
+    'Rejects an unsigned delivery with ?test=true',
     addQuery('test=true in the query', () => 'test=true'),
     {
-      why: 'Test deliveries without a signature reach the same handler and can book the same orders.',
-      fix: 'Treat a test delivery like a real one; keep apart what it does, not how it is checked.',
+      why: 'Test deliveries without a signature reach the same handler and can create the same orders.',
+      fix: 'Verify a test delivery like a real one.',
     },
   ),
   bypass(
     'query-debug',
-    'Refuses an unsigned delivery with ?debug=1',
+    'Rejects an unsigned delivery with ?debug=1',
     addQuery('debug=1 in the query', () => 'debug=1'),
     {
-      why: 'Debug modes print more and check less; both are gifts to whoever guesses the parameter.',
-      fix: 'Take the parameter out of the condition around the verification, and out of the router.',
+      why: 'Debug modes print more and verify less, and the parameter is easy to guess.',
+      fix: 'Remove the parameter from the condition around the verification and from the router.',
     },
   ),
   bypass(
     'open-path-in-query',
-    'Refuses an unsigned delivery whose query names a path that is open (/health)',
+    'Rejects an unsigned delivery with the open path /health in its query string',
     addQuery('/health in the query', () => 'path=/health'),
     {
-      why: 'A list of open paths that is searched for in the whole URL finds them in the query as well.',
-      fix: 'Compare the path as a whole, without the query, or give the health check a route of its own.',
+      why: 'A list of open paths that is searched in the whole URL also matches the query string.',
+      fix: 'Compare the path without the query string, or use a separate route for health checks.',
     },
   ),
   bypass(
     'authorization',
-    'Refuses an unsigned delivery with an Authorization header',
+    'Rejects an unsigned delivery with an Authorization header',
     setHeader('Authorization', 'Basic dGVzdDp0ZXN0'),
     {
-      why: 'In a chain of checks each one may leave the request to the next that seems to be in charge, and none looks.',
-      fix: 'Require the signature whatever other headers are there.',
+      why: 'In a chain of authentication methods, each one may leave the request to another, and none verifies it.',
+      fix: 'Require the signature whatever other headers are present.',
     },
   ),
 ];
@@ -184,7 +184,7 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'signature/wrong-on-every-kind',
-    title: 'Refuses a wrong signature on a notification of every kind',
+    title: 'Rejects an invalid signature on a notification of every type',
     flow: (kit) => [
       [
         forged(kit, 'a tracking notification', (own) => tracking(own, 'SELL', 'COMPLETED')),
@@ -194,26 +194,26 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
         forged(kit, 'a deposit', (own) => deposit(own)),
       ],
     ],
-    why: 'A check that a later type has lost shows in unsigned deliveries only while the header is still asked for.',
-    fix: 'Call the same verification for all types, on the route; the report names the kind that was let through.',
+    why: 'A missing check for a newer type does not show in unsigned deliveries as long as the header is required.',
+    fix: 'Use the same verification for all types, on the route. The report names the accepted type.',
   },
   {
     ...base,
     id: 'signature/wrong-on-early-order',
-    title: 'Refuses a wrong signature on an order that is not final yet',
+    title: 'Rejects an invalid signature on an order that is not final',
     flow: (kit) => [
       [
         forged(kit, 'a buy that was created', (own) => order(own, 'BUY', 'CREATED')),
         forged(kit, 'a sell that is pending', (own) => order(own, 'SELL', 'PENDING')),
       ],
     ],
-    why: 'A forged status on the way shows the customer another address to pay into.',
-    fix: 'Verify before the status is read, and not only where the money is booked.',
+    why: 'With a forged early status, an attacker can show the customer another address to pay to.',
+    fix: 'Verify before the status is read, not only where the money is booked.',
   },
   {
     ...base,
     id: 'signature/unsigned-test-flag',
-    title: 'Refuses an unsigned delivery that calls itself a test in its body',
+    title: 'Rejects an unsigned delivery that claims to be a test in its body',
     flow: (kit) => [
       [
         {
@@ -223,24 +223,24 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
         },
       ],
     ],
-    why: 'The flag stands in the body that the signature protects, so that a forger sets it as he likes.',
-    fix: 'Take the environment from your configuration, and sign test deliveries like all others.',
+    why: 'The flag is part of the unverified body, so an attacker can set it.',
+    fix: 'Read the environment from your configuration, and sign test deliveries like all others.',
   },
   {
     ...base,
     id: 'signature/unsigned-tiny',
-    title: 'Refuses an unsigned delivery with a very small body',
+    title: 'Rejects an unsigned delivery with a very small body',
     flow: (kit) => {
       const event = tiny(kit);
       return [[{ label: 'an unsigned envelope', change: { compose: () => event, sign: unsigned }, expect: refused }]];
     },
-    why: 'A lower limit, meant for pings of a monitor, is a way in for all that is short enough.',
-    fix: 'Give pings a route of their own, and verify on this one whatever the length is.',
+    why: 'A size limit that exempts health checks also exempts any short notification.',
+    fix: 'Use a separate route for health checks, and verify deliveries of every length.',
   },
   {
     ...base,
     id: 'signature/unsigned-with-charset',
-    title: 'Refuses an unsigned delivery whose Content-Type has a charset',
+    title: 'Rejects an unsigned delivery whose Content-Type has a charset',
     change: {
       address: both(
         'no signature header, and a Content-Type with a charset',
@@ -248,13 +248,13 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
         withoutHeader('signature', 'no signature header'),
       ),
     },
-    why: 'Where the check hangs on the parser of one exact type, every other spelling of it comes in unverified.',
-    fix: 'Verify the raw bytes in a step of its own, before the Content-Type decides anything.',
+    why: 'When the verification depends on one exact Content-Type, other spellings are not verified.',
+    fix: 'Verify the raw bytes in a separate step, whatever the Content-Type is.',
   },
   {
     ...base,
     id: 'signature/unsigned-chunked',
-    title: 'Refuses an unsigned delivery in chunks',
+    title: 'Rejects an unsigned delivery with a chunked body',
     flow: () => [
       [
         {
@@ -264,7 +264,7 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
         },
       ],
     ],
-    why: 'Without Content-Length some checks see a body of length 0, and find nothing to verify.',
-    fix: 'Read the body to its end first, and verify what was read.',
+    why: 'Without Content-Length, some checks treat the body as empty and skip the verification.',
+    fix: 'Read the body to its end, and verify what was read.',
   },
 ];

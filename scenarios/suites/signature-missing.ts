@@ -7,7 +7,7 @@ import { accepted, refused, refusedInAnotherShape } from '../expectations.ts';
 import { deposit, epochSeconds, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Change, Kit, Scenario } from '../scenario.ts';
 
-/** An unsigned delivery of one kind. It changes two stages: what is sent, and that it is not signed. */
+/** An unsigned delivery of one type. It changes two stages: the notification and the signature. */
 function unsignedKind(
   slug: string,
   name: string,
@@ -17,7 +17,7 @@ function unsignedKind(
 ): Scenario {
   return {
     id: `signature/unsigned-${slug}`,
-    title: `Refuses an unsigned ${name}`,
+    title: `Rejects an unsigned ${name}`,
     level: 'must',
     requirements: ['hmac-every-delivery', 'hmac-missing'],
     needs: ['hmac'],
@@ -31,59 +31,59 @@ function unsignedKind(
 const kinds: readonly Scenario[] = [
   unsignedKind(
     'buy',
-    'BUY notification that is confirmed',
+    'confirmed BUY notification',
     (kit) => order(kit, 'BUY', 'CONFIRMED'),
-    'A forged confirmation makes the partner hand out goods or credit for crypto that never arrived.',
-    'Put the verification before the switch on the type, so that no branch is reached without it.',
+    'With a forged confirmation, the partner delivers goods or credit for crypto that never arrived.',
+    'Verify before the switch on the type, so that no branch runs without verification.',
   ),
   unsignedKind(
     'sell',
-    'SELL notification that is completed',
+    'completed SELL notification',
     (kit) => order(kit, 'SELL', 'COMPLETED'),
-    'A forged sale makes the partner pay out money.',
-    'Check that the handler for SELL stands behind the same verification as the one for BUY.',
+    'With a forged sale, the partner pays out money.',
+    'Make sure that SELL uses the same verification as BUY.',
   ),
   unsignedKind(
     'order-tracking',
     'ORDER_TRACKING notification',
     (kit) => tracking(kit, 'SELL', 'COMPLETED'),
-    'It is sent for few providers and so rarely tested; a forged one reports cash that nobody handed over.',
-    'Verify before data.type is read, so that the third kind of CAAS cannot take a path of its own.',
+    'Few providers send it, so it is rarely tested. A forged one reports cash that was never paid.',
+    'Verify before data.type is read, so that the third kind of CAAS has no separate path.',
   ),
   unsignedKind(
     'refund',
     'REFUND notification',
     (kit) => refund(kit, 'SUCCESS'),
-    'A forged refund closes a claim that is still open, and the user never sees the money.',
+    'A forged refund closes an open claim, and the user never gets the money.',
     'Look for a route or function for refunds that was added later and parses the body itself.',
   ),
   unsignedKind(
     'payment-method',
     'PAYMENT_METHOD notification',
     (kit) => paymentMethod(kit, 'STAGED'),
-    'A forged status unlocks a card that was not verified, or blocks the card of somebody else.',
-    'Harmless-looking status changes need the signature too: move the check out of the handlers of payments.',
+    'A forged status unlocks a card that was not verified, or blocks the card of another user.',
+    'Verify status changes too: move the verification out of the payment handlers.',
   ),
   unsignedKind(
     'wallet',
     'WALLET notification',
     (kit) => wallet(kit),
-    'With a forged address the customers of the partner pay into the wallet of the forger.',
-    'Apply the verification to the route as a whole; wallets come from onboarding code with a parser of its own.',
+    "With a forged address, the partner's customers pay into an attacker's wallet.",
+    'Apply the verification to the whole route. Wallet code often comes from onboarding, with its own parser.',
   ),
   unsignedKind(
     'deposit',
     'CAAS_BLOCKCHAIN notification',
     (kit) => deposit(kit),
-    'A forged deposit credits an account with crypto that nobody sent.',
-    'Make the default for a new type "verified", not "skipped": this type came later than the others.',
+    'A forged deposit credits an account with crypto that was never sent.',
+    'Verify new types by default: this type was added later than the others.',
   ),
   unsignedKind(
     'unknown-type',
-    'notification of a type that is not known',
+    'notification of an unknown type',
     (kit) => ({ ...kit.notification(), type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}` }),
-    'An early 200 for unknown types tells strangers which types exist and shows that they are read unverified.',
-    'Answer 200 to an unknown type only after its signature was found right.',
+    'An early 200 for unknown types shows which types exist, and that they are read before verification.',
+    'Answer 200 to an unknown type only after its signature was verified.',
   ),
 ];
 
@@ -114,7 +114,7 @@ const shapes: readonly Scenario[] = [
     'Rejects an unsigned delivery sent as text/plain',
     { address: both('text/plain, without a signature header', asText, noSignature) },
     'A verification that runs inside the JSON parser does not run for text, although the handler does.',
-    'Verify the raw body in a step of its own, whatever the Content-Type is.',
+    'Verify the raw body in a separate step, for every Content-Type.',
   ),
   unsignedShape(
     'as-form',
@@ -141,7 +141,8 @@ const shapes: readonly Scenario[] = [
     'with-gzip',
     'Rejects an unsigned delivery with Content-Encoding: gzip',
     { serialise: (value) => gzipSync(compact(value)), address: both('gzip, no signature header', asGzip, noSignature) },
-    'When a proxy or parser decompresses the body, the original bytes are gone, and some receivers then skip the check.',
+    'When a proxy or parser decompresses the body, the original bytes are gone, and some receivers then skip the ' +
+      'check.',
     'Verify the bytes as received, or answer 415: the sender does not compress.',
   ),
 ];
@@ -150,48 +151,50 @@ const shapes: readonly Scenario[] = [
 export const missingSignatures: readonly Scenario[] = [
   {
     id: 'signature/missing',
-    title: 'Refuses a delivery without the signature header',
+    title: 'Rejects a delivery without the signature header',
     level: 'must',
     requirements: ['hmac-missing'],
     needs: ['hmac'],
     change: { sign: unsigned },
     expect: refused,
-    why: 'Whoever finds the URL can report a completed sale. Receivers that crash here can be switched off by anyone, too.',
-    fix: 'Answer 401 when the header is absent. `if (header && !valid)` and reading the length of undefined are the usual causes.',
+    why: 'An attacker who knows the URL can report a completed sale.',
+    fix:
+      'Answer 401 when the header is absent. `if (header && !valid)` and reading the length of undefined are the ' +
+      'usual causes.',
   },
   {
     id: 'signature/empty',
-    title: 'Refuses an empty signature header',
+    title: 'Rejects an empty signature header',
     level: 'must',
     requirements: ['hmac-missing', 'hmac-invalid'],
     needs: ['hmac'],
     change: { sign: literal('', 'an empty signature header') },
     expect: refused,
-    why: 'Empty text is falsy in many languages: a check that is skipped without a signature is skipped here as well.',
-    fix: 'Let empty text fail the comparison like any other wrong value; do not use it as a sign that HMAC is off.',
+    why: 'An empty string is falsy in many languages, so a check that skips missing signatures skips this one too.',
+    fix: 'Compare an empty string like any other invalid value. Do not use it as a sign that HMAC is off.',
   },
   {
     id: 'signature/blank',
-    title: 'Refuses a signature header of blanks',
+    title: 'Rejects a signature header of spaces',
     level: 'must',
     requirements: ['hmac-missing', 'hmac-invalid'],
     needs: ['hmac'],
-    change: { sign: literal('   ', 'three blanks as signature') },
+    change: { sign: literal('   ', 'three spaces as signature') },
     expect: refused,
-    why: 'The HTTP server trims it to nothing after a proxy in front has seen that the header is there.',
-    fix: 'Do the check in the receiver and on the trimmed value; a proxy rule "header present" is not enough.',
+    why: 'A proxy sees that the header is present, and the HTTP server then trims it to an empty string.',
+    fix: 'Verify the trimmed value in the receiver. A proxy rule that the header is present is not enough.',
   },
   ...kinds,
   ...shapes,
   {
     id: 'signature/one-year-old',
-    title: 'Accepts a rightly signed notification whose time is a year ago',
+    title: 'Accepts a correctly signed notification whose time is one year ago',
     level: 'should',
     requirements: ['delivery-200', 'envelope-at'],
     needs: ['hmac'],
     change: { compose: (kit) => ({ ...kit.notification(), at: epochSeconds(kit) - 365 * 86_400 }) },
     expect: accepted,
-    why: 'The time says when something happened, not when it was sent. A delivery that was held up would be lost for good.',
-    fix: 'Remove the time window: guard against replays by the id, which the signature covers.',
+    why: 'The time says when something happened, not when it was sent. A delayed delivery would be lost.',
+    fix: 'Remove the time window, and detect replays by the id, which is covered by the signature.',
   },
 ];

@@ -10,82 +10,86 @@ const wrongSignature = (kit: Kit) => kit.bytes(32).toString('base64');
 export const misplacedSignatures: readonly Scenario[] = [
   {
     id: 'signature/two-lines-right-first',
-    title: 'Does not fail on two signature headers, the right one first',
+    title: 'Handles two signature headers with the valid one first',
     level: 'should',
     requirements: ['hmac-header'],
     needs: ['hmac'],
     change: {
-      address: replaceHeader('signature', 'two signature headers, right and wrong', (name, right, kit) => [
-        [name, right],
+      address: replaceHeader('signature', 'two signature headers, valid and invalid', (name, valid, kit) => [
+        [name, valid],
         [name, wrongSignature(kit)],
       ]),
     },
     expect: refusedOrChosen,
-    why: 'A proxy that looks at the last line and a receiver that takes the first one do not check the same delivery.',
-    fix: 'Refuse a delivery with more than one signature header: count the lines before you read the value.',
+    why: 'When a proxy reads the last line and the receiver the first one, they do not verify the same delivery.',
+    fix: 'Reject a delivery with more than one signature header: count the lines before you read the value.',
   },
   {
     id: 'signature/two-lines-wrong-first',
-    title: 'Does not fail on two signature headers, the wrong one first',
+    title: 'Handles two signature headers with the invalid one first',
     level: 'should',
     requirements: ['hmac-header'],
     needs: ['hmac'],
     change: {
-      address: replaceHeader('signature', 'two signature headers, wrong and right', (name, right, kit) => [
+      address: replaceHeader('signature', 'two signature headers, invalid and valid', (name, valid, kit) => [
         [name, wrongSignature(kit)],
-        [name, right],
+        [name, valid],
       ]),
     },
     expect: refusedOrChosen,
-    why: 'Frameworks give a repeated header as an array or as joined text, and code that expects one text can crash on it.',
-    fix: 'Check that the header is a single text before you use it as one, and answer 401 when it is not.',
+    why:
+      'Frameworks return a repeated header as an array or as a joined string, and code that expects one string ' +
+      'can fail.',
+    fix: 'Check that the header is a single string, and answer 401 when it is not.',
   },
   {
     id: 'signature/list-right-first',
-    title: 'Does not fail on a list of signatures in one header, the right one first',
+    title: 'Handles a list of signatures in one header with the valid one first',
     level: 'should',
     requirements: ['hmac-header'],
     needs: ['hmac'],
     change: {
-      address: replaceHeader('signature', 'one header with a list, right and wrong', (name, right, kit) => [
-        [name, `${right}, ${wrongSignature(kit)}`],
+      address: replaceHeader('signature', 'one header with a list, valid and invalid', (name, valid, kit) => [
+        [name, `${valid}, ${wrongSignature(kit)}`],
       ]),
     },
     expect: refusedOrChosen,
-    why: 'That is how repeated headers look once they are joined. A decoder that stops at "=" only ever sees the first of the list.',
-    fix: 'Compare the whole value as text; a comma in it makes it wrong.',
+    why:
+      'Repeated headers are joined like this. A decoder that stops at "=" sees only the first signature of the ' +
+      'list.',
+    fix: 'Compare the whole value as a string: a comma makes it invalid.',
   },
   {
     id: 'signature/list-wrong-first',
-    title: 'Does not fail on a list of signatures in one header, the wrong one first',
+    title: 'Handles a list of signatures in one header with the invalid one first',
     level: 'should',
     requirements: ['hmac-header'],
     needs: ['hmac'],
     change: {
-      address: replaceHeader('signature', 'one header with a list, wrong and right', (name, right, kit) => [
-        [name, `${wrongSignature(kit)}, ${right}`],
+      address: replaceHeader('signature', 'one header with a list, invalid and valid', (name, valid, kit) => [
+        [name, `${wrongSignature(kit)}, ${valid}`],
       ]),
     },
     expect: refusedOrChosen,
-    why: 'A receiver that searches a list for any signature that fits gives a forger many guesses in each request.',
-    fix: 'Take out the loop over several signatures; this sender sends exactly one.',
+    why: 'A receiver that searches a list for a valid signature gives an attacker many guesses in each request.',
+    fix: 'Remove the loop over several signatures: this sender sends exactly one.',
   },
   {
     id: 'signature/in-x-signature',
-    title: 'Refuses the right signature in the header X-Signature',
+    title: 'Rejects the valid signature in the header X-Signature',
     level: 'must',
     requirements: ['hmac-header', 'hmac-missing'],
     needs: ['hmac'],
     change: {
-      address: moveToHeader('signature', 'X-Signature', 'the signature in X-Signature in place of the agreed header'),
+      address: moveToHeader('signature', 'X-Signature', 'the signature in X-Signature instead of the agreed header'),
     },
     expect: refused,
-    why: 'Each further header name is a way around whatever a gateway does with the agreed one.',
-    fix: 'Read the header that was configured with the operator, and drop the list of alternative names.',
+    why: 'Every additional header name bypasses the rules of a gateway for the agreed one.',
+    fix: 'Read only the header that was agreed with the operator, and remove alternative names.',
   },
   {
     id: 'signature/in-x-hub-signature-256',
-    title: 'Refuses the right signature in the header X-Hub-Signature-256',
+    title: 'Rejects the valid signature in the header X-Hub-Signature-256',
     level: 'must',
     requirements: ['hmac-header', 'hmac-missing'],
     needs: ['hmac'],
@@ -93,16 +97,16 @@ export const misplacedSignatures: readonly Scenario[] = [
       address: moveToHeader(
         'signature',
         'X-Hub-Signature-256',
-        'the signature in X-Hub-Signature-256 in place of the agreed header',
+        'the signature in X-Hub-Signature-256 instead of the agreed header',
       ),
     },
     expect: refused,
-    why: 'The name belongs to another sender. Both secrets would then open both doors.',
-    fix: 'Give each sender its own route with its own verification, so that their headers do not mix.',
+    why: 'This header belongs to another sender, whose secret would then work here as well.',
+    fix: 'Use a separate route and verification for each sender, so that their headers do not mix.',
   },
   {
     id: 'signature/in-authorization',
-    title: 'Refuses the right signature in the header Authorization',
+    title: 'Rejects the valid signature in the header Authorization',
     level: 'must',
     requirements: ['hmac-header', 'hmac-missing'],
     needs: ['hmac'],
@@ -110,16 +114,16 @@ export const misplacedSignatures: readonly Scenario[] = [
       address: moveToHeader(
         'signature',
         'Authorization',
-        'the signature in Authorization in place of the agreed header',
+        'the signature in Authorization instead of the agreed header',
       ),
     },
     expect: refused,
-    why: 'Proxies rewrite and drop this header. A receiver that relies on it stops working behind the next one.',
-    fix: 'Do not fall back to Authorization when the signature header is absent: absent means 401.',
+    why: 'Proxies rewrite and remove this header, so a receiver that relies on it fails behind one.',
+    fix: 'Do not fall back to Authorization when the signature header is absent: answer 401.',
   },
   {
     id: 'signature/in-cookie',
-    title: 'Refuses the right signature in a cookie',
+    title: 'Rejects the valid signature in a cookie',
     level: 'must',
     requirements: ['hmac-header', 'hmac-missing'],
     needs: ['hmac'],
@@ -127,34 +131,30 @@ export const misplacedSignatures: readonly Scenario[] = [
       address: moveToHeader(
         'signature',
         'Cookie',
-        'the signature in a cookie in place of the agreed header',
-        (right) => `signature=${right}`,
+        'the signature in a cookie instead of the agreed header',
+        (valid) => `signature=${valid}`,
       ),
     },
     expect: refused,
-    why: 'Some frameworks look a name up in headers, cookies and parameters alike, and browsers send cookies on their own.',
-    fix: 'Ask the framework for the header by name, not for an "input" or "parameter" that may come from anywhere.',
+    why: 'Some frameworks search headers, cookies and parameters for a name, and browsers send cookies automatically.',
+    fix: 'Read the header by name, not an "input" or "parameter" that may come from anywhere.',
   },
   {
     id: 'signature/in-query',
-    title: 'Refuses the right signature in the query of the URL',
+    title: 'Rejects the valid signature in the query string',
     level: 'must',
     requirements: ['hmac-header', 'hmac-missing'],
     needs: ['hmac'],
     change: {
-      address: moveToQuery(
-        'signature',
-        'the signature in ?signature= in place of the agreed header',
-        () => 'signature',
-      ),
+      address: moveToQuery('signature', 'the signature in ?signature= instead of the agreed header', () => 'signature'),
     },
     expect: refused,
-    why: 'URLs stand in access logs and browser histories, and the signature with them.',
-    fix: 'Remove the lookup in the query; it is often left over from testing by hand.',
+    why: 'URLs are stored in access logs and browser histories, and the signature with them.',
+    fix: 'Remove the lookup in the query string. It is often left over from manual tests.',
   },
   {
     id: 'signature/in-body-unsigned',
-    title: 'Refuses an unsigned delivery with a signature in its body',
+    title: 'Rejects an unsigned delivery with a signature in its body',
     level: 'must',
     requirements: ['hmac-header', 'hmac-missing'],
     needs: ['hmac'],
@@ -166,7 +166,9 @@ export const misplacedSignatures: readonly Scenario[] = [
       sign: unsigned,
     },
     expect: refused,
-    why: 'A signature inside of what it signs must be cut out before the check, and the bytes that arrived are verified no more.',
+    why:
+      'A signature inside the signed body has to be removed before the check, so the received bytes are not ' +
+      'verified.',
     fix: 'Read the signature from the header only, and ignore a field of that name in the body.',
   },
 ];

@@ -30,184 +30,196 @@ const asciiUpper = (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase
 const unsetSecrets: readonly Scenario[] = [
   otherSecret(
     'other-secret',
-    'Refuses a delivery that is signed with another secret',
+    'Rejects a delivery that is signed with another secret',
     signedWith('signed with a random secret', (kit) => kit.nonce(40)),
     {
-      why: 'This is the plain forgery: everything is right but the secret. A receiver that takes it does not verify at all.',
-      fix: 'Check that the route under test runs the verification, and that its result decides the answer (no missing await).',
+      why: 'This is a plain forgery: only the secret differs. A receiver that accepts it does not verify signatures.',
+      fix: 'Make sure that this route runs the verification and uses its result (no missing await).',
     },
   ),
-  otherSecret('secret-empty', 'Refuses a delivery that is signed with an empty secret', signedWithText(''), {
-    why: 'When the variable with the secret is missing after a deployment, everybody can sign with nothing.',
-    fix: 'Stop at start-up when the secret is unset or empty; never write `process.env.SECRET ?? ""`.',
+  otherSecret('secret-empty', 'Rejects a delivery that is signed with an empty secret', signedWithText(''), {
+    why: 'When the environment variable is missing after a deployment, anyone can sign deliveries.',
+    fix: 'Fail at start-up when the secret is unset or empty. Never write `process.env.SECRET ?? ""`.',
   }),
   otherSecret(
     'secret-undefined',
-    'Refuses a delivery that is signed with the word "undefined"',
+    'Rejects a delivery that is signed with the secret "undefined"',
     signedWithText('undefined'),
     {
-      why: 'String(undefined) and template text make this word of a missing setting, and it works as a secret.',
-      fix: 'Do not put the secret together from parts of text; check that it is set, then use it as it is.',
+      why:
+        'String(undefined) and template strings turn a missing setting into this word, which then works as a ' +
+        'secret.',
+      fix: 'Check that the secret is set, and do not build it from parts of strings.',
     },
   ),
-  otherSecret('secret-null', 'Refuses a delivery that is signed with the word "null"', signedWithText('null'), {
-    why: 'A configuration file with an empty entry can yield this word, for example from YAML turned into variables.',
-    fix: 'Reject the words null and None when the configuration is read, and look at what the deployment really sets.',
+  otherSecret('secret-null', 'Rejects a delivery that is signed with the secret "null"', signedWithText('null'), {
+    why: 'An empty entry in a configuration file can become this word, for example when YAML is turned into variables.',
+    fix: 'Reject "null" and "None" when the configuration is read, and check what the deployment really sets.',
   }),
-  otherSecret('secret-secret', 'Refuses a delivery that is signed with the word "secret"', signedWithText('secret'), {
-    why: 'It is the fallback of countless examples, and the first that anyone tries.',
-    fix: 'Remove the default behind `||` where the secret is read; a missing secret has to be an error.',
+  otherSecret('secret-secret', 'Rejects a delivery that is signed with the secret "secret"', signedWithText('secret'), {
+    why: 'It is the default in many examples, and the first value that an attacker tries.',
+    fix: 'Remove the default behind `||` where the secret is read. A missing secret must be an error.',
   }),
   otherSecret(
     'secret-changeme',
-    'Refuses a delivery that is signed with the word "changeme"',
+    'Rejects a delivery that is signed with the secret "changeme"',
     signedWithText('changeme'),
     {
-      why: 'A sample configuration that reached production carries this value, and it can be read in the repository.',
-      fix: 'Ship sample configurations with the secret left out, so that a copy does not start before one is set.',
+      why: 'A sample configuration that reached production has this value, and anyone can read it in the repository.',
+      fix: 'Leave the secret out of sample configurations, so that a copy does not start without one.',
     },
   ),
   otherSecret(
     'secret-test-secret',
-    'Refuses a delivery that is signed with "test-secret"',
+    'Rejects a delivery that is signed with the secret "test-secret"',
     signedWithText('test-secret'),
     {
-      why: 'A secret for unit tests that also works outside of them is one that every reader of the tests knows.',
-      fix: 'Give the tests their secret through their own configuration, and search the code for it written out.',
+      why: 'A secret from unit tests that works in production is known to everyone who can read the tests.',
+      fix: 'Configure the secret of the tests separately, and search the code for a hard-coded one.',
     },
   ),
-  otherSecret('secret-masked', 'Refuses a delivery that is signed with "***"', signedWithText('***'), {
-    why: 'A configuration that was saved from a screen with masked fields holds asterisks in place of the secret.',
-    fix: 'Do not write a masked form back; keep the stored secret when the field was not changed.',
-  }),
-  otherSecret('secret-password', 'Refuses a delivery that is signed with "password"', signedWithText('password'), {
-    why: 'It leads every list of guessed passwords. Trying a few thousand words offline takes less than a second.',
-    fix: 'Agree on a random secret of at least 32 characters with the operator, and verify with nothing else.',
+  otherSecret('secret-masked', 'Rejects a delivery that is signed with the secret "***"', signedWithText('***'), {
+    why: 'A configuration that was saved from a form with masked fields contains asterisks instead of the secret.',
+    fix: 'Do not write a masked value back. Keep the stored secret when the field was not changed.',
   }),
   otherSecret(
+    'secret-password',
+    'Rejects a delivery that is signed with the secret "password"',
+    signedWithText('password'),
+    {
+      why: 'It is in every list of guessed passwords, and thousands of guesses take less than a second offline.',
+      fix: 'Agree on a random secret of at least 32 characters with the operator, and verify with nothing else.',
+    },
+  ),
+  otherSecret(
     'secret-your-secret',
-    'Refuses a delivery that is signed with "your-secret"',
+    'Rejects a delivery that is signed with the secret "your-secret"',
     signedWithText('your-secret'),
     {
-      why: 'The placeholder of a copied tutorial keeps working as long as nobody replaces it.',
-      fix: 'Replace the constant that came with the copied code by a value from the environment or a secret store.',
+      why: 'The placeholder of a copied tutorial works until it is replaced.',
+      fix: 'Replace the copied constant with a value from the environment or a secret store.',
     },
   ),
   otherSecret(
     'secret-whsec-test',
-    'Refuses a delivery that is signed with "whsec_test"',
+    'Rejects a delivery that is signed with the secret "whsec_test"',
     signedWithText('whsec_test'),
     {
-      why: 'Test modes of webhook libraries use such values, and a test mode left on accepts them in production.',
-      fix: 'Turn the test mode of the library off, and keep its sample secrets out of the list of those that verify.',
+      why: 'Test modes of webhook libraries use such values. A test mode left on accepts them in production.',
+      fix: 'Turn off the test mode of the library, and remove its sample secrets.',
     },
   ),
   otherSecret(
     'secret-api-key',
-    'Refuses a delivery that is signed with the API key',
+    'Rejects a delivery that is signed with the API key',
     signedWith('signed with the API key as secret', (kit) => kit.apiKey, signatureUnder('"$HOOKPROOF_API_KEY"')),
     {
-      why: 'The API key travels in every request, so whoever sees one delivery could sign the next.',
-      fix: 'Keep two settings for the two credentials, and check that the code reads the right one for the HMAC.',
+      why: 'The API key is sent in every request, so anyone who sees one delivery could sign the next one.',
+      fix: 'Use separate settings for the two credentials, and check that the HMAC uses the secret.',
     },
     ['hmac', 'api-key'],
   ),
   otherSecret(
     'secret-header-name',
-    'Refuses a delivery that is signed with the name of the signature header',
+    'Rejects a delivery that is signed with the name of the signature header',
     signedWith('signed with the name of the signature header', (kit) => kit.signatureHeader),
     {
-      why: 'Two arguments in the wrong order make the public header name the key.',
-      fix: 'Look at the call that verifies: name, secret and body are easily exchanged when all three are text.',
+      why: 'When two arguments are swapped, the public header name becomes the key.',
+      fix: 'Check the order of the arguments in the call that verifies: name, secret and body are all strings.',
     },
   ),
 ];
 
-/** The agreed secret, bent on its way from the place where it is kept. Each bent form must not verify beside the true one. */
+/**
+ * The agreed secret, bent on its way from the place where it is kept. Each bent form must not verify beside the true
+ * one.
+ */
 const bentSecrets: readonly Scenario[] = [
   otherSecret(
     'secret-newline',
-    'Refuses a delivery that is signed with the secret and a line end',
+    'Rejects a delivery that is signed with the secret and a newline',
     signedWith(
       'signed with the secret and a line end',
       (kit) => `${kit.secret}\n`,
       signatureUnderBytes(`printf '%s\\n' "$HOOKPROOF_SECRET" | od -An -v -tx1 | tr -d ' \\n'`),
     ),
     {
-      why: 'Secrets read from files often end in a line end. Trying both forms accepts signatures that the sender never makes.',
-      fix: 'Trim the secret once, when it is read, and verify with that one form.',
+      why:
+        'Secrets that are read from files often end in a newline. Trying both forms accepts signatures that the ' +
+        'sender never makes.',
+      fix: 'Trim the secret once, when it is read, and verify with that value only.',
     },
   ),
   otherSecret(
     'secret-quoted',
-    'Refuses a delivery that is signed with the secret in quotes',
+    'Rejects a delivery that is signed with the secret in quotes',
     signedWith(
       'signed with the secret in double quotes',
       (kit) => `"${kit.secret}"`,
       signatureUnder('"\\"$HOOKPROOF_SECRET\\""'),
     ),
     {
-      why: 'Some tools keep the quotes of an env file and others drop them, so machines disagree about the secret.',
-      fix: 'Write the secret without quotes in the env file, and take out code that tries it with and without them.',
+      why: 'Some tools keep the quotes in an env file and others remove them, so the secret differs between machines.',
+      fix: 'Write the secret without quotes in the env file, and remove code that tries both forms.',
     },
   ),
   otherSecret(
     'secret-half',
-    'Refuses a delivery that is signed with the first half of the secret',
+    'Rejects a delivery that is signed with the first half of the secret',
     signedWith('signed with the first half of the secret', (kit) =>
       kit.secret.slice(0, Math.floor(kit.secret.length / 2)),
     ),
     {
-      why: 'A field that is too short cuts the secret, and what is left is far easier to guess.',
-      fix: 'Widen the column or variable that holds the secret, and compare its length with the one that was agreed.',
+      why: 'A column that is too short truncates the secret, and the rest is much easier to guess.',
+      fix: 'Enlarge the column or variable, and compare the length of the stored secret with the agreed one.',
     },
   ),
   otherSecret(
     'secret-upper-case',
-    'Refuses a delivery that is signed with the secret in upper case',
+    'Rejects a delivery that is signed with the secret in upper case',
     signedWith('signed with the secret in upper case, or with an x behind it when it has no small letters', (kit) =>
       asciiUpper(kit.secret),
     ),
     {
-      why: 'A secret is data, not a word. Folding its case throws away almost one bit for every letter.',
-      fix: 'Remove the case conversion between the secret store and the HMAC; it was meant for identifiers.',
+      why: 'Changing the case of the secret removes almost one bit for every letter.',
+      fix: 'Remove the case conversion between the secret store and the HMAC.',
     },
   ),
   otherSecret(
     'secret-base64-decoded',
-    'Refuses a delivery that is signed with the Base64-decoded secret',
+    'Rejects a delivery that is signed with the Base64-decoded secret',
     signedWith('signed with the bytes that Base64 decoding makes of the secret', (kit) =>
       Buffer.from(kit.secret, 'base64'),
     ),
     {
-      why: 'Lenient decoding turns some secrets into very few bytes, or none, and then anyone can sign.',
-      fix: 'Key the HMAC with the UTF-8 bytes of the secret as it was agreed, even if it looks like Base64.',
+      why: 'Lenient decoding turns some secrets into a few bytes or none, and then anyone can sign.',
+      fix: 'Use the UTF-8 bytes of the secret as the HMAC key, even if the secret looks like Base64.',
     },
   ),
   otherSecret(
     'secret-hashed',
-    'Refuses a delivery that is signed with the SHA-256 of the secret in hexadecimal',
+    'Rejects a delivery that is signed with the hexadecimal SHA-256 of the secret',
     signedWith(
       'signed with the SHA-256 of the secret in hexadecimal',
       (kit) => digest('sha256', kit.secret).toString('hex'),
       signatureUnder(`"$(printf %s "$HOOKPROOF_SECRET" | ${asHex('openssl dgst -sha256')})"`),
     ),
     {
-      why: 'If a hash kept in a database verifies as well, then reading the database is enough to forge deliveries.',
-      fix: 'Keep the secret encrypted, not hashed: an HMAC needs the secret itself, and a hash must not take its place.',
+      why: 'If a stored hash also works as a secret, an attacker who reads the database can forge deliveries.',
+      fix: 'Store the secret encrypted, not hashed: an HMAC needs the secret itself.',
     },
   ),
   otherSecret(
     'secret-prefixed',
-    'Refuses a delivery that is signed with "whsec_" and the secret',
+    'Rejects a delivery that is signed with "whsec_" and the secret',
     signedWith(
       'signed with whsec_ and the secret',
       (kit) => `whsec_${kit.secret}`,
       signatureUnder('"whsec_$HOOKPROOF_SECRET"'),
     ),
     {
-      why: 'A library for another scheme adds or strips this prefix on its own, and two secrets verify in place of one.',
-      fix: 'Use a plain HMAC function, or switch the prefix handling of the library off.',
+      why: 'A library for another scheme adds or removes this prefix, so two secrets are valid instead of one.',
+      fix: 'Use a plain HMAC function, or turn off the prefix handling of the library.',
     },
   ),
 ];
@@ -226,7 +238,7 @@ function headerText(text: string): string {
 export const secretsAsSignature: readonly Scenario[] = [
   {
     id: 'signature/secret-itself',
-    title: 'Refuses the secret itself in place of the signature',
+    title: 'Rejects the secret itself as the signature',
     level: 'must',
     requirements: ['hmac-algorithm', 'hmac-invalid'],
     needs: ['hmac'],
@@ -239,12 +251,12 @@ export const secretsAsSignature: readonly Scenario[] = [
       },
     },
     expect: refused,
-    why: 'A secret that is compared with the header like a token does not protect the body, and stands in every request.',
-    fix: 'Replace the comparison of header and secret by one of the header with the HMAC of the body.',
+    why: 'A secret that is compared like a token does not protect the body, and is sent with every request.',
+    fix: 'Compare the header with the HMAC of the body, not with the secret.',
   },
   {
     id: 'signature/secret-in-base64',
-    title: 'Refuses the secret in Base64 in place of the signature',
+    title: 'Rejects the Base64 of the secret as the signature',
     level: 'must',
     requirements: ['hmac-algorithm', 'hmac-invalid'],
     needs: ['hmac'],
@@ -257,12 +269,12 @@ export const secretsAsSignature: readonly Scenario[] = [
       },
     },
     expect: refused,
-    why: 'Base64 is no protection: this value is the same for every body, so one that was overheard works for ever.',
-    fix: 'Check that the HMAC is keyed with the secret and fed with the body, and that encoding is the last step only.',
+    why: 'This value is the same for every body, so an attacker who has seen one delivery can sign any other.',
+    fix: 'Key the HMAC with the secret and feed it with the body. Encoding to Base64 is only the last step.',
   },
   {
     id: 'signature/secret-as-bearer',
-    title: 'Refuses the secret as a bearer token in place of the signature',
+    title: 'Rejects the secret as a bearer token in the signature header',
     level: 'must',
     requirements: ['hmac-algorithm', 'hmac-invalid'],
     needs: ['hmac'],
@@ -275,7 +287,9 @@ export const secretsAsSignature: readonly Scenario[] = [
       },
     },
     expect: refused,
-    why: 'A middleware for bearer tokens in front of the route can let the delivery through before its signature is looked at.',
-    fix: 'Take the token middleware off this route, or make it run in addition to the signature and not in its place.',
+    why:
+      'A middleware for bearer tokens in front of the route can accept the delivery before its signature is ' +
+      'verified.',
+    fix: 'Remove the token middleware from this route, or run it in addition to the verification.',
   },
 ];

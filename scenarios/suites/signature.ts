@@ -15,13 +15,16 @@ import { spelledSignatures } from './signature-spelling.ts';
 const base = { level: 'must', requirements: ['hmac-every-delivery', 'hmac-invalid'], needs: ['hmac'] } as const;
 
 type Event = ReturnType<Kit['notification']>;
-const right = (label: string, event: Event): Delivery => ({
+const valid = (label: string, event: Event): Delivery => ({
   label,
   change: { compose: () => event },
   expect: accepted,
 });
 
-/** A new notification under the signature of another one. Both are compact JSON, so that the bytes of the other are known. */
+/**
+ * A new notification under the signature of another one. Both are compact JSON, so that the bytes of the other are
+ * known.
+ */
 function underSignatureOf(other: Event, label: string): Delivery {
   const sign = signedOver(label, () => Buffer.from(JSON.stringify(other)));
   return { label, change: { sign }, expect: refused };
@@ -35,42 +38,42 @@ const remembered: readonly FlowScenario[] = [
   {
     ...base,
     id: 'signature/of-delivery-before',
-    title: 'Refuses the signature of the delivery that came just before',
+    title: 'Rejects the signature of the previous delivery',
     flow: (kit) => {
       const event = kit.notification();
       return [
-        [right('a right delivery', event)],
+        [valid('a valid delivery', event)],
         [underSignatureOf(event, 'another notification, with the signature of the one before')],
       ];
     },
-    why: 'A raw body that is kept outside of its request is still there when the next one is verified.',
-    fix: 'Keep the raw body with its request, and compute the HMAC of each body anew.',
+    why: 'A raw body that is stored outside its request may still be there for the next one.',
+    fix: 'Keep the raw body with its request, and compute the HMAC for each body.',
   },
   {
     ...base,
     id: 'signature/of-earlier-delivery',
-    title: 'Refuses the signature of an accepted delivery a while later',
+    title: 'Rejects the signature of an earlier accepted delivery',
     flow: (kit) => {
       const event = kit.notification();
       return [
-        [right('a right delivery', event)],
-        [right('another right delivery', kit.notification())],
+        [valid('a valid delivery', event)],
+        [valid('another valid delivery', kit.notification())],
         [underSignatureOf(event, 'a third notification, with the signature of the first')],
       ];
     },
-    why: 'If verified signatures are remembered without their bodies, one that was seen is good for any body.',
-    fix: 'Do not cache what the verification said; it takes microseconds.',
+    why: 'If verified signatures are cached without their bodies, a captured one is valid for any body.',
+    fix: 'Do not cache the result of the verification: it takes microseconds.',
   },
   {
     ...base,
     id: 'signature/forged-copy',
-    title: 'Refuses a forged delivery with the id of an accepted one',
+    title: 'Rejects a forged delivery with the id of an accepted one',
     flow: (kit) => {
       const event = kit.notification();
       const changed = withField(event, 'data.metadata.orderStatus', 'FAILED');
       const sign = literal(kit.bytes(32).toString('base64'), 'a made-up signature');
       return [
-        [right('a right delivery', event)],
+        [valid('a valid delivery', event)],
         [
           {
             label: 'the same id with another status and a made-up signature',
@@ -80,30 +83,34 @@ const remembered: readonly FlowScenario[] = [
         ],
       ];
     },
-    why: 'De-duplication before the check answers 200 to whoever knows an id, and tells him which ids exist.',
-    fix: 'Verify first, and look at the id only then.',
+    why: 'De-duplication before verification answers 200 to anyone who knows an id, and reveals which ids exist.',
+    fix: 'Verify first, and look up the id only after that.',
   },
   {
     ...base,
     id: 'signature/wrong-in-a-row',
-    title: `Refuses ${ATTEMPTS} wrong signatures in a row`,
+    title: `Rejects ${ATTEMPTS} invalid signatures in a row`,
     flow: (kit) =>
       Array.from({ length: ATTEMPTS }, (_, at) => [
         {
-          label: `wrong signature ${at + 1}`,
+          label: `invalid signature ${at + 1}`,
           change: { sign: literal(kit.bytes(32).toString('base64'), 'a made-up signature') },
           expect: refused,
         },
       ]),
-    why: 'A breaker that fails open, or a check of a sample only, lets one through now and then: a forger just keeps trying.',
-    fix: 'Verify every delivery, and refuse when the verification is not available.',
+    why:
+      'A circuit breaker that fails open, or a check of samples, accepts some forgeries if an attacker keeps ' +
+      'trying.',
+    fix: 'Verify every delivery, and reject it when the verification is not available.',
   },
 ];
 
-/** The HMAC signature: missing, forged, altered, spelt otherwise or in a wrong place. Specification: HMAC signature. */
+/**
+ * The HMAC signature: missing, forged, changed, in another encoding or in another place. Specification: HMAC signature.
+ */
 export const signatureSuite: Suite = {
   name: 'signature',
-  title: 'Only the right signature is accepted',
+  title: 'Only a valid signature is accepted',
   scenarios: [
     ...missingSignatures,
     ...otherSecrets,

@@ -1,11 +1,11 @@
-/** Plain HTTP on the port of TLS: a hint that TLS is wanted, or nothing. */
 import { accepted } from '../expectations.ts';
 import type { Expectation, ProbeScenario, RequestHead, Suite } from '../scenario.ts';
 import { tlsChain } from './tls-chain.ts';
 import { tlsHandshakes } from './tls-handshake.ts';
 
-const notServedInTheClear: Expectation = {
-  text: '400, a redirect or a closed connection: nothing is served in the clear',
+/** Plain HTTP on the TLS port: an error or a redirect to HTTPS, or nothing. */
+const notServedUnencrypted: Expectation = {
+  text: '400, a redirect or a closed connection',
   authentic: false,
   pass: [400, 426, '3xx', 'closed', 'alert'],
   warn: [403, 404, 405],
@@ -14,34 +14,34 @@ const notServedInTheClear: Expectation = {
 
 const NEEDED = new Set(['host', 'content-type', 'content-length']);
 
-/** Credentials have no business on a connection that anybody can read. */
+/** Without credentials: the connection is not encrypted. */
 function bare(head: RequestHead): RequestHead {
   return { ...head, headers: head.headers.filter(([name]) => NEEDED.has(name.toLowerCase())) };
 }
 
-/** How the connection is made, apart from the handshake. Specification: TLS; Delivery endpoint. */
+/** The connection apart from the handshake. Specification: TLS; Delivery endpoint. */
 const tlsConnection: readonly ProbeScenario[] = [
   {
     id: 'tls/http-1-1',
-    title: 'Accepts a delivery over a connection that offers HTTP/1.1 alone',
+    title: 'Accepts a delivery over a connection that offers HTTP/1.1 only',
     level: 'must',
     requirements: ['tls-http1'],
     needs: ['https'],
-    change: { connect: { label: 'the protocol http/1.1 and no other (ALPN)', alpn: ['http/1.1'] } },
+    change: { connect: { label: 'only the protocol http/1.1 (ALPN)', alpn: ['http/1.1'] } },
     expect: accepted,
-    why: 'The sender speaks HTTP/1.1. An endpoint that insists on HTTP/2 cannot be delivered to.',
-    fix: 'Leave HTTP/1.1 switched on beside HTTP/2: Node `allowHTTP1: true`, or the protocol list of the proxy.',
+    why: 'The sender uses HTTP/1.1. It cannot deliver to an endpoint that requires HTTP/2.',
+    fix: 'Enable HTTP/1.1 as well as HTTP/2: Node `allowHTTP1: true`, or the protocol list of the proxy.',
   },
   {
     id: 'tls/no-protocol-offer',
-    title: 'Accepts a delivery over a connection that offers no protocol (no ALPN)',
+    title: 'Accepts a delivery over a connection without ALPN',
     level: 'should',
     requirements: ['tls-http1'],
     needs: ['https'],
     change: { connect: { label: 'no protocol offer (ALPN)', alpn: [] } },
     expect: accepted,
-    why: 'Plain TLS clients name no protocol, and HTTP/1.1 is what they mean. Health checks and older proxies are among them.',
-    fix: 'Fall back to HTTP/1.1 when no protocol was agreed on.',
+    why: 'Simple TLS clients, health checks and older proxies offer no protocol and use HTTP/1.1.',
+    fix: 'Fall back to HTTP/1.1 when no protocol was negotiated.',
   },
   {
     id: 'tls/no-server-name',
@@ -57,12 +57,14 @@ const tlsConnection: readonly ProbeScenario[] = [
       note: ['2xx', '3xx', '4xx', '5xx', 'closed', 'alert', 'untrusted'],
       unclear: ['none'],
     },
-    why: 'Every sender names the server. Without the name a shared server shows its default certificate, which is useful to know when one sees that certificate elsewhere.',
-    fix: 'Nothing to mend.',
+    why:
+      'Every sender sends the name. Without it, a shared server shows its default certificate, which may appear ' +
+      'elsewhere.',
+    fix: 'No change needed.',
   },
   {
     id: 'tls/plain-http-refused',
-    title: 'Serves nothing over plain HTTP on the port of TLS',
+    title: 'Rejects plain HTTP on the TLS port',
     level: 'must',
     requirements: ['tls-version'],
     needs: ['https'],
@@ -70,13 +72,15 @@ const tlsConnection: readonly ProbeScenario[] = [
       connect: { label: 'plain HTTP on the TLS port', plain: true },
       address: { label: 'no credentials', make: bare },
     },
-    expect: notServedInTheClear,
-    why: 'A port that takes both lets a misconfigured sender deliver in the clear, API key included, and nobody sees it.',
-    fix: 'Speak TLS alone on this port; redirect port 80 or close it.',
+    expect: notServedUnencrypted,
+    why:
+      'If the port also accepts plain HTTP, a misconfigured sender sends everything unencrypted, including the ' +
+      'API key.',
+    fix: 'Serve only TLS on this port, and redirect or close port 80.',
   },
 ];
 
-/** What the endpoint serves to everybody who connects. Specification: TLS. */
+/** What the endpoint serves to every client. Specification: TLS. */
 export const tlsSuite: Suite = {
   name: 'tls',
   title: 'HTTPS: versions, certificates and ciphers',

@@ -26,7 +26,9 @@ function optional(
   };
 }
 
-/** One field of blockchainData as missing, null and empty: which of them are filled when is not stated. */
+/**
+ * One field of blockchainData missing, null and empty. The specification does not say which are filled at which status.
+ */
 function threeWays(field: string, slug: string, inPractice: string): ProbeScenario[] {
   const path = `data.metadata.blockchainData.${field}`;
   const set = (value: JsonValue) => having(plain, path, value);
@@ -37,7 +39,7 @@ function threeWays(field: string, slug: string, inPractice: string): ProbeScenar
       'must',
       'caas-optional',
       lacking(plain, path),
-      `${inPractice} A receiver that requires the field refuses such orders for good.`,
+      `${inPractice} A receiver that requires the field rejects such orders.`,
       `Make ${field} optional in your schema or class.`,
     ),
     optional(
@@ -46,7 +48,7 @@ function threeWays(field: string, slug: string, inPractice: string): ProbeScenar
       'must',
       'caas-optional',
       set(null),
-      `${inPractice} Null is one way to send that, and code that calls a method on it breaks.`,
+      `${inPractice} The field may then be null, and code that calls a method on it fails.`,
       `Allow null for ${field}, and check it before you use it.`,
     ),
     optional(
@@ -55,8 +57,8 @@ function threeWays(field: string, slug: string, inPractice: string): ProbeScenar
       'must',
       'caas-optional',
       set(''),
-      `${inPractice} An empty text is another way to send that, and a minimum length or a pattern refuses it.`,
-      `Take an empty ${field} for an absent one; drop the minimum length.`,
+      `${inPractice} The field may then be empty, and a minimum length or a pattern rejects it.`,
+      `Treat an empty ${field} like an absent one, and remove the minimum length.`,
     ),
   ];
 }
@@ -66,20 +68,23 @@ const refunded: Composer = (kit) => refund(kit, 'SUCCESS');
 const staged: Composer = (kit) => paymentMethod(kit, 'STAGED');
 const cashStep: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
 
-/** Optional and unfilled fields. Specification: type = CAAS, type = REFUND, type = PAYMENT_METHOD, type = CAAS_BLOCKCHAIN. */
+/**
+ * Optional and unfilled fields. Specification: type = CAAS, type = REFUND, type = PAYMENT_METHOD, type =
+ * CAAS_BLOCKCHAIN.
+ */
 export const validOptional: readonly ProbeScenario[] = [
-  ...threeWays('targetWalletAddress', 'target-wallet', 'A sell pays out money, so it may have no target wallet.'),
+  ...threeWays('targetWalletAddress', 'target-wallet', 'A sell pays out money and may have no target wallet.'),
   ...threeWays('blockchainTransactionId', 'hash', 'The hash exists only after the transfer.'),
   ...threeWays('blockchainMemo', 'memo', 'Most networks have no memo.'),
-  ...threeWays('refundWalletAddress', 'refund-wallet', 'A refund address is given for external sells only.'),
-  ...threeWays('sourceWalletAddress', 'source-wallet', 'A buy is paid in money, so it may have no source wallet.'),
+  ...threeWays('refundWalletAddress', 'refund-wallet', 'Only external sells have a refund address.'),
+  ...threeWays('sourceWalletAddress', 'source-wallet', 'A buy is paid in money and may have no source wallet.'),
   optional(
     'currency-missing',
     'Accepts an order without currency in blockchainData',
     'must',
     'caas-optional',
     lacking(plain, 'data.metadata.blockchainData.currency'),
-    'An order that never reached a blockchain may not name a currency there.',
+    'An order that never reached a blockchain may have no currency there.',
     'Take the currency from your own record of the transaction when the notification has none.',
   ),
   optional(
@@ -88,8 +93,8 @@ export const validOptional: readonly ProbeScenario[] = [
     'must',
     'caas-optional',
     having(plain, 'data.metadata.blockchainData.chain', null),
-    'An early status may not know the network yet, and a lookup by a null network throws.',
-    'Look the network up only when it is given.',
+    'The network may still be unknown at an early status, and a lookup with null fails.',
+    'Look the network up only when the field has a value.',
   ),
   optional(
     'blockchain-data-empty',
@@ -97,8 +102,8 @@ export const validOptional: readonly ProbeScenario[] = [
     'must',
     'caas-optional',
     having(buyPending, 'data.metadata.blockchainData', {}),
-    'Before the blockchain is involved there may be nothing to say about it.',
-    'Make every field of blockchainData optional, all at once too.',
+    'Before the order reaches a blockchain, there may be no blockchain data.',
+    'Make every field of blockchainData optional, including all of them at once.',
   ),
   optional(
     'blockchain-data-missing',
@@ -106,8 +111,8 @@ export const validOptional: readonly ProbeScenario[] = [
     'should',
     'caas-optional',
     lacking(buyPending, 'data.metadata.blockchainData'),
-    'Code that reads blockchainData.chain without a look at blockchainData dies on the first order that lacks it.',
-    'Use optional access (`?.`, a default of {}) on blockchainData.',
+    'Code that reads blockchainData.chain without checking blockchainData fails on the first order without it.',
+    'Use optional access (`?.`, a default of {}) for blockchainData.',
   ),
   optional(
     'error-data-null',
@@ -115,8 +120,8 @@ export const validOptional: readonly ProbeScenario[] = [
     'must',
     'caas-failed',
     having(plain, 'data.errorData', null),
-    'Null is what stands there when nothing failed; reading errorData.code from it crashes on every success.',
-    'Test errorData for null before you read code from it.',
+    'errorData is null when nothing failed, so code that reads errorData.code fails on every successful order.',
+    'Check errorData for null before you read its code.',
   ),
   optional(
     'error-data-missing',
@@ -124,61 +129,61 @@ export const validOptional: readonly ProbeScenario[] = [
     'should',
     'caas-failed',
     lacking(plain, 'data.errorData'),
-    'A field without content may be left out; a strict class then refuses every order that went well.',
+    'A field without content may be omitted, and a strict class then rejects every successful order.',
     'Give errorData a default of null.',
   ),
   optional(
     'tracking-error-data-null',
-    'Accepts the tracking of an expired cash step whose errorData is null',
+    'Accepts ORDER_TRACKING with status EXPIRED and errorData null',
     'must',
     'caas-tracking',
     having((kit) => tracking(kit, 'BUY', 'EXPIRED'), 'data.errorData', null),
-    'EXPIRED looks like a failure, and code that then expects an error object breaks: tracking never has one.',
-    'Do not derive the presence of errorData from the status of a tracking.',
+    'EXPIRED looks like a failure, but tracking never has an error object.',
+    'Do not derive the presence of errorData from the tracking status.',
   ),
   optional(
     'tracking-description-empty',
-    'Accepts a tracking with an empty description',
+    'Accepts ORDER_TRACKING with an empty description',
     'should',
     'caas-tracking',
     having(cashStep, 'data.metadata.trackingStateDescription', ''),
-    'The description is free text of the payment provider, who may have nothing to say.',
-    'Put no minimum length on trackingStateDescription.',
+    'The description is free text from the payment provider and may be empty.',
+    'Do not require a minimum length for trackingStateDescription.',
   ),
   optional(
     'refund-error-data-missing',
-    'Accepts a refund that worked without errorData',
+    'Accepts a successful REFUND without errorData',
     'should',
     'refund-shapes',
     lacking(refunded, 'data.errorData'),
-    'errorData is filled at FAIL; at SUCCESS it may as well not be there.',
+    'errorData is filled for FAIL. For SUCCESS it may be absent.',
     'Require errorData only when the status of the refund is FAIL.',
   ),
   optional(
     'refund-hash-null',
-    'Accepts a refund that failed and whose hash is null',
+    'Accepts a failed REFUND whose transaction hash is null',
     'should',
     'refund-shapes',
     having((kit) => refund(kit, 'FAIL'), 'data.metadata.blockchainTransactionId', null),
-    'A refund that never reached the blockchain has no hash to give.',
-    'Allow null for the hash of a refund that failed.',
+    'A refund that never reached the blockchain has no hash.',
+    'Allow null for the hash of a failed refund.',
   ),
   optional(
     'payment-method-error-code-null',
-    'Accepts a staged payment method whose errorCode is null',
+    'Accepts a staged PAYMENT_METHOD whose errorCode is null',
     'should',
     'payment-method-shapes',
     having(staged, 'data.errorCode', null),
     'A serialiser that writes every field sends errorCode as null when nothing was declined.',
-    'Allow null for errorCode, and look at it only at DECLINED.',
+    'Allow null for errorCode, and read it only for DECLINED.',
   ),
   optional(
     'deposit-hash-null',
-    'Accepts a deposit whose hash is null',
+    'Accepts a deposit whose transaction hash is null',
     'should',
     'deposit-shape',
     (kit) => deposit(kit, { blockchainTransactionId: null }),
-    'A deposit in the custodial ledger has no hash; null says so as well as leaving it out.',
+    'A deposit within the custodial ledger has no hash. It may be null or absent.',
     'Allow null for blockchainTransactionId of a deposit.',
   ),
 ];

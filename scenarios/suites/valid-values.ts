@@ -15,65 +15,67 @@ export const validAmounts: readonly ProbeScenario[] = [
   {
     ...atomic,
     id: 'valid/deposit-amount-long',
-    title: 'Accepts a deposit of 78 digits in atomic units',
+    title: 'Accepts a deposit amount of 78 digits in atomic units',
     change: { compose: having(onChain, 'data.metadata.asset.amount', `1${'0123456789'.repeat(7)}0123456`) },
-    why: 'Tokens with 18 decimals pass every machine integer soon, and a 64-bit column or parser fails on them.',
-    fix: 'Keep amounts as text or as a big integer, never as a number.',
+    why: 'Amounts of tokens with 18 decimals exceed 64-bit integers, and a 64-bit column or parser fails on them.',
+    fix: 'Keep amounts as strings or big integers, never as floating-point numbers.',
   },
   {
     ...atomic,
     id: 'valid/deposit-amount-odd',
-    title: 'Accepts a deposit of one atomic unit more than 2 to the power of 53',
+    title: 'Accepts a deposit amount of 2^53 + 1 atomic units',
     change: { compose: having(onChain, 'data.metadata.asset.amount', '9007199254740993') },
-    why: 'A floating-point number cannot hold it. A conversion there and back gives another amount, which a check takes for an error.',
-    fix: 'Convert atomic units with BigInt or its like, and not with Number or float.',
+    why:
+      'A double cannot represent this number. A round trip changes the amount, and a comparison then reports an ' +
+      'error.',
+    fix: 'Convert atomic units with BigInt or an equivalent, not with Number or float.',
   },
   {
     ...atomic,
     id: 'valid/deposit-amount-one',
-    title: 'Accepts a deposit of a single atomic unit',
+    title: 'Accepts a deposit amount of one atomic unit',
     change: { compose: having(onChain, 'data.metadata.asset.amount', '1') },
-    why: 'Dust is a normal deposit. Code that converts it to display units first may round it to zero and refuse it.',
-    fix: 'Validate the atomic amount as it comes, before any conversion.',
+    why: 'Code that converts to display units first may round the amount to zero and reject the deposit.',
+    fix: 'Validate the amount in atomic units, before any conversion.',
   },
   {
     ...decimal,
     id: 'valid/refund-amount-small',
-    title: 'Accepts a refund of the smallest unit of a coin with 18 decimals',
+    title: 'Accepts a refund amount with 18 decimals',
     change: { compose: having(returned, 'data.metadata.amount', '0.000000000000000001') },
-    why: 'A pattern or a column with eight decimals, as Bitcoin has them, fails on coins that have more.',
+    why: 'A pattern or column with eight decimals, as for Bitcoin, fails for currencies with more.',
     fix: 'Allow any number of decimals in the amount of a refund.',
   },
   {
     ...decimal,
     id: 'valid/refund-amount-eight-decimals',
-    title: 'Accepts a refund of 0.00000001',
+    title: 'Accepts a refund amount of 0.00000001',
     change: { compose: having(returned, 'data.metadata.amount', '0.00000001') },
-    why: 'As a number it is written 1e-8, and that is no longer what came nor what a pattern for decimals allows.',
-    fix: 'Keep the text of the amount; do not write a number in its place.',
+    why: 'As a number it is written 1e-8, which a pattern for decimals does not match.',
+    fix: 'Keep the amount as a string, and do not convert it to a number and back.',
   },
   {
     ...decimal,
     id: 'valid/refund-amount-zeros',
-    title: 'Accepts a refund whose amount ends in zeros',
+    title: 'Accepts a refund amount with trailing zeros',
     change: { compose: having(returned, 'data.metadata.amount', '1.50000000') },
-    why: 'Decimal types of the sender keep the scale. A comparison of texts after a conversion takes the lost zeros for tampering.',
-    fix: 'Compare amounts by value and not as text.',
+    why: 'A decimal type keeps trailing zeros and a number does not, so a comparison of strings reports tampering.',
+    fix: 'Compare amounts by value, not as strings.',
   },
   {
     ...decimal,
     id: 'valid/refund-amount-whole',
-    title: 'Accepts a refund whose amount has no decimal point',
+    title: 'Accepts a refund amount without a decimal point',
     change: { compose: having(returned, 'data.metadata.amount', '2') },
-    why: 'A whole number of coins needs no point, and a pattern that wants one refuses it.',
-    fix: 'Make the decimal point and what follows it optional in the check of amounts.',
+    why: 'A whole amount needs no decimal point. A pattern that requires one rejects it.',
+    fix: 'Make the decimal point and the decimals optional.',
   },
 ];
 
-/** How many deliveries of the long flow go at the same time. */
-const AT_ONCE = 9;
+/** Concurrent deliveries of the flow with every code. */
+const CONCURRENT = 9;
 
-/** A notification that carries an error code where the code's group has its place: payments in PAYMENT_METHOD, all others in an order. */
+/** A notification with this error code: digital payments in a PAYMENT_METHOD, all other groups in an order. */
 export function carrying(kit: Kit, code: string, group: ErrorCodeGroup): JsonObject {
   if (group === 'digital-payments') return paymentMethod(kit, 'DECLINED', { code });
   return order(kit, group === 'external-sell' ? 'SELL' : 'BUY', 'FAILED', { code });
@@ -82,7 +84,7 @@ export function carrying(kit: Kit, code: string, group: ErrorCodeGroup): JsonObj
 function one(group: ErrorCodeGroup, code: string, why: string, fix: string): ProbeScenario {
   return {
     id: `valid/error-${group}`,
-    title: `Accepts a failure of the group "${ERROR_CODE_GROUPS[group]}"`,
+    title: `Accepts an error code of the group "${ERROR_CODE_GROUPS[group]}"`,
     level: 'must',
     requirements: ['error-codes-listed'],
     change: { compose: (kit) => carrying(kit, code, group) },
@@ -94,7 +96,8 @@ function one(group: ErrorCodeGroup, code: string, why: string, fix: string): Pro
 
 const everyCode: FlowScenario = {
   id: 'valid/error-codes-all',
-  title: `Accepts each of the ${ERROR_CODES.length} listed error codes`,
+  title: `Accepts all ${ERROR_CODES.length} listed error codes`,
+  defect: 'Rejects listed error codes',
   level: 'must',
   requirements: ['error-codes-listed'],
   flow: (kit) => {
@@ -105,12 +108,12 @@ const everyCode: FlowScenario = {
         expect: accepted,
       }),
     );
-    return Array.from({ length: Math.ceil(deliveries.length / AT_ONCE) }, (_, group) =>
-      deliveries.slice(group * AT_ONCE, (group + 1) * AT_ONCE),
+    return Array.from({ length: Math.ceil(deliveries.length / CONCURRENT) }, (_, group) =>
+      deliveries.slice(group * CONCURRENT, (group + 1) * CONCURRENT),
     );
   },
-  why: 'A code that was left out of an enum shows only when that failure occurs, which may be months later.',
-  fix: 'Read the code as text. The report names the code that was refused.',
+  why: 'A code that is missing from an enum shows only when that failure occurs, possibly months later.',
+  fix: 'Read the code as a string. The report names the rejected code.',
 };
 
 /** Failures with the listed codes. Specification: Error codes. */
@@ -118,44 +121,44 @@ export const validErrors: readonly (ProbeScenario | FlowScenario)[] = [
   one(
     'system',
     '352-001-S2',
-    'Two codes of this group share their first two parts and differ in the suffix alone; a lookup without the suffix mixes them up.',
-    'Use the whole code as the key, suffix included.',
+    'Two codes of this group differ only in their suffix. A lookup without the suffix confuses them.',
+    'Use the whole code as the key, including the suffix.',
   ),
   one(
     'custody',
     '352-104-S3',
-    'A buy that the custody wallet turned down is final; a receiver that waits for more never tells the user.',
+    'A buy that the custody wallet rejected is final. A receiver that keeps waiting never informs the user.',
     'Close the order on FAILED, whatever the code is.',
   ),
   one(
     'external-sell',
     '352-253-S1',
-    'These failures are about calls to the partner, so the partner is the one who can mend them, if the notification gets through.',
-    'Accept the failed sell and raise an alarm on this group.',
+    'These failures concern calls to the partner, so the partner is the one who can fix them.',
+    'Accept the failed sell, and raise an alert for this group.',
   ),
   one(
     'blockchain',
     '207-007-E3',
-    'The biggest group of codes; they start with 204, 207 or 209, and a check for one first number misses the rest.',
+    'This is the largest group. Its codes start with 204, 207 or 209, so a check for one of them misses the others.',
     'Do not derive the meaning of a failure from the first number of its code.',
   ),
   one(
     'digital-payments',
     '313-702-S3',
-    'This group comes as errorCode of a payment method and not inside errorData, so one shared reader for both finds nothing.',
-    'Read errorCode for PAYMENT_METHOD and errorData.code for the others.',
+    'These codes are the errorCode of a payment method, not part of errorData, so a shared reader does not find them.',
+    'Read errorCode for PAYMENT_METHOD and errorData.code for all other types.',
   ),
   one(
     'crypto-send',
     '204-015-S2',
-    'Codes about sending and receiving turn up although no order type is called SEND; a mapping by order type has no row for them.',
+    'These codes occur although there is no order type SEND, so a mapping by order type has no entry for them.',
     'Do not tie error codes to the order types that you know.',
   ),
   one(
     'risk-screening',
     '152-015-E3',
-    'A transfer that was stopped for its risk must reach the people who handle compliance.',
-    'Accept the failure, and route codes that start with 152 to them.',
+    'A transfer that was stopped by risk screening must reach the compliance team.',
+    'Accept the failure, and route codes that start with 152 to the compliance team.',
   ),
   everyCode,
 ];

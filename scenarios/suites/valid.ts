@@ -8,7 +8,8 @@ import { validAmounts, validErrors } from './valid-values.ts';
 
 const plainDelivery: ProbeScenario = {
   id: 'valid/plain',
-  title: 'Answers a plain valid delivery with exactly 200',
+  title: 'Answers a plain valid delivery with 200',
+  defect: 'Does not answer a plain valid delivery with 200',
   level: 'must',
   requirements: [
     'delivery-post',
@@ -20,11 +21,11 @@ const plainDelivery: ProbeScenario = {
   ],
   change: {},
   expect: accepted,
-  why: 'Any other answer, a 202 or a redirect included, tells the sender that the notification was not accepted.',
-  fix: 'Answer 200 yourself, at exactly the registered path, as soon as the notification is stored.',
+  why: 'The sender treats every other answer, including 202 and redirects, as a failed delivery.',
+  fix: 'Answer 200 directly at the registered path as soon as the notification is stored.',
 };
 
-/** The middle value; of an even number the lower one. */
+/** The middle value. For an even number of values, the lower one. */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
 }
@@ -35,7 +36,8 @@ function seconds(milliseconds: number): string {
 
 const answersInTime: ObservationScenario = {
   id: 'valid/answers-in-time',
-  title: 'Answers plain valid deliveries quickly',
+  title: 'Answers valid deliveries within five seconds',
+  defect: 'Takes longer than five seconds for half of the valid deliveries',
   level: 'must',
   requirements: ['delivery-in-time'],
   observe: ({ answerTimesMs }: RunObservations) => {
@@ -44,52 +46,56 @@ const answersInTime: ObservationScenario = {
       return {
         verdict: 'inconclusive',
         observed: 'no accepted delivery',
-        reason: 'no plain valid delivery was accepted, so there is no time to judge',
+        reason: 'no plain valid delivery was accepted',
       };
     }
-    const observed = `median ${seconds(middle)}, slowest ${seconds(Math.max(...answerTimesMs))}, of ${answerTimesMs.length}`;
+    const slowest = seconds(Math.max(...answerTimesMs));
+    const observed = `median ${seconds(middle)}, slowest ${slowest}, of ${answerTimesMs.length}`;
     if (middle <= LIMITS.slowAnswerMs) return { verdict: 'pass', observed, reason: '' };
     const limit = seconds(LIMITS.slowAnswerMs);
     return {
       verdict: 'warn',
       observed,
-      reason: `half of the answers took longer than ${limit}: close to the time limit of a sender`,
+      reason: `half of the answers took longer than ${limit}, which is close to the timeout of a sender`,
     };
   },
-  why: 'A sender gives up on a slow answer and counts the delivery as failed, although the work was done.',
-  fix: 'Store the notification, answer 200, and do the work afterwards in a queue or a background task.',
+  why: 'A sender that times out counts the delivery as failed, although it was processed.',
+  fix: 'Store the notification, answer 200, and process it afterwards in a queue or background task.',
 };
 
 const steady: ObservationScenario = {
   id: 'valid/steady',
-  title: 'Accepts the plain valid delivery every time',
+  title: 'Accepts the same valid delivery every time',
+  defect: 'Rejects some plain valid deliveries and accepts others',
   level: 'must',
   requirements: ['delivery-200'],
   observe: ({ failedControls, outages }: RunObservations) => {
     const [first] = failedControls;
     if (first === undefined) return { verdict: 'pass', observed: 'accepted every time', reason: '' };
-    // A receiver that a delivery switches off refuses whatever comes before it is back. That is no chance, and has its own scenario.
+    // While a delivery has stopped the receiver, controls fail. Another scenario reports that.
     if (outages.some(({ culprit }) => culprit !== null)) {
       return { verdict: 'pass', observed: 'accepted whenever the endpoint was up', reason: '' };
     }
-    const observed = `not accepted at first ${failedControls.length} times, for example: ${first.observed}`;
-    // What was refused twice is an outage or a refused control, and is judged there.
+    const observed = `not accepted at the first attempt ${failedControls.length} times, for example: ${first.observed}`;
+    // A control that failed twice is an outage or makes its scenario inconclusive.
     const passing = failedControls.filter(({ again }) => again);
     if (passing.length === 0)
-      return { verdict: 'inconclusive', observed, reason: 'the second try was refused as well' };
+      return { verdict: 'inconclusive', observed, reason: 'the second attempt was not accepted either' };
     const places = [...new Set(passing.map(({ scenario }) => scenario))];
-    const more = places.length > 5 ? ` and ${places.length - 5} more` : '';
+    const seen = `${places.slice(0, 5).join(', ')}${places.length > 5 ? ` and ${places.length - 5} more` : ''}`;
     return {
       verdict: 'warn',
       observed,
-      reason: `a second try was accepted, so it comes and goes; seen at ${places.slice(0, 5).join(', ')}${more}`,
+      reason: `a second attempt was accepted, so the failure is intermittent; seen in ${seen}`,
     };
   },
-  why: 'A receiver that refuses one right delivery in a hundred loses one order in a hundred, and nobody can reproduce it.',
-  fix: 'Look at the log for the times of these refusals: pools that run out, one bad instance of several, restarts.',
+  why:
+    'A receiver that rejects one valid delivery in a hundred loses one order in a hundred, and the cause is hard ' +
+    'to find.',
+  fix: 'Search the log at the times of these rejections for exhausted pools, one faulty instance, or restarts.',
 };
 
-/** What the sender sends on good days. Specification: Resources and their fields; Events; Errors. */
+/** Everything that the sender sends. Specification: Resources and their fields; Events; Errors. */
 export const validSuite: Suite = {
   name: 'valid',
   title: 'Every valid notification is accepted',

@@ -73,7 +73,7 @@ describe('explain', () => {
     ['leaks/nowhere', ['nothing: it looks at the whole run']],
     ['hmac-raw-body', ['specification, ', 'Scenario   raw-body/']],
     ['tls-revocation', ['Not tested ']],
-    ['tls/tls-1-0-refused', ['a ClientHello that offers TLS 1.0', 'a TLS alert, or a closed connection']],
+    ['tls/tls-1-0-refused', ['a ClientHello that offers TLS 1.0', 'a TLS alert or a closed connection']],
     ['tls/key-size', ['RSA of at least 2048 bits', 'the certificates that the endpoint sends']],
     ['combination', ['combination/both-right: ']],
     ['BLOCKCHAIN_ACCEPTED', ['order status']],

@@ -1,6 +1,6 @@
 /**
- * Eyes of its own for the scenarios about credentials: assembles a delivery as the sender would, and looks at header level whether
- * signature and key are right for the bytes that go out. Knows nothing of the scenarios.
+ * Eyes of its own for the scenarios about credentials: assembles a delivery as the sender would, and looks at header
+ * level whether signature and key are right for the bytes that go out. Knows nothing of the scenarios.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { validateHeaderName, validateHeaderValue } from 'node:http';

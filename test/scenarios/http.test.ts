@@ -12,7 +12,8 @@ const head = (id: string) => assemble(probes.find((one) => one.id === id)!.chang
 
 /** A well-formed request, as the harness gives it to a raw transmission. */
 const REQUEST =
-  'POST /hook HTTP/1.1\r\nHost: h.example\r\nContent-Type: application/json\r\nContent-Length: 27\r\nConnection: close\r\n\r\n{"the body":"is 27 bytes."}';
+  'POST /hook HTTP/1.1\r\nHost: h.example\r\nContent-Type: application/json\r\nContent-Length: 27\r\nConnection: ' +
+  'close\r\n\r\n{"the body":"is 27 bytes."}';
 
 describe('the http suite', () => {
   it('spells Content-Type as its ids say', () => {

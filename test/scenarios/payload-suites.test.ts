@@ -34,7 +34,9 @@ function isPlain(change: Change): boolean {
   return Buffer.from(change.serialise?.(value, kit) ?? []).equals(Buffer.from(JSON.stringify(value)));
 }
 
-/** Whether a receiver by the book takes this body: strict UTF-8, JSON, and a notification by the contract's own reading. */
+/**
+ * Whether a receiver by the book takes this body: strict UTF-8, JSON, and a notification by the contract's own reading.
+ */
 function isNotification(body: Buffer): boolean {
   try {
     return readNotification(JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))).ok;

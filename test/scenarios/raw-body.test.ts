@@ -16,7 +16,9 @@ function probe(slug: string): ProbeScenario {
 
 const bodyOf = (slug: string) => assemble(probe(slug).change, kit).body;
 
-/** Wrong inputs of the HMAC, written anew here: each takes the raw body and gives the bytes that such a receiver hashes. */
+/**
+ * Wrong inputs of the HMAC, written anew here: each takes the raw body and gives the bytes that such a receiver hashes.
+ */
 const WRONG: Record<string, (body: Buffer) => Buffer> = {
   node: (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8')))),
   latin1: (body) => Buffer.from(body.toString('latin1'), 'utf8'),

@@ -19,7 +19,10 @@ export function revisionText(file: RevisionFile): string {
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-/** What the catalogue no longer is that the revision says it is, a line each. Scenarios that are only in the catalogue are fine: they are not scored. */
+/**
+ * What the catalogue no longer is that the revision says it is, a line each. Scenarios that are only in the catalogue
+ * are fine: they are not scored.
+ */
 export function drift({ revision, scenarios }: RevisionFile, catalogue: readonly Scenario[]): string[] {
   const today = new Map(catalogue.map((scenario) => [scenario.id, scenario]));
   return Object.entries(scenarios).flatMap(([id, digest]) => {
@@ -27,7 +30,8 @@ export function drift({ revision, scenarios }: RevisionFile, catalogue: readonly
     if (scenario === undefined) return [`${id} is scored in revision ${revision} and is no longer in the catalogue`];
     if (scenarioDigest(scenario) === digest) return [];
     return [
-      `${id} sends or expects something else than in revision ${revision}: give what is new an id of its own, and keep this one as it was`,
+      `${id} sends or expects something else than in revision ${revision}: give what is new an id of its own, and ` +
+        `keep this one as it was`,
     ];
   });
 }

@@ -6,14 +6,17 @@ import { CATALOGUE, type Scenario } from '../../scenarios/index.ts';
 import { drift, type RevisionFile, revisionOf } from './revision-file.ts';
 
 /**
- * The SHA-256 of every revision that was made. A line is added when a revision is made, and never changed: certificates name these digests, and
- * partners were certified by what is in the files.
+ * The SHA-256 of every revision that was made. A line is added when a revision is made, and never changed: certificates
+ * name these digests, and partners were certified by what is in the files.
  */
 const MADE: Readonly<Record<number, string>> = {
   1: '205aae8059b78fba51bbe56e3e11978b18dbbfc4b7f7469d886f68905f5ef3e0',
 };
 
-/** Revisions that can no longer be scored, because the catalogue has moved on. They stay as files, so that old certificates can be verified. */
+/**
+ * Revisions that can no longer be scored, because the catalogue has moved on. They stay as files, so that old
+ * certificates can be verified.
+ */
 const RETIRED: readonly number[] = [];
 
 const FOLDER = new URL('../../scenarios/revisions/', import.meta.url);
@@ -101,7 +104,8 @@ describe('a revision', () => {
     ],
   ])('sees %s', (_, id, change) => {
     expect(seen(change(find(id)))).toEqual([
-      `${id} sends or expects something else than in revision 1: give what is new an id of its own, and keep this one as it was`,
+      `${id} sends or expects something else than in revision 1: give what is new an id of its own, and keep this ` +
+        `one as it was`,
     ]);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * A digest of what a scenario sends and of what it expects: level, needs, bytes on the wire, right answers. Wording does not enter it (title,
- * labels, why, fix), nor does what differs from run to run: ids, times and random values come from a kit that is always the same.
+ * A digest of what a scenario sends and of what it expects: level, needs, bytes on the wire, right answers. Wording
+ * does not enter it (title, labels, why, fix), nor does what differs from run to run: ids, times and random values come
+ * from a kit that is always the same.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
@@ -97,7 +98,9 @@ function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit:
   };
 }
 
-/** Runs that an observation tells apart: a good one, a slow one, one with each kind of leak, and ones that broke down. */
+/**
+ * Runs that an observation tells apart: a good one, a slow one, one with each kind of leak, and ones that broke down.
+ */
 const GOOD: RunObservations = { answerTimesMs: [10, 20, 30], leaks: [], outages: [], failedControls: [] };
 const OUTAGE = { inFlight: ['valid/plain'], culprit: null, recovered: true, sign: 'the connection was reset' };
 const FAILED = { scenario: 'valid/plain', observed: '500', again: true };

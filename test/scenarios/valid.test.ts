@@ -123,7 +123,8 @@ describe('steadiness', () => {
       verdict: 'warn',
       observed: 'not accepted at first 7 times, for example: 500',
       reason:
-        'a second try was accepted, so it comes and goes; seen at malformed/a, malformed/b, malformed/c, malformed/d, malformed/e and 1 more',
+        'a second try was accepted, so it comes and goes; seen at malformed/a, malformed/b, malformed/c, ' +
+        'malformed/d, malformed/e and 1 more',
     });
   });
 

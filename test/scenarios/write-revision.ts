@@ -1,6 +1,6 @@
 /**
- * Makes the next revision: from then on every scenario of the catalogue is scored in it. Run by `npm run revision`; a revision that was made
- * is never written again.
+ * Makes the next revision: from then on every scenario of the catalogue is scored in it. Run by `npm run revision`; a
+ * revision that was made is never written again.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,8 +24,10 @@ if (before !== null && JSON.stringify(before.scenarios) === JSON.stringify(next.
   const added = Object.keys(next.scenarios).filter((id) => before?.scenarios[id] === undefined);
   process.stdout.write(
     [
-      `wrote scenarios/revisions/${next.revision}.json: ${Object.keys(next.scenarios).length} scenarios are scored, ${added.length} of them for the first time`,
-      `Set CURRENT_REVISION in harness/certify/revision.ts to ${next.revision}, and write its sha256 into test/scenarios/revisions.test.ts:`,
+      `wrote scenarios/revisions/${next.revision}.json: ${Object.keys(next.scenarios).length} scenarios are ` +
+        `scored, ${added.length} of them for the first time`,
+      `Set CURRENT_REVISION in harness/certify/revision.ts to ${next.revision}, and write its sha256 into ` +
+        `test/scenarios/revisions.test.ts:`,
       `  ${createHash('sha256').update(text).digest('hex')}`,
       '',
     ].join('\n'),
