@@ -26,10 +26,10 @@ describe('the settings', () => {
   });
 
   it.each([
-    [{ attempts: 0 }, 'handling.attempts is not a whole number from 1'],
+    [{ attempts: 0 }, 'handling.attempts is not a whole number between 1 and'],
     [{ concurrency: 1.5 }, 'handling.concurrency'],
     [{ timeLimitMs: 2 ** 31 }, 'handling.timeLimitMs'],
-    [{ firstDelayMs: -1 }, 'handling.firstDelayMs is not a whole number from 0'],
+    [{ firstDelayMs: -1 }, 'handling.firstDelayMs is not a whole number between 0 and'],
     [{ pollMs: Number.NaN }, 'handling.pollMs'],
     [{ retries: 5 }, 'handling.retries is not a setting'],
     [{ toString: 5 }, 'handling.toString is not a setting'],
