@@ -2,8 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { checkApiKey } from '../check-api-key.ts';
-import { requestHeader } from '../stages/request-header.ts';
-import { type DeliveryState, refuseUnauthorized, required } from '../stages/stage.ts';
+import { type DeliveryState, refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 type Replace = StageFault['replace'];

@@ -1,7 +1,6 @@
 /** Mutants that take the API key from other places, and those that reject a wrong key incorrectly. */
 import type { Request } from 'express';
-import { requestHeader } from '../stages/request-header.ts';
-import { answer, refuse, refuseUnauthorized, required } from '../stages/stage.ts';
+import { answer, refuse, refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import { alsoAccepts, refusesKeys } from './api-key-check.ts';
 import type { StageFault } from './fault.ts';
 

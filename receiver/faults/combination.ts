@@ -1,7 +1,6 @@
 /** Mutants with two credentials that do not require both. */
 import { checkApiKey } from '../check-api-key.ts';
-import { requestHeader } from '../stages/request-header.ts';
-import { refuseUnauthorized, required, type Stage } from '../stages/stage.ts';
+import { refuseUnauthorized, requestHeader, required, type Stage } from '../stages/stage.ts';
 import { verifySignature } from '../verify-signature.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 

@@ -1,7 +1,6 @@
 /** Mutants that reject duplicates, take other notifications for duplicates, or fail on ids that they know. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { requestHeader } from '../stages/request-header.ts';
-import { refuse, refuseUnauthorized, required } from '../stages/stage.ts';
+import { refuse, refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import { verifySignature } from '../verify-signature.ts';
 import {
   claiming,

@@ -1,7 +1,6 @@
 /** Mutants that answer with the wrong status or handle connections incorrectly. */
 import type { Socket } from 'node:net';
-import { requestHeader } from '../stages/request-header.ts';
-import { answer, refuse, required, type Stage } from '../stages/stage.ts';
+import { answer, refuse, requestHeader, required, type Stage } from '../stages/stage.ts';
 import { verifySignature as verify } from '../verify-signature.ts';
 import type { StageFault } from './fault.ts';
 

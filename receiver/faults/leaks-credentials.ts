@@ -5,8 +5,7 @@ import type { Request, Response } from 'express';
 import { checkApiKey } from '../check-api-key.ts';
 import type { Pipeline } from '../create-receiver.ts';
 import type { ReceiverConfig } from '../options.ts';
-import { requestHeader } from '../stages/request-header.ts';
-import { refuseUnauthorized, required } from '../stages/stage.ts';
+import { refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import { type SignatureCheck, verifySignature } from '../verify-signature.ts';
 import type { StageFault } from './fault.ts';
 

@@ -1,8 +1,7 @@
 /** What the mutants of the signature check are made of: the right check, which a mutant opens, narrows or passes by. */
 import { createHmac } from 'node:crypto';
 import type { Request } from 'express';
-import { requestHeader } from '../stages/request-header.ts';
-import { refuseUnauthorized, required, type Stage } from '../stages/stage.ts';
+import { refuseUnauthorized, requestHeader, required, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 /** One delivery, as a check of the signature sees it. */

@@ -1,7 +1,6 @@
 /** The two ways in which a receiver comes to hash something else than the bytes that arrived. */
 import type { Request } from 'express';
-import { requestHeader } from '../stages/request-header.ts';
-import { refuseUnauthorized, required } from '../stages/stage.ts';
+import { refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import { verifySignature } from '../verify-signature.ts';
 import type { Fault, StageFault } from './fault.ts';
 

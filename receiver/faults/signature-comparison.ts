@@ -1,6 +1,6 @@
 /** Mutants that compare signatures incorrectly, and those whose check throws. */
 import { timingSafeEqual } from 'node:crypto';
-import { requestHeader } from '../stages/request-header.ts';
+import { requestHeader } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
 import { comparing, dying, failing, SIGNATURE } from './lenient-verifier.ts';
 

@@ -11,8 +11,7 @@ import {
 } from '../check-client-certificate.ts';
 import type { ClientCertificateConfig } from '../options.ts';
 import { verifySignature } from '../verify-signature.ts';
-import { requestHeader } from './request-header.ts';
-import { refuseUnauthorized, required, type Stage } from './stage.ts';
+import { refuseUnauthorized, requestHeader, required, type Stage } from './stage.ts';
 
 /**
  * Stage 2: requires the client's certificate, before the body is read. Specification: Mutual TLS. With

@@ -1,40 +1,52 @@
-/** What every stage is made of: the state of one delivery, and the two ways to end it. */
-import type { ServerResponse } from 'node:http';
+/** What the stages share: the state of a delivery, how to read a header, and how to answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { HookproofError, type ReceivedNotification } from '../../contract/index.ts';
 
-/** What the stages have found out about one delivery so far. It lives in `res.locals`. */
+/** What the stages know about a delivery so far. It is kept in `res.locals`. */
 export interface DeliveryState {
-  /** Since stage `readBody`: the bytes of the body, as they came. */
+  /** Set by `readBody`: the bytes of the body as received. */
   rawBody?: Buffer;
-  /** Since stage `verifySignature`: which of the secrets matched. Shows how far a rotation has come. */
+  /** Set by `requireSignature`: which of the secrets matched. Shows the progress of a rotation. */
   secretIndex?: number;
-  /** Since stage `checkApiKey`: which of the keys matched. */
+  /** Set by `requireApiKey`: which of the keys matched. */
   keyIndex?: number;
-  /** Since stage `parse`: any JSON value. */
+  /** Set by `parse`: any JSON value. */
   payload?: unknown;
-  /** Since stage `validate`. */
+  /** Set by `validate`. */
   notification?: ReceivedNotification;
-  /** Since stage `store`. */
+  /** Set by `store`. */
   stored?: 'stored' | 'duplicate';
   /** Why the delivery was not accepted, for the log. */
   reason?: string;
 }
 
-/** A stage is an Express middleware: it answers, or calls `next` to hand the delivery to the stage that follows. */
+/** A stage is an Express middleware: it answers, or calls `next` to pass the delivery to the next stage. */
 export type Stage = (req: Request, res: Response<unknown, DeliveryState>, next: NextFunction) => void | Promise<void>;
 
-/** Answers with JSON. `body` holds words of ours only: nothing that the request brought, and no secret. */
+/**
+ * A header as sent: undefined when absent, an array when repeated. `req.headers` hides the difference: it joins the lines of
+ * some headers with a comma and drops all but the first of others. `name` is in lower case.
+ */
+export function requestHeader(req: IncomingMessage, name: string): string | string[] | undefined {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < req.rawHeaders.length; index += 2) {
+    const line = req.rawHeaders[index] ?? '';
+    // The length is compared first, so that few names have to be converted to lower case.
+    if (line.length === name.length && line.toLowerCase() === name) values.push(req.rawHeaders[index + 1] ?? '');
+  }
+  return values.length > 1 ? values : values[0];
+}
+
+/** Answers with JSON. `body` contains nothing from the request, and no secret. */
 export function answer(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  // A text and not a Buffer: Node then sends head and body in one piece.
+  // A string and not a Buffer: Node then sends head and body together.
   const text = JSON.stringify(body);
   res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text), ...headers });
   res.end(text);
 }
 
-/**
- * Refuses a delivery. The answer holds `error`, a fixed word, and what `detail` adds; `reason` goes to the log only.
- */
+/** Rejects a delivery. The answer contains `error`, a fixed code, and `detail`; `reason` goes to the log only. */
 export function refuse(
   res: Response<unknown, DeliveryState>,
   status: number,
@@ -45,12 +57,12 @@ export function refuse(
   answer(res, status, { error, ...options.detail }, options.headers);
 }
 
-/** The one answer to wrong credentials. Whatever is wrong, a forger sees the same bytes. */
+/** The one answer to invalid credentials: an attacker gets the same bytes whatever is invalid. */
 export function refuseUnauthorized(res: Response<unknown, DeliveryState>, reason: string): void {
   refuse(res, 401, 'unauthorized', { reason });
 }
 
-/** The value of a state field that an earlier stage must have set: a pipeline wired in the wrong order fails closed. */
+/** The value of a field that an earlier stage must have set. Throws otherwise: a pipeline in the wrong order fails closed. */
 export function required<K extends keyof DeliveryState>(
   res: Response<unknown, DeliveryState>,
   field: K,
