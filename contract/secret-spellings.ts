@@ -59,7 +59,8 @@ function inJson(value: string): string[] {
   const htmlFew = escapeAll(plain, /[<>&]/g);
   // A JSON text inside a JSON string.
   const nested = JSON.stringify(plain).slice(1, -1);
-  return [plain, ascii, slashes, ascii.replaceAll('/', '\\/'), html, htmlFew, nested];
+  const slashesAlone = value.replaceAll('/', '\\/');
+  return [plain, ascii, slashes, ascii.replaceAll('/', '\\/'), slashesAlone, html, htmlFew, nested];
 }
 
 function inUrl(value: string): string[] {

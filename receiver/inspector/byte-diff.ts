@@ -3,7 +3,10 @@
 /** A run of bytes: in both, in the received body only, or in the signed body only. */
 export type DiffRun = readonly [side: 'both' | 'received' | 'signed', length: number];
 
-/** White space, words (with everything that is not ASCII, so that no character is cut), and single signs. One character a byte. */
+/**
+ * White space, words (with everything that is not ASCII, so that no character is cut), and single signs. One character
+ * a byte.
+ */
 const PIECES = /[ \t\r\n]+|[\w.\x80-\xff-]+|[\s\S]/g;
 /** How far ahead a place is looked for where both go on alike. In pieces. */
 const REACH = 24;
@@ -13,8 +16,8 @@ const AGREEMENT = 3;
 const MOST_DIFFERENCES = 4000;
 
 /**
- * The runs that lead from one body to the other. Near to the shortest, and linear in time: after each difference the nearest place is
- * taken where both agree again.
+ * The runs that lead from one body to the other. Near to the shortest, and linear in time: after each difference the
+ * nearest place is taken where both agree again.
  */
 export function diffBytes(received: Buffer, signed: Buffer): DiffRun[] {
   const a = received.toString('latin1').match(PIECES) ?? [];

@@ -1,13 +1,10 @@
 /** Everything that the page shows of one delivery. */
 import { type DiffRun, diffBytes } from './byte-diff.ts';
+import { explainKeyMismatch, findSignature, type ShownMistake, type SigningConfig } from './credential-findings.ts';
 import { type Explanation, explainOutcome, wordOf } from './explain-outcome.ts';
-import { maskedHeaders, maskedTarget, type ShownHeader } from './masked-headers.ts';
-import type { Slip } from './mismatch/slip.ts';
-import type { RecordedDelivery } from './recorded-delivery.ts';
-import { createRedactor } from './redact.ts';
-import { findSignature, type SigningConfig } from './shown-signature.ts';
+import { createMasker, type Masker, maskHeaders, maskTarget, type ShownHeader } from './masking.ts';
+import type { RecordedDelivery } from './recorder.ts';
 import type { DeliverySummary } from './summary.ts';
-import { whyKeyMismatch } from './why-key-mismatch.ts';
 
 /** How much of a body is shown, in bytes. All of it can be downloaded. */
 const SHOWN_BYTES = 64 * 1024;
@@ -15,9 +12,9 @@ const SHOWN_BYTES = 64 * 1024;
 interface ShownBody {
   readonly size: number;
   readonly base64: string;
-  /** Only the first part is here. */
+  /** Only the first part is included. */
   readonly cut: boolean;
-  /** A credential stood in it and was masked, so these are not quite the bytes that came. */
+  /** A credential in it was masked, so these are not exactly the bytes that were received. */
   readonly masked: boolean;
 }
 
@@ -25,10 +22,10 @@ export interface DeliveryView extends DeliverySummary {
   readonly request: { readonly method: string; readonly target: string; readonly httpVersion: string };
   readonly remoteAddress: string;
   readonly explanation: Explanation;
-  readonly slips: readonly Pick<Slip, 'name' | 'title' | 'fix'>[];
-  /** What was signed, where it is not the body that came. */
+  readonly mistakes: readonly ShownMistake[];
+  /** What was signed, where it is not the body that was received. */
   readonly diff?: { readonly signed: ShownBody; readonly runs: readonly DiffRun[] };
-  /** The signature does not match and no known slip explains it. */
+  /** The signature does not match, and no known mistake explains it. */
   readonly unexplained: boolean;
   readonly headers: readonly ShownHeader[];
   readonly body?: ShownBody;
@@ -43,6 +40,8 @@ export interface ViewConfig {
   readonly signing: SigningConfig | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string };
   readonly names: { readonly signature: string; readonly apiKey: string };
+  /** Masks the credentials, for the list, the download and the search. */
+  readonly masker: Masker;
 }
 
 export async function viewDelivery(
@@ -52,40 +51,35 @@ export async function viewDelivery(
 ): Promise<DeliveryView> {
   const { names } = config;
   const signature = await findSignature(delivery, config.signing);
-  const redactor = createRedactor([...credentialsOf(config), ...signature.right]);
+  const masker = createMasker(credentialsOf(config), signature.correct);
   const reason = wordOf(delivery.reason ?? '');
   const isMismatch = reason === 'signature-mismatch' || reason === 'signature-malformed';
-  const slips = isMismatch ? (signature.why?.slips ?? []) : keySlips(delivery, reason, config);
+  const mistakes = isMismatch ? signature.mistakes : keyMistakes(delivery, reason, config);
 
-  const body = delivery.rawBody && shown(delivery.rawBody, redactor.bytes(delivery.rawBody));
-  const signed = isMismatch ? signature.why?.signed : undefined;
+  const body = delivery.rawBody && shown(delivery.rawBody, masker.bytes(delivery.rawBody));
+  const signed = isMismatch ? signature.signed : undefined;
   const view = {
     ...summary,
-    request: { method: delivery.method, target: maskedTarget(delivery.target), httpVersion: delivery.httpVersion },
+    request: { method: delivery.method, target: maskTarget(delivery.target), httpVersion: delivery.httpVersion },
     remoteAddress: delivery.remoteAddress,
     explanation: explainOutcome(delivery, names),
-    slips,
-    unexplained: reason === 'signature-mismatch' && slips.length === 0,
-    headers: maskedHeaders(delivery.headers, names, signature.withheld),
+    mistakes,
+    unexplained: reason === 'signature-mismatch' && mistakes.length === 0,
+    headers: maskHeaders(delivery.headers, names, signature.withheld),
     rotation: rotationOf(delivery),
     ...(body === undefined ? { noBody: whyNoBody(delivery) } : {}),
   };
-  const safe = redactor.value(view);
+  const safe = masker.value(view);
   return {
     ...safe,
     ...(body === undefined ? {} : { body }),
     ...(signed === undefined || delivery.rawBody === undefined
       ? {}
-      : { diff: differenceOf(redactor.bytes(delivery.rawBody), signed, redactor.bytes(signed)) }),
+      : { diff: differenceOf(masker.bytes(delivery.rawBody), signed, masker.bytes(signed)) }),
   };
 }
 
-/** The body without credentials, for the download and for the search. */
-export function bodyWithoutCredentials(rawBody: Buffer, config: ViewConfig): Buffer {
-  return createRedactor(credentialsOf(config)).bytes(rawBody);
-}
-
-export function credentialsOf({ signing, apiKey }: ViewConfig): string[] {
+export function credentialsOf({ signing, apiKey }: Pick<ViewConfig, 'signing' | 'apiKey'>): string[] {
   return [...(signing?.secrets ?? []), ...apiKey.keys];
 }
 
@@ -105,9 +99,9 @@ function differenceOf(received: Buffer, raw: Buffer, signed: Buffer): NonNullabl
   };
 }
 
-function keySlips(delivery: RecordedDelivery, reason: string, { apiKey }: ViewConfig): DeliveryView['slips'] {
+function keyMistakes(delivery: RecordedDelivery, reason: string, { apiKey }: ViewConfig): ShownMistake[] {
   if (!reason.startsWith('api-key-')) return [];
-  const title = whyKeyMismatch({ ...delivery, ...apiKey });
+  const title = explainKeyMismatch({ ...delivery, ...apiKey });
   return title === null
     ? []
     : [{ name: 'api-key', title, fix: 'Send the key as it is, in its own header and nowhere else.' }];

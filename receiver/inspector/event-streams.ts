@@ -1,12 +1,15 @@
-/** Server-sent events for those who watch. The recorder is the queue of every stream, so a slow one costs no memory and holds nobody up. */
+/**
+ * Server-sent events for those who watch. The recorder is the queue of every stream, so a slow one costs no memory and
+ * holds nobody up.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Recorder } from './recorder.ts';
 import type { Summarise } from './summary.ts';
 
 export interface EventStreams {
   /**
-   * Sends what came after the delivery with the id `after` (everything that is kept without it, or when it is of a process before this
-   * one), and then all that follows. False when there are too many streams.
+   * Sends what came after the delivery with the id `after` (everything that is kept without it, or when it is of a
+   * process before this one), and then all that follows. False when there are too many streams.
    */
   open(res: ServerResponse, after: string | undefined): boolean;
   close(): void;

@@ -1,14 +1,17 @@
-/** What came of a delivery in words: for a refusal, what was expected to be different. Nothing here holds a credential. */
+/**
+ * The outcome of a delivery in words: for a rejection, what was expected and what was received. Never holds a
+ * credential.
+ */
 import { CONTENT_TYPE, headerValues, readNotification } from '../../contract/index.ts';
-import { jsonFault } from './mismatch/json-text.ts';
-import type { RecordedDelivery } from './recorded-delivery.ts';
+import { headerShape } from '../../contract/signing/index.ts';
+import type { RecordedDelivery } from './recorder.ts';
 
 export interface Explanation {
   /** One sentence. */
   readonly title: string;
-  /** What should have been there. */
+  /** What was expected. */
   readonly expected?: string;
-  /** What was there. */
+  /** What was received. */
   readonly received?: string;
   readonly fix?: string;
   /** What is wrong, one by one. */
@@ -23,9 +26,8 @@ export interface HeaderNames {
 
 type Explain = (delivery: RecordedDelivery, names: HeaderNames) => Explanation;
 
-const counted = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 const SIGNATURE_SHAPE = 'the HMAC-SHA256 of the raw body in standard base64: 44 characters that end in "="';
-/** Beyond this many bytes a broken body is not searched for the place. */
+/** Larger bodies are not searched for the position of a JSON error. In bytes. */
 const SEARCH_UP_TO = 256 * 1024;
 
 const BY_REASON: Readonly<Record<string, Explain>> = {
@@ -37,14 +39,14 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     fix: 'Turn signing on for this endpoint at the sender, and compare the name of the header on both sides.',
   }),
   'signature-malformed': ({ headers }, { signature }) => ({
-    title: 'The signature header cannot hold a signature as it stands.',
+    title: 'The value of the signature header is not a signature.',
     expected: `One header ${signature} with ${SIGNATURE_SHAPE}.`,
     received: signatureShape(headerValues(headers, signature)),
   }),
   'signature-mismatch': (_delivery, { signature }) => ({
-    title: 'The signature does not belong to these bytes and this secret.',
+    title: 'The signature does not match these bytes and this secret.',
     expected: `In ${signature}, ${SIGNATURE_SHAPE}, with the secret of this receiver as the key.`,
-    received: 'A signature of the right shape, made from other bytes, with another secret, or in another way.',
+    received: 'A signature of the correct form, made over other bytes, with another secret, or in another way.',
   }),
   'api-key-missing': ({ headers }, { apiKey }) => ({
     title: 'The delivery carries no API key.',
@@ -53,48 +55,48 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     fix: 'Turn the API key on for this endpoint at the sender, and compare the name of the header on both sides.',
   }),
   'api-key-malformed': ({ headers }, { apiKey }) => ({
-    title: 'The API key came more than once.',
+    title: 'The API key was sent more than once.',
     expected: `One header ${apiKey}.`,
-    received: `The header ${apiKey} came ${counted(headerValues(headers, apiKey).length)}.`,
+    received: `The header ${apiKey} ${headerValues(headers, apiKey).length} times.`,
     fix: 'Is it set by the sender and by a proxy as well?',
   }),
   'api-key-mismatch': (_delivery, { apiKey }) => ({
-    title: 'The API key is not the one that this receiver has.',
+    title: 'The API key is not the one configured here.',
     expected: `In ${apiKey}, the configured key, exactly: nothing before or after it, in the same letter case.`,
     received: 'Another value. It is not shown.',
-    fix: 'Compare the two settings where they are kept. Was the key replaced on one side only?',
+    fix: 'Compare the settings on both sides. Was the key replaced on one side only?',
   }),
   'client-certificate-missing': () => ({
     title: 'The sender presented no client certificate.',
-    expected: 'A certificate from an authority that this receiver trusts.',
-    fix: 'Give the sender its client certificate and key, and see that no proxy in between ends TLS.',
+    expected: 'A certificate from a CA that this receiver trusts.',
+    fix: 'Configure the client certificate and key at the sender, and check that no proxy in between terminates TLS.',
   }),
   'client-certificate-untrusted': () => ({
     title: 'The client certificate is not one that this receiver trusts.',
-    expected: 'A certificate that is in date, for client authentication, from an authority in --client-ca.',
+    expected: 'A certificate that is within its validity period, for client authentication, from a CA in --client-ca.',
   }),
   'client-certificate-not-allowed': () => ({
-    title: 'The client certificate is right, but its name is not on the list.',
-    expected: 'One of the names that are allowed with --allow-client.',
+    title: 'The client certificate is valid, but its name is not allowed.',
+    expected: 'One of the names given with --allow-client.',
   }),
   'client-certificate-not-from-proxy': () => ({
     title: 'The delivery did not come through the proxy that verifies client certificates.',
-    expected: 'A connection from an address that is named with --proxy.',
+    expected: 'A connection from an address given with --proxy.',
   }),
   'not-found': ({ target }) => ({
     title: 'The path is not the registered one.',
-    expected: 'The path that this receiver was given with --path, exactly.',
+    expected: 'Exactly the path given with --path.',
     received: target.split('?')[0] ?? '',
   }),
   'method-not-allowed': ({ method }) => ({
-    title: 'Deliveries are POST requests.',
+    title: 'The method is not POST.',
     expected: 'POST',
     received: method,
   }),
   'body-too-large': ({ headers }) => ({
-    title: 'The body is larger than this receiver takes.',
+    title: 'The body is larger than this receiver accepts.',
     expected: 'A body within the limit (--body-limit).',
-    received: `Content-Length ${headerValues(headers, 'content-length')[0] ?? 'was not given'}.`,
+    received: `Content-Length: ${headerValues(headers, 'content-length')[0] ?? 'none'}.`,
   }),
   'content-type-not-json': ({ headers }) => ({
     title: 'The content type is not JSON.',
@@ -103,7 +105,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
   }),
   'content-encoding-not-supported': ({ headers }) => ({
     title: 'The body is compressed.',
-    expected: 'No Content-Encoding: the signature is over the bytes as they are.',
+    expected: 'No Content-Encoding: the signature covers the bytes as they are.',
     received: `Content-Encoding: ${headerValues(headers, 'content-encoding')[0] ?? ''}`,
   }),
   'body-not-utf8': ({ rawBody }) => {
@@ -114,7 +116,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
       received:
         at === undefined
           ? 'Other bytes.'
-          : `Byte 0x${rawBody?.[at]?.toString(16).padStart(2, '0')} at ${at} (0x${at.toString(16)}) cannot stand there.`,
+          : `Byte 0x${rawBody?.[at]?.toString(16).padStart(2, '0')} at ${at} (0x${at.toString(16)}) is not valid there.`,
     };
   },
   'body-not-json': ({ rawBody }) => ({
@@ -122,33 +124,33 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     ...(rawBody === undefined ? {} : brokenJson(rawBody)),
   }),
   'not-a-notification': ({ rawBody }) => ({
-    title: 'The body is JSON, but no notification.',
-    expected: 'The envelope (id, type, at, data), and in data what identifies the thing and its state.',
+    title: 'The body is JSON, but not a notification.',
+    expected: 'The envelope (id, type, at, data), and in data the fields that identify the object and its state.',
     points: issuesOf(rawBody),
   }),
   busy: () => ({
-    title: 'This receiver had too much to handle, and asked the sender to come again.',
-    fix: 'Handlers are slower than deliveries come in.',
+    title: 'This receiver was overloaded, and asked the sender to deliver again later.',
+    fix: 'The handlers are slower than deliveries arrive.',
   }),
   'inbox failed': ({ reason }) => ({
     title: 'The notification could not be stored, so it was not accepted.',
     received: reason ?? '',
-    fix: 'The delivery itself is right. Mend the store; the sender will deliver again.',
+    fix: 'The delivery itself is valid. Fix the store; the sender will deliver again.',
   }),
   'internal-error': () => ({
-    title: 'This receiver failed. The delivery may be right.',
-    fix: 'Its log has the error, beside "internal-error".',
+    title: 'This receiver failed. The delivery may be valid.',
+    fix: 'See the error with "internal-error" in its log.',
   }),
   'connection closed': () => ({
-    title: 'The sender closed the connection before it had its answer.',
-    fix: 'Does it wait too briefly, or did a proxy in between cut the connection?',
+    title: 'The sender closed the connection before it received the answer.',
+    fix: 'Is its timeout too short, or did a proxy in between close the connection?',
   }),
 };
 
 export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): Explanation {
   if (delivery.outcome === 'accepted') {
     return delivery.duplicate
-      ? { title: 'Accepted as a duplicate: a notification with this id was here before, and is not handled again.' }
+      ? { title: 'Accepted as a duplicate: a notification with this id was received before, and is not handled again.' }
       : { title: 'Accepted: every check passed, and the notification was stored.' };
   }
   const reason = wordOf(delivery.reason ?? '');
@@ -157,7 +159,7 @@ export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): 
   return { title: `Not accepted: ${delivery.reason ?? 'no reason was given'}.` };
 }
 
-/** The fixed word of a reason, without what stands in brackets or behind a colon. */
+/** The fixed part of a reason, without what follows in brackets or after a colon. */
 export function wordOf(reason: string): string {
   return reason.replace(/(?: \(.*\)|: .*)$/s, '');
 }
@@ -171,21 +173,17 @@ function withDetail(explanation: Explanation, reason: string): Explanation {
 
 function similarHeader(headers: RecordedDelivery['headers']): string {
   const similar = headers.find(([name]) => /sign|hmac/i.test(name));
-  return similar === undefined ? 'No such header.' : `No such header. There is one called ${similar[0].slice(0, 100)}.`;
+  return similar === undefined
+    ? 'No such header.'
+    : `No such header, but there is one named ${similar[0].slice(0, 100)}.`;
 }
 
 function signatureShape(values: readonly string[]): string {
-  if (values.length > 1) return `The header came ${counted(values.length)}.`;
+  if (values.length > 1) return `The header ${values.length} times.`;
   const value = values[0] ?? '';
-  if (value === '') return 'Nothing: the header is empty.';
+  if (value === '') return 'An empty header.';
   const length = value.length === 1 ? '1 character' : `${value.length} characters`;
-  if (/^(?:[0-9a-f]{2}){16,}$/i.test(value)) return `${length} that look like hexadecimal.`;
-  if (value.includes(',')) return `${length} with a comma: a label, or several values in one header.`;
-  if (/^[\w-]+=[A-Za-z0-9+/_-]{20,}/.test(value)) return `${length} with a label in front.`;
-  if (/^[A-Za-z0-9_-]+=?$/.test(value) && /[_-]/.test(value)) return `${length} that look like URL-safe base64.`;
-  if (/^[A-Za-z0-9+/]{43}$/.test(value)) return `${length}: base64 without its padding.`;
-  if (/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return `${length} of base64; 32 bytes of digest make 44.`;
-  return `${length}, some of which cannot stand in base64.`;
+  return [`${length}.`, ...headerShape(value).findings.map(({ title }) => title)].join(' ');
 }
 
 function brokenJson(body: Buffer): Partial<Explanation> {
@@ -201,7 +199,7 @@ function brokenJson(body: Buffer): Partial<Explanation> {
   return { expected: `${wanted.charAt(0).toUpperCase()}${wanted.slice(1)}.`, received };
 }
 
-/** Where a genuine U+FFFD stands in the text, the decoder has replaced nothing. */
+/** The position of the first byte that is not UTF-8. A genuine U+FFFD in the text replaces nothing. */
 function firstInvalidByte(body: Buffer): number | undefined {
   const text = body.toString('utf8');
   for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', at + 1)) {
@@ -218,5 +216,55 @@ function issuesOf(body: Buffer | undefined): string[] {
     return reading.ok ? [] : reading.issues.slice(0, 20);
   } catch {
     return [];
+  }
+}
+
+const STRING = String.raw`"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"`;
+const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+const TOKEN = new RegExp(`${STRING}|${NUMBER}|true|false|null|[{}[\\],:]`, 'y');
+const SPACE = /[ \t\r\n]*/y;
+
+type Expected =
+  | 'a value'
+  | 'a value or ]'
+  | 'a key in quotes'
+  | 'a key in quotes or }'
+  | ':'
+  | ', or the end'
+  | 'nothing more';
+
+/** Where a text stops being JSON, and what was expected there. `at` counts UTF-16 units. Undefined for JSON. */
+export function jsonFault(text: string): { readonly at: number; readonly expected: string } | undefined {
+  const stack: ('[' | '{')[] = [];
+  let expected: Expected = 'a value';
+  let at = 0;
+  const afterValue = (): Expected => (stack.length === 0 ? 'nothing more' : ', or the end');
+
+  function step(token: string): Expected | undefined {
+    const opener = stack.at(-1);
+    if (expected === ':') return token === ':' ? 'a value' : undefined;
+    if (expected === ', or the end' && token === ',') return opener === '{' ? 'a key in quotes' : 'a value';
+    const mayClose = expected === ', or the end' || expected.includes(' or ');
+    if (mayClose && token === (opener === '{' ? '}' : ']')) {
+      stack.pop();
+      return afterValue();
+    }
+    if (expected.startsWith('a key')) return token.startsWith('"') ? ':' : undefined;
+    if (!expected.startsWith('a value') || /^[}\],:]?$/.test(token)) return undefined;
+    if (token !== '[' && token !== '{') return afterValue();
+    stack.push(token);
+    return token === '[' ? 'a value or ]' : 'a key in quotes or }';
+  }
+
+  for (;;) {
+    SPACE.lastIndex = at;
+    at += SPACE.exec(text)?.[0].length ?? 0;
+    if (at >= text.length) return expected === 'nothing more' ? undefined : { at, expected };
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(text)?.[0] ?? '';
+    const next = step(token);
+    if (next === undefined) return { at, expected };
+    expected = next;
+    at += token.length;
   }
 }

@@ -1,4 +1,7 @@
-/** Who may ask: this page, in a browser of somebody who was given its address. Everybody else is another page, or a guess. */
+/**
+ * Who may ask: this page, in a browser of somebody who was given its address. Everybody else is another page, or a
+ * guess.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';

@@ -1,22 +1,52 @@
-/** The parts of the inspector put together, and listening. */
+/** Builds the inspector from its parts, and listens. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, HookproofError } from '../../contract/index.ts';
+import type { DeliveryObserver } from '../delivery-report.ts';
+import type { ReceiverOptions } from '../options.ts';
 import { credentialsOf, type ViewConfig } from './delivery-view.ts';
 import { createEventStreams } from './event-streams.ts';
 import { createGuard } from './guard.ts';
-import type { InspectorOptions, RunningInspector } from './inspector-options.ts';
-import { readPageFiles } from './page-files.ts';
+import { createMasker } from './masking.ts';
 import { createRecorder } from './recorder.ts';
-import { createRedactor } from './redact.ts';
-import { createRoutes } from './routes.ts';
+import { createRoutes, readPageFiles } from './routes.ts';
 import { createSummariser } from './summary.ts';
+
+export interface InspectorOptions {
+  /**
+   * The address to listen on. 127.0.0.1 by default. On any address that is not loopback, the page needs the token in
+   * its URL.
+   */
+  readonly host?: string;
+  /** 0, the default, takes a free port. */
+  readonly port?: number;
+  /** The same as for the receiver: to explain signatures, and to mask the secrets by value. Kept in memory only. */
+  readonly signing?: ReceiverOptions['signing'];
+  /** The same as for the receiver. */
+  readonly apiKey?: ReceiverOptions['apiKey'];
+  /** How many deliveries are kept: 500 by default. The oldest go first. */
+  readonly maxDeliveries?: number;
+  /** How much memory they may take, in bytes: 32 MiB by default. The oldest go first. */
+  readonly maxBytes?: number;
+  /** Where to send deliveries, for a page that has none to show yet. */
+  readonly receiverUrl?: () => string | undefined;
+}
+
+export interface RunningInspector {
+  /** The address of the page, with the token where one is required. */
+  readonly url: string;
+  readonly port: number;
+  /** Records the outcome of a delivery. Fast, and never throws. */
+  readonly observe: DeliveryObserver;
+  /** Ends every stream and stops listening. */
+  close(): Promise<void>;
+}
 
 export async function openInspector(options: InspectorOptions): Promise<RunningInspector> {
   const { host = '127.0.0.1', port = 0, signing, apiKey, receiverUrl = () => undefined } = options;
   const config = viewConfig(signing, apiKey);
   const recorder = createRecorder(options);
-  const summarise = createSummariser(recorder, createRedactor(credentialsOf(config)));
+  const summarise = createSummariser(recorder, config.masker);
   const streams = createEventStreams(recorder, summarise, {
     hello: () => ({
       receiver: receiverUrl(),
@@ -55,11 +85,11 @@ function viewConfig(signing: InspectorOptions['signing'], apiKey: InspectorOptio
     apiKey: apiKey?.header ?? DEFAULT_API_KEY_HEADER,
   };
   const keys = apiKey?.keys ?? [];
-  return {
-    names,
+  const credentials = {
     apiKey: { keys, header: names.apiKey },
     signing: signing && { secrets: signing.secrets, apiKeys: keys, header: names.signature },
   };
+  return { names, ...credentials, masker: createMasker(credentialsOf(credentials)) };
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

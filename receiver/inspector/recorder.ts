@@ -1,14 +1,17 @@
 /** The last deliveries, in memory: bounded in number and in bytes, the oldest go first. */
 import { randomBytes } from 'node:crypto';
-import type { DeliveryObserver } from '../delivery-report.ts';
-import { type RecordedDelivery, recordDelivery } from './recorded-delivery.ts';
+import type { HeaderLine } from '../../contract/index.ts';
+import type { DeliveryObserver, DeliveryReport } from '../delivery-report.ts';
 
 export interface Recorder {
   readonly observe: DeliveryObserver;
   /** Tells this process from one before it. Ids of deliveries begin with it. */
   readonly instance: string;
   readonly maxDeliveries: number;
-  /** The number of the oldest that is kept, and of the newest. With none: 1 and 0, so that the next is always `newest() + 1`. */
+  /**
+   * The number of the oldest that is kept, and of the newest. With none: 1 and 0, so that the next is always `newest()
+   * + 1`.
+   */
   oldest(): number;
   newest(): number;
   get(number: number): RecordedDelivery | undefined;
@@ -59,4 +62,84 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
       listeners.push(listener);
     },
   };
+}
+
+/** What is kept of a delivery: a copy, so that the request and its connection can go. */
+
+export interface RecordedDelivery
+  extends Pick<
+    DeliveryReport,
+    'outcome' | 'status' | 'reason' | 'duplicate' | 'secretIndex' | 'keyIndex' | 'receivedAt' | 'durationMs'
+  > {
+  /** Counts from 1 in a process. */
+  readonly number: number;
+  readonly method: string;
+  /** Path and query, as they came. */
+  readonly target: string;
+  readonly httpVersion: string;
+  readonly remoteAddress: string;
+  /** In their order and letter case. */
+  readonly headers: readonly HeaderLine[];
+  /** Undefined when it was not read to its end, and when it is too large to be kept. */
+  readonly rawBody: Buffer | undefined;
+  /** Of the body that was read, in bytes. */
+  readonly bodyLength: number | undefined;
+  /** Of a notification that passed every check. */
+  readonly kind: string | undefined;
+  readonly notificationId: string | undefined;
+  readonly transactionId: string | undefined;
+  /** About what it takes in memory, in bytes. */
+  readonly weight: number;
+}
+
+/** What the object itself takes, besides headers and body. */
+const OBJECT_WEIGHT = 1000;
+
+export function recordDelivery(report: DeliveryReport, number: number, maxBodyLength: number): RecordedDelivery {
+  const { request, rawBody, notification, outcome, status, reason, duplicate } = report;
+  const { secretIndex, keyIndex, receivedAt, durationMs } = report;
+  const headers = headerLines(request.rawHeaders);
+  const target = originalTarget(request);
+  const kept = rawBody !== undefined && rawBody.length <= maxBodyLength ? rawBody : undefined;
+  const text = headers.reduce((sum, [name, value]) => sum + name.length + value.length, target.length);
+  return {
+    number,
+    outcome,
+    status,
+    reason,
+    duplicate,
+    secretIndex,
+    keyIndex,
+    receivedAt,
+    durationMs,
+    method: request.method ?? '',
+    target,
+    httpVersion: request.httpVersion,
+    remoteAddress: request.socket.remoteAddress ?? '',
+    headers,
+    rawBody: kept,
+    bodyLength: rawBody?.length,
+    kind: notification?.kind,
+    notificationId: notification?.id,
+    transactionId: textIn(notification?.data, 'transactionId'),
+    weight: OBJECT_WEIGHT + text + (kept?.length ?? 0),
+  };
+}
+
+/** Express takes the mount point away from `url`. */
+function originalTarget(request: DeliveryReport['request'] & { originalUrl?: string }): string {
+  return request.originalUrl ?? request.url ?? '';
+}
+
+function headerLines(raw: readonly string[]): HeaderLine[] {
+  const lines: HeaderLine[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) lines.push([raw[index] ?? '', raw[index + 1] ?? '']);
+  return lines;
+}
+
+/** A field of an object, when it is a text. */
+export function textIn(value: unknown, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  const field = (value as Record<string, unknown>)[name];
+  return typeof field === 'string' ? field : undefined;
 }

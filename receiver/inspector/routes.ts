@@ -1,12 +1,13 @@
-/** What the inspector answers. Everything is read-only, and nothing may be kept by a browser or read by another page. */
+/** The HTTP routes of the inspector: read-only, never cached, and not readable by other pages. */
+
+import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyWithoutCredentials, type DeliveryView, type ViewConfig, viewDelivery } from './delivery-view.ts';
+import { setImmediate } from 'node:timers/promises';
+import { HookproofError } from '../../contract/index.ts';
+import { type DeliveryView, type ViewConfig, viewDelivery } from './delivery-view.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Guard } from './guard.ts';
-import type { PageFile } from './page-files.ts';
-import type { RecordedDelivery } from './recorded-delivery.ts';
-import type { Recorder } from './recorder.ts';
-import { searchBodies } from './search-bodies.ts';
+import type { RecordedDelivery, Recorder } from './recorder.ts';
 import type { Summarise } from './summary.ts';
 
 const HEADERS = {
@@ -21,12 +22,12 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** A view holds the bodies once more, so only the last few are kept. */
+/** A view holds copies of the bodies, so only the last few are kept. */
 const KEPT_VIEWS = 20;
 /** Characters of a search. */
 const MAX_QUERY = 200;
 
-export interface RouteParts {
+interface RouteParts {
   readonly guard: Guard;
   readonly files: ReadonlyMap<string, PageFile>;
   readonly recorder: Recorder;
@@ -40,7 +41,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 export function createRoutes({ guard, files, recorder, summarise, streams, config }: RouteParts): Handler {
   const views = new Map<RecordedDelivery, Promise<DeliveryView>>();
 
-  /** Worked out once: it may take a while to say why a signature does not match. */
+  /** Made once: explaining a signature may take a while. */
   const viewOf = (delivery: RecordedDelivery): Promise<DeliveryView> => {
     const view = views.get(delivery) ?? viewDelivery(delivery, summarise(delivery), config);
     views.set(delivery, view);
@@ -83,7 +84,7 @@ export function createRoutes({ guard, files, recorder, summarise, streams, confi
       plain(res, 404, 'There is no body, or it is not kept.');
       return;
     }
-    const body = bodyWithoutCredentials(rawBody, config);
+    const body = config.masker.bytes(rawBody);
     const name = `delivery-${id}${body === rawBody ? '' : '-masked'}.bin`;
     res.setHeader('Content-Disposition', `attachment; filename="${name}"`);
     end(res, 200, 'application/octet-stream', body);
@@ -109,4 +110,65 @@ function plain(res: ServerResponse, status: number, text: string): void {
 
 function json(res: ServerResponse, value: unknown): void {
   end(res, 200, 'application/json', Buffer.from(JSON.stringify(value)));
+}
+
+interface PageFile {
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** Where they are, seen from the sources, from the compiled library, and from the bundled program. */
+const PLACES = ['./page/', '../../../receiver/inspector/page/', './page/'];
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** The files of the page by name, read once at the start. Throws `HookproofError` (`INSPECTOR_PAGE`). */
+export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  for (const place of PLACES) {
+    const folder = new URL(place, import.meta.url);
+    const names: string[] = await readdir(folder).catch(() => []);
+    if (!names.includes('index.html')) continue;
+    const files = names.map(async (name): Promise<[string, PageFile]> => {
+      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+      return [name, { type, content: await readFile(new URL(name, folder)) }];
+    });
+    return new Map(await Promise.all(files));
+  }
+  throw new HookproofError('INSPECTOR_PAGE', 'The files of the inspector page are missing.', {
+    hint: 'They are in receiver/inspector/page/ of the package: copy that folder too.',
+    kind: 'internal',
+  });
+}
+
+/** So much is searched before deliveries get their turn, in bytes. */
+const TURN = 256 * 1024;
+
+/**
+ * The ids of deliveries after number `after` whose body contains `query`, ignoring the letter case. Credentials are
+ * masked first, so that they cannot be found by trying. Ends early once `isOver`.
+ */
+async function searchBodies(
+  recorder: Recorder,
+  { masker }: ViewConfig,
+  { query, after, isOver }: { query: string; after: number; isOver: () => boolean },
+): Promise<string[]> {
+  const wanted = query.toLowerCase();
+  const found: string[] = [];
+  let searched = 0;
+  for (const delivery of [...recorder.all()]) {
+    if (delivery.number <= after || delivery.rawBody === undefined) continue;
+    const text = masker.bytes(delivery.rawBody).toString('utf8');
+    if (text.toLowerCase().includes(wanted)) found.push(recorder.idOf(delivery));
+    searched += text.length;
+    if (searched < TURN) continue;
+    searched = 0;
+    await setImmediate();
+    if (isOver()) return found;
+  }
+  return found;
 }

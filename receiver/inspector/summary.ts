@@ -1,8 +1,7 @@
-/** A delivery in one line of the list. */
+/** A delivery as one line of the list. */
 
-import { type RecordedDelivery, textIn } from './recorded-delivery.ts';
-import type { Recorder } from './recorder.ts';
-import type { Redactor } from './redact.ts';
+import type { Masker } from './masking.ts';
+import { type RecordedDelivery, type Recorder, textIn } from './recorder.ts';
 
 export interface DeliverySummary {
   readonly id: string;
@@ -15,34 +14,34 @@ export interface DeliverySummary {
   readonly kind?: string | undefined;
   readonly notificationId?: string | undefined;
   readonly transactionId?: string | undefined;
-  /** The ids are what the body says; the delivery was not verified, or its content not understood. */
+  /** The ids are claims of the body: the delivery was not verified, or its content was not understood. */
   readonly claimed: boolean;
   /** Of the body, in bytes. */
   readonly size?: number | undefined;
   readonly durationMs: number;
 }
 
-/** Bodies up to this length are looked into for the ids of a refused delivery. In bytes. */
+/** The ids of a rejected delivery are read from bodies up to this length. In bytes. */
 const CLAIMS_UP_TO = 8 * 1024;
 const MAX_TEXT = 200;
 
 export type Summarise = (delivery: RecordedDelivery) => DeliverySummary;
 
-/** Each summary is made once, when somebody first looks. */
-export function createSummariser(recorder: Recorder, redactor: Redactor): Summarise {
+/** Each summary is made once, when it is first asked for. */
+export function createSummariser(recorder: Recorder, masker: Masker): Summarise {
   const made = new WeakMap<RecordedDelivery, DeliverySummary>();
   return (delivery) => {
     const before = made.get(delivery);
     if (before !== undefined) return before;
-    const summary = summarise(delivery, recorder.idOf(delivery), redactor);
+    const summary = summarise(delivery, recorder.idOf(delivery), masker);
     made.set(delivery, summary);
     return summary;
   };
 }
 
-function summarise(delivery: RecordedDelivery, id: string, redactor: Redactor): DeliverySummary {
+function summarise(delivery: RecordedDelivery, id: string, masker: Masker): DeliverySummary {
   const { number, outcome, status, reason, kind, duplicate, bodyLength, receivedAt, durationMs } = delivery;
-  const short = (text: string | undefined) => (text === undefined ? undefined : redactor.text(text).slice(0, MAX_TEXT));
+  const short = (text: string | undefined) => (text === undefined ? undefined : masker.text(text).slice(0, MAX_TEXT));
   const verified = delivery.notificationId !== undefined;
   const ids = verified ? delivery : claimedIds(delivery.rawBody);
   return {

@@ -64,13 +64,13 @@ function facts(view, permalink) {
 }
 
 function whySection(view) {
-  const { explanation, slips, diff, unexplained, rotation, body } = view;
+  const { explanation, mistakes, diff, unexplained, rotation, body } = view;
   const { expected, received, fix, points = [] } = explanation;
   const said = [
-    ...slips.map(({ title, fix: mend }) =>
-      element('div', { class: 'slip' }, element('strong', {}, title), element('p', {}, mend)),
+    ...mistakes.map(({ title, fix: howToFix }) =>
+      element('div', { class: 'mistake' }, element('strong', {}, title), element('p', {}, howToFix)),
     ),
-    unexplained ? noSlip(view) : undefined,
+    unexplained ? noMistake(view) : undefined,
     expected === undefined && received === undefined
       ? undefined
       : element('dl', { class: 'facts' }, ...[fact('Expected', expected), fact('Received', received)].filter(Boolean)),
@@ -97,11 +97,11 @@ function whySection(view) {
   );
 }
 
-function noSlip(view) {
+function noMistake(view) {
   return element(
     'div',
-    { class: 'slip' },
-    element('strong', {}, 'None of the usual slips gives this signature.'),
+    { class: 'mistake' },
+    element('strong', {}, 'No known signing mistake gives this signature.'),
     element(
       'p',
       {},

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { createEventStreams } from '../../../receiver/inspector/event-streams.ts';
+import { createMasker } from '../../../receiver/inspector/masking.ts';
 import { createRecorder } from '../../../receiver/inspector/recorder.ts';
-import { createRedactor } from '../../../receiver/inspector/redact.ts';
 import { createSummariser } from '../../../receiver/inspector/summary.ts';
 import { deliveriesIn, eventsIn, reportOf } from './inspected.ts';
 
@@ -45,7 +45,7 @@ describe('the recorder', () => {
 
   it('summarises with the ids that a refused body claims, cut and without credentials', () => {
     const recorder = createRecorder();
-    const summarise = createSummariser(recorder, createRedactor(['my-secret']));
+    const summarise = createSummariser(recorder, createMasker(['my-secret']));
     const body = { id: 'x'.repeat(500), data: { transactionId: 'a my-secret b' } };
     recorder.observe(reportOf({ rawBody: Buffer.from(JSON.stringify(body)) }));
     recorder.observe(reportOf({ rawBody: Buffer.from('{"id":7,"data":null}'), reason: 'inbox failed: my-secret' }));
@@ -65,7 +65,7 @@ describe('the streams', () => {
 
   function opened(options: Parameters<typeof createEventStreams>[2] = {}, maxDeliveries = 500) {
     const recorder = createRecorder({ maxDeliveries });
-    const summarise = createSummariser(recorder, createRedactor([]));
+    const summarise = createSummariser(recorder, createMasker([]));
     const streams = createEventStreams(recorder, summarise, { paceMs: 5, ...options });
     const open = (after?: string, { reads = true } = {}) => {
       const sink = new PassThrough({ highWaterMark: 2000 });

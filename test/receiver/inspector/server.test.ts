@@ -275,7 +275,7 @@ describe('what must never be seen', () => {
     expect(JSON.parse(text)).toMatchObject({
       request: { target: '/hooks?token=[***]' },
       headers: expect.arrayContaining([
-        { name: 'X-Service-Signature', value: null, note: 'right, so it is not shown' },
+        { name: 'X-Service-Signature', value: null, note: 'correct, so it is not shown' },
         { name: 'X-API-Key', value: null, note: 'the API key is never shown' },
       ]),
     });

@@ -1,0 +1,202 @@
+/**
+ * Why the credentials of a delivery do not match, and whether the received signature may be shown. A correct one never
+ * is.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
+import { signatureSpellings } from '../../contract/secret-spellings.ts';
+import {
+  findMistakes,
+  foundTexts,
+  headerShape,
+  type MistakeText,
+  type SigningInput,
+  sentence,
+  signatureOf,
+} from '../../contract/signing/index.ts';
+import type { RecordedDelivery } from './recorder.ts';
+
+/** What the page shows of a mistake. */
+export type ShownMistake = Pick<MistakeText, 'name' | 'title' | 'fix'>;
+
+export interface SigningConfig {
+  readonly secrets: readonly string[];
+  readonly apiKeys: readonly string[];
+  readonly header: string;
+}
+
+export interface SignatureFinding {
+  /** The mistakes that explain the signature; none when it is correct, and when no known mistake explains it. */
+  readonly mistakes: readonly ShownMistake[];
+  /** What was signed, when it is not the body that was received. */
+  readonly signed: Buffer | undefined;
+  /** Why the value is not shown; undefined when it may be. */
+  readonly withheld: string | undefined;
+  /**
+   * Every spelling of a signature that is correct for these bytes or for those that were signed. To be masked
+   * everywhere.
+   */
+  readonly correct: readonly string[];
+}
+
+export async function findSignature(
+  delivery: RecordedDelivery,
+  signing: SigningConfig | undefined,
+): Promise<SignatureFinding> {
+  const { rawBody, headers, target } = delivery;
+  const nothing = { mistakes: [], signed: undefined, correct: [] };
+  if (signing === undefined) return { ...nothing, withheld: 'not checked here, so it may be correct' };
+  if (rawBody === undefined) return { ...nothing, withheld: 'not checked, so it may be correct' };
+
+  const received = headerValues(headers, signing.header);
+  const host = headerValues(headers, 'host')[0];
+  const urls = host === undefined ? [] : ['https', 'http'].map((scheme) => `${scheme}://${host}${target}`);
+  const signatures = signing.secrets.map((secret) => signatureOf(rawBody, secret));
+  const correct = signatures.flatMap(signatureSpellings);
+  const mismatch = await explainMismatch({ ...signing, rawBody, received, urls });
+  if (mismatch?.underTheSecret === true) {
+    const { mistakes, signed } = mismatch;
+    const ofSigned = signing.secrets.map((secret) => signatureOf(signed ?? rawBody, secret));
+    const values = received.filter((value) => value !== '');
+    return {
+      mistakes,
+      signed,
+      withheld: 'correct for what was signed, so it is not shown',
+      correct: [...correct, ...ofSigned.flatMap(signatureSpellings), ...values],
+    };
+  }
+  if (signatures.some((signature) => received.includes(signature))) {
+    return { ...nothing, correct, withheld: 'correct, so it is not shown' };
+  }
+  const isNear = received.some((value) => signatures.some((signature) => holdsPart(value, signature)));
+  const withheld = isNear ? 'part of a correct one, so it is not shown' : undefined;
+  return { mistakes: mismatch?.mistakes ?? [], signed: mismatch?.signed, correct, withheld };
+}
+
+export interface MismatchInput {
+  readonly rawBody: Buffer;
+  /** Every value of the signature header. */
+  readonly received: readonly string[];
+  readonly secrets: readonly string[];
+  readonly apiKeys?: readonly string[];
+  /** The URLs to which the delivery may have been sent. */
+  readonly urls?: readonly string[];
+}
+
+interface Mismatch {
+  /** At least one: of the body, the key, the algorithm, the encoding, the header. */
+  readonly mistakes: readonly ShownMistake[];
+  readonly signed: Buffer | undefined;
+  /** The key was the secret itself: the value is a correct signature, of this body or of `signed`. */
+  readonly underTheSecret: boolean;
+}
+
+/** Bodies up to this length are also tried with two mistakes at once. In bytes. */
+const PAIRS_UP_TO = 64 * 1024;
+/** So much is hashed before deliveries get their turn, in bytes. */
+const TURN = 256 * 1024;
+
+/**
+ * Finds the signing mistakes that lead to the received signature; null when none are known, and for a correct
+ * signature. Specification: HMAC signature (Common faults).
+ *
+ * The result holds neither a secret nor a signature.
+ */
+export async function explainMismatch(input: MismatchInput): Promise<Mismatch | null> {
+  const [first, ...others] = inputsOf(input);
+  if (first === undefined) return null;
+  const search = { inputs: [first, ...others] as const, pairsUpTo: PAIRS_UP_TO, allUpTo: Number.POSITIVE_INFINITY };
+  const steps = findMistakes(headerShape(input.received.join(', ')), search);
+  let hashed = 0;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) {
+      if (step.value === undefined) return null;
+      const { mistakes, signed } = step.value;
+      const texts = foundTexts(step.value);
+      if (texts.length === 0) return null;
+      return {
+        mistakes: texts.map(({ name, title, fix }) => ({ name, title: sentence(title), fix: sentence(fix) })),
+        signed: mistakes.body === undefined ? undefined : Buffer.from(signed),
+        underTheSecret: mistakes.key === undefined && mistakes.algorithm === undefined,
+      };
+    }
+    hashed += step.value.hashedBytes;
+    if (hashed < TURN) continue;
+    hashed = 0;
+    await setImmediate();
+  }
+}
+
+/** Every secret, each with the first API key and URL; then the first secret of each with the others. */
+function inputsOf({ rawBody, secrets, apiKeys = [], urls = [] }: MismatchInput): SigningInput[] {
+  const count = Math.max(1, apiKeys.length, urls.length);
+  return secrets.flatMap((secret) =>
+    Array.from({ length: count }, (_, at) => {
+      const apiKey = apiKeys[Math.min(at, apiKeys.length - 1)];
+      const url = urls[Math.min(at, urls.length - 1)];
+      return {
+        body: rawBody,
+        secret,
+        ...(apiKey === undefined ? {} : { apiKey }),
+        ...(url === undefined ? {} : { url }),
+      };
+    }),
+  );
+}
+
+/** A value that has so many characters in common with a correct one was made from it, by cutting or changing it. */
+const COMMON_BASE64 = 12;
+const COMMON_HEX = 24;
+
+function holdsPart(value: string, base64: string): boolean {
+  const digest = Buffer.from(base64, 'base64');
+  return (
+    sharesRun(value, base64, COMMON_BASE64) ||
+    sharesRun(value, digest.toString('base64url'), COMMON_BASE64) ||
+    sharesRun(value, digest.toString('hex'), COMMON_HEX)
+  );
+}
+
+function sharesRun(value: string, correct: string, length: number): boolean {
+  const [a, b] = [value.toLowerCase(), correct.toLowerCase()];
+  for (let at = 0; at + length <= b.length; at++) if (a.includes(b.slice(at, at + length))) return true;
+  return false;
+}
+
+/**
+ * What the sender did with the correct API key, in a sentence; null when the correct key is nowhere in the request.
+ * Only the whole key is recognised, so a guess reveals nothing.
+ */
+export function explainKeyMismatch(input: {
+  readonly headers: readonly HeaderLine[];
+  readonly target: string;
+  readonly keys: readonly string[];
+  readonly header: string;
+}): string | null {
+  const { headers, target, keys, header } = input;
+  const values = headerValues(headers, header);
+  const isKey = (text: string) => keys.includes(text);
+  if (values.length > 1 && values.some(isKey)) return 'The correct key is one of several values of the header.';
+  for (const value of values) {
+    if (isKey(value)) return null;
+    if (/^(["'])(.*)\1$/s.test(value) && isKey(value.slice(1, -1))) return 'There are quotes around the correct key.';
+    if (isKey(value.replace(/^[\w-]+[ :=]\s*/, ''))) return 'There is a word before the correct key.';
+    if (isKey(Buffer.from(value, 'base64').toString('utf8'))) return 'The correct key is encoded in base64.';
+    if (keys.some((key) => key.toLowerCase() === value.toLowerCase())) return 'The letter case of the key was changed.';
+  }
+  const elsewhere = headers.find(
+    ([name, value]) => !sameHeaderName(name, header) && (isKey(value) || isKey(value.replace(/^\w+ /, ''))),
+  );
+  if (elsewhere !== undefined) return `The correct key is in the header ${elsewhere[0]}, expected in ${header}.`;
+  const query = target.split('?').slice(1).join('?').split('&');
+  const inQuery = query.some((part) => isKey(decoded(part.slice(part.indexOf('=') + 1))));
+  return inQuery ? `The correct key is in the query of the URL, expected in the header ${header}.` : null;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
