@@ -40,6 +40,7 @@ export {
 } from './notification-kinds.ts';
 export { type Reading, readNotification } from './read-notification.ts';
 export type { ReceivedKind, ReceivedNotification, ReceivedOf } from './received-notification.ts';
+export { STACKS, type Stack } from './stacks.ts';
 export {
   DEPOSIT_STATUS_MEANINGS,
   DEPOSIT_STATUSES,

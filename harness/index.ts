@@ -1,7 +1,6 @@
 /** The harness as a library. Package export `hookproof`: run the suites against an endpoint and render the result document. */
-export { HookproofError } from '../contract/index.ts';
+export { HookproofError, type Stack } from '../contract/index.ts';
 export { CURRENT_REVISION, loadRevision, type Revision } from './certify/revision.ts';
-export type { Stack } from './diagnose/index.ts';
 export { type Baseline, type BaselineEntry, readBaseline } from './judge/index.ts';
 export type { Partner } from './partner.ts';
 export {

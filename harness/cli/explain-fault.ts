@@ -1,5 +1,6 @@
 /** A fault of the dictionary in plain words, for `hookproof explain`. */
-import { type DictionaryFault, STACKS, type Stack } from '../diagnose/index.ts';
+import { STACKS, type Stack } from '../../contract/index.ts';
+import type { DictionaryFault } from '../diagnose/index.ts';
 
 /** The scenarios that show it are named up to this many. */
 const SHOWN = 12;

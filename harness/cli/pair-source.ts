@@ -52,7 +52,7 @@ export async function serverPair(flags: PairFlags): Promise<PairSource | null> {
         cert: { flag: '--tls-cert', file: tlsCert, cwd },
         key: { flag: '--tls-key', file: tlsKey, cwd },
         passphrase: await readPassphrase(),
-        howToGivePassphrase: HOW_TO_GIVE_PASSPHRASE,
+        passphraseHint: HOW_TO_GIVE_PASSPHRASE,
       }),
     files: [
       tlsCert,

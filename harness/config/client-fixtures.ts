@@ -1,9 +1,30 @@
-/** The client certificates that only the partner's authority can issue, and what each of them has to be. */
-import type { MaterialProblemCode } from '../../certs/index.ts';
+/**
+ * The client certificates of `mtls.fixtures`. Each has to be what its name says and nothing else: its scenario is a
+ * minimal pair, and a server that rejects it for another reason would pass for the wrong one.
+ */
+import { X509Certificate } from 'node:crypto';
+import {
+  authorityKeyId,
+  type Identity,
+  issuerInWords,
+  type MaterialProblemCode,
+  subjectInWords,
+} from '../../certs/index.ts';
 import type { ClientFixture } from '../../scenarios/index.ts';
+import { type Given, givenText, problemWith, type Resolution, redacted, show } from './given.ts';
+import { FIXTURE_NAMES } from './settings.ts';
+import {
+  noteAdvice,
+  noteProblems,
+  type PairReading,
+  pairPem,
+  readPair,
+  readPassphrase,
+  shownMaterial,
+} from './tls-material.ts';
 
-/** The one fault that a fixture has by its name; null for those that are right and revoked, or right and of somebody else. */
-export const FIXTURE_FAULTS: Readonly<Record<ClientFixture, MaterialProblemCode | null>> = {
+/** The one fault that a fixture has by its name; null for those that are valid: revoked, or of another subject. */
+const FAULTS: Readonly<Record<ClientFixture, MaterialProblemCode | null>> = {
   expired: 'CERT_EXPIRED',
   'not-yet-valid': 'CERT_NOT_YET_VALID',
   'wrong-purpose': 'CERT_PURPOSE',
@@ -11,8 +32,130 @@ export const FIXTURE_FAULTS: Readonly<Record<ClientFixture, MaterialProblemCode 
   'other-subject': null,
 };
 
-/** Their names. The scenarios have them too, with the whole catalogue behind them, which the configuration has no need to load. */
-export const FIXTURE_NAMES = Object.keys(FIXTURE_FAULTS) as readonly ClientFixture[];
+const FIXES: Readonly<Record<ClientFixture, string>> = {
+  expired: 'Have one issued whose last day of validity is in the past.',
+  'not-yet-valid': 'Have one issued whose first day of validity is in the future.',
+  'wrong-purpose': 'Have one issued for servers only: extended key usage serverAuth and not clientAuth.',
+  revoked: 'Have another one issued by the same CA, and revoked.',
+  'other-subject': 'Have one issued by the same CA to another subject.',
+};
 
-/** What is configured for each. */
-export const FIXTURE_KEYS = ['cert', 'key', 'passphrase'] as const;
+const PASSPHRASE_HINT = `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`;
+
+/** PEM, each certificate with its chain in order and the key decrypted. */
+export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
+
+/**
+ * `clientCert` is the client certificate in use, PEM, the leaf first; undefined when there is none that can be used.
+ */
+export async function resolveFixtures(resolution: Resolution, clientCert: string | undefined): Promise<ClientFixtures> {
+  const { attempted } = resolution;
+  const fixtures: { -readonly [Name in ClientFixture]?: { cert: string; key: string } } = {};
+  const client = clientCert === undefined ? undefined : new X509Certificate(clientCert);
+  for (const name of FIXTURE_NAMES) {
+    const { cert, key, passphrase } = pathsOf(name);
+    if (![cert, key, passphrase].some((path) => attempted.has(path))) continue;
+    const fixture = await readFixture(name, client, resolution);
+    if (fixture !== undefined) fixtures[name] = pairPem(fixture);
+    const certificate = givenText(resolution.settings, cert);
+    if (certificate !== undefined && !attempted.has('tls.client-cert')) {
+      advise(certificate, 'is not used: it needs a valid client certificate too (tls.client-cert)', resolution);
+    }
+  }
+  if (!FIXTURE_NAMES.some((name) => attempted.has(pathsOf(name).cert))) {
+    show(resolution, 'mtls.fixtures', 'none', undefined);
+  }
+  return fixtures;
+}
+
+function pathsOf(name: ClientFixture) {
+  const path = `mtls.fixtures.${name}` as const;
+  return { cert: `${path}.cert`, key: `${path}.key`, passphrase: `${path}.passphrase` } as const;
+}
+
+async function readFixture(
+  name: ClientFixture,
+  client: X509Certificate | undefined,
+  resolution: Resolution,
+): Promise<Identity | undefined> {
+  const { settings, problems, attempted } = resolution;
+  const paths = pathsOf(name);
+  const certificate = givenText(settings, paths.cert);
+  const key = givenText(settings, paths.key);
+  const givenPassphrase = givenText(settings, paths.passphrase);
+  const passphrase = await readPassphrase(givenPassphrase, resolution);
+  if (certificate) show(resolution, paths.cert, shownMaterial(certificate), certificate);
+  if (key) show(resolution, paths.key, shownMaterial(key), key);
+  if (passphrase.value !== undefined) {
+    show(resolution, paths.passphrase, redacted(passphrase.value), givenPassphrase);
+  }
+  if (certificate === undefined || key === undefined) {
+    const place = certificate ?? key ?? givenPassphrase;
+    // A part that is given and empty has been noted.
+    const missing = (['cert', 'key'] as const).filter((part) => !attempted.has(paths[part]));
+    if (place === undefined || missing.length === 0) return undefined;
+    const what = `the fixture ${name} has no ${missing.join(' and no ')}`;
+    problems.push(problemWith(place, what, 'Give both: cert and key.', 'CONFIG_TLS'));
+    return undefined;
+  }
+  const before = problems.length;
+  const pair = { certificate, key, passphrase, passphraseHint: PASSPHRASE_HINT };
+  const reading = await readPair(pair, resolution);
+  checkFixture(name, reading, client, { certificate, key }, resolution);
+  return problems.length > before ? undefined : reading.value;
+}
+
+/** What the fixture has to be: its own fault, no other, and in other respects like the client certificate. */
+function checkFixture(
+  name: ClientFixture,
+  { value, problems, advice }: PairReading,
+  client: X509Certificate | undefined,
+  places: { readonly certificate: Given<string>; readonly key: Given<string> },
+  resolution: Resolution,
+): void {
+  const wanted = FAULTS[name];
+  const others = problems.filter(({ code }) => code !== wanted);
+  noteProblems(others, places, resolution);
+  const worthSaying = advice.filter(({ code }) => code !== 'CERT_EXPIRES_SOON');
+  noteAdvice(worthSaying, places, resolution);
+  if (value === undefined) return;
+  const [leaf] = value.chain;
+  const refuse = (what: string) =>
+    resolution.problems.push(problemWith(places.certificate, `the fixture ${name} ${what}`, FIXES[name], 'CONFIG_TLS'));
+  if (wanted !== null && !problems.some(({ code }) => code === wanted)) refuse(whyNot(name, leaf));
+  if (client === undefined) return;
+  if (leaf.raw.equals(client.raw)) {
+    refuse('is the client certificate itself');
+  } else if (name === 'other-subject' && leaf.subject === client.subject) {
+    refuse(`has the subject of the client certificate (${subjectInWords(leaf)})`);
+  }
+  if (!hasSameIssuer(leaf, client)) {
+    const [theirs, ours] = [issuerInWords(leaf), issuerInWords(client)];
+    const named = theirs === ours ? `${ours}, with another key` : `${theirs} and not by ${ours}`;
+    const why = 'so an endpoint may reject it because it does not know the CA';
+    const what = `the fixture ${name} is issued by ${named}, ${why}`;
+    advise(places.certificate, what, resolution, 'Have it issued by the CA of the client certificate.');
+  }
+}
+
+function advise({ path, where }: Given, what: string, { advice }: Resolution, hint = ''): void {
+  advice.push({ path, reason: 'fixture', message: `${where}: ${what}.`, hint });
+}
+
+function whyNot(name: ClientFixture, leaf: X509Certificate): string {
+  switch (name) {
+    case 'expired':
+      return `has not expired: it is valid until ${new Date(leaf.validTo).toISOString()}`;
+    case 'not-yet-valid':
+      return `is valid already: since ${new Date(leaf.validFrom).toISOString()}`;
+    default:
+      return 'is valid for clients';
+  }
+}
+
+/** The same issuer by name and, where both certificates identify it, by key. */
+function hasSameIssuer(one: X509Certificate, other: X509Certificate): boolean {
+  if (one.issuer !== other.issuer) return false;
+  const [first, second] = [authorityKeyId(one), authorityKeyId(other)];
+  return first === undefined || second === undefined || first === second;
+}

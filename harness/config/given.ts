@@ -1,46 +1,188 @@
-/** A value as it was given, with the place that it came from. */
-import type { Problem } from './problems.ts';
-import type { SettingPath } from './settings.ts';
+/** The values that were given, each with its place: flags first, then the environment, then hookproof.yaml. */
+import { nearestName } from './nearest-name.ts';
+import type { Advice, Problem } from './problems.ts';
+import {
+  type ConfigFlags,
+  flagKeyOf,
+  flagOf,
+  OTHER_VARIABLES,
+  SETTINGS,
+  type Setting,
+  type SettingPath,
+} from './settings.ts';
+
+/** Environment variables, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Standard input, as `process.stdin` is. */
+export type Input = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
 
 export interface Given<T extends string | boolean = string | boolean> {
+  /** The setting; for a flag that is no setting, the flag. */
+  readonly path: string;
   readonly value: T;
   readonly layer: 'flag' | 'environment' | 'file';
   /** For `config show`: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`. */
   readonly source: string;
   /** How a message about it begins: `--timeout`, `HOOKPROOF_URL`, `hookproof.yaml:3:11: timeout`. */
   readonly where: string;
-  /** The directory against which a relative path in it stands. */
+  /** The folder that a relative path in it starts from. */
   readonly base: string;
+  /** A secret that stands in the file itself, which has been noted as a problem. */
+  readonly literal?: boolean;
 }
 
-/** The value of each setting that was given, from the strongest layer that gives it. A list has several, anything else one. */
-export type Settings = ReadonlyMap<string, readonly Given[]>;
+/** The values of each setting from the strongest layer that gives it. A list has several values, anything else one. */
+export type GivenSettings = ReadonlyMap<string, readonly Given[]>;
 
-/** The value of a flag of a command that has no settings of its own; relative paths stand against `cwd`. */
+/** One line of `config show`: the value in words, redacted, and where it came from. */
+export interface ShownSetting {
+  /** The key in the configuration file, for example `hmac.secret`. */
+  readonly path: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** What the steps of resolving share. The lists are filled on the way. */
+export interface Resolution {
+  readonly settings: GivenSettings;
+  /** The settings that were given at all, the empty and the unusable ones included. */
+  readonly attempted: ReadonlySet<string>;
+  readonly env: Environment;
+  readonly stdin: Input | undefined;
+  readonly problems: Problem[];
+  readonly advice: Advice[];
+  readonly shown: ShownSetting[];
+  readonly secrets: string[];
+  /** The files that settings were read from, absolute, by the path of the setting. */
+  readonly files: Map<string, string>;
+  /** The flag that has read standard input: there is only one of it. */
+  stdinReader: string | null;
+}
+
+/** A resolution in which nothing has been given yet. */
+export function startResolution({ env, stdin }: { env: Environment; stdin?: Input | undefined }): Resolution {
+  return {
+    settings: new Map(),
+    attempted: new Set(),
+    env,
+    stdin,
+    problems: [],
+    advice: [],
+    shown: [],
+    secrets: [],
+    files: new Map(),
+    stdinReader: null,
+  };
+}
+
+/**
+ * The strongest value of each setting. A list from a stronger layer replaces the whole list of a weaker one; custom
+ * headers are settings of their own, by name. An empty text is a problem and never the same as absent: an empty
+ * variable in CI must not turn a check off.
+ */
+export function gatherSettings(
+  layers: { flags: ConfigFlags; env: Environment; file: GivenSettings; cwd: string },
+  problems: Problem[],
+): Pick<Resolution, 'settings' | 'attempted'> {
+  const settings = new Map<string, readonly Given[]>();
+  const attempted = new Set<string>();
+  for (const [path, given] of layers.file) if (path.startsWith('headers.')) settings.set(path, given);
+  for (const setting of SETTINGS) {
+    const given =
+      fromFlag(setting, layers.flags, layers.cwd) ??
+      fromEnvironment(setting, layers.env, layers.cwd) ??
+      layers.file.get(setting.path);
+    if (given === undefined) continue;
+    attempted.add(setting.path);
+    const filled = given.filter(({ value }) => value !== '');
+    if (filled.length > 0) settings.set(setting.path, filled);
+    for (const one of given) if (one.value === '') problems.push(emptyValue(one));
+  }
+  return { settings, attempted };
+}
+
+function fromFlag(setting: Setting, flags: ConfigFlags, cwd: string): readonly Given[] | undefined {
+  const [label, key] = [flagOf(setting), flagKeyOf(setting)];
+  const raw = key === undefined ? undefined : flags[key];
+  if (label === undefined || raw === undefined || (Array.isArray(raw) && raw.length === 0)) return undefined;
+  const values: readonly (string | number | boolean)[] = typeof raw === 'object' ? raw : [raw];
+  return values.map((value) => ({
+    path: setting.path,
+    value: typeof value === 'boolean' ? value : String(value),
+    layer: 'flag',
+    source: label.startsWith('--') ? `flag ${label}` : `argument ${label}`,
+    where: label,
+    base: cwd,
+  }));
+}
+
+function fromEnvironment(setting: Setting, env: Environment, cwd: string): readonly Given[] | undefined {
+  const { environment: name, path } = setting;
+  const value = name === undefined ? undefined : env[name];
+  return name === undefined || value === undefined ? undefined : [givenByVariable(path, name, value, cwd)];
+}
+
+export function givenByVariable(path: string, name: string, value: string, cwd: string): Given<string> {
+  return { path, value, layer: 'environment', source: `environment ${name}`, where: name, base: cwd };
+}
+
+/** The value of a flag of a command without settings; relative paths start from `cwd`. */
 export function givenByFlag(flag: string, value: string, cwd: string): Given<string> {
-  return { value, layer: 'flag', source: `flag ${flag}`, where: flag, base: cwd };
+  return { path: flag, value, layer: 'flag', source: `flag ${flag}`, where: flag, base: cwd };
+}
+
+function emptyValue(given: Given): Problem {
+  const hint =
+    given.layer === 'environment'
+      ? 'Give it a value, or unset it: an empty variable does not turn anything off.'
+      : 'Give it a value, or leave it out.';
+  return { ...problemWith(given, 'is empty', hint, 'CONFIG_EMPTY_VALUE'), reason: 'empty' };
 }
 
 /** The one value of a setting, as text. */
-export function givenText(settings: Settings, path: SettingPath): Given<string> | undefined {
+export function givenText(settings: GivenSettings, path: SettingPath): Given<string> | undefined {
   return givenTexts(settings, path)[0];
 }
 
 /** The values of a list setting. */
-export function givenTexts(settings: Settings, path: SettingPath): Given<string>[] {
-  return (settings.get(path) ?? []).filter(isText);
+export function givenTexts(settings: GivenSettings, path: SettingPath): Given<string>[] {
+  return (settings.get(path) ?? []).filter((given): given is Given<string> => typeof given.value === 'string');
 }
 
-/** A switch; off when it was not given. */
-export function givenSwitch(settings: Settings, path: SettingPath): boolean {
-  return settings.get(path)?.[0]?.value === true;
+/** A problem with a given value: `what` goes after the place. */
+export function problemWith(
+  { path, where }: Given,
+  what: string,
+  hint: string,
+  code = 'CONFIG_VALUE',
+  reason: string | null = null,
+): Problem {
+  return { code, path, reason, message: `${where}: ${what}`, hint };
 }
 
-function isText(given: Given): given is Given<string> {
-  return typeof given.value === 'string';
+/** Adds a line to `config show`. */
+export function show(resolution: Resolution, path: string, value: string, given: Given | undefined): void {
+  resolution.shown.push({ path, value, source: given?.source ?? 'default' });
 }
 
-/** A problem with a given value: what is wrong goes after the place. */
-export function problemWith(given: Given, what: string, hint: string, code = 'CONFIG_VALUE'): Problem {
-  return { code, message: `${given.where}: ${what}`, hint };
+/** How a secret is shown: that it is set, and its length. */
+export function redacted(secret: string): string {
+  const length = [...secret].length;
+  return `[set, ${length} ${length === 1 ? 'character' : 'characters'}]`;
+}
+
+/** Advice about variables that look like a setting and are none, except those that the configuration file refers to. */
+export function adviseOnVariables(env: Environment, referenced: ReadonlySet<string>): Advice[] {
+  const known = [...SETTINGS.flatMap((setting: Setting) => setting.environment ?? []), ...OTHER_VARIABLES];
+  const prefix = 'HOOKPROOF_';
+  return Object.keys(env)
+    .filter((name) => name.startsWith(prefix) && !known.includes(name) && !referenced.has(name))
+    .flatMap((name) => {
+      const suffixes = known.map((other) => other.slice(prefix.length));
+      const nearest = nearestName(name.slice(prefix.length), suffixes);
+      if (nearest === null) return [];
+      const message = `The environment variable ${name} is not used; did you mean ${prefix}${nearest}?`;
+      return [{ path: null, reason: 'unknown-variable', message, hint: '' }];
+    });
 }

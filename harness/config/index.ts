@@ -1,24 +1,31 @@
-/** The configuration of a run. For the command line; `jsonSchema` and `configTemplate` serve whoever writes the file. */
-export {
-  type ConfigFlags,
-  PROFILES,
-  type Profile,
-  REPORTERS,
-  type ReporterChoice,
-  type ReporterName,
-  type ResolvedConfig,
-  type RunOptions,
-  type ShownSetting,
-} from './config.ts';
+/** The configuration of a run, for the command line. */
+export { PROFILES, type Profile } from '../../scenarios/profiles.ts';
 export { configTemplate } from './config-template.ts';
-export { describeConfig } from './describe-config.ts';
-export { durationOfFlag } from './duration-of-flag.ts';
-export { jsonSchema } from './json-schema.ts';
-export { type LoadOptions, loadConfig } from './load-config.ts';
-export { loadReporters } from './load-reporters.ts';
+export type { Given, Input } from './given.ts';
+export {
+  type CollectedConfig,
+  collectConfig,
+  describeConfig,
+  type LoadOptions,
+  loadConfig,
+  loadReporters,
+  type ResolvedConfig,
+} from './load-config.ts';
 export { nearestName } from './nearest-name.ts';
-export { type Credential, type CredentialSource, readCredential } from './read-credential.ts';
-export { readClientCa, readServerPair, type ServerPair } from './read-server-tls.ts';
-export { BOUNDS, CONFIG_FILE, DEFAULTS, OUTPUT_FILES } from './settings.ts';
-export { shardOfFlag } from './shard-of-flag.ts';
-export { durationText } from './values.ts';
+export { type Advice, type Problem, throwIfAny } from './problems.ts';
+export { type Credential, type CredentialSource, readCredential } from './secrets.ts';
+export {
+  CONFIG_FILE,
+  type ConfigFlags,
+  OUTPUT_FILES,
+  type RunSettings,
+  SETTINGS,
+  type SettingPath,
+} from './settings.ts';
+export { readClientCa, readServerPair, type ServerPair, type TlsMaterial } from './tls-material.ts';
+export { durationOfFlag, durationText, shardOfFlag } from './values.ts';
+
+/** The JSON Schema of hookproof.yaml, for editors. Loads zod only when it is asked for. */
+export async function jsonSchema(): Promise<Record<string, unknown>> {
+  return (await import('./file-schema.ts')).fileJsonSchema();
+}

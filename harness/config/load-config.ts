@@ -1,41 +1,105 @@
 /** Puts the configuration of a run together: flags, then environment, then hookproof.yaml, then defaults. */
+
 import { HookproofError } from '../../contract/index.ts';
-import { checkProfile } from './check-profile.ts';
-import type { ConfigFlags, ResolvedConfig } from './config.ts';
-import { findConfigFile } from './find-config-file.ts';
-import { adviseOnVariables, type Environment, gatherSettings } from './gather-settings.ts';
-import { givenText } from './given.ts';
-import { throwIfAny } from './problems.ts';
-import { type Input, startResolution } from './resolution.ts';
-import { resolveFixtures } from './resolve-fixtures.ts';
-import { resolvePartner } from './resolve-partner.ts';
-import { resolveReporters } from './resolve-reporters.ts';
-import { resolveRun } from './resolve-run.ts';
+import { PROFILE_RULES, type Profile } from '../../scenarios/profiles.ts';
+import type { Partner } from '../partner.ts';
+import type { Reporter } from '../report/reporters.ts';
+import { visible } from '../report/visible.ts';
+import { isLoopback } from '../sender/index.ts';
+import { type ClientFixtures, resolveFixtures } from './client-fixtures.ts';
+import { findConfigFile } from './config-file.ts';
+import {
+  adviseOnVariables,
+  type Environment,
+  type Given,
+  type GivenSettings,
+  gatherSettings,
+  givenText,
+  type Input,
+  problemWith,
+  type Resolution,
+  type ShownSetting,
+  startResolution,
+} from './given.ts';
+import { type Advice, adviceText, type Problem, throwIfAny } from './problems.ts';
+import { type PartnerReading, resolvePartner } from './resolve-partner.ts';
+import { resolveReporters, resolveRun } from './resolve-run.ts';
+import type { ConfigFlags, RunSettings } from './settings.ts';
+
+/** Everything that `hookproof run` needs, checked. */
+export interface ResolvedConfig {
+  readonly partner: Partner;
+  readonly clientFixtures: ClientFixtures;
+  readonly run: RunSettings;
+  /** Never empty; at most one writes to standard output. */
+  readonly reporters: readonly Reporter[];
+  /** What the user should know, one sentence each. */
+  readonly advice: readonly string[];
+  /** Setting to source: `flag --timeout`, `environment HOOKPROOF_URL`, `hookproof.yaml:3:11`, `default`. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** For `describeConfig`. */
+  readonly settings: readonly ShownSetting[];
+  /** The secret values in use, for redaction by value. Never write these anywhere. */
+  readonly secrets: readonly string[];
+  /** The configuration file as the user would name it; null when there is none. */
+  readonly configFile: string | null;
+}
+
+/** The configuration with everything that is wrong with it, and the values that could be read all the same. */
+export interface CollectedConfig {
+  /** null when there is a problem. */
+  readonly config: ResolvedConfig | null;
+  readonly problems: readonly Problem[];
+  readonly advice: readonly Advice[];
+  /** The values as they were given, by the path of the setting; the empty ones are in `attempted` alone. */
+  readonly given: GivenSettings;
+  readonly attempted: ReadonlySet<string>;
+  /** The files that settings were read from, absolute. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly values: PartnerReading;
+  readonly run: RunSettings;
+  /** Every secret that was read, also where it is unusable. */
+  readonly secrets: readonly string[];
+}
 
 export interface LoadOptions {
   readonly flags: ConfigFlags;
   readonly env: Environment;
-  /** Where `hookproof.yaml` is looked for, and what relative paths in flags and variables stand against. */
+  /** Where `hookproof.yaml` is looked for, and where relative paths in flags and variables start. */
   readonly cwd: string;
   /** The file that `--config` names; null reads no file, not even `hookproof.yaml`. */
   readonly configFile?: string | null | undefined;
   /** For `--secret-file -` and `--api-key-file -`. */
   readonly stdin?: Input | undefined;
-  /** False: no variable is a setting. The file may still refer to variables. For one of many partners, who share the environment. */
+  /**
+   * False: variables are no settings. The file may still refer to them. For one of many partners, who share the
+   * environment.
+   */
   readonly variables?: boolean | undefined;
-  /** A file whose settings stand behind those of the configuration file. */
+  /** A file whose settings are weaker than those of the configuration file. */
   readonly defaultsFile?: string | undefined;
 }
 
 /**
  * Loads and checks everything, so that whatever is wrong is known before the first request.
  *
- * Throws a {@link HookproofError} of kind `usage`: the one problem, or `CONFIG_INVALID` with all of them. Neither the error nor
- * anything but `partner`, `clientFixtures` and `secrets` of the result holds the value of a secret.
+ * Throws a {@link HookproofError} of kind `usage`: the one problem, or `CONFIG_INVALID` with all of them. Neither the
+ * error nor anything but `partner`, `clientFixtures` and `secrets` of the result contains the value of a secret.
  */
 export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> {
+  const { config, problems } = await collectConfig(options);
+  throwIfAny(problems);
+  if (config !== null) return config;
+  throw new HookproofError('CONFIG_INTERNAL', 'the configuration has no URL and no problem says so', {
+    hint: 'This is a fault of hookproof; please report it.',
+    kind: 'internal',
+  });
+}
+
+/** The same without an error: for `doctor`, which examines what `run` refuses to start with. */
+export async function collectConfig(options: LoadOptions): Promise<CollectedConfig> {
   const started = startResolution(options);
-  const { problems, advice } = started;
+  const { problems, advice, secrets, files } = started;
   const file = await findConfigFile(options, problems, advice);
   const { cwd, defaultsFile } = options;
   const defaults =
@@ -44,36 +108,98 @@ export async function loadConfig(options: LoadOptions): Promise<ResolvedConfig> 
   const settings = new Map([...(defaults?.settings ?? []), ...file.settings]);
   const layers = { flags: options.flags, env: options.variables === false ? {} : options.env, file: settings, cwd };
   const resolution = { ...started, ...gatherSettings(layers, problems) };
-  const partner = await resolvePartner(resolution, fileBroken);
+  const values = await resolvePartner(resolution, fileBroken);
+  const { partner } = values;
   const clientFixtures = await resolveFixtures(resolution, partner?.tls?.clientCert);
-  const run = resolveRun(resolution);
-  const reporters = resolveReporters(resolution);
+  const { run, reporters } = resolveRun(resolution);
   const profile = givenText(resolution.settings, 'profile');
   if (profile !== undefined && run.profile !== null && !fileBroken) {
     checkProfile(run.profile, profile, partner, resolution);
   }
   if (run.revision !== null && run.profile === null) {
-    advice.push(
-      'A revision says what is scored for a profile; without a profile everything is, so it is not looked at.',
-    );
-  }
-  throwIfAny(problems);
-  if (partner === undefined) {
-    throw new HookproofError('CONFIG_INTERNAL', 'the configuration has no URL and no problem says so', {
-      hint: 'This is a fault of hookproof; please report it.',
-      kind: 'internal',
-    });
+    const message = 'The revision is ignored: it selects what is scored for a profile, and no profile is set.';
+    advice.push({ path: 'revision', reason: 'ignored', message, hint: '' });
   }
   if (options.variables !== false) advice.push(...adviseOnVariables(options.env, file.referenced));
-  return {
-    partner,
-    clientFixtures,
-    run,
-    reporters,
-    advice: [...new Set(advice)],
-    sources: Object.fromEntries(resolution.shown.map(({ path, source }) => [path, source])),
-    settings: resolution.shown,
-    secrets: [...new Set(resolution.secrets)],
-    configFile: file.name,
-  };
+  const config =
+    partner === undefined || problems.length > 0
+      ? null
+      : {
+          partner,
+          clientFixtures,
+          run,
+          reporters,
+          advice: [...new Set(advice.map(adviceText))],
+          sources: Object.fromEntries(resolution.shown.map(({ path, source }) => [path, source])),
+          settings: resolution.shown,
+          secrets: [...new Set(secrets)],
+          configFile: file.name,
+        };
+  const { settings: given, attempted } = resolution;
+  return { config, problems, advice, given, attempted, files, values, run, secrets: [...new Set(secrets)] };
+}
+
+/**
+ * Notes each feature that the profile needs and that is not configured. On loopback, plain HTTP is advice and not a
+ * problem. Specification: Authentication (recommended combinations; HTTPS is required for production).
+ */
+function checkProfile(
+  profile: Profile,
+  given: Given<string>,
+  partner: Partner | undefined,
+  { problems, advice, attempted }: Resolution,
+): void {
+  const { needs } = PROFILE_RULES[profile];
+  const note = (what: string, hint: string) =>
+    problems.push(problemWith(given, `the profile ${profile} needs ${what}`, hint, 'CONFIG_PROFILE'));
+  if (needs.includes('hmac') && !attempted.has('hmac.secret')) {
+    const hint = 'Give the secret with --secret-file, HOOKPROOF_SECRET, or hmac.secret in the configuration file.';
+    note('an HMAC secret, and none is configured', hint);
+  }
+  if (needs.includes('api-key') && !attempted.has('api-key.value')) {
+    const hint = 'Give the key with --api-key-file, HOOKPROOF_API_KEY, or api-key.value in the configuration file.';
+    note('an API key, and none is configured', hint);
+  }
+  if (partner === undefined) return;
+  const url = new URL(partner.url);
+  if (url.protocol === 'https:') return;
+  if (isLoopback(url.hostname)) {
+    const message = `The profile ${profile} needs HTTPS; plain HTTP is allowed for an endpoint on this machine.`;
+    advice.push({ path: 'profile', reason: 'plain-http', message, hint: '' });
+    return;
+  }
+  note(
+    'HTTPS, and the URL is plain HTTP',
+    'Give an https:// URL. Only an endpoint on this machine may use plain HTTP.',
+  );
+}
+
+/**
+ * Reporters from flags alone, for commands that render and do not run. Throws a {@link HookproofError} with every
+ * problem.
+ */
+export function loadReporters(
+  { reporter, outputDir }: Pick<ConfigFlags, 'reporter' | 'outputDir'>,
+  env: Environment,
+  cwd: string,
+): Reporter[] {
+  // Of the environment only GitHub Actions matters: the settings in it are for runs.
+  const started = startResolution({ env: { GITHUB_ACTIONS: env.GITHUB_ACTIONS } });
+  const layers = { flags: { reporter, outputDir }, env: {}, file: new Map(), cwd };
+  const resolution = { ...started, ...gatherSettings(layers, started.problems) };
+  const reporters = resolveReporters(resolution);
+  throwIfAny(started.problems);
+  return reporters;
+}
+
+/**
+ * The text of `hookproof config show`: one line a setting, with its key, its value (secrets redacted) and its source.
+ */
+export function describeConfig(config: ResolvedConfig): string {
+  const rows = config.settings.map(({ path, value, source }) => [path, visible(value), source] as const);
+  const width = (column: 0 | 1, max: number) => Math.min(max, Math.max(...rows.map((row) => row[column].length)));
+  const [first, second] = [width(0, 24), width(1, 48)];
+  return rows
+    .map(([path, value, source]) => `${path.padEnd(first)}  ${value.padEnd(second)}  ${visible(source)}\n`)
+    .join('');
 }

@@ -1,7 +1,7 @@
 /**
- * The candidate that a mistyped word was most likely meant to be, or null when none is near. Letter case does not count,
- * and `_` is as good as `-`. Near is: at most one mistake (a letter too many, too few, wrong, or two swapped) for every three
- * letters, or one of the two contains the other. The first of several equally near candidates wins.
+ * The candidate that a mistyped word was most likely meant to be, or null when none is near. Letter case does not
+ * count, and `_` is as good as `-`. Near is: at most one mistake (a letter too many, too few, wrong, or two swapped)
+ * for every three letters, or one of the two contains the other. The first of several equally near candidates wins.
  */
 export function nearestName(word: string, candidates: Iterable<string>): string | null {
   const wanted = fold(word);
@@ -28,7 +28,10 @@ function fold(name: string): string {
   return name.trim().toLowerCase().replaceAll('_', '-');
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other (optimal string alignment). */
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other (optimal string
+ * alignment).
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,56 +1,314 @@
-/** From the text of hookproof.yaml to settings with their positions. */
-import { isMap, isScalar, isSeq, type Scalar } from 'yaml';
-import { fileSchema } from './file-schema.ts';
-import type { Given, Settings } from './given.ts';
-import type { Problem } from './problems.ts';
-import { schemaProblems } from './schema-problems.ts';
-import { parseYaml, type YamlDocument } from './yaml-document.ts';
+/**
+ * From the text of hookproof.yaml to settings with their positions. Messages never quote a value of the file: it may
+ * be a secret.
+ */
+import {
+  Composer,
+  type CST,
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  Parser,
+  type Scalar,
+  visit,
+} from 'yaml';
+import type { z } from 'zod';
+import { type Expected, fileSchema } from './file-schema.ts';
+import type { Given, GivenSettings } from './given.ts';
+import { nearestName } from './nearest-name.ts';
+import { type Problem, quoted } from './problems.ts';
+import { REFERENCE_HINT } from './secrets.ts';
+import { flagOf, SETTINGS, type Setting } from './settings.ts';
+import { DURATION_HINT, SEED_HINT } from './values.ts';
 
-/** The file as the user names it, and the directory against which paths in it stand. */
+/** The file as the user names it, and the folder that relative paths in it start from. */
 export interface FilePlace {
   readonly name: string;
   readonly base: string;
 }
 
-/** The settings of the file, by path; empty when something is wrong, which is noted. */
-export function parseConfigFile(text: string, file: FilePlace, problems: Problem[]): Settings {
-  // A byte order mark is no content, and would shift the columns of the first line.
+interface YamlDocument {
+  readonly doc: Document.Parsed;
+  readonly data: unknown;
+  /** `hookproof.yaml:3:11`, counted from 1. */
+  place(node: Node): string;
+}
+
+/**
+ * The settings of the file, by path. What is wrong is noted, and settings without a problem are read all the same:
+ * `doctor` examines them. A secret that stands in the file itself is among them, marked.
+ */
+export function parseConfigFile(text: string, file: FilePlace, problems: Problem[]): GivenSettings {
+  // A byte order mark is not content, and would shift the columns of the first line.
   const document = parseYaml(text.replace(/^\uFEFF/, ''), file.name, problems);
   if (document === undefined) return new Map();
+  const given = new Map(collect(document, document.doc.contents, '', file));
   const checked = fileSchema.safeParse(document.data);
-  if (!checked.success) {
-    problems.push(...schemaProblems(checked.error.issues, document, file.name));
-    return new Map();
-  }
-  return new Map(collect(document, document.root, '', file));
+  if (checked.success) return given;
+  const found = schemaProblems(checked.error.issues, document);
+  problems.push(...found);
+  return new Map([...given].flatMap(([path, values]) => withoutProblems(path, values, found)));
+}
+
+function withoutProblems(path: string, values: readonly Given[], problems: readonly Problem[]): [string, Given[]][] {
+  const about = problems.filter((one) => one.path === path || one.path?.startsWith(`${path}.`));
+  if (about.length === 0) return [[path, [...values]]];
+  if (!about.every(({ reason }) => reason === 'in-config-file')) return [];
+  return [[path, values.filter(({ value }) => value !== '').map((one) => ({ ...one, literal: true }))]];
 }
 
 function collect(document: YamlDocument, start: unknown, path: string, file: FilePlace): [string, Given[]][] {
-  const node = document.resolve(start);
+  const node = resolved(document, start);
   if (isMap(node)) {
     return node.items.flatMap(({ key, value }) => {
       const step = isScalar(key) ? String(key.value) : '';
       return collect(document, value, path === '' ? step : `${path}.${step}`, file);
     });
   }
-  const items = isSeq(node) ? node.items.map(document.resolve) : [node];
-  const given = items.flatMap((item) => (isScalar(item) ? toGiven(document, item, path, file) : []));
-  return [[path, given]];
+  const items = isSeq(node) ? node.items.map((item) => resolved(document, item)) : [node];
+  return [[path, items.flatMap((item) => (isScalar(item) ? toGiven(document, item, path, file) : []))]];
 }
 
-function toGiven(document: YamlDocument, scalar: Scalar, path: string, file: FilePlace): Given {
-  const source = `${file.name}:${document.position(scalar)}`;
+function resolved({ doc }: YamlDocument, node: unknown): Node | undefined {
+  return isAlias(node) ? node.resolve(doc) : isNode(node) ? node : undefined;
+}
+
+function toGiven(document: YamlDocument, scalar: Scalar, path: string, { base }: FilePlace): Given {
+  const { value, source } = scalar;
+  const place = document.place(scalar);
   return {
+    path,
     // A number is taken as it is written: a seed of 007 is not 7.
-    value:
-      typeof scalar.value === 'boolean'
-        ? scalar.value
-        : typeof scalar.value === 'number'
-          ? (scalar.source ?? String(scalar.value))
-          : String(scalar.value),
+    value: typeof value === 'boolean' ? value : typeof value === 'number' ? (source ?? String(value)) : String(value),
     layer: 'file',
-    source,
-    where: `${source}: ${path}`,
-    base: file.base,
+    source: place,
+    where: `${place}: ${path}`,
+    base,
   };
+}
+
+/** Deeper than any settings go. The composer recurses, so the depth is checked before it sees the tokens. */
+const MAX_DEPTH = 20;
+const MAX_ALIASES = 20;
+
+const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> = {
+  TAB_AS_INDENT: ['a tab is used for indentation', 'Indent with spaces.'],
+  BAD_INDENT: [
+    'the indentation is inconsistent, or something before this place is not closed',
+    'Start all settings of a group in the same column.',
+  ],
+  BLOCK_AS_IMPLICIT_KEY: [
+    'the indentation is inconsistent, or the line has two colons',
+    'Quote a value that contains ": ".',
+  ],
+  MISSING_CHAR: ['something is not closed', 'Look for a missing quote, bracket or colon before this place.'],
+  BAD_SCALAR_START: ['a value begins with a character that YAML reserves', 'Put the value in quotes.'],
+  BAD_DQ_ESCAPE: ['there is an unknown escape sequence', 'Put the value in single quotes.'],
+  NON_STRING_KEY: ['a key is not plain text', 'Write a setting as key: value.'],
+  TAG_RESOLVE_FAILED: ['a value begins with !', 'Put the value in quotes.'],
+};
+const NOT_YAML = ['is not valid YAML from here on', 'Write a setting as key: value.'] as const;
+
+/** undefined when the text cannot be used; the problems are noted. Duplicate keys are noted, and reading goes on. */
+function parseYaml(text: string, name: string, problems: Problem[]): YamlDocument | undefined {
+  const lines = new LineCounter();
+  const placeOf = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${name}:${line}:${col}`;
+  };
+  const refuse = (offset: number, what: string, hint: string, code = 'CONFIG_SYNTAX'): undefined => {
+    problems.push({ code, path: null, reason: null, message: `${placeOf(offset)}: ${what}`, hint });
+  };
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  if (isDeeperThan(tokens, MAX_DEPTH)) {
+    return refuse(0, `is nested more than ${MAX_DEPTH} levels deep`, 'Settings are at most four levels deep.');
+  }
+  const composer = new Composer({ prettyErrors: false, stringKeys: true, logLevel: 'silent' });
+  const [doc, second] = composer.compose(tokens, true, text.length);
+  const errors = doc?.errors ?? [];
+  if (errors.length === 0 && (doc === undefined || isNothing(doc.contents))) {
+    const hint = 'Write at least url: https://…, or remove the file.';
+    return refuse(0, 'contains no settings', hint, 'CONFIG_FILE_EMPTY');
+  }
+  for (const { code, pos } of errors) {
+    if (code !== 'DUPLICATE_KEY') continue;
+    const key = /^[\w-]+/.exec(text.slice(pos[0], pos[0] + 80))?.[0] ?? '';
+    refuse(pos[0], `${quoted(key, 'this key')} appears twice`, 'Keep one of them.', 'CONFIG_DUPLICATE_KEY');
+  }
+  // One mistake causes several errors of the parser: the first of them is where to look.
+  const error = [...errors, ...(doc?.warnings ?? [])].find(({ code }) => code !== 'DUPLICATE_KEY');
+  if (error !== undefined) {
+    const [what, hint] = isBareReference(text, error.pos[0])
+      ? [
+          'a reference inside { } needs quotes',
+          `Write "\${env:NAME}" with the quotes, or put each key on a line of its own.`,
+        ]
+      : (SYNTAX[error.code] ?? NOT_YAML);
+    return refuse(error.pos[0], what, hint);
+  }
+  if (second !== undefined) {
+    return refuse(second.range[0], 'a second document begins', 'Remove the line --- before it.');
+  }
+  if (doc === undefined || doc.contents === null) return undefined;
+  const aliases: { offset: number; resolved: boolean }[] = [];
+  visit(doc, {
+    Alias: (_, alias) => {
+      aliases.push({ offset: offsetOf(alias), resolved: alias.resolve(doc) !== undefined });
+    },
+  });
+  const unresolved = aliases.find((alias) => !alias.resolved);
+  if (unresolved !== undefined) return refuse(unresolved.offset, 'a value begins with *', 'Put the value in quotes.');
+  try {
+    return { doc, data: doc.toJS({ maxAliasCount: MAX_ALIASES }), place: (node) => placeOf(offsetOf(node)) };
+  } catch {
+    return refuse(aliases[0]?.offset ?? 0, 'aliases expand to too much', 'Write the settings out.');
+  }
+}
+
+/** `{ secret: ${env:X} }`: YAML sees a second map begin after the dollar sign. */
+function isBareReference(text: string, offset: number): boolean {
+  return text[offset] === '{' && text[offset - 1] === '$';
+}
+
+/** `key:` has a null behind it; `{ key }` has not even that. */
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || (isScalar(value) && value.value === null);
+}
+
+function offsetOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}
+
+function isDeeperThan(tokens: readonly CST.Token[], limit: number): boolean {
+  const open: [token: CST.Token, depth: number][] = tokens.map((token) => [token, 0]);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [token, depth] = next;
+    if (depth > limit) return true;
+    if (token.type === 'document' && token.value !== undefined) open.push([token.value, depth]);
+    if (!('items' in token)) continue;
+    for (const item of token.items) {
+      if (item.key) open.push([item.key, depth + 1]);
+      if (item.value) open.push([item.value, depth + 1]);
+    }
+  }
+  return false;
+}
+
+const EXPECTED: Record<Expected, readonly [what: string, hint: string]> = {
+  text: ['must be text', 'Put the value in quotes.'],
+  switch: ['must be true or false', 'Write true or false, without quotes.'],
+  number: ['must be a whole number', 'Write digits, without quotes.'],
+  duration: ['must be a duration with its unit', DURATION_HINT],
+  list: ['must be a list', 'Write [one, two], or one item a line after a dash; leave the key out for none.'],
+  group: ['must be a group of settings', 'Indent them below it, one a line.'],
+  reference: ['a secret must not be written into this file', REFERENCE_HINT],
+  seed: ['must be text or a whole number', SEED_HINT],
+};
+
+interface FoundProblem {
+  readonly offset: number;
+  readonly problem: Problem;
+}
+
+/** What the schema found, in the order of the file. */
+function schemaProblems(issues: readonly z.core.$ZodIssue[], document: YamlDocument): Problem[] {
+  return issues
+    .flatMap((issue) => {
+      const path = issue.path.map(String);
+      return issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => unknownKey(path, key, document))
+        : wrongValue(path, issue.message, document);
+    })
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ problem }) => problem);
+}
+
+function wrongValue(path: readonly string[], expected: string, document: YamlDocument): FoundProblem {
+  const { key, value } = nodesAt(document, path);
+  const node = value ?? key ?? rootOf(document);
+  const found = (code: string, what: string, hint: string, reason: string | null = null): FoundProblem => {
+    const where = path.length === 0 ? '' : `${pathText(path)}: `;
+    const message = `${document.place(node)}: ${where}${what}`;
+    return { offset: offsetOf(node), problem: { code, path: path.join('.'), reason, message, hint } };
+  };
+  if (path.length === 0) return found('CONFIG_VALUE', 'contains no settings', 'Write a setting as key: value.');
+  if (isNothing(value)) return found('CONFIG_EMPTY_VALUE', 'is empty', 'Give it a value, or remove the key.', 'empty');
+  const [what, hint] = EXPECTED[isExpected(expected) ? expected : 'text'];
+  return expected === 'reference'
+    ? found('CONFIG_LITERAL_SECRET', what, hint, 'in-config-file')
+    : found('CONFIG_VALUE', what, hint);
+}
+
+/** Other names that people try for a key: mostly those of flags. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ...SETTINGS.filter(({ path }) => inFile(path) && !path.startsWith('mtls.')).flatMap((setting: Setting) => {
+    const last = setting.path.slice(setting.path.indexOf('.') + 1);
+    const flag = flagOf(setting)?.replace(/^--/, '').toLowerCase() ?? last;
+    return [flag, last].map((name): [string, string] => [name, setting.path]);
+  }),
+  ['secret-env', 'hmac.secret'],
+  ['signature', 'hmac.header'],
+  ['api-key', 'api-key.value'],
+  ['fixtures', 'mtls.fixtures'],
+]);
+
+function unknownKey(parent: readonly string[], key: string, document: YamlDocument): FoundProblem {
+  const { key: keyNode, value } = nodesAt(document, [...parent, key]);
+  const node = keyNode ?? rootOf(document);
+  const siblings = keysIn(parent.join('.'));
+  const near = nearestName(key, siblings);
+  const elsewhere = nearestName(key, OTHER_NAMES.keys());
+  const meant = near ?? (elsewhere === null ? undefined : OTHER_NAMES.get(elsewhere));
+  // `{ value }` without a colon is a key with nothing behind it: more likely a value, and perhaps a secret.
+  const bare = near === null && isNothing(value);
+  const unknown = bare ? 'unknown key without a value' : `unknown key ${quoted(key, '')}`.trimEnd();
+  const place = parent.length === 0 ? '' : ` in ${pathText(parent)}`;
+  const question = meant === undefined ? '' : `; did you mean \`${meant}\`?`;
+  const problem = {
+    code: 'CONFIG_UNKNOWN_KEY',
+    path: [...parent, key].join('.'),
+    reason: null,
+    message: `${document.place(node)}: ${unknown}${place}${question}`,
+    hint: meant === undefined ? `Known keys${place}: ${siblings.join(', ')}.` : 'Rename it, or remove it.',
+  };
+  return { offset: offsetOf(node), problem };
+}
+
+function inFile(path: string): boolean {
+  return SETTINGS.some((setting: Setting) => setting.path === path && setting.flagOnly !== true);
+}
+
+/** The keys that a group may have; '' is the top of the file. */
+function keysIn(group: string): string[] {
+  const start = group === '' ? '' : `${group}.`;
+  const paths = SETTINGS.map(({ path }) => path).filter((path) => inFile(path) && path.startsWith(start));
+  return [...new Set(paths.flatMap((path) => path.slice(start.length).split('.')[0] ?? []))];
+}
+
+/** The key and the value at a path; an item of a list has no key, and inside an alias there is neither. */
+function nodesAt({ doc }: YamlDocument, path: readonly string[]): { key?: Node | undefined; value?: Node | undefined } {
+  const value = path.length === 0 ? doc.contents : doc.getIn(path, true);
+  const parent = path.length < 2 ? doc.contents : doc.getIn(path.slice(0, -1), true);
+  const pair = isMap(parent) ? parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1)) : undefined;
+  return { key: isNode(pair?.key) ? pair.key : undefined, value: isNode(value) ? value : undefined };
+}
+
+function rootOf({ doc }: YamlDocument): Node {
+  if (doc.contents === null) throw new TypeError('An empty document has no problems in it.');
+  return doc.contents;
+}
+
+function pathText(path: readonly string[]): string {
+  const shown = path.map((step) => (/^[\w-]{1,24}$/.test(step) ? step : '…'));
+  return shown.join('.');
+}
+
+function isExpected(message: string): message is Expected {
+  return message in EXPECTED;
 }

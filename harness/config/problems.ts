@@ -1,32 +1,55 @@
-/** What is wrong with the configuration. Problems are collected, so that one run names all of them. */
-import { HookproofError } from '../../contract/index.ts';
-import { printable } from './printable.ts';
+/**
+ * What is wrong with the configuration, and what is unwise about it. Everything is collected, so that one run lists
+ * all of it.
+ */
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { visible } from '../report/visible.ts';
 
-/** One thing that is wrong. `message` begins with the place. Neither text ever holds the value of a secret. */
+/** One thing that is wrong. Neither `message` nor `hint` contains the value of a secret. */
 export interface Problem {
+  /** Printed with the message. Stable. */
   readonly code: string;
+  /** The setting it is about, for example `tls.client-key`; null when it is about several or about none. */
+  readonly path: string | null;
+  /** The kind of the problem where a program has to know it: `empty`, `unreadable`, `key-other-pair`. */
+  readonly reason: string | null;
+  /** Begins with the place: `--timeout: …`, `hookproof.yaml:3:11: timeout: …`. */
   readonly message: string;
   readonly hint: string;
 }
 
-export const ALL_LISTED = 'All that is wrong is listed, so one pass can mend it.';
+/** Something that works and is unwise, or worth knowing. */
+export interface Advice {
+  readonly path: string | null;
+  readonly reason: string;
+  /** A whole sentence. */
+  readonly message: string;
+  /** What to do, where the message does not say it; else empty. */
+  readonly hint: string;
+}
 
-/** Throws when there is a problem: one as itself, several under the code `CONFIG_INVALID` with `hint`, each with its own hint too. */
+export function adviceText({ message, hint }: Advice): string {
+  return hint === '' ? message : `${message} ${hint}`;
+}
+
+export const ALL_LISTED = 'All problems are listed, so that you can fix them in one pass.';
+
+/**
+ * Throws when there is a problem: one as itself, several as `CONFIG_INVALID` with `hint`, each with its own hint too.
+ */
 export function throwIfAny(found: readonly Problem[], hint = `Nothing was sent. ${ALL_LISTED}`): void {
-  // Paths and names come from the user as they are.
-  const problems = found.map((problem) => ({ ...problem, message: printable(problem.message) }));
+  // Paths and names in messages are the user's own text.
+  const problems = found.map((problem) => ({ ...problem, message: visible(problem.message) }));
   const [first] = problems;
   if (first === undefined) return;
   if (problems.length === 1) throw new HookproofError(first.code, first.message, { hint: first.hint });
-  const list = problems.map(({ message, hint }) => `  ${message}\n    ${hint}`).join('\n');
-  throw new HookproofError('CONFIG_INVALID', `${problems.length} things are wrong with the configuration:\n${list}`, {
-    hint,
-  });
+  const list = problems.map((problem) => `  ${problem.message}\n    ${problem.hint}`).join('\n');
+  throw new HookproofError('CONFIG_INVALID', `the configuration has ${problems.length} problems:\n${list}`, { hint });
 }
 
 /**
- * A word from the user, quoted for a message, or `fallback` when it is long or odd: a secret that was put in the wrong place
- * must not be shown, and terminal control characters neither.
+ * A word from the user in quotes, or `fallback` when it is long or unusual: a secret in the wrong place must not be
+ * shown, nor a control character.
  */
 export function quoted(word: string, fallback: string): string {
   return /^[\w ./:=+%-]{1,24}$/.test(word) ? `"${word}"` : fallback;

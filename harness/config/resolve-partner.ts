@@ -1,25 +1,36 @@
-/** The partner of a run. Specification: Authentication. */
-import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
+/** The partner of a run: URL, credentials, custom headers, TLS. Specification: Authentication. */
+
+import { type HeaderLine, HookproofError, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
-import { checkPlaced } from './check-placed.ts';
-import { type Given, givenText, problemWith } from './given.ts';
-import { readSecret } from './read-secret.ts';
-import { type Resolution, redacted, show } from './resolution.ts';
-import { resolveHeaders } from './resolve-headers.ts';
-import { resolveTls } from './resolve-tls.ts';
-import type { SettingPath } from './settings.ts';
+import { checkPartner } from '../sender/index.ts';
+import { type Given, givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
+import type { Problem } from './problems.ts';
+import { REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
+import { defaultText, type SettingPath, settingAt } from './settings.ts';
+import { resolveTls, type TlsMaterial } from './tls-material.ts';
+
+/** What was read, also where it makes no partner. */
+export interface PartnerReading {
+  /** undefined when there is no usable URL. */
+  readonly partner: Partner | undefined;
+  readonly url: string | undefined;
+  readonly secret: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly material: TlsMaterial;
+}
 
 /**
- * Builds the partner and has the sender core check it. A secret turns HMAC on, an API key turns the API key header on.
- * undefined when there is no usable URL; the problem is noted, unless the configuration file could not be read (`fileBroken`).
+ * Builds the partner and has the sender core check it. A secret turns HMAC on, an API key turns the API key header
+ * on. A missing URL is noted, unless the configuration file could not be read (`fileBroken`).
  */
-export async function resolvePartner(resolution: Resolution, fileBroken: boolean): Promise<Partner | undefined> {
+export async function resolvePartner(resolution: Resolution, fileBroken: boolean): Promise<PartnerReading> {
   const url = resolveUrl(resolution, fileBroken);
-  const signing = await credential(resolution, 'hmac.secret', 'hmac.header', 'secret', DEFAULT_SIGNATURE_HEADER);
-  const apiKey = await credential(resolution, 'api-key.value', 'api-key.header', 'API key', DEFAULT_API_KEY_HEADER);
+  const signing = await credential(resolution, 'hmac.secret', 'hmac.header');
+  const apiKey = await credential(resolution, 'api-key.value', 'api-key.header');
   const headers = await resolveHeaders(resolution);
-  const tls = await resolveTls(resolution);
-  if (url === undefined) return undefined;
+  const { tls, material } = await resolveTls(resolution);
+  const read = { url, secret: signing?.value, apiKey: apiKey?.value, material };
+  if (url === undefined) return { ...read, partner: undefined };
   const partner: Partner = {
     url,
     ...(signing && { signing: { secret: signing.value, header: signing.header } }),
@@ -27,8 +38,8 @@ export async function resolvePartner(resolution: Resolution, fileBroken: boolean
     ...(headers.length > 0 && { headers: headers.map(({ line }) => line) }),
     ...(tls && { tls }),
   };
-  checkPlaced(partner, headers, resolution);
-  return partner;
+  checkParts(partner, headers, resolution);
+  return { ...read, partner };
 }
 
 function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undefined {
@@ -37,38 +48,173 @@ function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undef
   if (given === undefined) {
     if (fileBroken || resolution.attempted.has('url')) return undefined;
     const hint = 'Give it as `hookproof run URL`, as HOOKPROOF_URL, or as url in hookproof.yaml.';
-    problems.push({ code: 'CONFIG_URL_MISSING', message: 'there is no URL to run against', hint });
+    const message = 'there is no URL to run against';
+    problems.push({ code: 'CONFIG_URL_MISSING', path: 'url', reason: 'missing', message, hint });
     return undefined;
   }
   const url = URL.canParse(given.value) ? new URL(given.value) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    problems.push(problemWith(given, 'is not an http or https URL', 'For example https://partner.example/webhooks.'));
+    const hint = 'Give a whole URL, for example https://partner.example/webhooks.';
+    problems.push(problemWith(given, 'is not an http or https URL', hint));
     return undefined;
   }
-  // A URL with credentials in it is not shown in the end: the sender core refuses it.
+  // A URL that contains credentials is not shown in the end: the sender core refuses it.
   show(resolution, 'url', given.value, given);
   return given.value;
 }
 
 async function credential(
   resolution: Resolution,
-  valuePath: SettingPath,
+  valuePath: 'hmac.secret' | 'api-key.value',
   headerPath: SettingPath,
-  noun: string,
-  defaultHeader: string,
 ): Promise<{ value: string; header: string } | undefined> {
+  const setting = settingAt(valuePath);
+  const noun = 'noun' in setting ? setting.noun : 'secret';
   const given = givenText(resolution.settings, valuePath);
   const givenHeader = givenText(resolution.settings, headerPath);
   const value = given && (await readSecret(given, noun, resolution));
-  const header = givenHeader?.value ?? defaultHeader;
+  const header = givenHeader?.value ?? defaultText(settingAt(headerPath)) ?? '';
   show(resolution, valuePath, value === undefined ? 'not set' : redacted(value), given);
   show(resolution, headerPath, header, givenHeader);
   if (givenHeader !== undefined && !resolution.attempted.has(valuePath)) {
-    resolution.advice.push(withoutValue(givenHeader, noun));
+    const message = `${givenHeader.where}: the header is not sent, because no ${noun} is configured.`;
+    resolution.advice.push({ path: headerPath, reason: 'header-unused', message, hint: '' });
   }
   return value === undefined ? undefined : { value, header };
 }
 
-function withoutValue(given: Given<string>, noun: string): string {
-  return `${given.where}: a header is named, but no ${noun} is configured, so the header is not sent.`;
+/** A header line with the place that it came from. */
+interface PlacedHeader {
+  readonly line: HeaderLine;
+  readonly given: Given<string>;
+}
+
+interface GivenHeader {
+  readonly name: string;
+  readonly value: string;
+  readonly given: Given<string>;
+}
+
+/** Headers that carry credentials by definition: their value comes by reference only. */
+const CREDENTIAL_HEADERS = /^(?:authorization|proxy-authorization|cookie)$/i;
+
+/**
+ * The header lines, those of the configuration file first. A flag replaces the header of the same name in the file.
+ * `${env:NAME}` and `${file:PATH}` may appear anywhere in a value, which makes the whole value a secret.
+ */
+async function resolveHeaders(resolution: Resolution): Promise<PlacedHeader[]> {
+  const flags = givenTexts(resolution.settings, 'headers').flatMap((given) => parseHeaderFlag(given, resolution));
+  const kept = fileHeaders(resolution).filter(({ name }) => !flags.some((flag) => sameHeaderName(flag.name, name)));
+  const lines: PlacedHeader[] = [];
+  for (const header of [...kept, ...flags]) {
+    const value = await resolveHeaderValue(header, resolution);
+    if (value !== undefined) lines.push({ line: [header.name, value], given: header.given });
+  }
+  return lines;
+}
+
+function fileHeaders({ settings }: Resolution): GivenHeader[] {
+  return [...settings].flatMap(([path, [given]]) => {
+    if (!path.startsWith('headers.') || given === undefined || typeof given.value !== 'string') return [];
+    return [{ name: path.slice('headers.'.length), value: given.value, given: { ...given, value: given.value } }];
+  });
+}
+
+function parseHeaderFlag(given: Given<string>, { problems }: Resolution): GivenHeader[] {
+  const colon = given.value.indexOf(':');
+  if (colon > 0) {
+    return [{ name: given.value.slice(0, colon).trim(), value: given.value.slice(colon + 1).trim(), given }];
+  }
+  const hint = "Write name, colon and value: --header 'X-Tenant: acme'.";
+  problems.push(problemWith(given, 'is not a header line', hint));
+  return [];
+}
+
+async function resolveHeaderValue(
+  { name, value, given }: GivenHeader,
+  resolution: Resolution,
+): Promise<string | undefined> {
+  // Something that cannot be a name may be a value in the wrong place, and is not shown.
+  const shownName = /^[A-Za-z][\w-]{0,39}$/.test(name) ? name : 'the header';
+  const pieces = splitReferences(value);
+  if (pieces === undefined) {
+    const what = `the value of ${shownName} contains an invalid reference`;
+    resolution.problems.push(problemWith(given, what, REFERENCE_HINT));
+    return undefined;
+  }
+  const secret = pieces.some((piece) => typeof piece !== 'string');
+  if (!secret && CREDENTIAL_HEADERS.test(name)) {
+    const what = `${shownName} carries credentials, which must be given by reference`;
+    resolution.problems.push(problemWith(given, what, REFERENCE_HINT, 'CONFIG_LITERAL_SECRET'));
+    return undefined;
+  }
+  let text = '';
+  for (const piece of pieces) {
+    const part = typeof piece === 'string' ? piece : await readReference(piece, given, 'value', resolution);
+    if (part === undefined) return undefined;
+    if (typeof piece !== 'string') resolution.secrets.push(part);
+    text += part;
+  }
+  show(resolution, `headers.${name}`, secret ? redacted(text) : text, given);
+  return text;
+}
+
+/** What a part is checked with instead of the parts that have a check of their own. */
+const NEUTRAL_URL = 'https://partner.example/';
+const NEUTRAL_VALUE = 'x';
+
+/**
+ * Everything that the sender core would refuse is a problem now, at the setting that causes it; what it advises is
+ * advice.
+ */
+function checkParts(partner: Partner, headers: readonly PlacedHeader[], resolution: Resolution): void {
+  const problems = partsOf(partner, headers, resolution).flatMap(([given, part]) => {
+    const refused = refusal({ url: NEUTRAL_URL, ...part }, resolution, false);
+    if (refused === undefined || given === undefined) return [];
+    return { ...refused, path: given.path, message: placed(refused.message, given) };
+  });
+  // Together the parts can still clash. When one is wrong by itself, that has been noted.
+  const clash = problems.length === 0 ? refusal(partner, resolution, true) : undefined;
+  resolution.problems.push(...problems, ...(clash === undefined ? [] : [clash]));
+}
+
+/** Each setting of the partner, alone. TLS material has been checked already. */
+function partsOf(
+  { url, signing, apiKey }: Partner,
+  headers: readonly PlacedHeader[],
+  { settings }: Resolution,
+): (readonly [given: Given | undefined, part: Partial<Partner>])[] {
+  const signatureHeader = signing?.header;
+  const apiKeyHeader = apiKey?.header;
+  return [
+    [givenText(settings, 'url'), { url }],
+    [
+      givenText(settings, 'hmac.header'),
+      signatureHeader === undefined ? {} : { signing: { secret: NEUTRAL_VALUE, header: signatureHeader } },
+    ],
+    [
+      givenText(settings, 'api-key.header'),
+      apiKeyHeader === undefined ? {} : { apiKey: { value: NEUTRAL_VALUE, header: apiKeyHeader } },
+    ],
+    [givenText(settings, 'api-key.value'), apiKey === undefined ? {} : { apiKey: { value: apiKey.value } }],
+    ...headers.map(({ given, line }) => [given, { headers: [line] }] as const),
+  ];
+}
+
+function refusal(partner: Partner, { advice }: Resolution, keepAdvice: boolean): Problem | undefined {
+  try {
+    const result = checkPartner(partner);
+    if (keepAdvice) {
+      advice.push(...result.advice.map((message) => ({ path: null, reason: 'sender', message, hint: '' })));
+    }
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof HookproofError)) throw error;
+    return { code: error.code, path: null, reason: null, message: error.message, hint: error.hint };
+  }
+}
+
+/** The place replaces the words by which the sender core says which setting it means. */
+function placed(message: string, given: Given): string {
+  return `${given.where}: ${message.replace(/^Headers: /, '').replace(/custom header \d+/, 'the header')}`;
 }

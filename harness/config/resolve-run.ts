@@ -1,72 +1,119 @@
-/** The options of a run: what is selected and how it goes. */
+/** What is selected and how the run goes, by the table of settings; and which reports are written where. */
 import { resolve } from 'node:path';
-import { STACKS } from '../diagnose/stack.ts';
-import { PROFILES, type RunOptions } from './config.ts';
-import { givenSwitch, givenText, givenTexts } from './given.ts';
-import { type Resolution, show } from './resolution.ts';
-import { BOUNDS, DEFAULTS, type SettingPath } from './settings.ts';
+import { REPORTER_NAMES, type Reporter } from '../report/reporters.ts';
+import { type Given, givenText, givenTexts, problemWith, type Resolution, show } from './given.ts';
+import type { Problem } from './problems.ts';
+import { OUTPUT_FILES, type RunSettings, SETTINGS, type Setting, type SettingPath } from './settings.ts';
 import { duration, durationText, oneOf, pattern, seed, shard, wholeNumber } from './values.ts';
 
-/** Checks the options; what is wrong is noted, and the default stands in for it. */
-export function resolveRun(resolution: Resolution): RunOptions {
-  const { settings, problems } = resolution;
-  const given = (path: SettingPath) => givenText(settings, path);
-  const profile = given('profile');
-  const revision = given('revision');
-  const concurrency = given('concurrency');
-  const timeout = given('timeout');
-  const recovery = given('recovery');
-  const maxTime = given('max-time');
-  const givenSeed = given('seed');
-  const givenShard = given('shard');
-  const outputDir = given('output-dir');
-  const baseline = given('baseline');
-  const stack = given('stack');
-  const options: RunOptions = {
-    profile: (profile && oneOf(profile.value, PROFILES, 'a profile', profile, problems)) ?? null,
-    revision: (revision && wholeNumber(revision, BOUNDS.revision, problems)) ?? null,
-    suites: givenTexts(settings, 'suites').map(({ value }) => value),
-    scenarios: givenTexts(settings, 'scenarios').map(({ value }) => value),
-    greps: givenTexts(settings, 'grep').flatMap((one) => pattern(one, problems) ?? []),
-    concurrency: (concurrency && wholeNumber(concurrency, BOUNDS.concurrency, problems)) ?? DEFAULTS.concurrency,
-    timeoutMs: (timeout && duration(timeout, BOUNDS.timeout, problems)) ?? DEFAULTS.timeoutMs,
-    recoveryMs: (recovery && duration(recovery, BOUNDS.recovery, problems)) ?? DEFAULTS.recoveryMs,
-    maxMs: (maxTime && duration(maxTime, BOUNDS.maxTime, problems)) ?? null,
-    allowPrivate: givenTexts(settings, 'allow-private').map(({ value }) => value),
-    seed: (givenSeed && seed(givenSeed, problems)) ?? null,
-    strict: givenSwitch(settings, 'strict'),
-    baseline: baseline === undefined ? null : resolve(baseline.base, baseline.value),
-    stack: (stack && oneOf(stack.value, STACKS, 'a stack', stack, problems)) ?? null,
-    bail: givenSwitch(settings, 'bail'),
-    evidence: givenSwitch(settings, 'evidence'),
-    shard: (givenShard && shard(givenShard, problems)) ?? null,
-    outputDir: outputDir === undefined ? null : resolve(outputDir.base, outputDir.value),
-  };
-  showRun(resolution, options);
-  return options;
+type RunSetting = Extract<Setting, { field: string }>;
+type Value = RunSettings[keyof RunSettings];
+
+/** Checks the settings of the run; what is wrong is noted, and replaced by the default. */
+export function resolveRun(resolution: Resolution): { run: RunSettings; reporters: Reporter[] } {
+  const run: Record<string, Value> = {};
+  let reporters: Reporter[] = [];
+  for (const setting of SETTINGS) {
+    if (setting.type === 'reporters') reporters = resolveReporters(resolution);
+    if (!('field' in setting)) continue;
+    const value = resolveValue(setting, resolution);
+    run[setting.field] = value;
+    show(resolution, setting.path, shownValue(setting, value), resolution.settings.get(setting.path)?.[0]);
+  }
+  // The names and types of the fields are derived from the same table.
+  return { run: run as RunSettings, reporters };
 }
 
-function showRun(resolution: Resolution, options: RunOptions): void {
-  const list = (values: readonly string[]) => (values.length === 0 ? 'all' : values.join(', '));
-  const values: readonly (readonly [SettingPath, string])[] = [
-    ['profile', options.profile ?? 'none'],
-    ['revision', options.revision === null ? 'the newest' : String(options.revision)],
-    ['suites', list(options.suites)],
-    ['scenarios', list(options.scenarios)],
-    ['grep', list(options.greps)],
-    ['concurrency', String(options.concurrency)],
-    ['timeout', durationText(options.timeoutMs)],
-    ['recovery', durationText(options.recoveryMs)],
-    ['max-time', options.maxMs === null ? 'derived' : durationText(options.maxMs)],
-    ['allow-private', options.allowPrivate.length === 0 ? 'none' : options.allowPrivate.join(', ')],
-    ['seed', options.seed ?? 'chosen by the run'],
-    ['strict', String(options.strict)],
-    ['baseline', options.baseline ?? 'none'],
-    ['stack', options.stack ?? 'guessed'],
-    ['bail', String(options.bail)],
-    ['evidence', String(options.evidence)],
-    ['shard', options.shard === null ? 'none' : `${options.shard.index}/${options.shard.of}`],
-    ['output-dir', options.outputDir ?? 'none'],
-  ];
-  for (const [path, value] of values) show(resolution, path, value, resolution.settings.get(path)?.[0]);
+function resolveValue(setting: RunSetting, { settings, problems }: Resolution): Value {
+  const path = setting.path as SettingPath;
+  if (setting.type === 'words') return givenTexts(settings, path).map(({ value }) => value);
+  if (setting.type === 'patterns') return givenTexts(settings, path).flatMap((one) => pattern(one, problems) ?? []);
+  if (setting.type === 'switch') return settings.get(path)?.[0]?.value === true;
+  const given = givenText(settings, path);
+  const value = given && parse(setting, given, problems);
+  if (value !== undefined) return value;
+  const standard = 'default' in setting ? setting.default : undefined;
+  return standard === undefined ? null : (parse(setting, { ...NOWHERE, value: standard }, problems) ?? null);
+}
+
+function parse(setting: RunSetting, given: Given<string>, problems: Problem[]): Value | undefined {
+  switch (setting.type) {
+    case 'word':
+      // The type of the field is the list of its words.
+      return oneOf(given.value, setting.words, setting.noun, given, problems) as RunSettings['profile'] | undefined;
+    case 'number':
+      return wholeNumber(given, setting.bounds, problems);
+    case 'duration':
+      return duration(given, setting.bounds, problems);
+    case 'path':
+      return resolve(given.base, given.value);
+    case 'seed':
+      return seed(given, problems);
+    case 'shard':
+      return shard(given, problems);
+    default:
+      return undefined;
+  }
+}
+
+/** The place of a default. */
+const NOWHERE = { path: '', layer: 'flag', source: 'default', where: '', base: '' } as const;
+
+function shownValue(setting: RunSetting, value: Value): string {
+  const unset = setting.unset ?? 'none';
+  if (value === null) return unset;
+  if (typeof value === 'number') return setting.type === 'duration' ? durationText(value) : String(value);
+  if (typeof value !== 'object') return String(value);
+  if ('of' in value) return `${value.index}/${value.of}`;
+  return value.length === 0 ? unset : value.join(', ');
+}
+
+interface GivenReporter extends Reporter {
+  readonly given: Given<string>;
+}
+
+/**
+ * `name=file` writes a file, `name` and `name=-` write standard output. A reporter on standard output replaces the
+ * human one; files never do. In GitHub Actions, `github` is the default there: it prints what `human` prints, and
+ * annotates. An output directory gets its files in addition to whatever else is asked for.
+ */
+export function resolveReporters(resolution: Resolution): Reporter[] {
+  const { settings, problems } = resolution;
+  const reporters = givenTexts(settings, 'reporters').flatMap((given) => parseReporter(given, resolution));
+  const outputDir = givenText(settings, 'output-dir');
+  for (const name of ['json', 'junit', 'html'] as const) {
+    if (outputDir === undefined) continue;
+    const file = resolve(outputDir.base, outputDir.value, OUTPUT_FILES[name]);
+    // Named as a reporter and written by the directory: it is one file.
+    if (reporters.some((other) => other.file === file && other.name === name)) continue;
+    reporters.push({ name, file, given: outputDir });
+  }
+  for (const [index, reporter] of reporters.entries()) {
+    const earlier = reporters.slice(0, index).find(({ file }) => file === reporter.file);
+    if (earlier === undefined) continue;
+    const target = reporter.file === null ? 'standard output' : 'the same file';
+    const what = `${earlier.name} and ${reporter.name} both write to ${target}`;
+    const hint = `Give each its own file, for example ${reporter.name}=FILE.`;
+    problems.push(problemWith(reporter.given, what, hint, 'CONFIG_REPORTERS'));
+  }
+  const standard = resolution.env.GITHUB_ACTIONS === 'true' ? 'github' : 'human';
+  const terminal: Reporter[] = reporters.some(({ file }) => file === null) ? [] : [{ name: standard, file: null }];
+  const all = [...terminal, ...reporters.map(({ name, file }) => ({ name, file }))];
+  const text = all.map(({ name, file }) => `${name}=${file ?? '-'}`).join(', ');
+  show(resolution, 'reporters', text, reporters[0]?.given);
+  return all;
+}
+
+function parseReporter(given: Given<string>, { problems }: Resolution): GivenReporter[] {
+  const equals = given.value.indexOf('=');
+  const word = equals < 0 ? given.value : given.value.slice(0, equals);
+  const target = equals < 0 ? '-' : given.value.slice(equals + 1);
+  const name = oneOf(word, REPORTER_NAMES, 'a reporter', given, problems);
+  if (name === undefined) return [];
+  if (target === '') {
+    const hint = `Write ${name}=FILE, or ${name}=- for standard output.`;
+    problems.push(problemWith(given, `the file for ${name} is missing`, hint));
+    return [];
+  }
+  return [{ name, file: target === '-' ? null : resolve(given.base, target), given }];
 }

@@ -1,74 +1,492 @@
-/** The table of settings: the key in the configuration file, the flag and the environment variable of each. */
-import { FIXTURE_KEYS, FIXTURE_NAMES } from './client-fixtures.ts';
-import type { ConfigFlags } from './config.ts';
+/**
+ * The settings of a run, one row each. Everything that lists settings is derived from this table: the flags and their
+ * help, the environment variables, the schema of hookproof.yaml, the template that `init` writes, `config show`, the
+ * reference page, and what `doctor` examines.
+ *
+ * Every `--help` of a command loads this file: nothing here imports zod or yaml.
+ */
+import { STACKS } from '../../contract/stacks.ts';
+import type { ClientFixture } from '../../scenarios/index.ts';
+import { PROFILES } from '../../scenarios/profiles.ts';
+import { REPORTER_NAMES } from '../report/reporters.ts';
 
-export interface Setting {
-  /** The key in the configuration file; `shard` is the one setting that is not in the file. */
+interface SettingRow {
+  /** The key in hookproof.yaml, groups joined by dots. */
   readonly path: string;
-  readonly flag?: keyof ConfigFlags;
-  /** The flag as the user writes it. */
-  readonly label?: string;
+  /** The flag as commander writes it: `--timeout <duration>`. */
+  readonly flag?: string;
   readonly environment?: string;
+  /** The commands that take the flag: those that send, those that run the catalogue, those that certify. */
+  readonly group: 'endpoint' | 'run' | 'certify';
+  /** What it means, as a phrase: in the help of the flag, in the schema and in the template. */
+  readonly description: string;
+  /** The help of the flag where it differs: the flag of a secret names a file. */
+  readonly flagHelp?: string;
+  /** What help, schema and `config show` say where nothing is set. */
+  readonly unset?: string;
+  /** The value in the template, YAML. */
+  readonly example: unknown;
+  /** A paragraph of the template above the setting. */
+  readonly intro?: string;
+  /** The template sets it; all others are comments there. */
+  readonly preset?: boolean;
+  /** It cannot be set in hookproof.yaml. */
+  readonly flagOnly?: boolean;
+}
+
+type Typed =
+  /** A URL or a header name, which the partner is made of. */
+  | { readonly type: 'text'; readonly default?: string }
+  /** Read from a file, a variable or a reference, and never shown. `noun` is what messages call it. */
+  | { readonly type: 'secret'; readonly noun: string }
+  | { readonly type: 'headers' }
+  /** A file with certificates or keys. */
+  | { readonly type: 'pem' }
+  // What a run takes. `field` is its name in `RunSettings`; a default is written as the user would write it.
+  | { readonly type: 'word'; readonly field: string; readonly noun: string; readonly words: readonly string[] }
+  | { readonly type: 'number' | 'duration'; readonly field: string; readonly bounds: Bounds; readonly default?: string }
+  | { readonly type: 'switch' | 'words' | 'patterns' | 'path' | 'seed' | 'shard'; readonly field: string }
+  | { readonly type: 'reporters' };
+
+/** Smallest and largest value; of durations in milliseconds. */
+export type Bounds = readonly [min: number, max: number];
+export type Setting = SettingRow & Typed;
+
+const PEM = 'PEM or DER';
+
+/** What the client certificate of each fixture is. */
+const FIXTURES: Readonly<Record<ClientFixture, string>> = {
+  expired: 'that has expired',
+  'not-yet-valid': 'that is not valid yet',
+  'wrong-purpose': 'that is not meant for clients',
+  revoked: 'that has been revoked',
+  'other-subject': 'that is valid and issued to another subject',
+};
+export const FIXTURE_NAMES = Object.keys(FIXTURES) as readonly ClientFixture[];
+
+type FixtureRow = SettingRow &
+  ({ readonly type: 'pem' } | { readonly type: 'secret'; readonly noun: string }) & {
+    readonly path: `mtls.fixtures.${ClientFixture}.${'cert' | 'key' | 'passphrase'}`;
+  };
+
+function fixtureRows(name: ClientFixture): FixtureRow[] {
+  const path = `mtls.fixtures.${name}` as const;
+  const row = { group: 'endpoint', type: 'pem' } as const;
+  return [
+    {
+      ...row,
+      path: `${path}.cert`,
+      description: `client certificate ${FIXTURES[name]}, ${PEM}`,
+      example: `./${name}.pem`,
+      ...(name === 'expired' && {
+        intro:
+          'Client certificates that only the CA of the client certificate can issue, for the checks that need them.\n' +
+          'Without them, these checks are reported as not verified.',
+      }),
+    },
+    { ...row, path: `${path}.key`, description: `its private key, ${PEM}`, example: `./${name}.key` },
+    {
+      ...row,
+      path: `${path}.passphrase`,
+      type: 'secret',
+      noun: 'passphrase',
+      description: 'passphrase of the private key',
+      // One of them shows that it is possible.
+      example: name === 'expired' ? `\${env:EXPIRED_KEY_PASSPHRASE}` : undefined,
+    },
+  ];
 }
 
 export const SETTINGS = [
-  { path: 'url', flag: 'url', label: 'URL', environment: 'HOOKPROOF_URL' },
-  { path: 'hmac.secret', flag: 'secretFile', label: '--secret-file', environment: 'HOOKPROOF_SECRET' },
+  {
+    path: 'url',
+    type: 'text',
+    environment: 'HOOKPROOF_URL',
+    group: 'endpoint',
+    description: 'the endpoint that receives the notifications, https://host/path',
+    example: 'https://partner.example/webhooks',
+    intro: 'The endpoint that receives the notifications.',
+    preset: true,
+  },
+  {
+    path: 'hmac.secret',
+    type: 'secret',
+    noun: 'secret',
+    flag: '--secret-file <file>',
+    environment: 'HOOKPROOF_SECRET',
+    group: 'endpoint',
+    description: 'the HMAC secret; turns HMAC on',
+    flagHelp: 'file with the HMAC secret, "-" for standard input; turns HMAC on',
+    example: `\${env:WEBHOOK_SECRET}`,
+    intro: 'The HMAC signature. Its secret turns it on.',
+    preset: true,
+  },
   {
     path: 'hmac.header',
-    flag: 'signatureHeader',
-    label: '--signature-header',
+    type: 'text',
+    flag: '--signature-header <name>',
     environment: 'HOOKPROOF_SIGNATURE_HEADER',
+    group: 'endpoint',
+    description: 'header of the signature',
+    default: 'X-Service-Signature',
+    example: 'X-Service-Signature',
   },
-  { path: 'api-key.value', flag: 'apiKeyFile', label: '--api-key-file', environment: 'HOOKPROOF_API_KEY' },
-  { path: 'api-key.header', flag: 'apiKeyHeader', label: '--api-key-header', environment: 'HOOKPROOF_API_KEY_HEADER' },
-  { path: 'headers', flag: 'header', label: '--header' },
-  { path: 'tls.client-cert', flag: 'clientCert', label: '--client-cert', environment: 'HOOKPROOF_CLIENT_CERT' },
-  { path: 'tls.client-key', flag: 'clientKey', label: '--client-key', environment: 'HOOKPROOF_CLIENT_KEY' },
-  { path: 'tls.passphrase', environment: 'HOOKPROOF_CLIENT_KEY_PASSPHRASE' },
-  { path: 'tls.ca', flag: 'ca', label: '--ca', environment: 'HOOKPROOF_CA' },
-  ...FIXTURE_NAMES.flatMap((name) => FIXTURE_KEYS.map((key) => ({ path: `mtls.fixtures.${name}.${key}` as const }))),
-  { path: 'profile', flag: 'profile', label: '--profile', environment: 'HOOKPROOF_PROFILE' },
-  { path: 'revision', flag: 'revision', label: '--revision' },
-  { path: 'suites', flag: 'suite', label: '--suite' },
-  { path: 'scenarios', flag: 'scenario', label: '--scenario' },
-  { path: 'grep', flag: 'grep', label: '--grep' },
-  { path: 'concurrency', flag: 'concurrency', label: '--concurrency' },
-  { path: 'timeout', flag: 'timeout', label: '--timeout' },
-  { path: 'recovery', flag: 'recovery', label: '--recovery' },
-  { path: 'max-time', flag: 'maxTime', label: '--max-time' },
-  { path: 'allow-private', flag: 'allowPrivate', label: '--allow-private' },
-  { path: 'seed', flag: 'seed', label: '--seed' },
-  { path: 'strict', flag: 'strict', label: '--strict' },
-  { path: 'baseline', flag: 'baseline', label: '--baseline' },
-  { path: 'stack', flag: 'stack', label: '--stack' },
-  { path: 'bail', flag: 'bail', label: '--bail' },
-  { path: 'evidence', flag: 'evidence', label: '--evidence' },
-  { path: 'shard', flag: 'shard', label: '--shard' },
-  { path: 'reporters', flag: 'reporter', label: '--reporter' },
-  { path: 'output-dir', flag: 'outputDir', label: '--output-dir' },
+  {
+    path: 'api-key.value',
+    type: 'secret',
+    noun: 'API key',
+    flag: '--api-key-file <file>',
+    environment: 'HOOKPROOF_API_KEY',
+    group: 'endpoint',
+    description: 'the API key; turns the API key on',
+    flagHelp: 'file with the API key, "-" for standard input; turns the API key on',
+    example: `\${file:./api-key.txt}`,
+    intro: 'The API key. Its value turns it on.',
+  },
+  {
+    path: 'api-key.header',
+    type: 'text',
+    flag: '--api-key-header <name>',
+    environment: 'HOOKPROOF_API_KEY_HEADER',
+    group: 'endpoint',
+    description: 'header of the API key',
+    default: 'X-API-Key',
+    example: 'X-API-Key',
+  },
+  {
+    path: 'headers',
+    type: 'headers',
+    flag: '--header <line>',
+    group: 'endpoint',
+    description: `custom headers on every delivery; a value may contain \${env:NAME} and \${file:PATH}`,
+    flagHelp: "custom header on every delivery, 'Name: value'",
+    example: { 'X-Tenant': 'acme', Authorization: `Bearer \${env:GATEWAY_TOKEN}` },
+    intro: 'Custom headers on every delivery. Values may contain references.',
+  },
+  {
+    path: 'tls.client-cert',
+    type: 'pem',
+    flag: '--client-cert <file>',
+    environment: 'HOOKPROOF_CLIENT_CERT',
+    group: 'endpoint',
+    description: `client certificate, ${PEM}`,
+    example: './client.pem',
+    intro: `Mutual TLS (client-cert, client-key), and CAs to trust in addition to the system's (ca). ${PEM}.`,
+  },
+  {
+    path: 'tls.client-key',
+    type: 'pem',
+    flag: '--client-key <file>',
+    environment: 'HOOKPROOF_CLIENT_KEY',
+    group: 'endpoint',
+    description: `its private key, ${PEM}`,
+    example: './client.key',
+  },
+  {
+    path: 'tls.passphrase',
+    type: 'secret',
+    noun: 'passphrase',
+    environment: 'HOOKPROOF_CLIENT_KEY_PASSPHRASE',
+    group: 'endpoint',
+    description: 'passphrase of the private key',
+    example: `\${env:CLIENT_KEY_PASSPHRASE}`,
+  },
+  {
+    path: 'tls.ca',
+    type: 'pem',
+    flag: '--ca <file>',
+    environment: 'HOOKPROOF_CA',
+    group: 'endpoint',
+    description: `CAs to trust in addition to the system's, ${PEM}`,
+    example: './ca.pem',
+  },
+  ...FIXTURE_NAMES.flatMap(fixtureRows),
+  {
+    path: 'profile',
+    type: 'word',
+    field: 'profile',
+    noun: 'a profile',
+    words: PROFILES,
+    flag: '--profile <name>',
+    environment: 'HOOKPROOF_PROFILE',
+    group: 'run',
+    description: 'features that must be configured',
+    unset: 'none',
+    example: 'staging',
+    intro:
+      'Which features must be configured: basic (HTTPS, API key), staging (HTTPS, HMAC), production (HTTPS, HMAC).\n' +
+      'Without a profile, the features that are configured are checked.',
+  },
+  {
+    path: 'revision',
+    type: 'number',
+    field: 'revision',
+    bounds: [1, 9999],
+    flag: '--revision <n>',
+    group: 'run',
+    description: 'with a profile: the revision of the catalogue that is scored',
+    unset: 'the newest',
+    example: 1,
+  },
+  {
+    path: 'suites',
+    type: 'words',
+    field: 'suites',
+    flag: '--suite <name>',
+    group: 'run',
+    description: 'run only these suites',
+    flagHelp: 'run only this suite',
+    unset: 'all',
+    example: ['valid', 'signature'],
+    intro: 'Run a part of the catalogue; `hookproof list` shows all of it.',
+  },
+  {
+    path: 'scenarios',
+    type: 'words',
+    field: 'scenarios',
+    flag: '--scenario <id>',
+    group: 'run',
+    description: 'run only these scenarios',
+    flagHelp: 'run only this scenario',
+    unset: 'all',
+    example: ['signature/missing'],
+  },
+  {
+    path: 'grep',
+    type: 'patterns',
+    field: 'greps',
+    flag: '--grep <pattern>',
+    group: 'run',
+    description: 'run only scenarios whose id or title matches a regular expression',
+    unset: 'all',
+    example: ['duplicate'],
+  },
+  {
+    path: 'concurrency',
+    type: 'number',
+    field: 'concurrency',
+    bounds: [1, 64],
+    default: '8',
+    flag: '--concurrency <n>',
+    group: 'run',
+    description: 'deliveries in flight, 1 to 64',
+    example: 8,
+    intro: 'How the run goes.',
+  },
+  {
+    path: 'timeout',
+    type: 'duration',
+    field: 'timeoutMs',
+    bounds: [100, 600_000],
+    default: '10s',
+    flag: '--timeout <duration>',
+    group: 'endpoint',
+    description: 'time limit of one delivery: 500ms, 10s, 1m',
+    example: '10s',
+  },
+  {
+    path: 'recovery',
+    type: 'duration',
+    field: 'recoveryMs',
+    bounds: [0, 600_000],
+    default: '10s',
+    flag: '--recovery <duration>',
+    group: 'run',
+    description: 'how long to wait for a receiver that went down',
+    example: '10s',
+  },
+  {
+    path: 'max-time',
+    type: 'duration',
+    field: 'maxMs',
+    bounds: [1_000, 86_400_000],
+    flag: '--max-time <duration>',
+    group: 'run',
+    description: 'end the run after this time',
+    unset: 'by the number of checks',
+    example: '30m',
+  },
+  {
+    path: 'allow-private',
+    type: 'words',
+    field: 'allowPrivate',
+    flag: '--allow-private <host>',
+    group: 'certify',
+    description: 'hosts that may have a private address, where only public ones are allowed otherwise',
+    flagHelp: 'a host that may have a loopback or private address; only public addresses are allowed otherwise',
+    unset: 'none',
+    example: ['staging.example'],
+  },
+  {
+    path: 'seed',
+    type: 'seed',
+    field: 'seed',
+    flag: '--seed <text>',
+    group: 'run',
+    description: 'repeat the values of an earlier run',
+    unset: 'chosen by the run',
+    example: '1',
+  },
+  {
+    path: 'strict',
+    type: 'switch',
+    field: 'strict',
+    flag: '--strict',
+    group: 'run',
+    description: 'warnings fail the run',
+    example: false,
+  },
+  {
+    path: 'baseline',
+    type: 'path',
+    field: 'baseline',
+    flag: '--baseline <file>',
+    group: 'run',
+    description: 'known failures, which do not fail the run; `hookproof baseline update` writes the file',
+    unset: 'none',
+    example: './known-failures.yaml',
+  },
+  {
+    path: 'stack',
+    type: 'word',
+    field: 'stack',
+    noun: 'a stack',
+    words: STACKS,
+    flag: '--stack <name>',
+    group: 'run',
+    description: 'show fixes for this stack',
+    unset: 'guessed from the answers',
+    example: 'express',
+  },
+  {
+    path: 'bail',
+    type: 'switch',
+    field: 'bail',
+    flag: '--bail',
+    group: 'run',
+    description: 'stop after the first failure',
+    example: false,
+  },
+  {
+    path: 'evidence',
+    type: 'switch',
+    field: 'evidence',
+    flag: '--evidence',
+    group: 'run',
+    description: 'keep the exchanges of passed scenarios too',
+    example: false,
+  },
+  {
+    path: 'shard',
+    type: 'shard',
+    field: 'shard',
+    flag: '--shard <i/n>',
+    group: 'run',
+    description: 'run the i-th of n parts',
+    unset: 'none',
+    example: '1/4',
+    flagOnly: true,
+  },
+  {
+    path: 'reporters',
+    type: 'reporters',
+    flag: '--reporter <name[=file]>',
+    group: 'run',
+    description: `reports, each name=file; name alone is standard output: ${REPORTER_NAMES.join(', ')}`,
+    flagHelp: `${REPORTER_NAMES.join(', ')}; "-" is standard output`,
+    example: ['human', 'json=run.json', 'junit=junit.xml'],
+    intro: 'The reports.',
+  },
+  {
+    path: 'output-dir',
+    type: 'path',
+    field: 'outputDir',
+    flag: '-o, --output-dir <folder>',
+    group: 'run',
+    description: 'write run.json, junit.xml and report.html to this folder',
+    unset: 'none',
+    example: 'hookproof-run',
+  },
 ] as const satisfies readonly Setting[];
 
-export type SettingPath = (typeof SETTINGS)[number]['path'];
+type Row = (typeof SETTINGS)[number];
+export type SettingPath = Row['path'];
 
-/** Smallest and largest allowed value; durations in milliseconds. */
-export const BOUNDS = {
-  concurrency: [1, 64],
-  timeout: [100, 600_000],
-  recovery: [0, 600_000],
-  revision: [1, 9999],
-  maxTime: [1_000, 86_400_000],
-} as const;
+const BY_PATH: ReadonlyMap<string, Setting> = new Map(SETTINGS.map((row) => [row.path, row]));
 
-export const DEFAULTS = { concurrency: 8, timeoutMs: 10_000, recoveryMs: 10_000 } as const;
+export function settingAt(path: SettingPath): Setting {
+  const found = BY_PATH.get(path);
+  if (found === undefined) throw new TypeError(`There is no setting ${path}`);
+  return found;
+}
+
+export function isSettingPath(path: string): path is SettingPath {
+  return BY_PATH.has(path);
+}
+
+type CamelCase<Text> = Text extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Text;
+type NameOf<Flag> = Flag extends `${string}--${infer Rest}`
+  ? CamelCase<Rest extends `${infer Name} ${string}` ? Name : Rest>
+  : never;
+type FlagValue<Type> = Type extends 'switch'
+  ? boolean
+  : Type extends 'words' | 'patterns' | 'headers' | 'reporters'
+    ? readonly string[]
+    : string;
+
+/** The flags of the command line as commander collects them. A flag that was not given is absent or undefined. */
+export type ConfigFlags = { readonly url?: string | undefined } & {
+  readonly [One in Row as One extends { flag: string } ? NameOf<One['flag']> : never]?:
+    | FlagValue<One['type']>
+    | undefined;
+};
+
+/** `--timeout` of `--timeout <duration>`. The URL has no flag: it is an argument. */
+export function flagOf({ path, flag }: Setting): string | undefined {
+  return path === 'url' ? 'URL' : /--[a-z-]+/.exec(flag ?? '')?.[0];
+}
+
+/** The name under which commander collects the flag. */
+export function flagKeyOf(setting: Setting): keyof ConfigFlags | undefined {
+  const name = flagOf(setting)?.toLowerCase().replace(/^--/, '');
+  return name?.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase()) as keyof ConfigFlags | undefined;
+}
+
+type ValueOf<One> = One extends { type: 'switch' }
+  ? boolean
+  : One extends { type: 'words' | 'patterns' }
+    ? readonly string[]
+    : One extends { type: 'word'; words: readonly (infer Word)[] }
+      ? Word | null
+      : One extends { type: 'number' | 'duration' }
+        ? number | (One extends { default: string } ? never : null)
+        : One extends { type: 'shard' }
+          ? { readonly index: number; readonly of: number } | null
+          : string | null;
+
+/**
+ * How the run goes. Durations are in milliseconds, paths are absolute, `index` of a shard counts from 1, `greps` are
+ * regular expressions that compile. null and an empty list: not set.
+ */
+export type RunSettings = {
+  readonly [One in Row as One extends { field: string } ? One['field'] : never]: ValueOf<One>;
+};
+
+/** What `--help`, the schema and the template say where nothing is set; undefined for what has no default. */
+export function defaultText(setting: Setting): string | undefined {
+  return 'default' in setting && setting.default !== undefined ? setting.default : setting.unset;
+}
+
+/** Environment variables that other parts of the program read. */
+export const OTHER_VARIABLES = [
+  'HOOKPROOF_CERTIFY_KEY',
+  'HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
+  'HOOKPROOF_INBOX',
+  'HOOKPROOF_TLS_KEY_PASSPHRASE',
+];
 
 /** The files that an output directory gets. */
 export const OUTPUT_FILES = { json: 'run.json', junit: 'junit.xml', html: 'report.html' } as const;
-
-/** The largest secret, the largest file of certificates (a whole trust store fits) or key, and the largest configuration file, in bytes. */
-export const MAX_SECRET_BYTES = 64 * 1024;
-export const MAX_PEM_BYTES = 1024 * 1024;
-export const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /** The configuration file that is read without being named. */
 export const CONFIG_FILE = 'hookproof.yaml';

@@ -1,34 +1,30 @@
-/** Values that are more than text: durations, whole numbers, one of a list, regular expressions, shards. */
-import { type Given, problemWith } from './given.ts';
+/**
+ * Parses the values that are more than text: durations, numbers, one of several words, regular expressions, shards,
+ * seeds.
+ */
+import { type Given, givenByFlag, problemWith } from './given.ts';
 import { nearestName } from './nearest-name.ts';
-import { type Problem, quoted } from './problems.ts';
+import { type Problem, quoted, throwIfAny } from './problems.ts';
+import type { Bounds } from './settings.ts';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000 } as const;
 
 /** `10s`, `1.5s`, `500ms`, `2m`. Also the pattern in the JSON Schema of the configuration file. */
 export const DURATION = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)$/;
+export const DURATION_HINT = 'Write a number and its unit: 500ms, 10s or 2m.';
 
-/** Milliseconds. A bare number has no unit and is refused: nobody agrees on what it would be. */
-export function duration(
-  given: Given<string>,
-  [least, most]: readonly [number, number],
-  problems: Problem[],
-): number | undefined {
-  const match = DURATION.exec(given.value);
-  const [, amount, unit] = match ?? [];
+/** Milliseconds. A number without a unit is a problem: it could be seconds or milliseconds. */
+export function duration(given: Given<string>, [min, max]: Bounds, problems: Problem[]): number | undefined {
+  const value = shown(given);
+  const [, amount, unit] = DURATION.exec(given.value) ?? [];
   if (amount === undefined || (unit !== 'ms' && unit !== 's' && unit !== 'm')) {
-    problems.push(problemWith(given, 'is not a duration', 'Write a number and its unit: 500ms, 10s or 2m.'));
+    problems.push(problemWith(given, `${value} is not a duration`, DURATION_HINT));
     return undefined;
   }
   const milliseconds = Math.round(Number(amount) * UNITS[unit]);
-  if (milliseconds >= least && milliseconds <= most) return milliseconds;
-  problems.push(
-    problemWith(
-      given,
-      `${given.value} is out of bounds`,
-      `It can be from ${durationText(least)} to ${durationText(most)}.`,
-    ),
-  );
+  if (milliseconds >= min && milliseconds <= max) return milliseconds;
+  const hint = `Choose a duration from ${durationText(min)} to ${durationText(max)}.`;
+  problems.push(problemWith(given, `${value} is out of range`, hint));
   return undefined;
 }
 
@@ -38,15 +34,20 @@ export function durationText(milliseconds: number): string {
   return milliseconds % UNITS.s === 0 ? `${milliseconds / UNITS.s}s` : `${milliseconds}ms`;
 }
 
-export function wholeNumber(
-  given: Given<string>,
-  [least, most]: readonly [number, number],
-  problems: Problem[],
-): number | undefined {
+/** The value of a flag in milliseconds. Throws a {@link HookproofError} that names the flag. */
+export function durationOfFlag(flag: string, text: string, bounds: Bounds): number {
+  const problems: Problem[] = [];
+  const milliseconds = duration(givenByFlag(flag, text, ''), bounds, problems);
+  throwIfAny(problems);
+  return milliseconds ?? Number.NaN;
+}
+
+export function wholeNumber(given: Given<string>, [min, max]: Bounds, problems: Problem[]): number | undefined {
   const value = /^\d{1,9}$/.test(given.value) ? Number(given.value) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  const what = `${quoted(given.value, 'the value')} is not a whole number from ${least} to ${most}`;
-  problems.push(problemWith(given, what, 'Write it in digits.'));
+  if (value >= min && value <= max) return value;
+  problems.push(
+    problemWith(given, `${shown(given)} is not a whole number from ${min} to ${max}`, 'Write digits only.'),
+  );
   return undefined;
 }
 
@@ -75,8 +76,9 @@ export function pattern(given: Given<string>, problems: Problem[]): string | und
   } catch (error) {
     // The engine's message repeats the pattern between slashes before it says what is wrong.
     const why = error instanceof SyntaxError ? /\/i?: ([\w ,'()]+)$/.exec(error.message)?.[1] : undefined;
-    const what = `is not a regular expression${why === undefined ? '' : ` (${why.toLowerCase()})`}`;
-    problems.push(problemWith(given, what, 'Write \\( for a bracket that is meant as it stands.'));
+    const detail = why === undefined ? '' : ` (${why.toLowerCase()})`;
+    const what = `${shown(given)} is not a regular expression${detail}`;
+    problems.push(problemWith(given, what, 'Escape special characters with a backslash: \\( for a literal bracket.'));
     return undefined;
   }
 }
@@ -86,16 +88,28 @@ export function shard(given: Given<string>, problems: Problem[]): { index: numbe
   const [, index, of] = /^(\d{1,4})\/(\d{1,4})$/.exec(given.value) ?? [];
   const value = { index: Number(index), of: Number(of) };
   if (value.index >= 1 && value.index <= value.of && value.of <= 1000) return value;
-  const what = `${quoted(given.value, 'the value')} is not a shard`;
-  problems.push(
-    problemWith(given, what, 'Write i/n with i from 1 to n, and n at most 1000: 2/4 is the second of four.'),
-  );
+  const hint = 'Write i/n with i from 1 to n, and n at most 1000: 2/4 is the second of four.';
+  problems.push(problemWith(given, `${shown(given)} is not a shard`, hint));
   return undefined;
 }
+
+/** The value of `--shard i/n`. Throws a {@link HookproofError} that names the flag. */
+export function shardOfFlag(text: string): { readonly index: number; readonly of: number } {
+  const problems: Problem[] = [];
+  const value = shard(givenByFlag('--shard', text, ''), problems);
+  throwIfAny(problems);
+  return value ?? { index: 1, of: 1 };
+}
+
+export const SEED_HINT = 'A seed is 1 to 64 letters, digits, or any of . : _ -';
 
 /** Letters, digits and a few marks: a seed is printed in commands that people copy. */
 export function seed(given: Given<string>, problems: Problem[]): string | undefined {
   if (/^[\w.:-]{1,64}$/.test(given.value)) return given.value;
-  problems.push(problemWith(given, 'is not a seed', 'A seed is 1 to 64 letters, digits, or any of . : _ -'));
+  problems.push(problemWith(given, `${shown(given)} is not a seed`, SEED_HINT));
   return undefined;
+}
+
+function shown({ value }: Given<string>): string {
+  return quoted(value, 'the value');
 }

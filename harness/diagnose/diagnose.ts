@@ -1,4 +1,5 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
+import type { Stack } from '../../contract/index.ts';
 import type { RunObservations } from '../../scenarios/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import { explainByFaults } from './explain-by-faults.ts';
@@ -14,7 +15,7 @@ import {
   ofRefusalStatus,
 } from './run-findings.ts';
 import { faultOfMistake } from './signing-trials.ts';
-import { guessStack, type KnownStack, type Stack } from './stack.ts';
+import { guessStack, type KnownStack } from './stack.ts';
 
 interface ToDiagnose {
   readonly results: readonly ScenarioResult[];

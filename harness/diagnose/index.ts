@@ -8,4 +8,3 @@ export {
   type Gate,
 } from './preflight-findings.ts';
 export { explainRefusal } from './rejected-credentials.ts';
-export { STACKS, type Stack } from './stack.ts';

@@ -1,9 +1,6 @@
 /** Which stack an endpoint is built with, as far as its answers give it away: fixes are told for it. Pure. */
+import type { Stack } from '../../contract/index.ts';
 import type { Exchange, ScenarioResult } from '../report/result-document.ts';
-
-/** The stacks for which there are fixes of their own. */
-export const STACKS = ['express', 'fastify', 'django', 'flask', 'spring', 'rails', 'laravel', 'go', 'dotnet'] as const;
-export type Stack = (typeof STACKS)[number];
 
 export interface KnownStack {
   readonly name: Stack;

@@ -1,9 +1,12 @@
-/** The output boundary: no secret in any string, and no character that acts on a display. */
+/** The output boundary: no secret in any string, and no character that controls a terminal. */
 import { type Redactor, visible } from '../report/index.ts';
-import type { DoctorDocument, DoctorFinding, DoctorSection } from './doctor-document.ts';
+import type { DoctorFinding, DoctorSection } from './doctor-document.ts';
 
-/** Words of closed lists, names and times of ours or of OpenSSL: whatever the secrets are, these stay what the schema allows. */
-const OURS: ReadonlySet<string> = new Set([
+/**
+ * Fields with words of closed lists, names and times that we or OpenSSL write: they keep the schema whatever the
+ * secrets are.
+ */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
   'checkedAt',
   'cipher',
   'code',
@@ -26,9 +29,9 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 export interface Cleaner {
-  /** Facts, in which anything may be the endpoint's own. What comes out has the shape of what went in: only strings change. */
+  /** Facts, which may contain anything that the endpoint sent. The result has the same shape: only strings change. */
   facts<Facts>(facts: Facts): Facts;
-  /** Findings, whose sentences are ours: in them a gap would tell a short secret that is a plain word. */
+  /** Findings, whose sentences are our own: a gap in them would reveal a short secret that is an ordinary word. */
   findings(findings: readonly DoctorFinding[]): DoctorFinding[];
   text(text: string): string;
 }
@@ -50,7 +53,7 @@ export function createCleaner(redactor: Redactor): Cleaner {
 }
 
 function mapped(value: unknown, key: string, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return OURS.has(key) ? value : change(value);
+  if (typeof value === 'string') return OWN_FIELDS.has(key) ? value : change(value);
   if (Array.isArray(value)) return value.map((item) => mapped(item, key, change));
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapped(item, name, change)]));
@@ -58,7 +61,7 @@ function mapped(value: unknown, key: string, change: (text: string) => string): 
   return value;
 }
 
-/** A section whose findings were made of facts that may not have been cleaned: those of what is configured here. */
+/** For a section whose findings were made of facts that may not have been cleaned: those of the configuration. */
 export function cleanSection(section: DoctorSection, cleaner: Cleaner): DoctorSection {
   const { facts, findings, reason } = section;
   // The compiler does not see that the facts stay those of the section.
@@ -68,10 +71,4 @@ export function cleanSection(section: DoctorSection, cleaner: Cleaner): DoctorSe
     facts: cleaner.facts(facts),
     findings: cleaner.findings(findings),
   } as DoctorSection;
-}
-
-export function countFindings(sections: DoctorDocument['sections']): DoctorDocument['counts'] {
-  const all = sections.flatMap(({ findings }) => findings);
-  const count = (wanted: DoctorFinding['severity']) => all.filter(({ severity }) => severity === wanted).length;
-  return { problem: count('problem'), advice: count('advice'), info: count('info') };
 }

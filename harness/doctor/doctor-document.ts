@@ -1,16 +1,17 @@
 /**
- * What the doctor found, schema version 1: the one thing that it produces, already redacted and safe to print. It holds facts and
- * findings and no verdict. The JSON Schema is generated from this schema.
+ * The document of the doctor, schema version 1: all that it produces, redacted and safe to print. It contains facts
+ * and findings and no verdict. The JSON Schema is generated from this schema.
  */
 import * as z from 'zod';
-import { CHAIN_FAULTS, type ChainFaultCode, TLS_VERSIONS } from '../../contract/index.ts';
+import { CHAIN_FAULTS, type ChainFaultCode, type JsonObject, TLS_VERSIONS } from '../../contract/index.ts';
+import { toJSONSchema } from '../to-json-schema.ts';
 
 const text = z.string();
 const milliseconds = z.number().nonnegative();
 const count = z.int().nonnegative();
 const family = z.union([z.literal(4), z.literal(6)]);
 
-/** `problem`: deliveries fail or are not safe. `advice`: it works and should be mended. `info`: worth knowing. */
+/** `problem`: deliveries fail or are not safe. `advice`: it works and should be fixed. `info`: worth knowing. */
 const finding = z.strictObject({
   severity: z.enum(['problem', 'advice', 'info']),
   /** Stable, in kebab-case. */
@@ -18,7 +19,7 @@ const finding = z.strictObject({
   title: text,
   /** More about it; empty when the title says it all. */
   detail: text,
-  /** What to do; null where nothing has to be done. */
+  /** What to do; null where there is nothing to do. */
   fix: text.nullable(),
 });
 
@@ -39,7 +40,7 @@ const timings = z.strictObject({
 
 const dns = z.strictObject({
   host: text,
-  /** The URL has an address in place of a name. */
+  /** The URL has an address instead of a name. */
   literal: z.boolean(),
   addresses: z.array(
     z.strictObject({
@@ -64,7 +65,7 @@ const connection = z.strictObject({
       code: text.nullable(),
     }),
   ),
-  /** Addresses of the name that were not tried, because there are so many. */
+  /** The number of addresses that were not tried, because there are so many. */
   notTried: count,
 });
 
@@ -111,37 +112,37 @@ const chain = z.strictObject({
 });
 
 const tls = z.strictObject({
-  /** What became of the hello of a right sender, in each version. */
+  /** The answer to the ClientHello of a correct sender, in each version. */
   hellos: z.array(
     z.strictObject({
       version: z.enum(TLS_VERSIONS),
       outcome: z.enum(['granted', 'declined', 'alert', 'closed', 'reset', 'timeout', 'not-tls', 'connect-error']),
-      /** The name of the alert, or the beginning of what is no TLS. */
+      /** The name of the alert, or the beginning of an answer that is not TLS. */
       detail: text.nullable(),
     }),
   ),
   negotiated: z.strictObject({ version: text, cipher: text, alpn: text.nullable() }).nullable(),
-  /** Whether Node trusts the chain and the name; null when its handshake did not come that far. */
+  /** Whether Node trusts the chain and the name; null when its handshake did not get that far. */
   trusted: z.boolean().nullable(),
   trustCode: text.nullable(),
-  /** The chain ends at an authority that was given beside the system's. */
+  /** The chain ends at a CA that was given in addition to the system's. */
   privateAuthority: z.boolean(),
   chain: chain.nullable(),
-  /** Null when it cannot be told: over TLS 1.3 it is asked for in secret. */
+  /** Null when it is unknown: over TLS 1.3 the request is encrypted. */
   clientCertificateRequested: z.boolean().nullable(),
-  /** The names of the authorities that the endpoint lists then. */
+  /** The names of the CAs that the endpoint lists in its request. */
   authorities: z.array(text),
   error: transportError.nullable(),
 });
 
 const reception = z.strictObject({
   outcome: z.enum(['answered', 'refused', 'closed', 'unclear']),
-  /** What shows it: the status, the alert, the error. */
+  /** The status, the alert or the error that shows it. */
   evidence: text,
 });
 
 const clientCertificate = z.strictObject({
-  /** Where they were given: `--client-cert`, `HOOKPROOF_CLIENT_CERT`, `hookproof.yaml`. */
+  /** Where they were given: `--client-cert`, `HOOKPROOF_CLIENT_CERT`, `hookproof.yaml:3:16: tls.client-cert`. */
   certificateFrom: text.nullable(),
   keyFrom: text.nullable(),
   /** The certificate of the client, then its chain as it is sent; empty when it cannot be read. */
@@ -149,9 +150,9 @@ const clientCertificate = z.strictObject({
   /** Whether certificate and key belong together; null when one of them cannot be read. */
   pair: z.boolean().nullable(),
   requested: z.boolean().nullable(),
-  /** Whether an authority of its chain is among those that the endpoint names; null when none are named. */
+  /** Whether a CA of its chain is among those that the endpoint names; null when it names none. */
   authorityNamed: z.boolean().nullable(),
-  /** What a request came to with the certificate and without one; null when it was not tried. */
+  /** What became of a request with the certificate and without one; null when it was not sent. */
   with: reception.nullable(),
   without: reception.nullable(),
 });
@@ -173,14 +174,17 @@ const http = z.strictObject({
     .nullable(),
   error: transportError.nullable(),
   timings,
-  /** The certificate of the endpoint was trusted, or there is none. The request holds no credentials and is sent anyway. */
+  /**
+   * The certificate of the endpoint is trusted, or there is none. The request has no credentials and is sent in
+   * either case.
+   */
   verified: z.boolean(),
 });
 
 const clock = z.strictObject({
   /** Milliseconds by which this machine's clock is ahead of the endpoint's; negative when it is behind. */
   aheadMs: z.int(),
-  /** The true value is at most so far away: half the round trip, and the whole seconds of the header. */
+  /** The largest possible error: half the round trip, and the rounding of the header to seconds. */
   uncertaintyMs: milliseconds,
   endpointTime: text,
   localTime: text,
@@ -203,7 +207,7 @@ const credential = z.strictObject({
   characters: count,
   bytes: count,
   looksLike: z.array(z.enum(['base64', 'base64url', 'hex', 'uuid'])),
-  /** Bytes behind the encoding that it looks like. */
+  /** Bytes after decoding. */
   decodedBytes: count.nullable(),
 });
 
@@ -212,7 +216,7 @@ function section<Id extends string, Facts extends z.ZodType>(id: Id, facts: Fact
     id: z.literal(id),
     title: text,
     state: z.enum(['looked', 'skipped']),
-    /** Why it was not looked at; empty when it was. */
+    /** Why it was not examined; empty when it was. */
     reason: text,
     facts: facts.nullable(),
     findings: z.array(finding),
@@ -236,9 +240,9 @@ const anySection = z.discriminatedUnion('id', [
 export const doctorDocument = z.strictObject({
   schemaVersion: z.literal(1),
   tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
-  /** Null when only secrets and certificates were looked at. */
+  /** Null when only secrets and certificates were examined. */
   url: text.nullable(),
-  /** Whether a connection came about; null when none was tried, or it was broken off. */
+  /** Whether a connection was established; null when none was tried, or it was aborted. */
   reached: z.boolean().nullable(),
   interrupted: z.boolean(),
   startedAt: text,
@@ -257,3 +261,13 @@ export type Severity = DoctorFinding['severity'];
 export type TransportFacts = z.infer<typeof transportError>;
 export type TimingFacts = z.infer<typeof timings>;
 export type Reception = z.infer<typeof reception>;
+
+/** The JSON Schema of the document (draft 2020-12). */
+export function documentJsonSchema(): JsonObject {
+  const { $schema, ...schema } = toJSONSchema(doctorDocument) as JsonObject;
+  return {
+    $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema',
+    title: 'hookproof doctor document, schemaVersion 1',
+    ...schema,
+  };
+}

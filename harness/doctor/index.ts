@@ -1,5 +1,11 @@
-/** The doctor: what stands in the way of a delivery, with fixes and without a verdict. */
+/** The doctor: what prevents a delivery, with fixes and without a verdict. */
+import type { JsonObject } from '../../contract/index.ts';
+
 export type { DoctorDocument, DoctorFinding, DoctorSection, SectionId, Severity } from './doctor-document.ts';
-export { doctorSchema } from './doctor-schema.ts';
 export { type DoctorOptions, examine } from './examine.ts';
-export { renderDoctor } from './render/render-doctor.ts';
+export { renderDoctor } from './render-doctor.ts';
+
+/** The JSON Schema of the doctor's document. Loads zod only when it is asked for. */
+export async function doctorSchema(): Promise<JsonObject> {
+  return (await import('./doctor-document.ts')).documentJsonSchema();
+}

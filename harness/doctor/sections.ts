@@ -1,12 +1,12 @@
-/** Makes sections. Pure. */
-import type { DoctorFinding, DoctorSection, FactsOf, SectionId } from './doctor-document.ts';
+/** Makes sections and findings. Their texts contain no value of a credential. */
+import type { DoctorFinding, DoctorSection, FactsOf, SectionId, Severity } from './doctor-document.ts';
 
 const TITLES: Readonly<Record<SectionId, string>> = {
   dns: 'DNS',
   connection: 'Connection',
   tls: 'TLS',
   'client-certificate': 'Client certificate',
-  authorities: 'Extra authorities',
+  authorities: 'Extra CAs',
   http: 'HTTP',
   clock: 'Clock',
   delivery: 'Delivery',
@@ -15,8 +15,8 @@ const TITLES: Readonly<Record<SectionId, string>> = {
   configuration: 'Configuration',
 };
 
-/** It was looked at. The findings come with the most serious first. */
-export function looked<Id extends SectionId>(
+/** It was examined. The findings are sorted, the most serious first. */
+export function examined<Id extends SectionId>(
   id: Id,
   facts: FactsOf<Id> | null,
   findings: readonly DoctorFinding[],
@@ -25,7 +25,7 @@ export function looked<Id extends SectionId>(
   return { id, title: TITLES[id], state: 'looked', reason: '', facts, findings: sorted(findings) } as DoctorSection;
 }
 
-/** It could not be looked at, or was not asked for. */
+/** It could not be examined, or was not asked for. */
 export function skipped(id: SectionId, reason: string, findings: readonly DoctorFinding[] = []): DoctorSection {
   return { id, title: TITLES[id], state: 'skipped', reason, facts: null, findings: sorted(findings) };
 }
@@ -35,3 +35,16 @@ const ORDER = ['problem', 'advice', 'info'] as const;
 function sorted(findings: readonly DoctorFinding[]): DoctorFinding[] {
   return ORDER.flatMap((severity) => findings.filter((finding) => finding.severity === severity));
 }
+
+type Make = (code: string, title: string, fix: string | null, detail?: string) => DoctorFinding;
+
+function maker(severity: Severity): Make {
+  return (code, title, fix, detail = '') => ({ severity, code, title, detail, fix });
+}
+
+/** Deliveries fail, or are not safe. */
+export const problem = maker('problem');
+/** It works, and should be fixed. */
+export const advice = maker('advice');
+/** Worth knowing. */
+export const info = maker('info');

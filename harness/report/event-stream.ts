@@ -3,8 +3,9 @@ import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } f
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { renderEvent } from './json.ts';
+import type { Reporter } from './reporters.ts';
 import type { RunEvent } from './result-document.ts';
-import { notWritten, type Reporter } from './write-reports.ts';
+import { notWritten } from './write-reports.ts';
 
 export interface EventStream {
   /** The reporters that are told here, and must not be written again. */

@@ -3,7 +3,7 @@
  * report shows is in here, already redacted. The JSON Schema that the package publishes is generated from this schema.
  */
 import * as z from 'zod';
-import type { JsonObject } from '../../contract/index.ts';
+import { type JsonObject, STACKS } from '../../contract/index.ts';
 import { FEATURES } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
@@ -107,9 +107,7 @@ const shardRecord = z.strictObject({
     })
     .nullable(),
   /** The stack that the user named; null when it is guessed. */
-  stackGiven: z
-    .enum(['express', 'fastify', 'django', 'flask', 'spring', 'rails', 'laravel', 'go', 'dotnet'])
-    .nullable(),
+  stackGiven: z.enum(STACKS).nullable(),
   /** The entries of the baseline; null without one. */
   entries: z.array(z.strictObject({ scenario: text, reason: text, owner: text, expires: text })).nullable(),
   /** What the scenarios about the whole run are judged by. */

@@ -8,6 +8,7 @@ import { defuse } from './github.ts';
 import type { TerminalOptions } from './layout.ts';
 import { redactDocument } from './redaction.ts';
 import type { Redactor } from './redactor.ts';
+import { type Reporter, render } from './reporters.ts';
 import type { ResultDocument } from './result-document.ts';
 import { isPartial } from './verdict.ts';
 
@@ -144,38 +145,4 @@ export async function writeReports(
   const [first] = failures;
   if (first !== undefined) throw first;
   return written;
-}
-
-/** The reporters by name, each loaded when it is asked for. Which of them write, and where, is the configuration's business. */
-
-/** A reporter and where it writes: a file, or null for standard output. */
-export interface Reporter {
-  readonly name: 'human' | 'json' | 'junit' | 'ndjson' | 'html' | 'badge' | 'ctrf' | 'github';
-  readonly file: string | null;
-}
-
-/** The report as text in the reporter's format. Only `human` looks at the terminal. */
-export async function render(
-  name: Reporter['name'],
-  document: ResultDocument,
-  terminal: TerminalOptions,
-): Promise<string> {
-  switch (name) {
-    case 'human':
-      return (await import('./human.ts')).renderHuman(document, terminal);
-    case 'json':
-      return (await import('./json.ts')).renderJson(document);
-    case 'junit':
-      return (await import('./junit.ts')).renderJunit(document);
-    case 'ndjson':
-      return (await import('./json.ts')).renderNdjson(document);
-    case 'html':
-      return (await import('./html/report-page.ts')).renderHtml(document);
-    case 'ctrf':
-      return (await import('./ctrf.ts')).renderCtrf(document);
-    case 'github':
-      return (await import('./github.ts')).renderGithub(document, terminal);
-    case 'badge':
-      return (await import('./badge.ts')).renderBadge(document);
-  }
 }

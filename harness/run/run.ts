@@ -1,9 +1,11 @@
 /** A run: plan, TLS, gate, deliveries, observations, result document. */
+
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
+import type { Stack } from '../../contract/index.ts';
 import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
-import { diagnose, type Finding, type Stack } from '../diagnose/index.ts';
+import { diagnose, type Finding } from '../diagnose/index.ts';
 import { type Baseline, baselineOutcome, knownIn } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';

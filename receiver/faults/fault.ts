@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
+import type { Stack } from '../../contract/index.ts';
 import type { Pipeline } from '../create-receiver.ts';
 import type { Handling } from '../handling/handling.ts';
 import type { ReceiverConfig } from '../options.ts';
@@ -23,10 +24,6 @@ export const FAULT_AREAS = [
   'mtls',
 ] as const;
 type FaultArea = (typeof FAULT_AREAS)[number];
-
-/** The stacks for which a fix can be given where the general rule is not enough. */
-export const STACKS = ['express', 'fastify', 'django', 'flask', 'spring', 'rails', 'laravel', 'go', 'dotnet'] as const;
-type Stack = (typeof STACKS)[number];
 
 interface FaultText {
   /** Stable, kebab-case, never reused: what the receiver does wrong ("verifies-reserialised-json"). */

@@ -32,7 +32,7 @@ import { tlsCertificatesFaults } from './tls-certificates.ts';
 import { tlsProtocolsFaults } from './tls-protocols.ts';
 import { keylessShapes, unsignedShapes } from './unsigned-shapes.ts';
 
-export { FAULT_AREAS, type Fault, STACKS, textOf } from './fault.ts';
+export { FAULT_AREAS, type Fault, textOf } from './fault.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
 
 export const FAULTS: readonly Fault[] = [

@@ -51,9 +51,9 @@ describe('exit codes', () => {
     const { code, stdout, stderr } = await doctor([url, ...MATERIAL, '--deliver']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/✓ Delivery +WALLET 7e57ca5e[\w-]+: 200 in /);
-    expect(stdout).toMatch(/\. This is no verdict: `hookproof run` gives one\.\n$/);
+    expect(stdout).toMatch(/\. This is not a verdict: `hookproof run` gives one\.\n$/);
     expect(stdout).not.toContain('✗');
-    expect(stderr).toBe('looking at what is configured\n');
+    expect(stderr).toBe('reading the configuration\n');
   });
 
   it('2 for a delivery without a URL', async () => {
@@ -89,7 +89,7 @@ describe('exit codes', () => {
   it('0 without a URL: secrets and certificates alone', async () => {
     const { code, stdout } = await doctor(MATERIAL.slice(2));
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^hookproof doctor {2}what is configured here\n/);
+    expect(stdout).toMatch(/^hookproof doctor {2}local configuration\n/);
     expect(stdout).not.toContain('DNS');
   });
 });
@@ -153,7 +153,7 @@ describe('while it goes on', () => {
     open.push(endpoint);
     const { child } = started([endpoint.url, '--timeout', '10s']);
     const [first] = await once(child.stderr, 'data');
-    expect(String(first)).toBe('looking at what is configured\n');
+    expect(String(first)).toBe('reading the configuration\n');
     child.kill('SIGKILL');
     await once(child, 'close');
   });
@@ -170,7 +170,7 @@ describe('while it goes on', () => {
     child.kill('SIGINT');
     const [code] = await once(child, 'close');
     expect(code).toBe(130);
-    expect(stdout()).toContain('Interrupted: this is what was known by then.');
+    expect(stdout()).toContain('Interrupted: these are the findings up to then.');
     expect(stdout()).not.toContain('✗');
   });
 });

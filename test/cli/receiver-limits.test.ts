@@ -92,8 +92,8 @@ describe('hookproof receiver', () => {
     ['connections that are no number', ['--max-connections', 'many'], '--max-connections many is not a whole number'],
     ['too few headers', ['--max-headers', '2'], '--max-headers 2 is not a whole number from 10 to 10000'],
     ['too few bytes', ['--max-header-bytes', '1'], '--max-header-bytes 1 is not a whole number'],
-    ['a time without unit', ['--request-timeout', '30'], '--request-timeout: is not a duration'],
-    ['too little time', ['--drain-timeout', '1ms'], '--drain-timeout: 1ms is out of bounds'],
+    ['a time without unit', ['--request-timeout', '30'], '--request-timeout: "30" is not a duration'],
+    ['too little time', ['--drain-timeout', '1ms'], '--drain-timeout: "1ms" is out of range'],
     [
       'more time for headers than for all',
       ['--header-timeout', '1m'],

@@ -172,10 +172,10 @@ describe('what cannot be served ends it with exit 2, the flag, the file and the 
       'both of them wrong',
       flags('empty.pem', 'store.pfx'),
       [
-        '2 things are wrong',
+        'the configuration has 2 problems',
         '--tls-cert: the file empty.pem',
         '--tls-key: the file store.pfx',
-        'All that is wrong is listed',
+        'All problems are listed',
       ],
     ],
     [
@@ -186,7 +186,7 @@ describe('what cannot be served ends it with exit 2, the flag, the file and the 
     [
       'a certificate in place of its file',
       ['--tls-cert', '-----BEGIN CERTIFICATE-----', '--tls-key', 'right.key'],
-      ['--tls-cert: is PEM text, and the path of a file is wanted'],
+      ['--tls-cert: is PEM text, expected the path of a file'],
     ],
   ])('%s', async (_, args, says) => {
     const { code, stdout, stderr } = await hookproof(['receiver', '--port', '0', ...args], { env, cwd: folder });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { namedSecrets } from '../../harness/cli/named-secrets.ts';
-import { REPORTERS as REPORTER_NAMES } from '../../harness/config/index.ts';
 import {
   createProgress,
   createRedactor,
@@ -15,6 +14,7 @@ import {
   redactEvent,
   writeReports,
 } from '../../harness/report/index.ts';
+import { REPORTER_NAMES } from '../../harness/report/reporters.ts';
 import { run } from '../../harness/run/index.ts';
 import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
 import { bodyOf } from '../endpoints/verifying.ts';

@@ -1,6 +1,6 @@
 /** Certification: one partner or many, and what is done with certificates. */
 import type { Command } from 'commander';
-import { type ActionMaker, ALLOW_PRIVATE, collect, withPartnerOptions, withRunOptions } from './shared-options.ts';
+import { type ActionMaker, collect, withEndpoint, withRun, withSettings } from './shared-options.ts';
 
 const CERTIFY_HELP = `
 The certificate and its evidence go into one folder: hookproof-certificate, or --output-dir. It is refused, with every reason, unless the run
@@ -16,14 +16,14 @@ Exit codes:
   0 certified, 1 the endpoint is in the way, 2 what was asked for or this machine is, 3 no verdict, 4 internal error, 130/143 interrupted`;
 
 export function addCertifyingCommands(program: Command, action: ActionMaker): void {
-  const certify = withRunOptions(
-    withPartnerOptions(program.command('certify').argument('[url]', 'endpoint (or HOOKPROOF_URL)')),
+  const certify = withSettings(
+    withRun(program.command('certify').argument('[url]', 'endpoint (or HOOKPROOF_URL)')),
+    'certify',
   )
     .description('run a profile against an endpoint, and issue a signed certificate when nothing speaks against it')
     .option('--key <file>', 'private key that signs it (or HOOKPROOF_CERTIFY_KEY); `certify keygen` makes one')
     .option('--passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
     .option('--valid-for <days>', 'how long it is good, 1d to 398d', '90d')
-    .option('--allow-private <host>', ALLOW_PRIVATE, collect)
     .option(
       '--partners <folder>',
       'many partners: one file each, written as hookproof.yaml; --shard is then by partner',
@@ -74,15 +74,17 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .addHelpText('after', '\nExits as `certify --partners` would have, and with 2 when they do not belong together.')
     .action(action(async () => (await import('../commands/certify-merge.ts')).certifyMergeCommand));
 
-  withPartnerOptions(
-    certify
-      .command('recheck')
-      .argument('<file>', 'certificate')
-      .argument('[url]', 'endpoint (default: that of the certificate)'),
+  withSettings(
+    withEndpoint(
+      certify
+        .command('recheck')
+        .argument('<file>', 'certificate')
+        .argument('[url]', 'endpoint (default: that of the certificate)'),
+    ),
+    'certify',
   )
     .description('send a short canary to a certified endpoint, and report what has drifted')
     .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
-    .option('--allow-private <host>', ALLOW_PRIVATE, collect)
     .option('--strict', 'a superseded revision counts as drift')
     .option('--json', 'as JSON')
     .addHelpText(

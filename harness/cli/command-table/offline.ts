@@ -1,6 +1,7 @@
 /** What sends nothing: looking things up, signing and verifying by hand, files to begin with. */
 import { type Command, Option } from 'commander';
-import { type ActionMaker, collect, STACKS, withPartnerOptions, withRunOptions } from './shared-options.ts';
+import { STACKS } from '../../../contract/stacks.ts';
+import { type ActionMaker, collect, withRun } from './shared-options.ts';
 
 export function addOfflineCommands(program: Command, action: ActionMaker): void {
   program
@@ -19,7 +20,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
   program
     .command('explain')
     .argument('<id>', 'scenario, suite, requirement, known fault, order status or error code')
-    .option('--stack <name>', `the fix of a fault for this stack: ${STACKS}`)
+    .option('--stack <name>', `the fix of a fault for this stack: ${STACKS.join(', ')}`)
     .description('what it means, why it matters, how to mend it')
     .addHelpText(
       'after',
@@ -76,7 +77,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
 
   const config = program.command('config').description('show the configuration or its schema');
 
-  withRunOptions(withPartnerOptions(config.command('show').argument('[url]')))
+  withRun(config.command('show').argument('[url]'))
     .description('every setting with its source; secrets are never shown')
     .action(action(async () => (await import('../commands/config.ts')).configShowCommand));
 

@@ -1,13 +1,6 @@
 /** The commands that send, and those that work with what a run has left. */
 import type { Command } from 'commander';
-import {
-  type ActionMaker,
-  collect,
-  EXIT_CODES,
-  REPORTERS,
-  withPartnerOptions,
-  withRunOptions,
-} from './shared-options.ts';
+import { type ActionMaker, collect, EXIT_CODES, withEndpoint, withRun, withSettings } from './shared-options.ts';
 
 const RUN_EXAMPLES = `
 Examples:
@@ -48,20 +41,19 @@ Examples:
   hookproof baseline update known.yaml --run hookproof-run/run.json`;
 
 export function addRunningCommands(program: Command, action: ActionMaker): void {
-  withRunOptions(withPartnerOptions(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)')))
+  withRun(program.command('run').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
     .option('--dry-run', 'print the plan and one delivery to the byte, and send nothing')
     .option('--json', 'with --dry-run: as JSON')
     .description('run the suites against an endpoint')
     .addHelpText('after', RUN_EXAMPLES)
     .action(action(async () => (await import('../commands/run.ts')).runCommand));
 
-  withRunOptions(program.command('demo'))
-    .option('--timeout <duration>', 'for one delivery')
+  withSettings(program.command('demo'), 'timeout', 'run')
     .description('start the reference receiver and run every suite against it')
     .addHelpText('after', `\nIt needs nothing: secret, key and port are made for the run.\n${EXIT_CODES}`)
     .action(action(async () => (await import('../commands/demo.ts')).demoCommand));
 
-  withPartnerOptions(
+  withEndpoint(
     program
       .command('trigger')
       .argument('<name>', 'notification or flow; `hookproof trigger list` shows them')
@@ -81,18 +73,18 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
     )
     .action(action(async () => (await import('../commands/trigger.ts')).triggerCommand));
 
-  program
-    .command('report')
-    .argument('<file...>', 'JSON report of a run, "-" for standard input')
+  withSettings(
+    program.command('report').argument('<file...>', 'JSON report of a run, "-" for standard input'),
+    'reporters',
+    'output-dir',
+  )
     .description('write the reports of a saved run again, or join the shards of one; nothing is sent')
     .option('--merge', 'join the shards of one run (`run --shard i/n`) into one report')
-    .option('--reporter <name[=file]>', `${REPORTERS} (repeatable)`, collect)
-    .option('-o, --output-dir <folder>', 'write run.json, junit.xml and report.html there')
     .option('--no-exit-code', 'exit 0 whatever the run came to')
     .addHelpText('after', REPORT_HELP)
     .action(action(async () => (await import('../commands/report.ts')).reportCommand));
 
-  withPartnerOptions(program.command('doctor').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
+  withEndpoint(program.command('doctor').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
     .description('look at DNS, connection, TLS, client certificate, secrets and clock; findings with fixes, no verdict')
     .option('--deliver', 'send one valid delivery too')
     .option('--json', 'one JSON document')
@@ -102,13 +94,11 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
 
   const baseline = program.command('baseline').description('the list of known failures');
 
-  withRunOptions(
-    withPartnerOptions(
-      baseline
-        .command('update')
-        .argument('<file>', 'baseline to write, YAML or JSON')
-        .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
-    ),
+  withRun(
+    baseline
+      .command('update')
+      .argument('<file>', 'baseline to write, YAML or JSON')
+      .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
   )
     .option('--run <file>', 'take the failures from this JSON report in place of a new run')
     .description('write the failures of a run as known; reasons, owners and days that are there are kept')

@@ -37,7 +37,7 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   const interruption = interruptible();
   try {
     // Said before the rest of the program is loaded: something is on the screen at once.
-    stages.show('looking at what is configured');
+    stages.show('reading the configuration');
     const [{ examine, renderDoctor }, { createRedactor }, { namedSecrets }, notification] = await Promise.all([
       import('../../doctor/index.ts'),
       import('../../report/index.ts'),
@@ -50,8 +50,8 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
         env: process.env,
         cwd: process.cwd(),
         configFile,
+        stdin: process.stdin,
       },
-      stdin: process.stdin,
       makeNotification: notification?.testNotification ?? null,
       createRedactor: (secrets) => createRedactor({ values: namedSecrets(secrets) }),
       onStage: stages.show,

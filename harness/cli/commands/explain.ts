@@ -7,11 +7,13 @@ import {
   ORDER_STATUS_MEANINGS,
   PAYMENT_METHOD_STATUS_MEANINGS,
   REFUND_STATUS_MEANINGS,
+  STACKS,
+  type Stack,
   TRACKING_STATUS_MEANINGS,
   tlsVersionName,
 } from '../../../contract/index.ts';
 import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
-import { loadDictionary, STACKS, type Stack } from '../../diagnose/index.ts';
+import { loadDictionary } from '../../diagnose/index.ts';
 import { explainFault } from '../explain-fault.ts';
 import { didYouMean } from '../near-names.ts';
 

@@ -1,7 +1,7 @@
 /** `hookproof report`: renders saved runs again, and joins shards. Nothing is sent. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { type ConfigFlags, loadReporters, type ReporterChoice } from '../../config/index.ts';
-import { createRedactor, writeReports } from '../../report/index.ts';
+import { type ConfigFlags, loadReporters } from '../../config/index.ts';
+import { createRedactor, type Reporter, writeReports } from '../../report/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { exitCodeOf } from '../../report/verdict.ts';
 import { outputsHere } from '../outputs-here.ts';
@@ -16,7 +16,7 @@ interface ReportFlags extends Pick<ConfigFlags, 'reporter' | 'outputDir'> {
 /** Those that can stand one after another. */
 const ONE_AFTER_ANOTHER: readonly string[] = ['human', 'github', 'ndjson'];
 
-function refuseFiles(count: number, reporters: readonly ReporterChoice[]): void {
+function refuseFiles(count: number, reporters: readonly Reporter[]): void {
   if (count < 2) return;
   const wrong = reporters.find(({ name, file }) => file !== null || !ONE_AFTER_ANOTHER.includes(name));
   if (wrong === undefined) return;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../harness/config/index.ts';
-import { whyUnreadable } from '../../../harness/config/read-bounded.ts';
+import { whyUnreadable } from '../../../harness/config/read-file.ts';
 import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
@@ -9,7 +9,7 @@ const KNOWN =
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 const QUOTES = 'Put the value in quotes.';
 const RENAME = 'Rename it, or remove it.';
-const PAIR = 'A setting is written as key: value.';
+const PAIR = 'Write a setting as key: value.';
 
 const REFUSED: Record<string, readonly [yaml: string, code: string, message: string, hint: string]> = {
   // Keys
@@ -73,10 +73,10 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
     'hookproof.yaml:1:9: hmac.header: is empty',
     'Give it a value, or remove the key.',
   ],
-  'a key that is there twice': [
+  'a key that appears twice': [
     'url: https://a.example/\nurl: https://b.example/\n',
     'CONFIG_DUPLICATE_KEY',
-    'hookproof.yaml:2:1: "url" is there twice',
+    'hookproof.yaml:2:1: "url" appears twice',
     'Keep one of them.',
   ],
   // Values
@@ -109,7 +109,7 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
     'concurrency: 65\n',
     'CONFIG_VALUE',
     'hookproof.yaml:1:14: concurrency: "65" is not a whole number from 1 to 64',
-    'Write it in digits.',
+    'Write digits only.',
   ],
   'a duration without a unit': [
     'timeout: 10\n',
@@ -120,8 +120,8 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
   'a duration out of bounds': [
     'timeout: 11m\n',
     'CONFIG_VALUE',
-    'hookproof.yaml:1:10: timeout: 11m is out of bounds',
-    'It can be from 100ms to 10m.',
+    'hookproof.yaml:1:10: timeout: "11m" is out of range',
+    'Choose a duration from 100ms to 10m.',
   ],
   'a word for a list': [
     'suites: valid\n',
@@ -138,13 +138,13 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
   'a word for a group': [
     'hmac: abc\n',
     'CONFIG_VALUE',
-    'hookproof.yaml:1:7: hmac: must hold settings of its own',
+    'hookproof.yaml:1:7: hmac: must be a group of settings',
     'Indent them below it, one a line.',
   ],
   'a list for a group': [
     'headers: [a]\n',
     'CONFIG_VALUE',
-    'hookproof.yaml:1:10: headers: must hold settings of its own',
+    'hookproof.yaml:1:10: headers: must be a group of settings',
     'Indent them below it, one a line.',
   ],
   'a fraction as a seed': [
@@ -163,43 +163,43 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
     'reporters: [human, jsno=x]\n',
     'CONFIG_VALUE',
     'hookproof.yaml:1:20: reporters: "jsno" is not a reporter; did you mean "json"?',
-    'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
+    'Choose from human, html, json, junit, ctrf, github, ndjson, badge.',
   ],
   // Secrets
   'a literal secret': [
     'hmac:\n  secret: hunter2\n',
     'CONFIG_LITERAL_SECRET',
-    'hookproof.yaml:2:11: hmac.secret: a secret is not written into this file',
+    'hookproof.yaml:2:11: hmac.secret: a secret must not be written into this file',
     REFER,
   ],
   'a literal API key that is a number': [
     'api-key:\n  value: 1234\n',
     'CONFIG_LITERAL_SECRET',
-    'hookproof.yaml:2:10: api-key.value: a secret is not written into this file',
+    'hookproof.yaml:2:10: api-key.value: a secret must not be written into this file',
     REFER,
   ],
   'a reference with more around it': [
     `hmac:\n  secret: \${env:A}x\n`,
     'CONFIG_LITERAL_SECRET',
-    'hookproof.yaml:2:11: hmac.secret: a secret is not written into this file',
+    'hookproof.yaml:2:11: hmac.secret: a secret must not be written into this file',
     REFER,
   ],
   'a shell variable': [
     'hmac:\n  secret: $SECRET\n',
     'CONFIG_LITERAL_SECRET',
-    'hookproof.yaml:2:11: hmac.secret: a secret is not written into this file',
+    'hookproof.yaml:2:11: hmac.secret: a secret must not be written into this file',
     REFER,
   ],
   'a literal credential in a header': [
     'headers:\n  authorization: Bearer abc\n',
     'CONFIG_LITERAL_SECRET',
-    'hookproof.yaml:2:18: headers.authorization: authorization carries credentials, which are not written here',
+    'hookproof.yaml:2:18: headers.authorization: authorization carries credentials, which must be given by reference',
     REFER,
   ],
   'a broken reference in a header': [
     `headers:\n  X-A: a \${b}\n`,
     'CONFIG_VALUE',
-    'hookproof.yaml:2:8: headers.X-A: the value of X-A has a broken reference',
+    'hookproof.yaml:2:8: headers.X-A: the value of X-A contains an invalid reference',
     REFER,
   ],
   'a reference in braces without quotes': [
@@ -211,34 +211,34 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
   'a key file that is PEM text': [
     `tls:\n  client-key: "${BEGIN_PRIVATE_KEY}"\n  client-cert: x\n`,
     'CONFIG_INVALID',
-    `2 things are wrong with the configuration:
+    `the configuration has 2 problems:
   hookproof.yaml:3:16: tls.client-cert: the file x does not exist
     Give the path of a PEM or DER file.
-  hookproof.yaml:2:15: tls.client-key: is PEM text, and the path of a file is wanted
-    Put it into a file and give its path, or put it into the environment variable.`,
-    'Nothing was sent. All that is wrong is listed, so one pass can mend it.',
+  hookproof.yaml:2:15: tls.client-key: is PEM text, expected the path of a file
+    Save it to a file and give its path, or put it into the environment variable.`,
+    'Nothing was sent. All problems are listed, so that you can fix them in one pass.',
   ],
   // Not our YAML
   'an empty file': [
     '',
     'CONFIG_FILE_EMPTY',
-    'hookproof.yaml:1:1: holds no settings',
+    'hookproof.yaml:1:1: contains no settings',
     'Write at least url: https://…, or remove the file.',
   ],
   'only comments': [
     '# url: x\n',
     'CONFIG_FILE_EMPTY',
-    'hookproof.yaml:1:1: holds no settings',
+    'hookproof.yaml:1:1: contains no settings',
     'Write at least url: https://…, or remove the file.',
   ],
   'a tab': [
     'hmac:\n\theader: x\n',
     'CONFIG_SYNTAX',
     'hookproof.yaml:2:1: a tab is used for indentation',
-    'YAML is indented with spaces.',
+    'Indent with spaces.',
   ],
-  prose: ['Please call me.\n', 'CONFIG_VALUE', 'hookproof.yaml:1:1: holds no settings', PAIR],
-  'a list': ['- url\n', 'CONFIG_VALUE', 'hookproof.yaml:1:1: holds no settings', PAIR],
+  prose: ['Please call me.\n', 'CONFIG_VALUE', 'hookproof.yaml:1:1: contains no settings', PAIR],
+  'a list': ['- url\n', 'CONFIG_VALUE', 'hookproof.yaml:1:1: contains no settings', PAIR],
   'JSON that is cut off': [
     '{ "url": "https://a.example/"',
     'CONFIG_SYNTAX',
@@ -248,8 +248,8 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
   'two colons': [
     'url: https: //a\n',
     'CONFIG_SYNTAX',
-    'hookproof.yaml:1:6: the indentation does not fit, or there are two colons',
-    'Quote a value that has ": " in it.',
+    'hookproof.yaml:1:6: the indentation is inconsistent, or the line has two colons',
+    'Quote a value that contains ": ".',
   ],
   'an at sign': [
     'url: @a\n',
@@ -275,20 +275,20 @@ const REFUSED: Record<string, readonly [yaml: string, code: string, message: str
   'an alias bomb': [
     'a: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c]\n',
     'CONFIG_SYNTAX',
-    'hookproof.yaml:2:8: aliases stand for too much',
+    'hookproof.yaml:2:8: aliases expand to too much',
     'Write the settings out.',
   ],
   'deep nesting': [
     '['.repeat(50_000),
     'CONFIG_SYNTAX',
-    'hookproof.yaml:1:1: is nested more than 20 deep',
-    'Settings are at most four deep.',
+    'hookproof.yaml:1:1: is nested more than 20 levels deep',
+    'Settings are at most four levels deep.',
   ],
   'deep nesting in blocks': [
     '- '.repeat(50_000),
     'CONFIG_SYNTAX',
-    'hookproof.yaml:1:1: is nested more than 20 deep',
-    'Settings are at most four deep.',
+    'hookproof.yaml:1:1: is nested more than 20 levels deep',
+    'Settings are at most four levels deep.',
   ],
 };
 
@@ -300,12 +300,12 @@ describe('hookproof.yaml is refused for', () => {
   it('several things at once, in the order of the file', async () => {
     const yaml =
       'hmac:\n  heder: x\n  secret: literal\nstrict: maybe\nurl: https://a.example/\nurl: https://b.example/\nx: 1\n';
-    expect((await refusal({ yaml })).message).toBe(`5 things are wrong with the configuration:
-  hookproof.yaml:6:1: "url" is there twice
+    expect((await refusal({ yaml })).message).toBe(`the configuration has 5 problems:
+  hookproof.yaml:6:1: "url" appears twice
     Keep one of them.
   hookproof.yaml:2:3: unknown key "heder" in hmac; did you mean \`header\`?
     Rename it, or remove it.
-  hookproof.yaml:3:11: hmac.secret: a secret is not written into this file
+  hookproof.yaml:3:11: hmac.secret: a secret must not be written into this file
     ${REFER}
   hookproof.yaml:4:9: strict: must be true or false
     Write true or false, without quotes.
@@ -362,7 +362,7 @@ describe('the configuration file', () => {
 
   it('is advised on when it has the other extension', async () => {
     expect((await load({ files: { 'hookproof.yml': 'nonsense: 1\n' } })).advice).toContain(
-      'hookproof.yml is not read; call it hookproof.yaml, or name it with --config.',
+      'hookproof.yml is ignored; rename it to hookproof.yaml, or name it with --config.',
     );
   });
 
@@ -385,7 +385,7 @@ describe('the configuration file', () => {
   });
 
   it.each([
-    ['EACCES', { reason: 'may not be read by this user', missing: false }],
+    ['EACCES', { reason: 'is not readable by this user', missing: false }],
     ['EIO', { reason: 'cannot be read (EIO)', missing: false }],
     ['ENOTDIR', { reason: 'does not exist', missing: true }],
   ])('that fails with %s says so', (code, expected) => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type IssuedCertificate, makeCertificate } from '../../../certs/index.ts';
-import { FIXTURE_NAMES } from '../../../harness/config/client-fixtures.ts';
 import { describeConfig } from '../../../harness/config/index.ts';
+import { FIXTURE_NAMES } from '../../../harness/config/settings.ts';
 import { CLIENT_FIXTURES, type ClientFixture } from '../../../scenarios/index.ts';
 import { daysFromNow, encrypted, type Material, material, PASSPHRASE } from '../../certs/material.ts';
 import { load, refusal } from './workspace.ts';
@@ -97,7 +97,7 @@ describe('mtls.fixtures', () => {
   it.each<[ClientFixture, () => IssuedCertificate | Promise<IssuedCertificate>, string, string]>([
     ['expired', () => right.revoked, 'the fixture expired has not expired: it is valid until 20', 'in the past'],
     ['not-yet-valid', () => right.revoked, 'the fixture not-yet-valid is valid already: since 20', 'in the future'],
-    ['wrong-purpose', () => right.revoked, 'the fixture wrong-purpose is good for clients', 'serverAuth'],
+    ['wrong-purpose', () => right.revoked, 'the fixture wrong-purpose is valid for clients', 'serverAuth'],
     ['expired', () => right['not-yet-valid'], 'the certificate in the file expired.pem is not valid before', 'clock'],
     ['not-yet-valid', () => right.expired, 'the certificate in the file not-yet-valid.pem expired on', 'new one'],
     ['revoked', () => right.expired, 'the certificate in the file revoked.pem expired on', 'new one'],
@@ -114,12 +114,12 @@ describe('mtls.fixtures', () => {
       '2048',
     ],
     ['revoked', () => m.client, 'the fixture revoked is the client certificate itself', 'another one'],
-    ['other-subject', () => m.client, 'the fixture other-subject is the client certificate itself', 'somebody else'],
+    ['other-subject', () => m.client, 'the fixture other-subject is the client certificate itself', 'another subject'],
     [
       'other-subject',
       () => right.revoked,
       'the fixture other-subject has the subject of the client certificate (CN=client)',
-      'somebody else',
+      'another subject',
     ],
   ])('%s that is something else is refused: %#', async (name, make, message, hint) => {
     const refused = await refusal(given({ [name]: await make() }));
@@ -133,18 +133,18 @@ describe('mtls.fixtures', () => {
     const { advice } = await load(given({ 'other-subject': foreign }));
     expect(advice).toContainEqual(
       expect.stringContaining(
-        'the fixture other-subject is issued by CN=intermediate, with another key: an endpoint may',
+        'the fixture other-subject is issued by CN=intermediate, with another key, so an endpoint may reject',
       ),
     );
     const direct = await m.issue({ subject: 'CN=third', issuer: m.root });
     expect((await load(given({ 'other-subject': direct }))).advice).toContainEqual(
-      expect.stringContaining('is issued by CN=root and not by CN=intermediate: an endpoint may'),
+      expect.stringContaining('is issued by CN=root and not by CN=intermediate, so an endpoint may reject'),
     );
   });
 
   it('advises on one without a client certificate', async () => {
     const { advice } = await load(given({ revoked: right.revoked }, { client: false }));
-    expect(advice).toContainEqual(expect.stringContaining('is not used without a client certificate of your own'));
+    expect(advice).toContainEqual(expect.stringContaining('is not used: it needs a valid client certificate too'));
   });
 
   it.each<[string, string, string]>([
@@ -163,7 +163,7 @@ describe('mtls.fixtures', () => {
     ['{ cert: none.pem, key: client.key }', 'the file none.pem does not exist', 'Give the path'],
     [
       '{ cert: client.pem, key: client.key, passphrase: secret }',
-      'mtls.fixtures.expired.passphrase: a secret is not written into this file',
+      'mtls.fixtures.expired.passphrase: a secret must not be written into this file',
       'Write ${env',
     ],
     [
@@ -171,7 +171,7 @@ describe('mtls.fixtures', () => {
       'unknown key "certificate" in mtls.fixtures.expired; did you mean `cert`?',
       'Rename',
     ],
-    ['client.pem', 'mtls.fixtures.expired: must hold settings of its own', 'Indent'],
+    ['client.pem', 'mtls.fixtures.expired: must be a group of settings', 'Indent'],
   ])('refuses expired: %s', async (value, message, hint) => {
     const { yaml, files } = given({}, { yaml: `    expired: ${value}` });
     const refused = await refusal({ yaml: yaml.replace(/^tls.*\n/m, ''), files, env: { PASS: 'x' } });
@@ -195,7 +195,7 @@ describe('mtls.fixtures', () => {
       code: 'CONFIG_TLS',
       message:
         'hookproof.yaml:7:12: mtls.fixtures.expired.key: the file expired.key is encrypted, and there is no passphrase',
-      hint: `Add passphrase: \${env:NAME} or \${file:PATH} beside cert and key.`,
+      hint: `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`,
     });
   });
 });

@@ -124,7 +124,7 @@ describe('loadConfig', () => {
       expect(await refusal({ flags: { url } })).toEqual({
         code: 'CONFIG_VALUE',
         message: 'URL: is not an http or https URL',
-        hint: 'For example https://partner.example/webhooks.',
+        hint: 'Give a whole URL, for example https://partner.example/webhooks.',
       });
     },
   );
@@ -138,16 +138,16 @@ describe('loadConfig', () => {
       }),
     ).toEqual({
       code: 'CONFIG_INVALID',
-      message: `4 things are wrong with the configuration:
+      message: `the configuration has 4 problems:
   URL: is not an http or https URL
-    For example https://partner.example/webhooks.
+    Give a whole URL, for example https://partner.example/webhooks.
   HOOKPROOF_PROFILE: "stagin" is not a profile; did you mean "staging"?
     Choose from basic, staging, production.
   hookproof.yaml:1:14: concurrency: "65" is not a whole number from 1 to 64
-    Write it in digits.
-  --timeout: is not a duration
+    Write digits only.
+  --timeout: "10" is not a duration
     Write a number and its unit: 500ms, 10s or 2m.`,
-      hint: 'Nothing was sent. All that is wrong is listed, so one pass can mend it.',
+      hint: 'Nothing was sent. All problems are listed, so that you can fix them in one pass.',
     });
   });
 
@@ -171,7 +171,7 @@ describe('loadConfig', () => {
     const env = { HOOKPROOF_SECRT: 'x', HOOKPROOF_APIKEY: 'y'.repeat(20), HOOKPROOF_SOMETHING: 'z', SECRT: 'x' };
     const config = await load({ env, yaml: `api-key:\n  value: \${env:HOOKPROOF_APIKEY}\n` });
     expect(config.advice.filter((line) => line.includes('environment variable'))).toEqual([
-      'The environment variable HOOKPROOF_SECRT is set and not read; HOOKPROOF_SECRET is the nearest that is.',
+      'The environment variable HOOKPROOF_SECRT is not used; did you mean HOOKPROOF_SECRET?',
     ]);
   });
 
@@ -179,8 +179,8 @@ describe('loadConfig', () => {
     const config = await load({ flags: { signatureHeader: 'X-Sig' }, env: { HOOKPROOF_API_KEY_HEADER: 'X-Key' } });
     expect(config.advice).toEqual(
       expect.arrayContaining([
-        '--signature-header: a header is named, but no secret is configured, so the header is not sent.',
-        'HOOKPROOF_API_KEY_HEADER: a header is named, but no API key is configured, so the header is not sent.',
+        '--signature-header: the header is not sent, because no secret is configured.',
+        'HOOKPROOF_API_KEY_HEADER: the header is not sent, because no API key is configured.',
       ]),
     );
     expect(config.partner).toEqual({ url: 'https://partner.example/hook' });

@@ -104,7 +104,7 @@ const TABLE: readonly Row[] = [
   },
   {
     path: 'concurrency',
-    flags: { concurrency: 3 },
+    flags: { concurrency: '3' },
     yaml: 'concurrency: 4\n',
     shown: { flag: '3', file: '4', none: '8' },
     at: '1:14',
@@ -148,7 +148,7 @@ const TABLE: readonly Row[] = [
     path: 'stack',
     flags: { stack: 'flask' },
     yaml: 'stack: spring\n',
-    shown: { flag: 'flask', file: 'spring', none: 'guessed' },
+    shown: { flag: 'flask', file: 'spring', none: 'guessed from the answers' },
     at: '1:8',
   },
   {

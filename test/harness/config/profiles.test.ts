@@ -38,7 +38,7 @@ describe('profiles', () => {
     expect(await refusal({ flags, env })).toEqual({
       code: 'CONFIG_PROFILE',
       message: `--profile: the profile ${profile} ${NO_HTTPS}`,
-      hint: 'Give an https:// URL. Only an endpoint on this machine may be plain HTTP.',
+      hint: 'Give an https:// URL. Only an endpoint on this machine may use plain HTTP.',
     });
   });
 
@@ -51,21 +51,21 @@ describe('profiles', () => {
   ])('plain HTTP to %s is only advised on', async (url) => {
     const config = await load({ flags: { profile: 'staging', url }, env: SECRET });
     expect(config.advice).toContain(
-      'The profile staging needs HTTPS; plain HTTP is let through because the endpoint is on this machine.',
+      'The profile staging needs HTTPS; plain HTTP is allowed for an endpoint on this machine.',
     );
   });
 
   it('names every missing feature, at the place of the profile', async () => {
     const { message } = await refusal({ yaml: 'url: http://partner.example/\nprofile: staging\n' });
-    expect(message).toBe(`2 things are wrong with the configuration:
+    expect(message).toBe(`the configuration has 2 problems:
   hookproof.yaml:2:10: profile: the profile staging ${NO_SECRET}
     Give the secret with --secret-file, HOOKPROOF_SECRET, or hmac.secret in the configuration file.
   hookproof.yaml:2:10: profile: the profile staging ${NO_HTTPS}
-    Give an https:// URL. Only an endpoint on this machine may be plain HTTP.`);
+    Give an https:// URL. Only an endpoint on this machine may use plain HTTP.`);
   });
 
   it('tells that a revision without a profile says nothing', async () => {
-    const advice = expect.stringContaining('A revision says what is scored for a profile');
+    const advice = expect.stringContaining('The revision is ignored');
     const flags = { revision: '1' };
     expect((await load({ flags, env: SECRET })).advice).toContainEqual(advice);
     expect((await load({ flags: { ...flags, profile: 'staging' }, env: SECRET })).advice).not.toContainEqual(advice);

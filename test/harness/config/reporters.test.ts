@@ -53,22 +53,22 @@ describe('reporters', () => {
     [
       ['json', 'ndjson=-'],
       '--reporter: json and ndjson both write to standard output',
-      'Give each its own place, for example ndjson=FILE.',
+      'Give each its own file, for example ndjson=FILE.',
     ],
     [
       ['json=./x', 'junit=x'],
       '--reporter: json and junit both write to the same file',
-      'Give each its own place, for example junit=FILE.',
+      'Give each its own file, for example junit=FILE.',
     ],
     [
       ['juint'],
       '--reporter: "juint" is not a reporter; did you mean "junit"?',
-      'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
+      'Choose from human, html, json, junit, ctrf, github, ndjson, badge.',
     ],
     [
       ['pdf=x'],
       '--reporter: "pdf" is not a reporter',
-      'Choose from human, json, junit, ndjson, html, badge, ctrf, github.',
+      'Choose from human, html, json, junit, ctrf, github, ndjson, badge.',
     ],
     [['json='], '--reporter: the file for json is missing', 'Write json=FILE, or json=- for standard output.'],
   ])('%j is refused', async (reporter, message, hint) => {

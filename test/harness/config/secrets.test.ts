@@ -15,7 +15,7 @@ async function secretIn(content: string | Uint8Array) {
 }
 
 describe('a secret in a file', () => {
-  const newline = '--secret-file: the newline at the end of the file secret is not taken as a part of the secret.';
+  const newline = '--secret-file: the newline at the end of the file secret is not part of the secret and is removed.';
 
   it.each([
     ['as it is', SECRET, SECRET, []],
@@ -28,7 +28,7 @@ describe('a secret in a file', () => {
       'with its byte order mark',
       `\uFEFF${SECRET}`,
       `\uFEFF${SECRET}`,
-      ['--secret-file: the secret begins with a byte order mark, which is kept as a part of it; save it without one.'],
+      ['--secret-file: the secret begins with a byte order mark, which is part of it; save it without one.'],
     ],
     ['of 64 KiB', 'x'.repeat(65_536), 'x'.repeat(65_536), []],
   ])('is taken %s', async (_, content, secret, advice) => {
@@ -36,26 +36,21 @@ describe('a secret in a file', () => {
   });
 
   it.each([
-    ['empty', '', 'the file secret is empty', 'Put the secret into it.'],
-    ['only a newline', '\n', 'the file secret is empty', 'Put the secret into it.'],
+    ['empty', '', 'the file secret is empty', 'Write the secret to it.'],
+    ['only a newline', '\n', 'the file secret is empty', 'Write the secret to it.'],
     [
       'too large',
       'x'.repeat(65_537),
       'the file secret is larger than 64 KiB',
-      'Give a readable file that holds the secret and nothing else.',
+      'Give a readable file that contains the secret and nothing else.',
     ],
     [
       'binary',
       Buffer.from([0xc3, 0x28]),
       'the file secret is not UTF-8 text',
-      'The secret is used as text: keep it as UTF-8 without NUL.',
+      'Save the secret as UTF-8 text without NUL.',
     ],
-    [
-      'with NUL',
-      'abc\0def',
-      'the file secret is not UTF-8 text',
-      'The secret is used as text: keep it as UTF-8 without NUL.',
-    ],
+    ['with NUL', 'abc\0def', 'the file secret is not UTF-8 text', 'Save the secret as UTF-8 text without NUL.'],
   ])('is refused when it is %s', async (_, content, what, hint) => {
     expect(await refusal({ flags: { secretFile: 'secret' }, files: { secret: content } })).toEqual({
       code: 'CONFIG_SECRET',
@@ -68,7 +63,7 @@ describe('a secret in a file', () => {
     expect(await refusal({ flags: { secretFile: 'keys/a' }, files: { 'keys/b': 'x' } })).toEqual({
       code: 'CONFIG_SECRET',
       message: '--secret-file: the file keys/a does not exist',
-      hint: 'Give the path of a file that holds the secret.',
+      hint: 'Give the path of a file that contains the secret.',
     });
     expect((await refusal({ flags: { apiKeyFile: 'keys' }, files: { 'keys/b': 'x' } })).message).toBe(
       '--api-key-file: the file keys is a directory',
@@ -88,7 +83,7 @@ describe('a secret in a file', () => {
     ]) {
       const { message, hint } = await refusal(given);
       expect(message).toMatch(/: the file does not exist$/);
-      expect(hint).toMatch(/itself does not belong here\.$/);
+      expect(hint).toMatch(/, not the (?:secret|API key) itself\.$/);
     }
   });
 
@@ -111,7 +106,7 @@ describe('a secret on standard input', () => {
     const config = await load({ flags: { apiKeyFile: '-' }, stdin });
     expect(config.partner.apiKey?.value).toBe(SECRET);
     expect(config.advice).toContain(
-      '--api-key-file: the newline at the end of standard input is not taken as a part of the API key.',
+      '--api-key-file: the newline at the end of standard input is not part of the API key and is removed.',
     );
   });
 
@@ -174,7 +169,7 @@ describe('a reference', () => {
       'a missing file',
       'file:./none',
       'the file ./none does not exist',
-      'Give the path of a file that holds the secret.',
+      'Give the path of a file that contains the secret.',
     ],
   ])('to %s is refused at its place', async (_, target, what, hint) => {
     expect(await refusal({ yaml: reference(target), env: { EMPTY: '' } })).toEqual({
@@ -205,7 +200,7 @@ describe('a reference', () => {
   it('is wanted for credentials in a header flag', async () => {
     expect(await refusal({ flags: { header: [`Authorization: Bearer ${SECRET}`] } })).toMatchObject({
       code: 'CONFIG_LITERAL_SECRET',
-      message: '--header: Authorization carries credentials, which are not written here',
+      message: '--header: Authorization carries credentials, which must be given by reference',
     });
   });
 });

@@ -543,7 +543,9 @@ describe('a file of certificates or keys is refused for', () => {
       notBefore: new Date(0),
       notAfter: new Date(1e12),
     });
-    expect((await refusalOf(pair(weak))).message).toMatch(/^3 things.*expired on.*for servers.*too weak/s);
+    expect((await refusalOf(pair(weak))).message).toMatch(
+      /^the configuration has 3 problems.*expired on.*for servers.*too weak/s,
+    );
   });
 });
 
@@ -766,7 +768,7 @@ describe('material in the environment', () => {
     const flags = { ...FLAGS, clientKey: derOf(m.client.key).toString('base64') };
     const error: HookproofError = await load({ flags, files: { 'client.pem': m.client.cert } }).catch((cause) => cause);
     expect(error.message).toBe(
-      '--client-key: is no path of a file that exists, and looks like a key or a certificate itself',
+      '--client-key: is not the path of an existing file, and looks like a key or a certificate itself',
     );
   });
 });

@@ -47,8 +47,8 @@ describe('mutual TLS', () => {
     expect(config.settings.filter(({ path }) => path.startsWith('tls.'))).toEqual([
       { path: 'tls.client-cert', value: 'client.pem', source: 'flag --client-cert' },
       { path: 'tls.client-key', value: 'client.key', source: 'flag --client-key' },
-      { path: 'tls.ca', value: 'ca.pem', source: 'flag --ca' },
       { path: 'tls.passphrase', value: 'not set', source: 'default' },
+      { path: 'tls.ca', value: 'ca.pem', source: 'flag --ca' },
     ]);
     expect(config.secrets).toEqual([client.key]);
   });
@@ -93,11 +93,11 @@ describe('mutual TLS', () => {
   it('wants a certificate and its key', async () => {
     expect(await refusal({ flags: { clientCert: 'client.pem' }, files: files() })).toEqual({
       code: 'CONFIG_TLS',
-      message: '--client-cert: a client certificate has no client key',
+      message: '--client-cert: the client certificate has no client key',
       hint: 'Give both: --client-cert and --client-key.',
     });
     expect((await refusal({ flags: { clientKey: 'client.key' }, files: files() })).message).toBe(
-      '--client-key: a client key has no client certificate',
+      '--client-key: the client key has no client certificate',
     );
   });
 
@@ -159,8 +159,8 @@ describe('mutual TLS', () => {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     expect(await refusal({ flags: { ...PAIR, clientKey: pem }, files: files() })).toEqual({
       code: 'CONFIG_TLS',
-      message: '--client-key: is PEM text, and the path of a file is wanted',
-      hint: 'Put it into a file and give its path, or put it into the environment variable.',
+      message: '--client-key: is PEM text, expected the path of a file',
+      hint: 'Save it to a file and give its path, or put it into the environment variable.',
     });
   });
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { STACKS as LISTED } from '../../../harness/cli/command-table/shared-options.ts';
 import { fixFor } from '../../../harness/diagnose/diagnose.ts';
-import { guessStack, STACKS } from '../../../harness/diagnose/stack.ts';
-import { STACKS as OF_RECEIVER } from '../../../receiver/faults/index.ts';
+import { guessStack } from '../../../harness/diagnose/stack.ts';
 import { exchangeWith, resultWith, textBody } from '../report/documents.ts';
 
 function guessed(...headers: [string, string][]) {
@@ -45,11 +43,6 @@ describe('the stack', () => {
   it('is unknown without an answer', () => {
     expect(guessStack([])).toBeNull();
     expect(guessStack([resultWith({ exchanges: [exchangeWith({ response: null })] })])).toBeNull();
-  });
-
-  it('is one of the same list everywhere', () => {
-    expect(STACKS).toEqual(OF_RECEIVER);
-    expect(LISTED.split(', ')).toEqual(STACKS);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { scopeOf } from '../../../harness/doctor/look/address-scope.ts';
+import { addressScope } from '../../../harness/doctor/connect.ts';
 
 it.each([
   ['8.8.8.8', 'public'],
@@ -25,5 +25,5 @@ it.each([
   ['224.0.0.1', 'special'],
   ['255.255.255.255', 'special'],
 ])('%s is %s', (address, scope) => {
-  expect(scopeOf(address)).toBe(scope);
+  expect(addressScope(address)).toBe(scope);
 });

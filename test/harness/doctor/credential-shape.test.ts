@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { credentialShape } from '../../../harness/doctor/local/credential-shape.ts';
+import { credentialShape } from '../../../harness/doctor/credential-shape.ts';
 import { pem } from '../../certs/material.ts';
 
 const RANDOM = randomBytes(32);

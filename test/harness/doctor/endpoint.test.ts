@@ -25,7 +25,7 @@ describe('an endpoint that is not reached', () => {
     expect(problems(document)).toEqual(['problem nothing-listens']);
     expect(document.reached).toBe(false);
     expect(factsOf(document, 'connection').addresses).toMatchObject([{ outcome: 'refused', code: 'ECONNREFUSED' }]);
-    expect(sectionOf(document, 'delivery').reason).toBe('there is no connection');
+    expect(sectionOf(document, 'delivery').reason).toBe('no connection');
   });
 
   it('is reached by one of its addresses alone', async () => {

@@ -23,8 +23,13 @@ export interface Asked {
 export function look(url: string | null, asked: Asked = {}): Promise<DoctorDocument> {
   const { flags = {}, env = {}, cwd = tmpdir(), configFile, deliver = false, stdin = '', signal } = asked;
   return examine({
-    sources: { flags: { timeout: '5s', ...flags, ...(url === null ? {} : { url }) }, env, cwd, configFile },
-    stdin: Readable.from([stdin]),
+    sources: {
+      flags: { timeout: '5s', ...flags, ...(url === null ? {} : { url }) },
+      env,
+      cwd,
+      configFile,
+      stdin: Readable.from([stdin]),
+    },
     makeNotification: deliver ? testNotification : null,
     createRedactor: (secrets) => createRedactor({ values: namedSecrets(secrets) }),
     onStage: () => {},

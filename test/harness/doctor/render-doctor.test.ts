@@ -58,7 +58,7 @@ const sections: DoctorSection[] = [
       {
         severity: 'info',
         code: 'some-addresses-fail',
-        title: 'Not every address takes a connection: 2606:4700::1111 (unreachable).',
+        title: 'Some addresses do not accept a connection: 2606:4700::1111 (unreachable).',
         detail: 'This machine has no IPv6, so nothing can be said about these addresses.',
         fix: null,
       },
@@ -227,7 +227,7 @@ describe('the terminal', () => {
   it('says when it was interrupted, and when nothing was found', () => {
     const nothing = { ...document, counts: { problem: 0, advice: 0, info: 0 }, sections: [], interrupted: true };
     expect(renderDoctor(nothing, { columns: 120, color: false, unicode: true })).toContain(
-      'Interrupted: this is what was known by then. Nothing found.',
+      'Interrupted: these are the findings up to then. Nothing found.',
     );
   });
 });

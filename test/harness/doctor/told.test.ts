@@ -20,7 +20,7 @@ describe('precedence', () => {
       );
       return [from, length];
     };
-    expect(await characters({}, {})).toEqual(['hookproof.yaml: hmac.secret', SECRET.length + 1]);
+    expect(await characters({}, {})).toEqual(['hookproof.yaml:2:11: hmac.secret', SECRET.length + 1]);
     expect(await characters({}, { HOOKPROOF_SECRET: SECRET })).toEqual(['HOOKPROOF_SECRET', SECRET.length]);
     expect(await characters({ secretFile: 'secret' }, { HOOKPROOF_SECRET: SECRET })).toEqual(['--secret-file', 10]);
   });
@@ -37,7 +37,7 @@ describe('precedence', () => {
     expect(document.url).toBe(`http://127.0.0.1:${port}/`);
     expect(factsOf(document, 'client-certificate')).toMatchObject({
       pair: true,
-      certificateFrom: expect.stringMatching(/mine\.yaml: tls\.client-cert$/),
+      certificateFrom: expect.stringMatching(/mine\.yaml:3:21: tls\.client-cert$/),
     });
   });
 });
@@ -119,7 +119,7 @@ describe('what else is wrong with the configuration ends it', () => {
       () => new Error('it did not end'),
       (thrown) => thrown,
     );
-    expect(error.message).toBe('--timeout: is not a duration');
+    expect(error.message).toBe('--timeout: "10" is not a duration');
   });
 
   it('a file that is not YAML', async () => {
@@ -140,6 +140,6 @@ describe('advice', () => {
     const yaml = 'mtls:\n  fixtures:\n    expired: { cert: cert, key: key }\n';
     const cwd = await folderWith({ cert, key, 'hookproof.yaml': yaml });
     const document = await look('https://partner.invalid/', { cwd, env: { HOOKPROOF_SECRET: SECRET } });
-    expect(found(document, 'configuration')).toEqual(['problem client-fixture']);
+    expect(found(document, 'configuration')).toEqual(['problem client-fixture', 'advice configuration']);
   });
 });

@@ -11,7 +11,7 @@ import {
   renderNdjson,
   writeReports,
 } from '../../../harness/report/index.ts';
-import { render } from '../../../harness/report/write-reports.ts';
+import { render } from '../../../harness/report/reporters.ts';
 import { documentWith, resultWith } from './documents.ts';
 
 const PLAIN = { columns: 100, color: false, unicode: true };

@@ -1,0 +1,61 @@
+/** Finds and reads the configuration file. The YAML parser and the schema are loaded only when there is one. */
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { GivenSettings } from './given.ts';
+import type { Advice, Problem } from './problems.ts';
+import { MAX_CONFIG_BYTES, readFile, utf8Text } from './read-file.ts';
+import { splitReferences } from './secrets.ts';
+import { CONFIG_FILE } from './settings.ts';
+
+export interface ConfigFile {
+  /** As the user would name it; null when there is no file. */
+  readonly name: string | null;
+  readonly settings: GivenSettings;
+  /** The environment variables that it refers to. */
+  readonly referenced: ReadonlySet<string>;
+}
+
+const NO_FILE: ConfigFile = { name: null, settings: new Map(), referenced: new Set() };
+
+/** Reads the file that `--config` names, or `hookproof.yaml` in `cwd` when there is one; null asks for neither. */
+export async function findConfigFile(
+  { configFile, cwd }: { configFile?: string | null | undefined; cwd: string },
+  problems: Problem[],
+  advice: Advice[],
+): Promise<ConfigFile> {
+  if (configFile === null) return NO_FILE;
+  const name = configFile ?? CONFIG_FILE;
+  const path = resolve(cwd, name);
+  const refuse = (code: string, message: string, hint: string): ConfigFile => {
+    problems.push({ code, path: null, reason: null, message, hint });
+    return NO_FILE;
+  };
+  if (name === '') return refuse('CONFIG_EMPTY_VALUE', '--config: is empty', 'Give it a value, or leave it out.');
+  const content = await readFile(path, MAX_CONFIG_BYTES);
+  if ('reason' in content) {
+    if (content.missing && configFile === undefined) {
+      if (existsSync(resolve(cwd, 'hookproof.yml'))) {
+        const message = `hookproof.yml is ignored; rename it to ${CONFIG_FILE}, or name it with --config.`;
+        advice.push({ path: null, reason: 'file-name', message, hint: '' });
+      }
+      return NO_FILE;
+    }
+    const where = configFile === undefined ? '' : '--config: ';
+    const hint = content.missing
+      ? 'Check the path; `hookproof init` writes a file to start from.'
+      : 'The configuration is a small YAML file.';
+    return refuse('CONFIG_FILE', `${where}the file ${name} ${content.reason}`, hint);
+  }
+  const text = utf8Text(content.bytes);
+  if (text === undefined) return refuse('CONFIG_FILE', `${name} is not UTF-8 text`, 'Save it as UTF-8.');
+  const { parseConfigFile } = await import('./parse-config-file.ts');
+  const settings = parseConfigFile(text, { name, base: dirname(path) }, problems);
+  return { name, settings, referenced: referencedVariables(settings) };
+}
+
+function referencedVariables(settings: GivenSettings): ReadonlySet<string> {
+  const pieces = [...settings.values()]
+    .flat()
+    .flatMap(({ value }) => (typeof value === 'string' ? splitReferences(value) : []));
+  return new Set(pieces.flatMap((piece) => (typeof piece === 'object' && piece.kind === 'env' ? piece.name : [])));
+}

@@ -1,0 +1,242 @@
+/**
+ * Secrets come from files, standard input and the environment, never from the command line or the configuration file
+ * itself.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import {
+  type Environment,
+  type Given,
+  givenByFlag,
+  givenByVariable,
+  type Input,
+  problemWith,
+  type Resolution,
+  startResolution,
+} from './given.ts';
+import { adviceText, throwIfAny } from './problems.ts';
+import { MAX_SECRET_BYTES, readFile, utf8Text } from './read-file.ts';
+
+/** A value that is kept elsewhere: `${env:NAME}` or `${file:PATH}`. */
+export type Reference =
+  | { readonly kind: 'env'; readonly name: string }
+  | { readonly kind: 'file'; readonly path: string };
+
+/** A text that is one whole reference. Also the pattern in the JSON Schema of the configuration file. */
+export const WHOLE_REFERENCE = /^\$\{(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^{}]+)\}$/;
+
+export const REFERENCE_HINT = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
+
+/** The text in pieces: literal text and references. undefined when a `${` begins something that is not a reference. */
+export function splitReferences(text: string): (string | Reference)[] | undefined {
+  const pieces: (string | Reference)[] = [];
+  let rest = text;
+  for (;;) {
+    const start = rest.indexOf('${');
+    if (start < 0) break;
+    const end = rest.indexOf('}', start);
+    const reference = end < 0 ? undefined : wholeReference(rest.slice(start, end + 1));
+    if (reference === undefined) return undefined;
+    if (start > 0) pieces.push(rest.slice(0, start));
+    pieces.push(reference);
+    rest = rest.slice(end + 1);
+  }
+  return rest === '' && pieces.length > 0 ? pieces : [...pieces, rest];
+}
+
+function wholeReference(text: string): Reference | undefined {
+  if (!WHOLE_REFERENCE.test(text)) return undefined;
+  const content = text.slice(2, -1);
+  const target = content.slice(content.indexOf(':') + 1);
+  return content.startsWith('env:') ? { kind: 'env', name: target } : { kind: 'file', path: target };
+}
+
+export interface CredentialSource {
+  /** What messages call it: "signature secret". */
+  readonly noun: string;
+  /** The flag that names a file, and its value; `-` is standard input. */
+  readonly flag: string;
+  readonly file: string | undefined;
+  /** The variable that is used when no file is named. */
+  readonly variable: string;
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly stdin?: Input | undefined;
+}
+
+export interface Credential {
+  /** undefined: none was given. */
+  readonly value: string | undefined;
+  readonly advice: readonly string[];
+}
+
+/**
+ * Reads one credential for a command without a configuration: `sign`, `verify`, `receiver`. Throws a {@link
+ * HookproofError} of kind `usage` that never contains the value; a variable that is set and empty is one.
+ */
+export async function readCredential(source: CredentialSource): Promise<Credential> {
+  const { file, flag, variable, env, cwd, noun } = source;
+  const set = env[variable];
+  if (file === undefined && set === undefined) return { value: undefined, advice: [] };
+  const resolution = startResolution(source);
+  const given = file === undefined ? givenByVariable(variable, variable, set ?? '', cwd) : givenByFlag(flag, file, cwd);
+  if (file === undefined && set === '') {
+    note(resolution, given, 'is set but empty', `Set it to the ${noun}, or unset it.`, 'empty');
+  }
+  const value = resolution.problems.length > 0 ? undefined : await readSecret(given, noun, resolution);
+  throwIfAny(resolution.problems);
+  return { value, advice: resolution.advice.map(adviceText) };
+}
+
+/**
+ * The secret behind a given value: a flag names a file (`-` is standard input), a variable contains the secret
+ * itself, the configuration file contains a reference. undefined when that fails; the problem is noted. `noun` is
+ * what messages call it.
+ */
+export async function readSecret(
+  given: Given<string>,
+  noun: string,
+  resolution: Resolution,
+): Promise<string | undefined> {
+  const secret = await secretOf(given, noun, resolution);
+  if (secret === undefined) return undefined;
+  resolution.secrets.push(secret);
+  if (secret.startsWith('\uFEFF')) {
+    resolution.advice.push({
+      path: given.path,
+      reason: 'byte-order-mark',
+      message: `${given.where}: the ${noun} begins with a byte order mark, which is part of it; save it without one.`,
+      hint: '',
+    });
+  }
+  return secret;
+}
+
+async function secretOf(given: Given<string>, noun: string, resolution: Resolution): Promise<string | undefined> {
+  const { layer, value } = given;
+  if (layer === 'environment') return value;
+  if (layer === 'flag') {
+    return value === '-' ? fromInput(given, noun, resolution) : fromFile(value, given, noun, resolution);
+  }
+  const reference = wholeReference(value);
+  if (reference !== undefined) return readReference(reference, given, noun, resolution);
+  // The schema has refused it at its place; its value must not be shown anywhere.
+  resolution.secrets.push(value);
+  return undefined;
+}
+
+/** The value of one reference in the configuration file or in a header flag. */
+export async function readReference(
+  reference: Reference,
+  given: Given<string>,
+  noun: string,
+  resolution: Resolution,
+): Promise<string | undefined> {
+  if (reference.kind === 'file') return fromFile(reference.path, given, noun, resolution);
+  const value = resolution.env[reference.name];
+  if (value !== undefined && value !== '') return value;
+  const what = `the environment variable ${reference.name} is ${value === undefined ? 'not set' : 'set but empty'}`;
+  note(resolution, given, what, `Set it to the ${noun}, or refer to something else.`, 'missing');
+  return undefined;
+}
+
+async function fromFile(
+  path: string,
+  given: Given<string>,
+  noun: string,
+  resolution: Resolution,
+): Promise<string | undefined> {
+  const absolute = resolve(given.base, path);
+  const suspect = looksLikeSecret(path, absolute);
+  const name = suspect ? 'the file' : `the file ${path}`;
+  const content = await readFile(absolute, MAX_SECRET_BYTES);
+  if ('bytes' in content) {
+    resolution.files.set(given.path, absolute);
+    return secretText(content.bytes, name, given, noun, resolution);
+  }
+  const hint = content.missing
+    ? `Give the path of a file that contains the ${noun}${suspect ? `, not the ${noun} itself` : ''}.`
+    : `Give a readable file that contains the ${noun} and nothing else.`;
+  note(resolution, given, `${name} ${content.reason}`, hint);
+  return undefined;
+}
+
+async function fromInput(given: Given<string>, noun: string, resolution: Resolution): Promise<string | undefined> {
+  const hint = `Pipe the ${noun} in, or name a file.`;
+  const { stdin, stdinReader } = resolution;
+  if (stdinReader !== null) {
+    note(resolution, given, `standard input is already read for ${stdinReader}`, 'Use a file for one of them.');
+    return undefined;
+  }
+  resolution.stdinReader = given.where;
+  if (stdin === undefined || stdin.isTTY === true) {
+    note(resolution, given, 'standard input is not a pipe or a file', hint);
+    return undefined;
+  }
+  const bytes = await readInput(stdin);
+  if (bytes !== undefined) return secretText(bytes, 'standard input', given, noun, resolution);
+  note(resolution, given, `standard input is larger than ${MAX_SECRET_BYTES / 1024} KiB`, hint);
+  return undefined;
+}
+
+async function readInput(input: Input): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of input) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > MAX_SECRET_BYTES) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Editors and `echo` add one newline at the end, which is removed; more than one is taken as intended. */
+function secretText(
+  bytes: Buffer,
+  name: string,
+  given: Given<string>,
+  noun: string,
+  resolution: Resolution,
+): string | undefined {
+  const text = utf8Text(bytes);
+  if (text === undefined) {
+    note(resolution, given, `${name} is not UTF-8 text`, `Save the ${noun} as UTF-8 text without NUL.`);
+    return undefined;
+  }
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === '') {
+    const reason = name === 'standard input' ? 'empty' : 'unreadable';
+    note(resolution, given, `${name} is empty`, `Write the ${noun} to it.`, reason);
+    return undefined;
+  }
+  if (secret !== text) {
+    resolution.advice.push({
+      path: given.path,
+      reason: 'newline-dropped',
+      message: `${given.where}: the newline at the end of ${name} is not part of the ${noun} and is removed.`,
+      hint: '',
+    });
+  }
+  return secret;
+}
+
+function note(
+  { problems }: Resolution,
+  given: Given<string>,
+  what: string,
+  hint: string,
+  reason: 'empty' | 'missing' | 'unreadable' = 'unreadable',
+): void {
+  problems.push(problemWith(given, what, hint, 'CONFIG_SECRET', reason));
+}
+
+/**
+ * Whether the path could be a secret that was given instead of a path: no such file, and not like a path (no folder
+ * that exists, no extension, or characters that base64 has and paths do not).
+ */
+function looksLikeSecret(path: string, absolute: string): boolean {
+  if (existsSync(absolute)) return false;
+  if (/[+=]/.test(path)) return true;
+  return path.includes('/') ? !existsSync(dirname(absolute)) : path.length >= 16 && !/\.\w{1,8}$/.test(path);
+}

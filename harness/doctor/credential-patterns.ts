@@ -1,0 +1,77 @@
+/** Recognises encodings and placeholders. */
+
+interface Encoding {
+  readonly names: readonly ('base64' | 'base64url' | 'hex' | 'uuid')[];
+  /** null for a UUID, which nobody decodes. */
+  readonly decodedBytes: number | null;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Shorter texts are taken for words. */
+const MIN_LENGTH = 16;
+
+/** The encoding that a text looks like. It is never certain: many words are also base64. */
+export function encodingOf(text: string): Encoding | null {
+  if (UUID.test(text)) return { names: ['uuid'], decodedBytes: null };
+  if (text.length < MIN_LENGTH) return null;
+  if (/^(?:[0-9a-f]{2})+$/i.test(text)) return { names: ['hex'], decodedBytes: text.length / 2 };
+  const body = text.replace(/={1,2}$/, '');
+  const padded = body !== text;
+  if (body.length % 4 === 1 || (padded && text.length % 4 !== 0)) return null;
+  const decodedBytes = Math.floor((body.length * 3) / 4);
+  if (/^[A-Za-z0-9+/]+$/.test(body)) {
+    const distinct = padded || /[+/]/.test(body);
+    if (!distinct && !isMixed(body)) return null;
+    // Without padding or a character of one alphabet it can be either.
+    if (distinct && text.length % 4 === 0) return { names: ['base64'], decodedBytes };
+    if (/[+/]/.test(body)) return { names: ['base64'], decodedBytes };
+    return { names: text.length % 4 === 0 ? ['base64', 'base64url'] : ['base64url'], decodedBytes };
+  }
+  return /^[A-Za-z0-9_-]+$/.test(body) && isMixed(body) ? { names: ['base64url'], decodedBytes } : null;
+}
+
+/** Small and large letters and digits, as random bytes come out and names do not. */
+function isMixed(text: string): boolean {
+  return /[a-z]/.test(text) && /[A-Z]/.test(text) && /[0-9]/.test(text);
+}
+
+/** What a variable that was never substituted looks like. */
+const TEMPLATES: readonly RegExp[] = [
+  // ${NAME}, $(command), $NAME, {{name}}, <name>, %NAME%, [name], @name@
+  /^\$\{[^}]*\}$/,
+  /^\$\([^)]*\)$/,
+  /^\$[A-Za-z_]\w*$/,
+  /^\{\{.*\}\}$/s,
+  /^<[^<>]+>$/,
+  /^%[A-Za-z_]\w*%$/,
+  /^\[[A-Za-z _-]+\]$/,
+  /^@[A-Za-z_]\w*@$/,
+  // Characters to be typed over
+  /^(?:\*+|[xX]{3,}|\.{3,}|-+|_+)$/,
+];
+
+const WORDS: ReadonlySet<string> = new Set(
+  [
+    'changeme changeit changethis replaceme replacethis fillme fixme todo tbd',
+    'none null nil undefined nan false true objectobject',
+    'default dummy example sample placeholder redacted hidden masked foobar value string',
+    'test testing testsecret testkey',
+    'secret secretkey mysecret topsecret supersecret password passwd key apikey token',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** "your-webhook-secret-here", "insert the key", "my_api_key". */
+const PHRASE = new RegExp(
+  '^(?:your|my|the|an?|insert|put|enter|paste|add|set|some)(?:your|the|own|a)?' +
+    '(?:webhook|api|shared|signing|hmac|test)*(?:secret|key|apikey|token|value)+(?:here|goeshere)?$',
+);
+
+/** Whether a value was meant to be replaced by the real one. */
+export function isPlaceholder(value: string): boolean {
+  const text = value.trim().replace(/^(["'])(.*)\1$/s, '$2');
+  if (TEMPLATES.some((template) => template.test(text))) return true;
+  const word = text.toLowerCase().replace(/[^a-z]/g, '');
+  // More than four digits make it a value: changeme123 is none.
+  if (text.replace(/[^0-9]/g, '').length > 4 || word === '') return false;
+  return WORDS.has(word) || PHRASE.test(word);
+}

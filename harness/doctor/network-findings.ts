@@ -1,0 +1,191 @@
+/** Findings about DNS, connections and clocks. Pure. */
+import type { DoctorFinding, FactsOf } from './doctor-document.ts';
+import { advice, info, problem } from './sections.ts';
+
+/** The resolver itself could not be asked. */
+const NO_RESOLVER: ReadonlySet<string> = new Set(['EAI_AGAIN', 'TIMEOUT', 'ETIMEOUT', 'ECONNREFUSED', 'EAI_FAIL']);
+const SLOW_MS = 1_000;
+
+export function dnsFindings({ host, literal, addresses, ms, error }: FactsOf<'dns'>, secure: boolean): DoctorFinding[] {
+  if (error !== null) return [noAddress(host, error.code)];
+  return [
+    ...(literal && secure
+      ? [
+          info(
+            'address-in-url',
+            `The URL has the address ${host} instead of a name.`,
+            'Use a name, or put the address into the certificate as an IP address: the handshake contains no server ' +
+              'name.',
+          ),
+        ]
+      : []),
+    ...scopes(addresses, literal),
+    ...(ms < SLOW_MS
+      ? []
+      : [
+          advice(
+            'name-server-slow',
+            `Resolving the name took ${seconds(ms)}, which delays every new connection.`,
+            'Check the name servers of this machine; the first of them may be down.',
+          ),
+        ]),
+  ];
+}
+
+function noAddress(host: string, code: string): DoctorFinding {
+  if (NO_RESOLVER.has(code)) {
+    return problem(
+      'name-server-silent',
+      `The host name ${host} could not be resolved (${code}): no name server answered.`,
+      'Check that this machine is online, and its name servers (/etc/resolv.conf). The name itself may be correct.',
+    );
+  }
+  return problem(
+    'name-does-not-resolve',
+    `The host name ${host} does not resolve (${code}).`,
+    'Check the spelling of the URL, and resolve the name on this machine (`getent hosts NAME`): it may not be ' +
+      'published ' +
+      'yet, or be known only inside another network.',
+  );
+}
+
+type Address = FactsOf<'dns'>['addresses'][number];
+
+function scopes(addresses: readonly Address[], literal: boolean): DoctorFinding[] {
+  const of = (scope: Address['scope']) => addresses.filter((one) => one.scope === scope);
+  const subject = literal ? 'The URL' : 'The name';
+  const found = (scope: Address['scope'], make: (list: string) => DoctorFinding) => {
+    const some = of(scope).slice(0, 4);
+    return some.length === 0 ? [] : [make(some.map(({ address }) => address).join(', '))];
+  };
+  const isMixed = of('public').length > 0 && of('public').length < addresses.length;
+  return [
+    ...found('loopback', (list) => {
+      const title = `${subject} leads to this machine itself (${list}).`;
+      return info(
+        'loopback-address',
+        title,
+        'Fine for a local test; no other machine reaches the endpoint by this URL.',
+      );
+    }),
+    ...found('private', (list) => {
+      const title = `${subject} leads to a private network (${list}).`;
+      return info('private-address', title, 'Fine inside that network. Register a URL that the service can reach.');
+    }),
+    ...found('link-local', (list) => {
+      const title = `${subject} leads to a link-local address (${list}), which is valid on one network link only.`;
+      return advice('link-local-address', title, 'Give the machine a routable address, and use that.');
+    }),
+    ...found('special', (list) => {
+      const title = `${subject} leads to a reserved address, which no server has (${list}).`;
+      return problem('special-address', title, 'Correct the URL or the DNS record.');
+    }),
+    ...(isMixed
+      ? [
+          advice(
+            'mixed-addresses',
+            'The name has both public addresses and others.',
+            'Remove the others from the name, unless it is meant to differ by network.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+type Attempted = FactsOf<'connection'>['addresses'][number];
+
+/** `proxied`: the environment names a proxy. */
+export function connectionFindings({ addresses, port }: FactsOf<'connection'>, proxied: boolean): DoctorFinding[] {
+  const connected = addresses.filter(({ outcome }) => outcome === 'connected');
+  if (connected.length === 0) {
+    const fix = 'Run it on a machine that reaches the endpoint without a proxy.';
+    const title = 'The environment names a proxy; hookproof connects directly, as the service does.';
+    return [noConnection(addresses, port), ...(proxied ? [info('proxy-not-used', title, fix)] : [])];
+  }
+  const fastest = Math.min(...connected.map(({ ms }) => ms));
+  const slow = advice(
+    'slow-connection',
+    `A connection takes ${seconds(fastest)}.`,
+    'Packets are lost on the way, or the server is overloaded: check from the machine of the server.',
+  );
+  return [...someFail(addresses, connected), ...(fastest < SLOW_MS ? [] : [slow])];
+}
+
+function noConnection(addresses: readonly Attempted[], port: number): DoctorFinding {
+  const is = (wanted: Attempted['outcome']) => addresses.some(({ outcome }) => outcome === wanted);
+  if (is('refused')) {
+    return problem(
+      'nothing-listens',
+      `Nothing is listening on port ${port}: the connection was refused.`,
+      'Start the receiver, and check host and port of the URL. In a container, listen on 0.0.0.0 and publish the port.',
+    );
+  }
+  if (is('timeout')) {
+    return problem(
+      'connection-times-out',
+      `No connection to port ${port} was established within the time limit.`,
+      'A firewall drops the packets, or the machine is off: allow connections from this machine, and from the ' +
+        'addresses ' +
+        'of the service.',
+    );
+  }
+  const code = addresses.find(({ code: found }) => found !== null)?.code ?? 'UNKNOWN';
+  return problem(
+    'no-route',
+    `There is no route to the endpoint from this machine (${code}).`,
+    'Check the network of this machine: the default route, a VPN that is off, or IPv6 that is not set up.',
+  );
+}
+
+function someFail(addresses: readonly Attempted[], connected: readonly Attempted[]): DoctorFinding[] {
+  const failed = addresses.filter(({ outcome }) => outcome !== 'connected');
+  const [first] = failed;
+  if (first === undefined) return [];
+  const title = `Some addresses do not accept a connection: ${failed
+    .map(({ address, outcome }) => `${address} (${outcome})`)
+    .join(', ')}.`;
+  if (failed.every(({ address }) => address === '::1' || address.startsWith('127.'))) {
+    return [info('some-addresses-fail', title, null, 'The receiver listens on one of the two loopback addresses.')];
+  }
+  const families = new Set(connected.map(({ family }) => family));
+  if (failed.every(({ outcome, family }) => outcome === 'unreachable' && !families.has(family))) {
+    const why = `This machine has no IPv${first.family}, so these addresses could not be checked.`;
+    return [info('some-addresses-fail', title, null, why)];
+  }
+  const fix =
+    'Remove these addresses from the name, or make the receiver listen on them: a client that tries them first ' +
+    'waits or fails.';
+  return [advice('some-addresses-fail', title, fix)];
+}
+
+const MAX_SKEW_MS = 30_000;
+
+export function clockFindings({ aheadMs, uncertaintyMs }: FactsOf<'clock'>): DoctorFinding[] {
+  if (Math.abs(aheadMs) - uncertaintyMs <= MAX_SKEW_MS) return [];
+  const direction = aheadMs > 0 ? 'ahead of' : 'behind';
+  return [
+    advice(
+      'clock-skew',
+      `The clock of this machine is ${durationInWords(Math.abs(aheadMs))} ${direction} the endpoint's.`,
+      'Find out which of the two is wrong (`timedatectl`, `date -u`), and synchronise both with NTP.',
+      'Each side judges by its own clock whether a certificate is valid, and writes its times to logs and ' +
+        'notifications.',
+    ),
+  ];
+}
+
+/** "45 seconds", "12 minutes", "3 days". */
+export function durationInWords(milliseconds: number): string {
+  const units: readonly (readonly [ms: number, name: string])[] = [
+    [86_400_000, 'day'],
+    [3_600_000, 'hour'],
+    [60_000, 'minute'],
+  ];
+  const [ms, name] = units.find(([size]) => milliseconds >= 2 * size) ?? [1000, 'second'];
+  const count = Math.round(milliseconds / ms);
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}

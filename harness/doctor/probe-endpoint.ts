@@ -1,0 +1,165 @@
+/**
+ * Probes the endpoint: DNS, connections, TLS, HTTP, and one delivery if asked for. Independent probes run at the same
+ * time, so that a silent host costs one time limit.
+ */
+
+import http from 'node:http';
+import https from 'node:https';
+import type { Notification } from '../../contract/index.ts';
+import type { Partner } from '../partner.ts';
+import { controlOffer, helloEndpoint, inspectTls, matchHello, probeHello, type TlsInspection } from '../probe/index.ts';
+import { deliver, prepare } from '../sender/index.ts';
+import {
+  type Attempt,
+  endpointOf,
+  exchange,
+  isAllowed,
+  LOCAL_TOO,
+  type Pin,
+  type Prepared,
+  pinTo,
+  tlsOptionsFor,
+} from '../transport/index.ts';
+import { version } from '../version.ts';
+import { connectAddresses, type Limits, resolveHost } from './connect.ts';
+import type { FactsOf } from './doctor-document.ts';
+
+export interface EndpointProbe {
+  readonly url: string;
+  /** All TLS material, with the client certificate when one can be presented. */
+  readonly tls: NonNullable<Partner['tls']>;
+  /** The client certificate with its key alone. */
+  readonly identity: NonNullable<Partner['tls']> | null;
+  /** What to deliver, and for which partner; null to deliver nothing. */
+  readonly delivery: { readonly partner: Partner; readonly notification: Notification } | null;
+}
+
+/** What was aborted says nothing about the endpoint, and is null. */
+export interface EndpointFacts {
+  readonly dns: FactsOf<'dns'> | null;
+  /** Also null when the name does not resolve. */
+  readonly connection: FactsOf<'connection'> | null;
+  /** Also null when there was no connection. */
+  readonly answers: Answers | null;
+}
+
+export interface Answers {
+  /** null for plain HTTP. */
+  readonly inspection: TlsInspection | null;
+  /** Whether the port of an http URL speaks TLS. */
+  readonly speaksTls: boolean;
+  /** The request with the client certificate; null when none is presented. */
+  readonly withCertificate: Attempt | null;
+  readonly withoutCertificate: Attempt;
+  readonly delivered: Attempt | null;
+}
+
+/** Never rejects because of the endpoint. `onStage` is called with what comes next. */
+export async function probeEndpoint(
+  probe: EndpointProbe,
+  limits: Limits,
+  onStage: (stage: string) => void,
+): Promise<EndpointFacts> {
+  const { hostname, port } = endpointOf(probe.url);
+  const { signal } = limits;
+  onStage(`resolving ${hostname}`);
+  const dns = await resolveHost(hostname, limits);
+  if (signal.aborted) return { dns: null, connection: null, answers: null };
+  // There is no connection to an address that no endpoint can have; the findings on DNS say why.
+  const allowed = dns.addresses.filter(({ address }) => isAllowed(address, hostname, LOCAL_TOO));
+  if (allowed.length === 0) return { dns, connection: null, answers: null };
+  onStage(`connecting to port ${port}`);
+  const connection = await connectAddresses(port, allowed, limits);
+  if (signal.aborted) return { dns, connection: null, answers: null };
+  const reached = connection.addresses.find(({ outcome }) => outcome === 'connected');
+  if (reached === undefined) return { dns, connection, answers: null };
+  onStage(probe.delivery === null ? 'probing TLS and HTTP' : 'probing TLS and HTTP, and delivering');
+  const answers = await probeAnswers(probe, pinTo(hostname, reached), limits);
+  return { dns, connection, answers: signal.aborted ? null : answers };
+}
+
+async function probeAnswers(
+  { url, tls, identity, delivery }: EndpointProbe,
+  lookup: Pin['lookup'],
+  limits: Limits,
+): Promise<Answers> {
+  const { secure } = endpointOf(url);
+  // Cached for each object and slow to make: not while time limits run.
+  if (secure) for (const options of [{ tls }, identity === null ? {} : { tls: identity }, {}]) tlsOptionsFor(options);
+  const target = { url, lookup };
+  const plain = probeHttp(target, undefined, limits);
+  const [inspection, speaksTls, withCertificate, withoutCertificate, delivered] = await Promise.all([
+    secure ? inspectTls({ ...target, tls }, { ...limits, now: new Date() }) : null,
+    secure ? false : answersTls(target, plain, limits),
+    secure && identity !== null ? probeHttp(target, identity, limits) : null,
+    plain,
+    delivery === null
+      ? null
+      : deliver(prepare(delivery.notification, delivery.partner), {
+          ...limits,
+          lookup,
+          ...(delivery.partner.tls === undefined ? {} : { tls: delivery.partner.tls }),
+        }),
+  ]);
+  return { inspection, speaksTls, withCertificate, withoutCertificate, delivered };
+}
+
+/** The URL, and where its host is. */
+type Target = Pick<Partner, 'url' | 'lookup'>;
+
+/** An HTTP server need not answer a hello: the hello is not waited for once HTTP has answered. */
+async function answersTls(target: Target, plain: Promise<Attempt>, { timeoutMs, signal }: Limits): Promise<boolean> {
+  const offer = controlOffer('TLSv1.2');
+  const enough = new AbortController();
+  const limits = { timeoutMs, signal: AbortSignal.any([signal, enough.signal]) };
+  const hello = probeHello({ ...helloEndpoint(target), serverName: null }, offer, limits);
+  const { answer } = await plain;
+  // Some TLS servers answer plain HTTP with a plain 400.
+  if (answer !== null && answer.status !== 400) enough.abort();
+  const outcome = await hello;
+  return outcome.kind === 'alert' || matchHello(outcome, offer) === 'granted';
+}
+
+/** It asks which methods a path supports, and changes nothing (RFC 9110, 9.3.7). */
+export const PROBE_METHOD = 'OPTIONS';
+const MAX_BODY_BYTES = 4096;
+
+/**
+ * Sends one request without credentials, on a connection of its own: it shows that HTTP answers, the time there, and
+ * how a client certificate is treated. It contains no secret, key or custom header, so that an endpoint with an
+ * untrusted certificate can be probed too.
+ *
+ * @throws HookproofError PARTNER_TLS when OpenSSL does not accept the material
+ */
+async function probeHttp(
+  { url, lookup }: Target,
+  tls: Partner['tls'],
+  { timeoutMs, signal }: Limits,
+): Promise<Attempt> {
+  const pinned = lookup === undefined ? {} : { lookup };
+  const { secure, host, target } = endpointOf(url);
+  const agent = secure
+    ? new https.Agent({
+        secureContext: tlsOptionsFor(tls === undefined ? {} : { tls }).secureContext,
+        rejectUnauthorized: false,
+        maxCachedSessions: 0,
+        ...pinned,
+      })
+    : new http.Agent(pinned);
+  const prepared: Prepared = {
+    url,
+    method: PROBE_METHOD,
+    target,
+    headers: [
+      ['Host', host],
+      ['User-Agent', `hookproof/${version} (doctor)`],
+      ['Accept', '*/*'],
+    ],
+    body: new Uint8Array(),
+  };
+  try {
+    return await exchange(prepared, { agent, timeoutMs, signal, bodyCapBytes: MAX_BODY_BYTES });
+  } finally {
+    agent.destroy();
+  }
+}

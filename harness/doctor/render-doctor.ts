@@ -1,0 +1,220 @@
+/** The document for a terminal: for each section what was seen, and its findings with their fixes. */
+import { drawChain } from '../../certs/index.ts';
+import { tlsVersionName } from '../../contract/index.ts';
+import { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from '../report/index.ts';
+import type { DoctorDocument, DoctorFinding, DoctorSection, FactsOf, Reception, Severity } from './doctor-document.ts';
+import { durationInWords } from './network-findings.ts';
+
+/** The signs and styles of a run's report that fit best; they are not verdicts. */
+const SIGN = { problem: 'fail', advice: 'warn', info: 'not-applicable' } as const;
+const TITLE_COLUMNS = 20;
+/** With fewer columns, the facts of a section are below its title. */
+const WIDE = 70;
+
+/** Text that ends with a newline. Everything in the document is safe to print already. */
+export function renderDoctor(document: DoctorDocument, options: TerminalOptions): string {
+  const layout = createLayout(options);
+  const now = new Date(document.startedAt);
+  const blocks = [
+    headline(document.url ?? 'local configuration', layout),
+    ...document.sections.map((section) => renderSection(section, now, layout, !options.unicode)),
+    closing(document, layout),
+  ];
+  const lines: string[] = [];
+  for (const [index, block] of blocks.entries()) {
+    // No empty line between sections of one line.
+    const apart = index === 0 || block.length > 1 || (blocks[index - 1]?.length ?? 0) > 1 || index >= blocks.length - 1;
+    if (lines.length > 0 && apart) lines.push('');
+    lines.push(...block);
+    if (index === 0) lines.push('');
+  }
+  return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
+}
+
+/** The URL is on a line of its own where both do not fit, so that it is broken as rarely as possible. */
+function headline(subject: string, layout: Layout): string[] {
+  const name = 'hookproof doctor';
+  const lead = `${layout.paint(name, 'bold')}  `;
+  if (layout.safe(subject).length <= layout.width - name.length - 2) return [`${lead}${layout.safe(subject)}`];
+  return [lead.trimEnd(), ...layout.paragraph('  ', subject)];
+}
+
+function renderSection(section: DoctorSection, now: Date, layout: Layout, ascii: boolean): string[] {
+  const summary = summaryOf(section, now);
+  const lead = `${signOf(section, layout)} ${layout.paint(section.title.padEnd(TITLE_COLUMNS), 'bold')}`;
+  const wide = layout.width >= WIDE;
+  const [first = '', ...more] = summary;
+  const style = section.state === 'skipped' ? (['dim'] as const) : ([] as const);
+  const head =
+    wide && first !== ''
+      ? layout.paragraph(lead, first, ...style)
+      : [lead.trimEnd(), ...(first === '' ? [] : layout.paragraph('  ', first, ...style))];
+  const indent = wide ? ' '.repeat(TITLE_COLUMNS + 2) : '  ';
+  return [
+    ...head,
+    ...more.flatMap((text) => layout.paragraph(indent, text)),
+    ...treeOf(section, ascii).flatMap((line) => branch(line, layout)),
+    ...section.findings.flatMap((finding) => renderFinding(finding, layout)),
+  ];
+}
+
+function signOf(section: DoctorSection, layout: Layout): string {
+  const { findings, state } = section;
+  const worst = (['problem', 'advice'] as const).find((wanted) => findings.some((f) => f.severity === wanted));
+  if (worst !== undefined) return layout.sign(SIGN[worst]);
+  // There is no answer; another section explains it.
+  if (section.id === 'http' && section.facts?.answer === null) return layout.sign('inconclusive');
+  return layout.sign(state === 'skipped' ? 'not-applicable' : 'pass');
+}
+
+/** A line of the tree; its continuation is indented like the text, not like the branch. */
+function branch(line: string, layout: Layout): string[] {
+  const [, lead = '', text = ''] = /^(\s*(?:└─ |`- )?)(.*)$/.exec(line) ?? [];
+  const marked = / \[[a-z-]+\]/.test(text);
+  return layout.paragraph(`    ${lead}`, text, ...(marked ? (['yellow'] as const) : []));
+}
+
+function renderFinding({ severity, code, title, detail, fix }: DoctorFinding, layout: Layout): string[] {
+  const sign = layout.sign(SIGN[severity]);
+  const label = severity === 'info' ? 'hint' : 'fix';
+  const style = severity === 'info' ? ([] as const) : ([layout.style(SIGN[severity])] as const);
+  return [
+    ...layout.paragraph(`  ${sign} `, `${title} [${code}]`, ...style),
+    ...(detail === '' ? [] : layout.paragraph('    ', detail)),
+    ...(fix === null ? [] : layout.paragraph(`    ${layout.paint(label, 'dim')}  `, fix, 'cyan')),
+  ];
+}
+
+const NOUNS: Readonly<Record<Severity, readonly [string, string]>> = {
+  problem: ['problem', 'problems'],
+  advice: ['piece of advice', 'pieces of advice'],
+  info: ['note', 'notes'],
+};
+
+function closing({ counts, interrupted, url }: DoctorDocument, layout: Layout): string[] {
+  const severities = ['problem', 'advice', 'info'] as const;
+  const named = severities.filter((severity) => counts[severity] > 0);
+  const found = named.map((severity) => counted(counts[severity], ...NOUNS[severity])).join(', ');
+  const verdict = url === null ? '' : ' This is not a verdict: `hookproof run` gives one.';
+  const broken = interrupted ? 'Interrupted: these are the findings up to then. ' : '';
+  return layout.paragraph('', `${broken}${found === '' ? 'Nothing found.' : `${found}.`}${verdict}`, 'bold');
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * What the section saw, one paragraph each. The tree of certificates is separate, because it is not wrapped like
+ * prose.
+ */
+function summaryOf(section: DoctorSection, now: Date): string[] {
+  if (section.facts === null) return section.reason === '' ? [] : [section.reason];
+  switch (section.id) {
+    case 'dns':
+      return dns(section.facts);
+    case 'connection':
+      return connection(section.facts);
+    case 'tls':
+      return tls(section.facts);
+    case 'client-certificate':
+      return client(section.facts, now);
+    case 'authorities':
+      return [`${section.facts.from}: ${counted(section.facts.certificates.length, 'certificate')}`];
+    case 'http':
+      return http(section.facts);
+    case 'clock':
+      return clock(section.facts);
+    case 'delivery':
+      return delivery(section.facts);
+    case 'secret':
+    case 'api-key':
+      return [credential(section.facts)];
+  }
+}
+
+/** The certificates of the endpoint as a tree, when there are any. */
+function treeOf(section: DoctorSection, ascii: boolean): string[] {
+  return section.id !== 'tls' || section.facts?.chain == null ? [] : drawChain(section.facts.chain, { ascii });
+}
+
+function dns({ host, literal, addresses, ms, error }: FactsOf<'dns'>): string[] {
+  if (literal) return [`${host} is an address`];
+  if (error !== null) return [`${host}: ${error.message} (${formatDuration(ms)})`];
+  return [`${host}: ${addresses.map(({ address }) => address).join(', ')} (${formatDuration(ms)})`];
+}
+
+function connection({ port, addresses, notTried }: FactsOf<'connection'>): string[] {
+  const each = addresses.map(({ address, family, outcome, ms }) => {
+    const place = family === 6 ? `[${address}]:${port}` : `${address}:${port}`;
+    const words = { connected: `in ${formatDuration(ms)}`, timeout: 'no answer', failed: 'failed' };
+    return `${place} ${outcome in words ? words[outcome as keyof typeof words] : outcome}`;
+  });
+  return [`${each.join('; ')}${notTried === 0 ? '' : `; ${counted(notTried, 'more address', 'more addresses')}`}`];
+}
+
+function tls({ negotiated, hellos, trusted, trustCode, privateAuthority }: FactsOf<'tls'>): string[] {
+  const spoken = hellos.filter(({ outcome }) => outcome === 'granted').map(({ version }) => tlsVersionName(version));
+  const parts = spoken.length === 0 ? ['no handshake'] : [`supports ${spoken.join(' and ')}`];
+  if (negotiated !== null) {
+    const { version, cipher, alpn } = negotiated;
+    parts.push(`negotiated ${version.replace('v', ' ')}, ${cipher}${alpn === null ? '' : `, ALPN ${alpn}`}`);
+  }
+  if (trusted === null) return [parts.join('; ')];
+  const by = privateAuthority ? 'trusted, by the CA that was given' : 'trusted';
+  return [parts.join('; '), trusted ? by : `not trusted (${trustCode})`];
+}
+
+function client(facts: FactsOf<'client-certificate'>, now: Date): string[] {
+  const [leaf] = facts.certificates;
+  const own = leaf === undefined ? [] : [describe(leaf, now)];
+  if (facts.certificateFrom === null && facts.keyFrom === null) own.push('none is configured');
+  const seen = [
+    ...(facts.requested === null
+      ? []
+      : [facts.requested ? 'the endpoint asks for one' : 'the endpoint does not ask for one']),
+    ...(facts.with === null ? [] : [`with it: ${received(facts.with)}`]),
+    ...(facts.without === null ? [] : [`without one: ${received(facts.without)}`]),
+  ];
+  return seen.length === 0 ? own : [...own, seen.join('; ')];
+}
+
+function received({ outcome, evidence }: Reception): string {
+  return outcome === 'answered' || outcome === 'refused' ? `${outcome} (${evidence})` : evidence.replace(/\.$/, '');
+}
+
+type Certificate = FactsOf<'authorities'>['certificates'][number];
+
+function describe({ subject, key, notBefore, notAfter, issuer }: Certificate, now: Date): string {
+  const until = Date.parse(notAfter);
+  const left = Math.floor((until - now.getTime()) / DAY_MS);
+  const early = Date.parse(notBefore) > now.getTime() ? `, valid from ${notBefore.slice(0, 10)}` : '';
+  const size = key.curve ?? [key.kind.toUpperCase(), key.bits].filter((part) => part !== null).join(' ');
+  const end = `until ${notAfter.slice(0, 10)} (${until < now.getTime() ? 'expired' : counted(left, 'day')})`;
+  const issued = `issued by ${issuer || 'an unnamed issuer'}`;
+  return `${subject || 'a certificate without a name'}, ${size}${early}, ${end}; ${issued}`;
+}
+
+function http({ method, answer, error, timings, verified }: FactsOf<'http'>): string[] {
+  const took = formatDuration(timings.totalMs);
+  if (answer === null) return [`${method}: no answer after ${took} (${error?.code ?? 'unknown'})`];
+  const server = answer.server === null ? '' : `, by ${answer.server}`;
+  const allow = answer.allow === null ? '' : `, allows ${answer.allow}`;
+  const warned = verified ? '' : ' (the endpoint is not trusted)';
+  return [`${method} without credentials: ${answer.status} in ${took}${server}${allow}${warned}`];
+}
+
+function clock({ aheadMs, uncertaintyMs }: FactsOf<'clock'>): string[] {
+  const within = `to within ${formatDuration(uncertaintyMs)}`;
+  if (Math.abs(aheadMs) <= uncertaintyMs) return [`agrees with the endpoint's, ${within}`];
+  return [`${durationInWords(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the endpoint's, ${within}`];
+}
+
+function delivery({ type, id, status, body, error, timings }: FactsOf<'delivery'>): string[] {
+  const took = formatDuration(timings.totalMs);
+  const came = status === null ? `no answer after ${took} (${error?.code ?? 'unknown'})` : `${status} in ${took}`;
+  return [`${type} ${id}: ${came}`, ...(status === 200 || body === '' ? [] : [`answer: ${body}`])];
+}
+
+function credential({ from, characters, bytes }: FactsOf<'secret'>): string {
+  const size = bytes === characters ? '' : `, ${counted(bytes, 'byte')} in UTF-8`;
+  return `${from}: ${counted(characters, 'character')}${size}`;
+}
