@@ -131,9 +131,11 @@ export function trustedRoots(): readonly string[] {
 
 function readDefaultRoots(): readonly string[] {
   // Exists since Node 22.15, and is exactly what Node uses.
-  const listed: unknown = Reflect.get(tls, 'getCACertificates');
-  if (typeof listed === 'function') return listed('default') as string[];
-  const all = [...tls.rootCertificates, ...extraRoots(process.env.NODE_EXTRA_CA_CERTS)];
+  const list: unknown = Reflect.get(tls, 'getCACertificates');
+  const all =
+    typeof list === 'function'
+      ? (list('default') as string[])
+      : [...tls.rootCertificates, ...extraRoots(process.env.NODE_EXTRA_CA_CERTS)];
   // The extra file is often the whole store of the system, and each CA costs time in every context. Line breaks differ.
   return [...new Map(all.map((pem) => [pem.replace(/\s/g, ''), pem])).values()];
 }
