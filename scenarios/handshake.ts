@@ -1,10 +1,9 @@
 /**
- * What a scenario of the TLS handshake is: a ClientHello that offers one thing more, or one thing else, than a right
- * sender's.
+ * The TLS scenarios: a ClientHello that differs from the sender's in one point, and what the endpoint may do with it.
  */
 import type { ChainFaultCode, TlsVersion } from '../contract/index.ts';
 
-/** Groups of cipher suites, by what is good or bad about them. */
+/** Groups of cipher suites, by their strength or weakness. */
 export type SuiteGroup =
   | 'modern'
   | 'tls13'
@@ -17,17 +16,16 @@ export type SuiteGroup =
   | 'anonymous'
   | 'static-rsa';
 
-/** What a ClientHello offers. The handshake is never finished. */
+/** What a ClientHello offers. The handshake is never completed. */
 export interface HelloOffer {
   /** The highest version; for TLS 1.3 the only one. */
   readonly version: TlsVersion;
   readonly suites: readonly SuiteGroup[];
-  /** Offers DEFLATE beside no compression. */
+  /** Offers DEFLATE in addition to no compression. */
   readonly compression?: true;
   /**
-   * Looks for a request for a client certificate: it is what `granted` then means, and `declined` is a whole flight
-   * without one. With
-   * `of-private-authority`, a list of authorities with a public one among them is `declined`, and everything else is
+   * Checks for a request for a client certificate: `granted` means that there is one, `declined` that the server's
+   * flight ends without one. With `of-private-authority`, a list with a public CA is `declined`, and everything else is
    * `granted`.
    */
   readonly clientCertificate?: true | 'of-private-authority';
@@ -38,14 +36,14 @@ export interface HelloOffer {
 /**
  * What an endpoint can do with an offer.
  *
- * - `granted`: it goes on with what was offered: the version and one of the suites; with `compression`, compressed.
- * - `declined`: it goes on without what was special about the offer.
- * - `alert`: it refuses with a TLS alert. `closed`: it closes or resets the connection. `none`: it says nothing in
+ * - `granted`: it continues with the offer: the version and one of the suites, and compression when it was offered.
+ * - `declined`: it continues without the special part of the offer.
+ * - `alert`: it rejects the offer with a TLS alert. `closed`: it closes or resets the connection. `none`: no answer in
  *   time.
  */
 export type HelloMatch = 'granted' | 'declined' | 'alert' | 'closed' | 'none';
 
-/** Which reactions are right; what is in none of the sets fails. */
+/** The allowed reactions. What is in none of the sets fails. */
 export interface HelloExpectation {
   readonly text: string;
   readonly pass: readonly HelloMatch[];
@@ -53,14 +51,14 @@ export interface HelloExpectation {
   readonly warn?: readonly HelloMatch[];
 }
 
-/** Faults of the certificates that fail a scenario. `text` is the right state in a few words. */
+/** Faults of the certificates that fail a scenario. `text` is the expected state in a few words. */
 export interface ChainExpectation {
   readonly text: string;
   readonly faults: readonly ChainFaultCode[];
   /**
-   * Counts only faults of the endpoint's own certificate, or only those of the certificates above it. Absent: of all.
+   * Counts only faults of the server certificate, or only those of the CA certificates. Absent: all.
    */
   readonly of?: 'leaf' | 'issuers';
-  /** Faults that, as long as they are there, leave no way to see these. */
+  /** Faults that make it impossible to see these. */
   readonly hiddenBy?: readonly ChainFaultCode[];
 }

@@ -1,6 +1,6 @@
 /**
- * The profiles: what an endpoint has to have on before it can be certified for a purpose. Specification: Authentication
- * (recommended combinations).
+ * The profiles: what an endpoint must have enabled to be certified for a purpose.
+ * Specification: Authentication (recommended combinations).
  */
 import type { Feature } from './scenario.ts';
 
@@ -9,27 +9,18 @@ export type Profile = (typeof PROFILES)[number];
 
 export interface ProfileRules {
   readonly title: string;
-  /**
-   * The features that must be on. Others are scored too where partner and operator have agreed on them, that is,
-   * configured them.
-   */
+  /** The features that must be enabled. Other features are scored too when they are configured. */
   readonly needs: readonly Feature[];
-  /**
-   * The certificates of the endpoint end at an authority that everybody trusts, and nothing else is trusted for the
-   * run.
-   */
+  /** The certificates of the endpoint end at a public CA, and nothing else is trusted in the run. */
   readonly publicTrust: boolean;
 }
 
-/**
- * Which scenarios are scored is the business of the catalogue's revision (`scenarios/revisions/`): all of it that
- * applies, in every profile.
- */
+/** Every applicable scenario of a revision (`scenarios/revisions/`) is scored, in every profile. */
 export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
   basic: { title: 'HTTPS and an API key', needs: ['https', 'api-key'], publicTrust: false },
   staging: { title: 'HTTPS and HMAC', needs: ['https', 'hmac'], publicTrust: false },
   production: {
-    title: 'HTTPS of a public authority and HMAC; mutual TLS and an API key where they are agreed on',
+    title: 'HTTPS with a public CA and HMAC; mutual TLS and an API key if configured',
     needs: ['https', 'hmac'],
     publicTrust: true,
   },

@@ -1,31 +1,30 @@
 /**
- * The register: every normative statement of the specification, in our wording, with an id that scenarios refer to.
+ * The register: every normative statement of the specification, in our words, with an id that scenarios refer to.
  *
- * A requirement has scenarios, or it says in `untested` why no black-box test can see it. A test fails when a `must`
- * has neither, and when it has both. What binds the sender or the operator is proved by this project's own tests and
- * says so.
+ * A requirement has scenarios, or `untested` says why no black-box test can verify it. A test fails when it has neither
+ * or both. Requirements of the sender and the operator are covered by the tests of this project.
  */
+
 /** What a failure means: `must` fails the run, `should` warns, `info` is only recorded. */
 export type Level = 'must' | 'should' | 'info';
 
 export interface Requirement {
   readonly id: string;
-  /** The section of the specification, or "ruling" where the specification is silent and the project has decided. */
+  /** The section of the specification, or "ruling" where the project decides because the specification says nothing. */
   readonly section: string;
   readonly level: Level;
-  /** Whom the statement binds. Only what binds the receiver can be judged at a partner's endpoint. */
+  /** Who has to meet the requirement. Only those of the receiver can be judged at a partner's endpoint. */
   readonly subject: 'receiver' | 'sender' | 'operator';
   readonly text: string;
-  /** Why no scenario judges it. Shown in every report as "not verified" when the subject is the receiver. */
+  /** Why no scenario judges it. Reports show it as "not verified" when the subject is the receiver. */
   readonly untested?: string;
 }
 
-const SENDER = 'It binds the sender; the tests of the sender core prove it.';
-const OPERATOR = 'It binds the operator, outside of any delivery.';
-const REVOCATION = 'It would take a question to the authority, which is another party than the endpoint.';
+const SENDER = 'It binds the sender, and the tests of the sender core prove it.';
+const OPERATOR = 'It binds the operator and is not part of a delivery.';
+const REVOCATION = 'It would require a request to the CA, which is not part of the endpoint.';
 const PUBLIC_AUTHORITIES =
-  'It would take a client certificate of a public authority. The authorities that a server names in its request ' +
-  'are recorded.';
+  'It would require a client certificate of a public CA. The CAs in the request of the server are recorded.';
 
 export const REQUIREMENTS = [
   // Delivery and answer
@@ -34,65 +33,63 @@ export const REQUIREMENTS = [
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'The endpoint takes an HTTP POST at the registered URL.',
+    text: 'The endpoint accepts HTTP POST at the registered URL.',
   },
   {
     id: 'delivery-200',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'An accepted notification is answered with 200, and with no other status.',
+    text: 'The endpoint answers an accepted notification with 200 and no other status.',
   },
   {
     id: 'delivery-content-type',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text:
-      'The body is JSON under Content-Type application/json; letter case and a charset parameter do not change ' +
-      'what it is.',
+    text: 'The body is JSON with Content-Type application/json. Letter case and a charset parameter do not matter.',
   },
   {
     id: 'delivery-custom-headers',
     section: 'Authentication, Further',
     level: 'must',
     subject: 'receiver',
-    text: 'Custom headers that are configured for the partner, and headers the receiver does not know, do no harm.',
+    text: 'Custom headers that are configured for the partner, and unknown headers, do not affect a delivery.',
   },
   {
     id: 'delivery-header-case',
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'Header names are found in any letter case, as HTTP has it.',
+    text: 'Header names are case-insensitive, as in HTTP.',
   },
   {
     id: 'delivery-malformed',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'A malformed payload is handled without a crash: no 5xx, no hang, no reset, no dead process.',
+    text: 'The endpoint handles a malformed payload without a crash: no 5xx, no hang, no reset, no dead process.',
   },
   {
     id: 'delivery-malformed-unsigned',
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'A malformed payload without right credentials is refused like any other unauthenticated delivery.',
+    text: 'The endpoint rejects a malformed payload without valid credentials like any other unauthenticated delivery.',
   },
   {
     id: 'delivery-no-redirect',
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'The endpoint answers itself: a sender does not follow a redirect.',
+    text: 'The endpoint answers without a redirect: the sender does not follow redirects.',
   },
   {
     id: 'delivery-in-time',
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'The answer comes within the time limit of the sender, and better within five seconds.',
+    text: 'The endpoint answers within the timeout of the sender, and should answer within five seconds.',
   },
   {
     id: 'delivery-other-methods',
@@ -106,23 +103,21 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text:
-      'However the bytes of a right delivery arrive (in pieces, chunked, on a kept connection), it is the same ' +
-      'delivery.',
+    text: 'A valid delivery is accepted however its bytes arrive (in pieces, chunked, on a reused connection).',
   },
   {
     id: 'delivery-hostile-http',
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'A request that is not well-formed HTTP does no harm to the deliveries that follow.',
+    text: 'A malformed HTTP request does not affect the deliveries that follow.',
   },
   {
     id: 'delivery-content-length',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'sender',
-    text: 'A delivery carries Content-Length.',
+    text: 'A delivery has a Content-Length.',
     untested: SENDER,
   },
   {
@@ -131,16 +126,16 @@ export const REQUIREMENTS = [
     level: 'should',
     subject: 'receiver',
     text:
-      'The largest payload is not stated: a receiver takes at least what real notifications may need, and refuses ' +
-      'more cleanly.',
+      'The specification states no maximum size. A receiver accepts what real notifications may need, and rejects ' +
+      'larger ones cleanly.',
   },
   {
     id: 'delivery-effect',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'A refused delivery has no effect, and an accepted one is processed.',
-    untested: 'The answer is all that can be seen from outside; what the receiver did inside cannot.',
+    text: 'A rejected delivery has no effect, and an accepted one is processed.',
+    untested: 'Only the answer is visible from outside, not what the receiver did with the delivery.',
   },
 
   // Repetition and order
@@ -149,17 +144,15 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text:
-      'The same notification delivered again is answered 200 again: a sender can promise delivery at least once, ' +
-      'not exactly once.',
+    text: 'A repeated notification gets 200 again: a sender can promise delivery at least once, not exactly once.',
   },
   {
     id: 'repeat-once',
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'A notification that is delivered twice is handled once.',
-    untested: 'How often a notification was handled cannot be seen in the answers.',
+    text: 'A notification that is delivered twice is processed once.',
+    untested: 'The answers do not show how often a notification was processed.',
   },
   {
     id: 'repeat-by-id',
@@ -167,29 +160,29 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text:
-      'The id identifies a notification: two notifications with different ids are two, however alike their data ' +
-      'is.',
+      'The id identifies a notification: notifications with different ids are different, even if their data is ' +
+      'the same.',
   },
   {
     id: 'repeat-not-poisoned',
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'A delivery that was refused does not stop the right notification with the same id from being accepted.',
+    text: 'A rejected delivery does not prevent the valid notification with the same id from being accepted.',
   },
   {
     id: 'repeat-order',
     section: 'Order status',
     level: 'should',
     subject: 'receiver',
-    text: 'Notifications of one transaction are accepted in whatever order they arrive.',
+    text: 'Notifications of one transaction are accepted in any order.',
   },
   {
     id: 'repeat-burst',
     section: 'Events',
     level: 'must',
     subject: 'receiver',
-    text: 'Deliveries that arrive at the same time each get their own right answer.',
+    text: 'Concurrent deliveries each get their own correct answer.',
   },
 
   // HMAC
@@ -198,42 +191,42 @@ export const REQUIREMENTS = [
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'A delivery with an invalid signature is answered 401.',
+    text: 'The endpoint answers 401 to a delivery with an invalid signature.',
   },
   {
     id: 'hmac-missing',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'A delivery without the signature that is required is answered 401.',
+    text: 'The endpoint answers 401 to a delivery without the required signature.',
   },
   {
     id: 'hmac-algorithm',
     section: 'HMAC signature',
     level: 'must',
     subject: 'receiver',
-    text: 'The signature is HMAC with SHA-256, keyed with the secret as UTF-8, and no other algorithm counts.',
+    text: 'The signature is HMAC with SHA-256, keyed with the secret in UTF-8. No other algorithm is accepted.',
   },
   {
     id: 'hmac-raw-body',
     section: 'HMAC signature',
     level: 'must',
     subject: 'receiver',
-    text: 'The signature is over the exact bytes of the body as received.',
+    text: 'The signature is computed over the exact bytes of the body as received.',
   },
   {
     id: 'hmac-base64',
     section: 'HMAC signature',
     level: 'must',
     subject: 'receiver',
-    text: 'The signature is in standard Base64, and no other spelling counts.',
+    text: 'The signature is in standard Base64. No other encoding is accepted.',
   },
   {
     id: 'hmac-header',
     section: 'HMAC signature',
     level: 'must',
     subject: 'receiver',
-    text: 'The signature is read from the configured header, X-Service-Signature by default, and from nowhere else.',
+    text: 'The signature is read only from the configured header, X-Service-Signature by default.',
   },
   {
     id: 'hmac-every-delivery',
@@ -247,7 +240,7 @@ export const REQUIREMENTS = [
     section: 'HMAC signature',
     level: 'must',
     subject: 'receiver',
-    text: 'Only the agreed secret verifies: an empty, unset or placeholder secret does not.',
+    text: 'Only the agreed secret is valid. An empty, unset or placeholder secret is not.',
   },
   {
     id: 'hmac-when-enabled',
@@ -263,7 +256,7 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'Signatures are compared in constant time.',
-    untested: 'Timing measured over a network cannot prove it honestly; read the code for a constant-time comparison.',
+    untested: 'Timing over a network proves nothing. Check the code for a constant-time comparison.',
   },
   {
     id: 'hmac-secret-length',
@@ -271,30 +264,30 @@ export const REQUIREMENTS = [
     level: 'should',
     subject: 'operator',
     text: 'The secret has at least 32 characters.',
-    untested: 'The harness advises on the secret that it is given; the answer of an endpoint says nothing about it.',
+    untested: 'The answers of an endpoint do not show it. The harness warns about a short secret.',
   },
   {
     id: 'hmac-secret-custody',
     section: 'HMAC signature',
     level: 'must',
     subject: 'receiver',
-    text: 'Secrets are kept out of code and logs, and are rotated from time to time.',
+    text: 'Secrets are kept out of code and logs, and are rotated regularly.',
     untested:
-      'How a receiver keeps its secrets cannot be seen from outside; only their absence from its answers is checked.',
+      'How a receiver stores its secrets is not visible from outside. Only their absence from answers is checked.',
   },
   {
     id: 'no-leak',
     section: 'HMAC signature',
     level: 'must',
     subject: 'receiver',
-    text: 'No answer holds a secret, a key or the signature that was expected.',
+    text: 'No answer contains a secret, a key or the expected signature.',
   },
   {
     id: 'no-hints',
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'No answer helps a forger: refusals cannot be told apart, and nothing of the code inside shows.',
+    text: 'No answer helps an attacker: rejections cannot be distinguished, and internals are not visible.',
   },
 
   // API key
@@ -303,28 +296,28 @@ export const REQUIREMENTS = [
     section: 'API key header',
     level: 'must',
     subject: 'receiver',
-    text: 'A delivery with a wrong API key is answered 401.',
+    text: 'The endpoint answers 401 to a delivery with an invalid API key.',
   },
   {
     id: 'key-missing',
     section: 'API key header',
     level: 'must',
     subject: 'receiver',
-    text: 'A delivery without the API key that is required is answered 401.',
+    text: 'The endpoint answers 401 to a delivery without the required API key.',
   },
   {
     id: 'key-exact',
     section: 'API key header',
     level: 'must',
     subject: 'receiver',
-    text: 'The API key is compared whole and exactly.',
+    text: 'The whole API key is compared exactly.',
   },
   {
     id: 'key-header',
     section: 'API key header',
     level: 'must',
     subject: 'receiver',
-    text: 'The API key is read from the configured header and from nowhere else.',
+    text: 'The API key is read only from the configured header.',
   },
   {
     id: 'key-when-configured',
@@ -339,17 +332,15 @@ export const REQUIREMENTS = [
     section: 'Authentication',
     level: 'must',
     subject: 'receiver',
-    text:
-      'Each security feature that is enabled is required on its own: one right credential does not stand in for ' +
-      'another.',
+    text: 'Each enabled security feature is required on its own: a valid credential does not replace another one.',
   },
   {
     id: 'https-in-production',
     section: 'Authentication',
     level: 'must',
     subject: 'operator',
-    text: 'Production deliveries go over HTTPS.',
-    untested: 'The sender core advises against plain HTTP outside loopback when the configuration is read.',
+    text: 'Production deliveries use HTTPS.',
+    untested: 'The sender core warns about plain HTTP outside loopback when it reads the configuration.',
   },
 
   // Envelope and types
@@ -365,7 +356,7 @@ export const REQUIREMENTS = [
     section: 'Notification envelope',
     level: 'should',
     subject: 'receiver',
-    text: 'The id has the form of a UUID; which version, and which letter case, is not stated.',
+    text: 'The id is a UUID. The specification states neither its version nor its letter case.',
   },
   {
     id: 'envelope-at',
@@ -373,7 +364,7 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text:
-      'The time is epoch seconds for CAAS, PAYMENT_METHOD and REFUND, and ISO 8601 in UTC for WALLET and ' +
+      'The time is in epoch seconds for CAAS, PAYMENT_METHOD and REFUND, and in ISO 8601 (UTC) for WALLET and ' +
       'CAAS_BLOCKCHAIN.',
   },
   {
@@ -381,7 +372,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'A field, type or status that the receiver does not know is accepted.',
+    text: 'Unknown fields, types and statuses are accepted.',
   },
   {
     id: 'caas-buy',
@@ -402,7 +393,7 @@ export const REQUIREMENTS = [
     section: 'Errors',
     level: 'must',
     subject: 'receiver',
-    text: 'A failed order carries errorData with code and message and is accepted.',
+    text: 'A failed order has errorData with code and message, and is accepted.',
   },
   {
     id: 'caas-optional',
@@ -410,22 +401,22 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text:
-      'Which blockchainData fields are filled at which status is not stated: an absent, null or empty one is ' +
-      'accepted.',
+      'The specification does not state which blockchainData fields are filled at which status. Absent, null and ' +
+      'empty fields are accepted.',
   },
   {
     id: 'caas-tracking',
     section: 'type = CAAS',
     level: 'must',
     subject: 'receiver',
-    text: 'ORDER_TRACKING notifications, COMPLETED and EXPIRED, of a BUY or a SELL, with errorData null, are accepted.',
+    text: 'ORDER_TRACKING notifications with errorData null are accepted: COMPLETED and EXPIRED, of a BUY or a SELL.',
   },
   {
     id: 'caas-hash-follows',
     section: 'Order status',
     level: 'must',
     subject: 'receiver',
-    text: 'BLOCKCHAIN_ACCEPTED is followed by a notification that carries the transaction hash; both are accepted.',
+    text: 'BLOCKCHAIN_ACCEPTED is followed by a notification with the transaction hash. Both are accepted.',
   },
   {
     id: 'refund-shapes',
@@ -439,16 +430,14 @@ export const REQUIREMENTS = [
     section: 'type = REFUND',
     level: 'must',
     subject: 'receiver',
-    text:
-      'The amount of a refund is decimal text, with as many digits as it takes and with or without a decimal ' +
-      'point.',
+    text: 'The amount of a refund is a decimal string with any number of digits, with or without a decimal point.',
   },
   {
     id: 'refund-order',
     section: 'Refund status',
     level: 'must',
     subject: 'receiver',
-    text: 'A refund is preceded by the CAAS SELL failure of the same transaction; both are accepted in this order.',
+    text: 'A refund follows the CAAS SELL failure of the same transaction. Both are accepted in this order.',
   },
   {
     id: 'payment-method-shapes',
@@ -470,7 +459,7 @@ export const REQUIREMENTS = [
     section: 'type = WALLET',
     level: 'must',
     subject: 'receiver',
-    text: 'WALLET notifications (WALLET_CREATED), one for each wallet of a customer, are accepted.',
+    text: 'WALLET notifications (WALLET_CREATED) are accepted, one for each wallet of a customer.',
   },
   {
     id: 'wallet-enabled',
@@ -485,7 +474,7 @@ export const REQUIREMENTS = [
     section: 'type = CAAS',
     level: 'must',
     subject: 'sender',
-    text: 'ORDER_TRACKING is sent only for providers where the user goes to a physical site.',
+    text: 'ORDER_TRACKING is sent only for providers where the user goes to a physical location.',
     untested: SENDER,
   },
   {
@@ -493,14 +482,14 @@ export const REQUIREMENTS = [
     section: 'type = CAAS_BLOCKCHAIN',
     level: 'must',
     subject: 'receiver',
-    text: 'CAAS_BLOCKCHAIN notifications (RECEIVE) are accepted, on-chain and inside the custodial ledger.',
+    text: 'CAAS_BLOCKCHAIN notifications (RECEIVE) are accepted, on-chain and within the custodial ledger.',
   },
   {
     id: 'deposit-amount',
     section: 'type = CAAS_BLOCKCHAIN',
     level: 'must',
     subject: 'receiver',
-    text: 'The amount is text in atomic units, of any length.',
+    text: 'The amount is a string in atomic units, of any length.',
   },
   {
     id: 'deposit-amount-precise',
@@ -508,7 +497,7 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text: 'Amounts keep every digit when they are converted to display units.',
-    untested: 'What the receiver makes of an amount does not show in its answer.',
+    untested: 'The answer does not show how the receiver converts an amount.',
   },
   {
     id: 'deposit-typo',
@@ -531,7 +520,7 @@ export const REQUIREMENTS = [
     section: 'Error codes',
     level: 'must',
     subject: 'receiver',
-    text: 'The listed codes are examples: an unlisted one, and one with a two-digit middle group, is accepted.',
+    text: 'The listed codes are examples: unlisted codes, and codes with a two-digit middle group, are accepted.',
   },
 
   // TLS
@@ -547,42 +536,42 @@ export const REQUIREMENTS = [
     section: 'TLS',
     level: 'must',
     subject: 'receiver',
-    text: 'The certificate is valid and comes from a trusted authority.',
+    text: 'The certificate is valid and was issued by a trusted CA.',
   },
   {
     id: 'tls-chain',
     section: 'TLS',
     level: 'must',
     subject: 'receiver',
-    text: 'The full chain is served when intermediates are used, and nothing in it has expired.',
+    text: 'The full chain is served when intermediates are used, and no certificate in it has expired.',
   },
   {
     id: 'tls-key',
     section: 'TLS',
     level: 'must',
     subject: 'receiver',
-    text: 'Keys are RSA of at least 2048 bits or an equivalent ECDSA key.',
+    text: 'Keys are RSA with at least 2048 bits, or an equivalent ECDSA key.',
   },
   {
     id: 'mtls-verified',
     section: 'TLS',
     level: 'must',
     subject: 'receiver',
-    text: 'With mutual TLS, client certificates are verified against the issuing authority.',
+    text: 'With mutual TLS, client certificates are verified against the issuing CA.',
   },
   {
     id: 'tls-http1',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'The endpoint speaks HTTP/1.1 over TLS, as the sender does.',
+    text: 'The endpoint supports HTTP/1.1 over TLS, which the sender uses.',
   },
   {
     id: 'tls-strength',
     section: 'TLS',
     level: 'should',
     subject: 'receiver',
-    text: 'No broken cipher suite and no compression is on (ruling: the sender offers neither).',
+    text: 'Broken cipher suites and compression are disabled (ruling: the sender offers neither).',
   },
   {
     id: 'tls-revocation',
@@ -597,7 +586,7 @@ export const REQUIREMENTS = [
     section: 'TLS',
     level: 'must',
     subject: 'receiver',
-    text: 'With mutual TLS, certificates of other authorities are refused, public ones included.',
+    text: 'With mutual TLS, certificates of other CAs are rejected, including public ones.',
     untested: PUBLIC_AUTHORITIES,
   },
   {
@@ -605,7 +594,7 @@ export const REQUIREMENTS = [
     section: 'TLS',
     level: 'must',
     subject: 'operator',
-    text: 'Client certificates are PEM, or DER.',
+    text: 'Client certificates are in PEM or DER format.',
     untested: OPERATOR,
   },
 ] as const satisfies readonly Requirement[];

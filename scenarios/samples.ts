@@ -1,10 +1,9 @@
 /**
- * Plain valid notifications of every kind and status, as JSON. Specification: Resources and their fields.
+ * Valid notifications of every type and status, as JSON. Specification: Resources and their fields.
  *
- * Every call makes a new notification with an id of its own. What stands in them is recognisably a test's (`test-...`)
- * and comes from the run's seed, so a run can be repeated.
+ * Every call makes a new notification with its own id. Values are recognisable as test data (`test-...`) and come from
+ * the seed of the run, so a run can be repeated.
  */
-
 import { randomUUID } from 'node:crypto';
 import type {
   JsonObject,
@@ -16,7 +15,7 @@ import type {
 } from '../contract/index.ts';
 import type { Kit } from './scenario.ts';
 
-/** A listed code of the general group, for samples in which any code will do. */
+/** A listed code, for samples in which any code will do. */
 const SOME_CODE = '352-000-S1';
 
 /** The time of the run as epoch seconds: `at` of CAAS, PAYMENT_METHOD and REFUND. */
@@ -39,12 +38,12 @@ export function hash(kit: Kit): string {
   return `0x${kit.bytes(32).toString('hex')}`;
 }
 
-/** A new identifier of something that belongs to the partner: `test-<what>-<letters and digits>`. */
+/** A new identifier: `test-<what>-<letters and digits>`. */
 export function reference(kit: Kit, what: string): string {
   return `test-${what}-${kit.nonce(12)}`;
 }
 
-/** An error object, as a failed order or refund carries it. */
+/** The error object of a failed order or refund. */
 export function errorData(code = SOME_CODE): JsonObject {
   return { code, message: `Sent by a test with the code ${code}.` };
 }
@@ -53,18 +52,18 @@ function envelope(kit: Kit, type: string, at: JsonValue, data: JsonObject): Json
   return { id: kit.newId(), type, at, data };
 }
 
-/** What an order can differ in from the sample. */
+/** What can differ from the sample. */
 export interface OrderDetails {
   readonly transactionId?: string;
-  /** The code of `errorData`; a FAILED order has one without being asked. */
+  /** The code of `errorData`. A FAILED order has one by default. */
   readonly code?: string;
-  /** The transaction hash; without it the order has one once it is on the blockchain and done. */
+  /** The transaction hash. By default, confirmed and completed orders have one. */
   readonly hash?: string;
 }
 
 const WITH_HASH: ReadonlySet<string> = new Set(['CONFIRMED', 'COMPLETED']);
 
-/** `CAAS` of a buy or a sell at an order status. */
+/** `CAAS` with a BUY or SELL order. */
 export function order(
   kit: Kit,
   type: 'BUY' | 'SELL',
@@ -93,12 +92,12 @@ export function order(
   });
 }
 
-/** The plain valid notification that every control sends: a buy that is done. */
+/** The plain valid notification of every control: a completed BUY. */
 export function plainNotification(kit: Kit): JsonObject {
   return order(kit, 'BUY', 'COMPLETED');
 }
 
-/** `CAAS` of the physical cash step. `description` is the free text. */
+/** `CAAS` with ORDER_TRACKING, the physical cash step. `description` is free text. */
 export function tracking(
   kit: Kit,
   orderType: 'BUY' | 'SELL',
@@ -120,7 +119,7 @@ export function tracking(
   });
 }
 
-/** `REFUND` after an external sell: with the hash when it worked, with the error when it did not. */
+/** `REFUND` after an external sell: with the hash for SUCCESS, with the error for FAIL. */
 export function refund(kit: Kit, status: RefundStatus, details: OrderDetails = {}): JsonObject {
   const done = status === 'SUCCESS';
   return envelope(kit, 'REFUND', epochSeconds(kit), {
@@ -137,7 +136,7 @@ export function refund(kit: Kit, status: RefundStatus, details: OrderDetails = {
   });
 }
 
-/** `PAYMENT_METHOD`: with the error code when it was declined. */
+/** `PAYMENT_METHOD`, with the error code for DECLINED. */
 export function paymentMethod(
   kit: Kit,
   status: NotifiedPaymentMethodStatus,
@@ -151,7 +150,7 @@ export function paymentMethod(
   });
 }
 
-/** `WALLET`: a custodial wallet was created. */
+/** `WALLET` for a new custodial wallet. */
 export function wallet(
   kit: Kit,
   customerId = reference(kit, 'customer'),
@@ -167,10 +166,7 @@ export function wallet(
   });
 }
 
-/**
- * `CAAS_BLOCKCHAIN`: a confirmed deposit. `hashes` are the members that carry the transaction hash: none for the
- * custodial ledger.
- */
+/** `CAAS_BLOCKCHAIN`: a confirmed deposit. `hashes` are its hash members: none within the custodial ledger. */
 export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId: hash(kit) }): JsonObject {
   return envelope(kit, 'CAAS_BLOCKCHAIN', isoTime(kit), {
     type: 'RECEIVE',
@@ -186,10 +182,10 @@ export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId
   });
 }
 
-/** Every id of a test notification starts with this, so that a partner can find and purge them. */
+/** Every id of a test notification starts with this, so that a partner can find and delete them. */
 export const TEST_ID_PREFIX = '7e57ca5e';
 
-/** A new notification id (UUID) that can be told from real ones. */
+/** A new notification id (UUID) that can be distinguished from real ones. */
 export function newTestId(): string {
   return `${TEST_ID_PREFIX}${randomUUID().slice(8)}`;
 }

@@ -1,24 +1,26 @@
 /**
- * What a scenario is. A scenario is a minimal pair: a delivery that the real sender core would make, and the same
- * delivery with one stage of the sending pipeline replaced. The pipeline is
+ * What a scenario is: a minimal pair of a delivery that the sender core would make, and the same delivery with one
+ * stage of
+ * the sending pipeline replaced. The pipeline is
  *
  *     compose -> serialise -> sign -> address -> connect -> transmit
  *
- * and a {@link Change} names the stage that it replaces. Everything here is data and pure functions: the harness
- * does the sending, and judges the answer with the scenario's {@link Expectation}.
+ * and a {@link Change} names the stage that it replaces. Everything here is data and pure functions: the harness sends
+ * the
+ * deliveries, and judges the answers by the scenario's {@link Expectation}.
  */
 import type { HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake.ts';
 import type { Level, RequirementId } from './requirements.ts';
 
 /**
- * Client certificates that only the partner's own authority can issue. Their scenarios run when the partner supplies
- * them (`mtls.fixtures` in the configuration).
+ * Client certificates that only the partner's own CA can issue. Their scenarios run when the partner supplies them
+ * (`mtls.fixtures` in the configuration).
  */
 export const CLIENT_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 'revoked', 'other-subject'] as const;
 export type ClientFixture = (typeof CLIENT_FIXTURES)[number];
 
-/** A feature of the endpoint under test. A scenario that needs one that is off is `not-applicable`, by name. */
+/** A feature of the endpoint under test. A scenario that needs a disabled feature is `not-applicable`, by name. */
 export type Feature = 'hmac' | 'api-key' | 'https' | 'mtls' | `fixture-${ClientFixture}`;
 
 /** Every feature, for schemas. */
@@ -35,11 +37,11 @@ export const SENDING_STAGES = ['compose', 'serialise', 'sign', 'address', 'conne
 export type SendingStage = (typeof SENDING_STAGES)[number];
 
 /**
- * What a changed stage may use. Values come from the run's seed, so a scenario can be repeated exactly; only
- * notification ids are always new, because a receiver that de-duplicates would answer an old id from memory.
+ * What a changed stage may use. Values come from the seed of the run, so a scenario can be repeated exactly. Only
+ * notification ids are always new: a receiver that de-duplicates would answer an old id without processing it.
  */
 export interface Kit {
-  /** A new notification id (UUID form) with the prefix by which test notifications can be found and purged. */
+  /** A new notification id (a UUID) with a prefix by which test notifications can be found and deleted. */
   newId(): string;
   /** Lower-case letters and digits, seeded. */
   nonce(length?: number): string;
@@ -49,25 +51,26 @@ export interface Kit {
   bytes(length: number): Buffer;
   /** The time of the run. */
   readonly now: Date;
-  /** The plain valid notification that the controls also send (CAAS BUY, COMPLETED), with a fresh id at each call. */
+  /** The plain valid notification of the controls (CAAS BUY, COMPLETED), with a new id at each call. */
   notification(): JsonObject;
-  /** The partner's signature secret. Empty when HMAC is off; scenarios that use it need the feature `hmac`. */
+  /** The partner's signature secret. Empty when HMAC is off. Scenarios that use it need the feature `hmac`. */
   readonly secret: string;
-  /** The partner's API key. Empty when it is off; scenarios that use it need the feature `api-key`. */
+  /** The partner's API key. Empty when it is off. Scenarios that use it need the feature `api-key`. */
   readonly apiKey: string;
   /** The configured header names. */
   readonly signatureHeader: string;
   readonly apiKeyHeader: string;
   /**
-   * The partner's client certificate without its key, PEM. Empty when mutual TLS is off; scenarios that use it need the
-   * feature `mtls`.
+   * The partner's client certificate without its key, PEM. Empty when mutual TLS is off. Scenarios that use it need the
+   * feature
+   * `mtls`.
    */
   readonly clientCertificate: string;
-  /** The right signature of a body: base64 of HMAC-SHA256 under the secret. */
+  /** The valid signature of a body: Base64 of HMAC-SHA256 with the secret. */
   sign(body: Uint8Array): string;
 }
 
-/** The request line and the headers, before they are put on the wire. `target` is path and query. */
+/** The request line and the headers before they are sent. `target` is path and query. */
 export interface RequestHead {
   readonly method: string;
   readonly target: string;
@@ -75,9 +78,10 @@ export interface RequestHead {
 }
 
 /**
- * A replacement for the sign stage. `label` says what is sent in place of the right signature: it is what reports
- * show, because a value derived from the right signature must not be shown. `shell`, when given, is a pipeline that
- * turns the body on standard input into the value, for the reproduction line; it may use "$HOOKPROOF_SECRET".
+ * A replacement for the sign stage. Reports show the `label` instead of the value, because a value that is derived from
+ * the valid signature must not be shown. `shell` is a pipeline that turns the body on standard input into the value,
+ * for the
+ * command that repeats the delivery. It may use "$HOOKPROOF_SECRET".
  */
 export interface SignChange {
   readonly label: string;
@@ -85,27 +89,29 @@ export interface SignChange {
   readonly make: (body: Uint8Array, kit: Kit) => string | undefined;
   readonly shell?: string;
   /**
-   * Whether a body with this right signature serves the change, when the change needs certain characters in it. The
-   * harness composes the delivery again, with another nonce, until it does. Absent when every body serves.
+   * Whether the valid signature of a body is suitable, when the change needs certain characters in it. The harness
+   * composes
+   * the delivery again with another nonce until it is. Absent when every body is suitable.
    */
   readonly suits?: (right: string) => boolean;
 }
 
-/** A replacement for the address stage: method, target and headers. `label` is what reports show. */
+/** A replacement for the address stage: method, target and headers. Reports show the `label`. */
 export interface AddressChange {
   readonly label: string;
   readonly make: (head: RequestHead, kit: Kit, body: Uint8Array) => RequestHead;
 }
 
 /**
- * What a client presents in place of the partner's client certificate.
+ * What a client presents instead of the partner's client certificate.
  *
  * - `none`: nothing.
- * - `self-signed`: a certificate that nobody vouches for, with the subject of the partner's.
- * - `unknown-authority`: one of an authority that nobody knows.
- * - `same-names`: one of an unknown authority that bears the names of the partner's own, issuer and subject.
- * - `issued-by-client`: one with the common name of the partner's, which the partner's own certificate has signed
- *   although it is no authority.
+ * - `self-signed`: a self-signed certificate with the subject of the partner's certificate.
+ * - `unknown-authority`: a certificate of an unknown CA.
+ * - `same-names`: a certificate of an unknown CA with the issuer and subject of the partner's certificate.
+ * - `issued-by-client`: a certificate with the common name of the partner's, signed by the partner's certificate, which
+ *   is
+ *   not a CA.
  * - a fixture of the partner.
  */
 export type ClientCertificate =
@@ -117,40 +123,41 @@ export type ClientCertificate =
   | ClientFixture;
 
 /**
- * A replacement for the connect stage. The delivery has a connection of its own, and so have the controls around it,
- * which are made with the same `version`. `label` is what reports show.
+ * A replacement for the connect stage. The delivery has its own connection, and so have the controls around it, which
+ * use
+ * the same `version`. Reports show the `label`.
  */
 export interface ConnectChange {
   readonly label: string;
-  /** The one TLS version that is offered. Absent: both. */
+  /** The only TLS version that is offered. Absent: both. */
   readonly version?: OfferedTlsVersion;
-  /**
-   * The delivery is what the controls of its version are: the ones around it go over whichever version is agreed on.
-   */
+  /** The delivery equals the controls of its version, so the controls around it use whichever version is negotiated. */
   readonly likeControl?: true;
   readonly clientCertificate?: ClientCertificate;
-  /** The protocols that are offered in place of `http/1.1`; empty for no such offer. */
+  /** The protocols that are offered instead of `http/1.1`. Empty: no offer. */
   readonly alpn?: readonly string[];
-  /** Leaves out the name of the server (SNI). */
+  /** Sends no server name (SNI). */
   readonly serverName?: false;
   /**
-   * Makes a first connection, with this client certificate, takes the TLS session that the endpoint gives, and resumes
-   * it on the second, which presents what `clientCertificate` says. The delivery goes over the second.
+   * Makes a first connection with this client certificate, takes the TLS session that the endpoint issues, and resumes
+   * it on
+   * the second connection, which presents `clientCertificate`. The delivery is sent on the second.
    */
   readonly resumeFrom?: 'own' | ClientCertificate;
-  /** Speaks plain HTTP on the port of the TLS endpoint. */
+  /** Sends plain HTTP to the port of the TLS endpoint. */
   readonly plain?: true;
 }
 
 /**
- * A replacement for the transmit stage: how the bytes of the body reach the wire.
+ * A replacement for the transmit stage: how the bytes of the request are sent.
  *
- * - `chunked`: `Transfer-Encoding: chunked` in place of `Content-Length`, in this many pieces.
- * - `pieces`: with `Content-Length`, in TCP writes of the given sizes (bytes; the last size repeats), each its own
+ * - `chunked`: `Transfer-Encoding: chunked` instead of `Content-Length`, in this many chunks.
+ * - `pieces`: with `Content-Length`, in TCP writes of the given sizes (bytes; the last size repeats), each in its own
  *   packet.
  * - `expect-continue`: `Expect: 100-continue`, the body after the 100 or after one second without it.
- * - `cut-off`: sends this fraction of the body and then closes the connection; there is no answer to judge.
- * - `raw`: sends bytes that no HTTP client would send, on a plain socket; `make` gets the well-formed request's bytes.
+ * - `cut-off`: sends this fraction of the body and closes the connection. There is no answer to judge.
+ * - `raw`: sends bytes that no HTTP client would send, on a plain socket. `make` gets the bytes of the well-formed
+ *   request.
  */
 export type Transmission =
   | { readonly kind: 'chunked'; readonly pieces: number }
@@ -160,8 +167,9 @@ export type Transmission =
   | { readonly kind: 'raw'; readonly label: string; readonly make: (request: Buffer, kit: Kit) => Buffer };
 
 /**
- * The stages that a delivery replaces. One, in nearly every scenario: the few that replace two say so in their title
- * ("unsigned malformed", "wrong key and missing signature"), and a test lists them.
+ * The stages that a delivery replaces: one in nearly every scenario. The few scenarios that replace two or three say so
+ * in
+ * their titles ("broken JSON without a signature").
  */
 export interface Change {
   readonly compose?: (kit: Kit) => JsonValue;
@@ -178,10 +186,13 @@ export function changedStages(change: Change): SendingStage[] {
 }
 
 /**
- * A set of answers: a status, a class of statuses, or what came in place of an answer. `closed` is a connection that
- * was closed or reset with no answer, and `alert` one that was ended with a TLS alert; `untrusted` is a certificate to
- * which nothing was delivered. `unreadable` is an answer that is no HTTP. `none` is no answer in time, and in `pass`
- * any lack of one (a cut-off delivery has none to expect).
+ * A set of answers: a status, a class of statuses, or an outcome without an answer. `closed` is a connection that was
+ * closed
+ * or reset without an answer, `alert` one that ended with a TLS alert, and `untrusted` a certificate for which nothing
+ * was
+ * delivered. `unreadable` is an answer that is not HTTP. `none` is no answer in time; in `pass` it is any missing
+ * answer (a
+ * delivery that was cut off gets none).
  */
 export type AnswerMatch =
   | number
@@ -195,7 +206,7 @@ export type AnswerMatch =
   | 'unreadable'
   | 'none';
 
-/** Something that must not stand in an answer, in its headers or body. */
+/** Something that an answer must not contain, neither in its headers nor in its body. */
 export type Leak =
   | 'signature'
   | 'secret'
@@ -207,46 +218,46 @@ export type Leak =
   | 'debug-page';
 
 /**
- * Which answers are right. An exact status beats a class. What is in none of the sets fails.
+ * The allowed answers. An exact status takes precedence over a class. What is in none of the sets fails.
  *
- * `authentic` says whether the credentials of the delivery are right: an independent oracle checks every outgoing
- * request against it, so that a wrong probe is a harness error and never a partner's failure.
+ * `authentic` says whether the credentials of the delivery are valid. An independent oracle verifies every outgoing
+ * request
+ * against it, so that a faulty probe is a harness error and never a failure of the partner.
  */
 export interface Expectation {
-  /** The right answer in words: "200", "401", "any 4xx, alive". */
+  /** The expected answer in words: "200", "401", "any 4xx, without a crash". */
   readonly text: string;
   readonly authentic: boolean;
   readonly pass: readonly AnswerMatch[];
-  /** Passes, and the report says what was noticed. */
+  /** Passes, and the report mentions it. */
   readonly note?: readonly AnswerMatch[];
-  /** Warns, whatever the level. */
+  /** Warns, at every level. */
   readonly warn?: readonly AnswerMatch[];
-  /** Proves nothing either way. */
+  /** Leads to no conclusion. */
   readonly unclear?: readonly AnswerMatch[];
-  /** What a 5xx, a hang, a reset or an exit means here: on a malformed payload it is a crash and fails (503 too). */
+  /** The payload is malformed: a 5xx (including 503), a hang, a reset or an exit is a crash and fails. */
   readonly malformed?: boolean;
-  /** What must not stand in the answer. */
+  /** What the answer must not contain. */
   readonly absent?: readonly Leak[];
 }
 
 /** One delivery of a scenario that has several. */
 export interface Delivery {
-  /** What this delivery is, in a few words: "the first copy", "the event that follows". */
+  /** What this delivery is, in a few words: "the first copy", "the next event". */
   readonly label: string;
   readonly change: Change;
   readonly expect: Expectation;
 }
 
-/**
- * What an observation scenario may look at: everything that the run has seen. Shapes are the harness's summary of it.
- */
+/** What an observation can use: everything that the run has seen, as summarised by the harness. */
 export interface RunObservations {
   /** Milliseconds that the endpoint took for each accepted control. */
   readonly answerTimesMs: readonly number[];
-  /** What was found in any answer that must not be there, with the scenario that provoked it. */
+  /** What answers must not contain and did, with the scenario that provoked it. */
   readonly leaks: readonly { readonly leak: Leak; readonly scenario: string }[];
   /**
-   * When the endpoint stopped answering, what was in flight then, whether one of them did it, and whether it came back.
+   * When the endpoint stopped answering: what was in flight, which delivery caused it, and whether the endpoint
+   * recovered.
    */
   readonly outages: readonly {
     readonly inFlight: readonly string[];
@@ -255,7 +266,7 @@ export interface RunObservations {
     readonly sign: string;
   }[];
   /**
-   * Plain valid deliveries that were not accepted at first, with what came instead, and whether the second try was
+   * Plain valid deliveries that were not accepted at the first attempt, with the answer, and whether the second was
    * accepted.
    */
   readonly failedControls: readonly { readonly scenario: string; readonly observed: string; readonly again: boolean }[];
@@ -279,7 +290,7 @@ interface ScenarioText {
   readonly requirements: readonly RequirementId[];
   /** Features without which the scenario does not apply. */
   readonly needs?: readonly Feature[];
-  /** Sends the secret itself: not over plain HTTP to another machine, where anybody on the way could read it. */
+  /** Sends the secret itself: not over plain HTTP to another machine, where it could be intercepted. */
   readonly sendsSecret?: true;
   /** Why it matters: what goes wrong in production, in a sentence or two. */
   readonly why: string;
@@ -294,29 +305,29 @@ export interface ProbeScenario extends ScenarioText {
 }
 
 /**
- * A scenario of several deliveries. The groups go one after another, the deliveries of one group at the same time, each
- * on a connection of its own. `uniform` asks for one more thing: that the answers cannot be told apart (status and
- * body).
+ * A scenario of several deliveries. Groups are sent one after another, the deliveries of a group concurrently, each on
+ * its
+ * own connection. With `uniform`, the answers must also be indistinguishable (status and body).
  */
 export interface FlowScenario extends ScenarioText {
   readonly flow: (kit: Kit) => readonly (readonly Delivery[])[];
   readonly uniform?: boolean;
-  /** The one TLS version that the deliveries, and so the controls around them, go over. */
+  /** The only TLS version of the deliveries and of the controls around them. */
   readonly version?: OfferedTlsVersion;
-  /** Runs when nothing else is in flight, so that its load disturbs no other scenario. */
+  /** Runs while nothing else is in flight, so that its load disturbs no other scenario. */
   readonly alone?: boolean;
 }
 
-/** A scenario that sends nothing: it is judged at the end, by what the whole run has seen. */
+/** A scenario that sends nothing. It is judged at the end, by what the whole run has seen. */
 export interface ObservationScenario extends ScenarioText {
   readonly observe: (run: RunObservations) => Observation;
 }
 
-/** A scenario of the TLS handshake: one ClientHello, between two that a right sender would send. */
+/** A scenario of the TLS handshake: one ClientHello, between two that the sender would send. */
 export interface HandshakeScenario extends ScenarioText {
   readonly hello: HelloOffer;
   readonly expect: HelloExpectation;
-  /** Says nothing where the endpoint does not speak the version of the offer, which it need not. */
+  /** Not applicable when the endpoint does not support the version of the offer, which it need not. */
   readonly onlyWhereSpoken?: true;
 }
 
