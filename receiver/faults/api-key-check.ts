@@ -9,17 +9,20 @@ type Replace = StageFault['replace'];
 
 type ApiKeyConfig = NonNullable<FaultParts['config']['apiKey']>;
 
-/** What a wrong key check sees of one delivery. */
+/** A delivery as a faulty key check sees it. */
 interface KeyedDelivery {
   readonly req: Request;
   readonly res: Response<unknown, DeliveryState>;
   readonly next: NextFunction;
-  /** The header as the right check reads it: an array when it was repeated. */
+  /** The header as the correct check reads it: an array if it is repeated. */
   readonly given: string | readonly string[] | undefined;
   readonly config: ApiKeyConfig;
 }
 
-/** Refuses a missing, an empty and a repeated header, and compares any other with each key in its own way. What it throws is answered 500. */
+/**
+ * Rejects a missing, an empty and a repeated header, and compares others with each key by `matches`. Exceptions are
+ * answered 500.
+ */
 function comparesKeys(matches: (given: string, key: string) => boolean): Replace {
   return ({ right, config: { apiKey } }) => {
     if (apiKey === undefined) return right.checkApiKey;
@@ -32,7 +35,7 @@ function comparesKeys(matches: (given: string, key: string) => boolean): Replace
   };
 }
 
-/** Lets some deliveries pass without the right check, and gives all others to it. */
+/** Accepts some deliveries without the correct check. */
 export function alsoAccepts(accepts: (delivery: KeyedDelivery, parts: FaultParts) => boolean): Replace {
   return (parts) => {
     const { right, config } = parts;
@@ -45,7 +48,7 @@ export function alsoAccepts(accepts: (delivery: KeyedDelivery, parts: FaultParts
   };
 }
 
-/** Checks rightly, and then refuses in its own way. */
+/** Checks correctly, but rejects in its own way. */
 export function refusesKeys(refuseWrong: (delivery: KeyedDelivery, parts: FaultParts) => void): Replace {
   return (parts) => {
     const { right, config } = parts;
@@ -83,7 +86,7 @@ const WHOLE = {
 } as const;
 
 export const apiKeyCheckFaults: readonly StageFault[] = [
-  // Deliveries that pass although nobody has looked at their API key.
+  // Deliveries that are accepted without a check of their API key.
   {
     ...CRITICAL,
     name: 'api-key-not-checked',
@@ -237,14 +240,14 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     replace:
       ({ right }) =>
       (req, res, next) => {
-        // The signature comes first here, so that its own check stays as it is.
+        // The signature is verified here, so that its own check is unchanged.
         right.verifySignature(req, res, (refused) => {
           if (refused !== undefined) return next(refused);
           right.parse(req, res, (failed) => (failed === undefined ? right.checkApiKey(req, res, next) : next(failed)));
         });
       },
   },
-  // Comparisons of a part of the key, or of the key as something else than text.
+  // Comparisons of a part of the key, or of the key as something other than text.
   {
     ...LOOSE,
     name: 'api-key-beginning-accepted',
@@ -469,7 +472,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       (given, key) => given.length === key.length && timingSafeEqual(Buffer.from(given), Buffer.from(key)),
     ),
   },
-  // Keys that work at any partner's endpoint with the same mistake, because nothing secret is in them.
+  // Keys that work for every partner with the same fault, because they contain nothing secret.
   {
     ...CRITICAL,
     name: 'api-key-unset-becomes-text',

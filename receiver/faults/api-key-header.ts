@@ -11,7 +11,7 @@ const HEADER_ONLY = {
   express: 'Use only `req.get("X-API-Key")`; delete every fallback after `??` or `||`.',
 } as const;
 
-/** Accepts the key in another place, whatever stands in the header. */
+/** Accepts the key in another place, whatever the header contains. */
 function takenFrom(places: (req: Request, body: Buffer, header: string) => readonly unknown[]): StageFault['replace'] {
   return alsoAccepts(({ req, res, config }) =>
     places(req, required(res, 'rawBody'), config.header).some(
@@ -26,7 +26,7 @@ function authorization(req: Request, scheme: string): string | undefined {
 }
 
 export const apiKeyHeaderFaults: readonly StageFault[] = [
-  // The right key in a place that was not agreed, or looked for under a name that is too narrow.
+  // The valid key in a place that was not agreed, or looked up too narrowly.
   {
     ...API_KEY,
     name: 'api-key-taken-from-query',
@@ -178,7 +178,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
         right.checkApiKey(req, res, next);
       },
   },
-  // Key checks that refuse rightly and answer wrongly.
+  // Key checks that decide correctly but answer incorrectly.
   {
     ...API_KEY,
     name: 'api-key-refused-with-403',

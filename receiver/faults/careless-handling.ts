@@ -1,4 +1,4 @@
-/** How careless code reads a payload. Shared by the mutants of the stages that look into it. */
+/** How careless code reads a payload and records what it has seen. Shared by the mutants of several stages. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Response } from 'express';
@@ -7,7 +7,7 @@ import type { StageFault } from './fault.ts';
 
 type Replacement = StageFault['replace'];
 
-/** The field at a dotted path, or undefined when it or anything on the way to it is missing. */
+/** The field at a dotted path, or undefined if it or a parent is missing. */
 export function fieldAt(payload: unknown, path: string): unknown {
   let here = payload;
   for (const name of path.split('.')) {
@@ -17,17 +17,17 @@ export function fieldAt(payload: unknown, path: string): unknown {
   return here;
 }
 
-/** The same as `payload.a.b.c` reads it: throws a TypeError when something on the way is undefined or null. */
+/** Reads a path like `payload.a.b.c`: throws a TypeError if a parent is undefined or null. */
 export function unguarded(payload: unknown, path: string): unknown {
   return path.split('.').reduce((here, name) => (here as Record<string, unknown>)[name], payload);
 }
 
-/** What an error that nobody catches in a handler is: the framework answers 500. */
+/** An uncaught error of a handler: the framework answers 500. */
 export function fault(why: string): never {
   throw new TypeError(why);
 }
 
-/** Every object and array in a value, the value first. Not recursive: nesting may be deep. */
+/** Every object and array in a value, the value first. Not recursive, because nesting may be deep. */
 export function* containersIn(value: unknown): Generator<object> {
   const open = [value];
   while (open.length > 0) {
@@ -38,7 +38,7 @@ export function* containersIn(value: unknown): Generator<object> {
   }
 }
 
-/** Whether any text of a value, its keys left out, is such a one. */
+/** Whether any text in a value, keys excluded, matches. */
 export function someText(value: unknown, such: (text: string) => boolean): boolean {
   if (typeof value === 'string') return such(value);
   for (const container of containersIn(value)) {
@@ -47,14 +47,14 @@ export function someText(value: unknown, such: (text: string) => boolean): boole
   return false;
 }
 
-/** In place of `validate`: the right one, except that such a payload is refused. */
+/** Replaces `validate`: rejects matching payloads, and validates others correctly. */
 export function refusing(such: (payload: unknown) => boolean, status = 400): Replacement {
   return ({ right }) =>
     (req, res, next) =>
       such(required(res, 'payload')) ? refuse(res, status, 'not-accepted') : right.validate(req, res, next);
 }
 
-/** In place of `validate`: code that may throw reads the payload before anything has validated it. */
+/** Replaces `validate`: reads the payload unguarded before it is validated. */
 export function readingBefore(read: (payload: unknown) => void): Replacement {
   return ({ right }) =>
     (req, res, next) => {
@@ -63,7 +63,7 @@ export function readingBefore(read: (payload: unknown) => void): Replacement {
     };
 }
 
-/** In place of `validate`: code that may throw reads the payload after it was found right. */
+/** Replaces `validate`: reads the payload unguarded after it is validated. */
 export function readingAfter(read: (payload: unknown) => void): Replacement {
   return ({ right }) =>
     (req, res, next) =>
@@ -73,21 +73,21 @@ export function readingAfter(read: (payload: unknown) => void): Replacement {
       });
 }
 
-/** In place of `validate`: such a payload ends the process, and a supervisor starts it again. */
+/** Replaces `validate`: a matching payload ends the process, which a supervisor restarts. */
 export function dyingOf(such: (payload: unknown) => boolean): Replacement {
   return ({ right, crash }) =>
     (req, res, next) =>
       such(required(res, 'payload')) ? crash(100) : right.validate(req, res, next);
 }
 
-/** How careless code keeps what it has seen. Shared by the mutants that remember notifications wrongly. */
-
-/** Looks at a notification before it is stored: a status turns it away, undefined lets it through, and what it throws is answered 500. */
+/**
+ * Decides before a notification is stored: a status rejects it, undefined accepts it, and an exception is answered 500.
+ */
 export type Guard = (payload: unknown) => number | undefined | Promise<number | undefined>;
 
 const idOf = (payload: unknown) => String(fieldAt(payload, 'id'));
 
-/** In place of `store`: a guard decides about every notification whose id is new. Copies are taken for what they are. */
+/** Replaces `store`: a guard decides about every notification with a new id; duplicates are accepted. */
 export function guardingNew(makeGuard: () => Guard): Replacement {
   return ({ right }) => {
     const guard = makeGuard();
@@ -110,7 +110,7 @@ export function guardingNew(makeGuard: () => Guard): Replacement {
   };
 }
 
-/** In place of `store`: `turnAway` says what becomes of the nth copy (1 is the first repetition) of a notification. */
+/** Replaces `store`: `turnAway` answers the nth duplicate (1 is the first repetition) of a notification. */
 export function countingCopies(
   turnAway: (copy: number, payload: unknown) => number | undefined,
   status?: (res: Response<unknown, DeliveryState>) => void,
@@ -130,8 +130,8 @@ export function countingCopies(
 }
 
 /**
- * Only one at a time may work on what has this key; whoever comes in meanwhile gets an error of the database. `workMs` is how long the work
- * takes. A key that is undefined belongs to nobody.
+ * Simultaneous notifications with the same key get a database error; the work takes `workMs`. An undefined key never
+ * conflicts.
  */
 export function failingTogether(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
   return () => {
@@ -149,8 +149,8 @@ export function failingTogether(keyOf: (payload: unknown) => string | undefined,
 }
 
 /**
- * A claim of an id that is made before the delivery has passed every check, and that nobody takes back when it is refused: what
- * comes with the same id afterwards is turned away. Copies of what was accepted are let through.
+ * Claims an id before the delivery has passed every check, and does not release it on rejection: later deliveries with
+ * that id are rejected, except duplicates of an accepted one.
  */
 export function claiming(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
   const claims = new Map<string, Promise<boolean>>();
@@ -167,7 +167,7 @@ export function claiming(idFrom: (res: Response<unknown, DeliveryState>) => stri
   };
 }
 
-/** The id in a body that nobody has verified, or undefined when it is no JSON. */
+/** The id in an unverified body, or undefined if the body is not JSON. */
 export function idInBody(res: Response<unknown, DeliveryState>): string | undefined {
   try {
     return idOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
@@ -176,12 +176,12 @@ export function idInBody(res: Response<unknown, DeliveryState>): string | undefi
   }
 }
 
-/** The id at the beginning of a body, as a parser meets it that reports fields while it reads. */
+/** The id at the start of a body, as a streaming parser reports it. */
 export function idInStream(res: Response<unknown, DeliveryState>): string | undefined {
   return /"id":\s*"([^"]*)"/.exec(required(res, 'rawBody').toString('latin1'))?.[1];
 }
 
-/** A value as text, or undefined when it is nested too deeply to be written. */
+/** A value as JSON, or undefined if it is nested too deeply. */
 export function written(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

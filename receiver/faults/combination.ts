@@ -6,7 +6,7 @@ import type { FaultParts, StageFault } from './fault.ts';
 
 type Finding = 'right' | 'wrong' | 'missing';
 
-/** What the two right checks say of a delivery. */
+/** The results of the two correct checks. */
 interface Credentials {
   readonly key: Finding;
   readonly signature: Finding;
@@ -17,7 +17,7 @@ function finding(check: { readonly ok: true } | { readonly ok: false; readonly r
   return check.reason === 'missing' ? 'missing' : 'wrong';
 }
 
-/** Everything that stands behind the check of the signature. */
+/** All stages after the check of the signature. */
 function behindTheChecks({ checkContentType, parse, validate, store, reply }: FaultParts['right']): Stage {
   const [first, ...others] = [checkContentType, parse, validate, store, reply];
   return (req, res, next) => {
@@ -29,7 +29,7 @@ function behindTheChecks({ checkContentType, parse, validate, store, reply }: Fa
   };
 }
 
-/** One check of both credentials in the place of the first: it decides alone, and the second is passed by. */
+/** Replaces the first check by one of both credentials, which skips the second. */
 function decidingTogether(accepts: (credentials: Credentials) => boolean): StageFault['replace'] {
   return ({ right, config }) => {
     const { signing, apiKey } = config;

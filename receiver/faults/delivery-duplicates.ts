@@ -33,7 +33,7 @@ const lostAnswer =
 
 const IDENTITY = { area: 'delivery', stage: 'store', severity: 'high', forbidden: true } as const;
 
-/** Turns away what has a key that was there before. */
+/** Rejects a notification whose key is known. */
 function unique(keyOf: (payload: unknown) => string | undefined): StageFault['replace'] {
   return guardingNew(() => {
     const keys = new Set<string>();
@@ -81,7 +81,7 @@ const claimLast = {
 const vanishes = 'Anyone who knows or guesses an id can suppress the real notification: it is rejected on every retry.';
 
 export const deliveryDuplicatesFaults: readonly StageFault[] = [
-  // Mistakes with the second copy of a notification.
+  // Faults with the second delivery of a notification.
   {
     ...DUPLICATE,
     name: 'copies-answered-409',
@@ -198,7 +198,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       };
     },
   },
-  // Notifications with ids of their own that are taken for copies.
+  // Different notifications that are taken for duplicates.
   {
     ...IDENTITY,
     name: 'equal-data-taken-for-a-copy',
@@ -250,7 +250,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       return failed && typeof transactionId === 'string' ? transactionId : undefined;
     }),
   },
-  // Notifications that belong together and get into each other's way.
+  // Related notifications that conflict with each other.
   {
     ...COLLISION,
     name: 'transactions-created-again',
@@ -337,7 +337,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       };
     }),
   },
-  // Refused deliveries that leave something behind under the id of a right one.
+  // Rejected deliveries that leave state behind under the id of a valid one.
   {
     ...POISONED,
     name: 'ids-claimed-before-every-check',

@@ -22,12 +22,12 @@ const raiseLimits = {
   express: 'Store and answer at once; limit the concurrency of the handlers.',
 };
 
-/** How many milliseconds without a new request end a burst. */
+/** A burst ends after this many milliseconds without a new request. */
 const QUIET_MS = 6;
 
 /**
- * Holds requests on new connections until no more of them come in, and gives each its place among those that are being worked on, from 1;
- * 0 for a request on a connection that had one before. So the places do not depend on how fast the machine is.
+ * Holds requests on new connections until the burst ends, and numbers the requests in progress from 1; 0 is a request
+ * on a used connection. So the numbers do not depend on the speed of the machine.
  */
 function placing(): (req: Request, res: Response) => Promise<number> {
   const known = new WeakSet<Socket>();
@@ -52,7 +52,7 @@ function placing(): (req: Request, res: Response) => Promise<number> {
   };
 }
 
-/** In place of `accept`: `turnAway` ends the requests beyond the fifteenth of those that come in at the same time. */
+/** Replaces `accept`: `turnAway` answers simultaneous requests beyond the fifteenth. */
 function allowingFifteen(turnAway: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
   return ({ right }) => {
     const placeOf = placing();
@@ -61,7 +61,7 @@ function allowingFifteen(turnAway: (...stage: Parameters<Stage>) => void): Stage
   };
 }
 
-/** One in so many right deliveries goes wrong. */
+/** Fails every nth valid delivery. */
 function everyNth(count: number, goWrong: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
   return ({ right }) => {
     let stored = 0;
@@ -96,7 +96,9 @@ const clientGone = {
   express: 'Handle the events `aborted` and `error` of the request, and continue only after `end`.',
 };
 
-/** In place of `accept`: calls `broken` when a request ends before its body does. `bytes` is how much of it had come. */
+/**
+ * Replaces `accept`: calls `broken` if a request ends before its body is complete, with the number of bytes received.
+ */
 function whenCutOff(
   makeBroken: (parts: Parameters<StageFault['replace']>[0]) => (bytes: number) => void,
 ): StageFault['replace'] {
@@ -118,7 +120,7 @@ function whenCutOff(
 const silent: Stage = () => {};
 
 export const deliveryLoadFaults: readonly StageFault[] = [
-  // Failures that come and go, or come with the load.
+  // Intermittent failures, and failures under load.
   {
     ...LOAD,
     stage: 'store',
@@ -189,7 +191,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
           inFlight -= 1;
         });
         if (inFlight > 1) return refuse(res, 503, 'busy');
-        // As long as the work takes: without it, no two requests would ever be in flight at the same time.
+        // Simulates work: without it, no two requests would be in progress at the same time.
         await delay(2);
         return right.accept(req, res, next);
       };
@@ -260,7 +262,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
       }, parts);
     },
   },
-  // What shows only after a while, at the start, or when the other side goes away.
+  // Faults that show over time, at the start, or when a client disconnects.
   {
     ...LOAD,
     name: 'first-delivery-fails',

@@ -17,7 +17,7 @@ interface Update {
   readonly isSell: boolean;
 }
 
-/** What a notification says of a transaction, or null when it is about none. */
+/** The transaction update in a notification, or null if it is about none. */
 function updateIn(payload: unknown): Update | null {
   const kind = String(fieldAt(payload, 'type'));
   const transactionId = fieldAt(payload, 'data.transactionId');
@@ -32,7 +32,7 @@ function updateIn(payload: unknown): Update | null {
   };
 }
 
-/** Turns away updates that do not fit what is known of their transaction; what fits is remembered as its newest update. */
+/** Rejects updates that do not match the last one of their transaction, and records the others. */
 function comparing(turnAway: (update: Update, last: Update | undefined) => number | undefined): () => Guard {
   return () => {
     const transactions = new Map<string, Update>();
@@ -59,7 +59,9 @@ const keepNothing = {
   express: 'Keep state in `res.locals`, never in `req.socket` or module variables.',
 };
 
-/** In place of a stage: after an answer with one of these statuses, the next request on the connection is ended by `turnAway`. */
+/**
+ * Replaces a stage: after an answer with one of these statuses, `turnAway` answers the next request on the connection.
+ */
 function staining(
   stage: 'parse' | 'validate' | 'verifySignature',
   turnAway: (...stage: Parameters<Stage>) => void,
@@ -78,7 +80,7 @@ function staining(
 }
 
 export const deliveryOrderFaults: readonly StageFault[] = [
-  // State machines that refuse what comes late, early or not at all.
+  // State machines that reject late, early or missing updates.
   {
     ...ORDER,
     name: 'steps-back-refused',
@@ -97,7 +99,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
         if (update === null || update.kind !== 'CAAS') return undefined;
         const before = transactions.get(update.transactionId) ?? 0;
         const rank = RANKS.indexOf(update.status);
-        // As long as a transaction of the database takes: whoever begins meanwhile does not see its outcome yet.
+        // The duration of a database transaction, whose result later ones do not see yet.
         if (update.status !== 'COMPLETED') await delay(20);
         if (rank >= 0 && rank < before) return 409;
         transactions.set(update.transactionId, rank);
@@ -151,7 +153,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
           transactions.add(update.transactionId);
           return undefined;
         }
-        // A short wait for what may be on its way at this moment.
+        // A short wait for notifications that may be in transit.
         if (!transactions.has(update.transactionId)) await delay(40);
         return transactions.has(update.transactionId) ? undefined : 409;
       };
@@ -209,7 +211,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     forbidden: false,
     replace: guardingNew(comparing(({ kind }, last) => (kind === 'CAAS' && last?.kind === 'REFUND' ? 409 : undefined))),
   },
-  // What one delivery leaves behind on its connection for the next.
+  // State that one delivery leaves on its connection for the next.
   {
     ...CONNECTION,
     name: 'broken-body-spoils-the-next',
@@ -263,7 +265,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
           if (error !== undefined) return next(error);
           const body = required(res, 'rawBody');
           const before = buffers.get(req.socket) ?? Buffer.alloc(0);
-          // Only from a size on that is worth a buffer of its own.
+          // Smaller bodies do not use the shared buffer.
           if (body.length >= 8192) buffers.set(req.socket, body);
           else if (before.length > 0) {
             buffers.delete(req.socket);

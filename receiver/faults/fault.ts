@@ -1,6 +1,6 @@
 /**
- * What a mutant is: the reference receiver with exactly one stage replaced by one that is wrong, in the way in which real receivers are
- * wrong. Mutants prove the harness: each has to be found, and by its name a report can say which mistake a partner made.
+ * A mutant is the reference receiver with exactly one stage replaced by a faulty one, as in real receivers. Mutants
+ * prove the harness: it has to detect each of them, and a report names the mutant that an endpoint behaves like.
  */
 import type { Server } from 'node:http';
 import type { TlsOptions } from 'node:tls';
@@ -26,64 +26,64 @@ export const FAULT_AREAS = [
 type FaultArea = (typeof FAULT_AREAS)[number];
 
 interface FaultText {
-  /** Stable, kebab-case, never reused: what the receiver does wrong ("verifies-reserialised-json"). */
+  /** Stable, kebab-case, never reused: the fault ("verifies-reserialised-json"). */
   readonly name: string;
   readonly area: FaultArea;
-  /** What is wrong: one sentence with a full stop. */
+  /** The fault as the receiver's behaviour, without a full stop: "Verifies the signature over re-serialised JSON". */
   readonly title: string;
-  /** Where it is seen in the wild: kinds of code and products, in a sentence. */
+  /** Where real code has this fault. */
   readonly seen: string;
-  /** What goes wrong in production. */
+  /** The consequence in production. */
   readonly why: string;
-  /** How to mend it: the rule for every stack, Express (what the reference receiver uses), and stacks where it differs. */
+  /** The rule for every stack, the fix for Express, and for stacks where it differs. */
   readonly fix: { readonly rule: string; readonly express: string } & Partial<
     Record<Exclude<Stack, 'express'>, string>
   >;
   readonly severity: 'critical' | 'high' | 'medium' | 'low';
-  /** Whether the specification (or a ruling at level must) forbids it. What is not forbidden may only ever warn. */
+  /** Whether the specification (or a ruling at level must) forbids it. Other faults may only warn. */
   readonly forbidden: boolean;
-  /** Shows only with these features on. Absent: whatever its area says. */
+  /** The features without which it does not show; by default those of its area. */
   readonly needs?: readonly ('hmac' | 'api-key' | 'https' | 'mtls')[];
-  /** Which scenarios show it differs from run to run; that it shows does not. Only what is red in every run says something about it. */
+  /** The scenarios that show it differ from run to run. Only those that are red in every run count. */
   readonly comesAndGoes?: true;
-  /** The name of another fault that no probe can tell from this one, with the reason. */
+  /** Another fault that no probe can tell from this one, with the reason. */
   readonly equivalentTo?: { readonly name: string; readonly reason: string };
 }
 
 /** What a replacement may use. */
 export interface FaultParts {
-  /** The right stages, to call or to wrap. */
+  /** The correct stages, to call or to wrap. */
   readonly right: Pipeline;
   readonly config: ReceiverConfig;
   readonly handling: Handling;
-  /** The material for HTTPS, when it is served. */
+  /** The material for HTTPS, if it is served. */
   readonly tls: ServerTls | undefined;
   /**
-   * What an uncaught exception does to a process under a supervisor: every connection is cut, nothing listens for `downMs`, then it listens
-   * again on the same port; `Infinity` for a process that stays down.
+   * Imitates an uncaught exception under a supervisor: closes every connection, does not listen for `downMs`, then
+   * listens again on the same port; `Infinity` for a process that stays down.
    */
   readonly crash: (downMs: number) => void;
 }
 
-/** A mutant of one receiving stage. `replace` is called once for each receiver that is started, so state in its closure is per process. */
+/** A mutant of one stage. `replace` is called once per started receiver, so state in its closure is per process. */
 export interface StageFault extends FaultText {
   readonly stage: keyof Pipeline;
   readonly replace: (parts: FaultParts) => Stage;
   /**
-   * Options of node:https in place of the right ones, for a check of client certificates that is no check at all when the handshake refuses
-   * first: to let everyone in and to look afterwards is one decision.
+   * Options of node:https. A mutant of the certificate check needs a handshake that accepts everyone, because the
+   * handshake would refuse first.
    */
   readonly options?: TlsOptions;
 }
 
-/** A mutant of the connection: how it listens, what it asks of clients, which certificate it shows. */
+/** A mutant of the connection: how it listens, what it requests from clients, which certificate it serves. */
 export interface ConnectionFault extends FaultText {
   readonly stage: 'connection';
-  /** Options of node:https in place of the right ones. */
+  /** Options of node:https. */
   readonly options?: TlsOptions;
   /** Changes the server before it listens. */
   readonly server?: (server: Server, parts: FaultParts) => void;
-  /** The name of the faulty certificate that it serves; whoever starts it supplies the material. */
+  /** The name of the faulty certificate that it serves; the caller supplies the material. */
   readonly certificate?: string;
 }
 

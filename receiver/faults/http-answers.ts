@@ -35,7 +35,7 @@ const ANSWER_401 = {
   dotnet: 'Return `Unauthorized()`, not `Forbid()` or `BadRequest()`.',
 } as const;
 
-/** The right check of the signature, with another end for what it refuses. */
+/** The correct check of the signature with another rejection. */
 function refusing(refuseWrong: (res: Parameters<Stage>[1]) => void): StageFault['replace'] {
   return ({ right, config }) =>
     config.signing === undefined
@@ -51,7 +51,7 @@ function refusing(refuseWrong: (res: Parameters<Stage>[1]) => void): StageFault[
         };
 }
 
-/** What does not fit into the buffers of a connection, and is still on its way when an early answer is given. */
+/** More than the buffers of a connection hold, so it is still in transit when an early answer is sent. */
 const LARGE = 256 * 1024;
 
 const DRAIN = {
@@ -237,7 +237,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
       (req, res, next) =>
         req.method === 'POST' ? answer(res, 200, {}) : right.accept(req, res, next),
   },
-  // Receivers that refuse a wrong signature, and say so with the wrong answer.
+  // Receivers that reject an invalid signature with the wrong answer.
   {
     ...REFUSAL,
     name: 'refuses-with-400',
@@ -321,7 +321,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
     },
     replace: refusing((res) => void res.socket?.destroy()),
   },
-  // Receivers in which one request disturbs another, on the same connection or at the same time.
+  // Receivers in which one request affects another, on the same connection or at the same time.
   {
     ...STATUS,
     name: 'early-refusal-lost-in-reset',
@@ -340,7 +340,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
       (req, res, next) => {
         const keys: readonly unknown[] = config.apiKey?.keys ?? [];
         const wrong = !keys.includes(requestHeader(req, config.apiKey?.header ?? ''));
-        // Closing a socket with unread bytes in it resets it, and the reset overtakes the answer.
+        // Closing a socket with unread bytes resets it, and the reset overtakes the answer.
         if (config.apiKey !== undefined && wrong && Number(req.headers['content-length']) > LARGE) req.socket.destroy();
         else right.accept(req, res, next);
       },
@@ -380,7 +380,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
         right.readBody(req, res, (...failed) => {
           if (res.locals.rawBody !== undefined) {
             const before = buffers.get(req.socket) ?? Buffer.alloc(0);
-            // A megabyte is enough: after that this fault has shown itself.
+            // A megabyte is enough to show this fault.
             const joined = Buffer.concat([before.subarray(0, 1024 * 1024), res.locals.rawBody]);
             buffers.set(req.socket, joined);
             res.locals.rawBody = joined;

@@ -5,7 +5,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { answer, type DeliveryState, refuse, type Stage } from '../stages/stage.ts';
 import type { Fault, FaultParts } from './fault.ts';
 
-/** Puts code in front of everything that handles the requests of a server. `pass` hands the request on. */
+/** Runs before all other request handlers of a server. `pass` forwards the request to them. */
 function intercept(
   server: Server,
   before: (req: IncomingMessage, res: ServerResponse, pass: () => void) => void,
@@ -19,7 +19,7 @@ function intercept(
   });
 }
 
-/** Replaces what happens to requests that the parser of the server refuses. */
+/** Replaces the handling of requests that the parser of the server rejects. */
 function onBrokenRequest(server: Server, handle: (error: NodeJS.ErrnoException, socket: Duplex) => void): void {
   server.removeAllListeners('clientError');
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -28,13 +28,13 @@ function onBrokenRequest(server: Server, handle: (error: NodeJS.ErrnoException, 
   });
 }
 
-/** Ends a connection with an answer that has no body. */
+/** Ends a connection with an answer without a body. */
 function endWithStatus(socket: Duplex, status: number, words: string): void {
   if (socket.writable) socket.end(`HTTP/1.1 ${status} ${words}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
   else socket.destroy();
 }
 
-// That other methods are no deliveries is good practice, and not a rule of the specification.
+// Rejecting other methods is good practice, not a rule of the specification.
 const METHOD = { area: 'http', severity: 'low', forbidden: false, stage: 'accept' } as const;
 
 const POST_ONLY = {
@@ -89,7 +89,7 @@ const LIMIT = {
   dotnet: 'Set `MaxRequestBodySize` of Kestrel, and the limit of IIS (`maxAllowedContentLength`).',
 } as const;
 
-/** Reads the body rightly, and does something else when it is larger than this. */
+/** Reads the body correctly, but handles a larger one differently. */
 function above(
   bytes: number,
   otherwise: (
@@ -109,7 +109,7 @@ function above(
 }
 
 export const httpFramingFaults: readonly Fault[] = [
-  // Receivers that do not take POST alone.
+  // Receivers that accept methods other than POST, or fail on them.
   {
     ...METHOD,
     name: 'takes-every-method',
@@ -193,7 +193,7 @@ export const httpFramingFaults: readonly Fault[] = [
       (req, res, next) =>
         req.headers['x-http-method-override'] === 'POST' ? next() : right.accept(req, res, next),
   },
-  // Receivers that understand one form of a request only.
+  // Receivers that support only one form of a request.
   {
     ...FRAMING,
     name: 'reads-chunked-bodies-as-empty',
@@ -284,7 +284,7 @@ export const httpFramingFaults: readonly Fault[] = [
     replace:
       ({ right }) =>
       (req, res, next) => {
-        // Throws TypeError when the target is no path: http://host:80http://host:80/...
+        // Throws TypeError if the target is not a path: http://host:80http://host:80/...
         new URL(`http://${req.headers.host}${req.url}`);
         return right.accept(req, res, next);
       },
@@ -308,7 +308,7 @@ export const httpFramingFaults: readonly Fault[] = [
         return right.accept(req, res, next);
       },
   },
-  // Receivers that trip over requests which are not well-formed HTTP. Scanners send them every day.
+  // Receivers that fail on invalid HTTP, which scanners send every day.
   {
     ...BROKEN_REQUEST,
     name: 'broken-http-ends-the-process',
@@ -329,7 +329,7 @@ export const httpFramingFaults: readonly Fault[] = [
     fix: PLAIN_400,
     server: (server) =>
       onBrokenRequest(server, ({ code }, socket) => {
-        // Node closes the connection when nobody listens; a listener that does nothing is what leaves it open.
+        // Node closes the connection without a listener; a listener that does nothing leaves it open.
         if (code !== 'HPE_INVALID_CHUNK_SIZE') endWithStatus(socket, 400, 'Bad Request');
       }),
   },
@@ -382,7 +382,7 @@ export const httpFramingFaults: readonly Fault[] = [
       });
     },
   },
-  // Receivers with a limit for the body that is too small, or that do the wrong thing beyond it.
+  // Receivers with a body limit that is too small, or that exceed it incorrectly.
   {
     ...BODY_LIMIT,
     name: 'cuts-bodies-at-64-kb',

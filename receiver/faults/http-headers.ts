@@ -39,7 +39,7 @@ const NO_ALLOW_LIST = {
   express: 'Remove the middleware that compares headers with a list; exclude the path from the firewall rule.',
 } as const;
 
-/** What HTTP clients and proxies add to a request by themselves, and what the contract names. */
+/** Headers that HTTP clients and proxies add, and those that the specification names. */
 const KNOWN: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -57,19 +57,19 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 const TRACING = /^(?:traceparent|x-test-run)$/;
 
-/** Repeated or odd credentials are another fault. */
+/** Repeated or unusual credentials are another fault. */
 function isCredential(name: string, { signing, apiKey }: ReceiverConfig): boolean {
   return name === signing?.header || name === apiKey?.header;
 }
 
-/** Whether none of the names is this one in another spelling than those. */
+/** Whether the header is absent or has one of these spellings. */
 function isAbsentOrSpelt(rawHeaders: readonly string[], name: string, spellings: readonly string[]): boolean {
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   return names.every((one) => one.toLowerCase() !== name.toLowerCase() || spellings.includes(one));
 }
 
 export const httpHeadersFaults: readonly StageFault[] = [
-  // Receivers that trip over Content-Type.
+  // Receivers that fail on Content-Type.
   {
     ...CONTENT_TYPE,
     name: 'content-type-compared-exactly',
@@ -136,7 +136,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
       ({ right }) =>
       (req, res, next) => {
         const charset = /charset=(.+)$/i.exec(req.headers['content-type'] ?? '')?.[1];
-        // Throws RangeError on a name that is none, and Express makes 500 of it.
+        // Throws RangeError for an unknown name, and Express answers 500.
         if (charset !== undefined) new TextDecoder(charset);
         return right.checkContentType(req, res, next);
       },
@@ -232,7 +232,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
         });
       },
   },
-  // Receivers that trip over the headers of a request.
+  // Receivers that fail on headers.
   {
     ...HEADERS,
     name: 'signature-header-in-exact-case',

@@ -11,14 +11,14 @@ import type { StageFault } from './fault.ts';
 
 type Replacement = StageFault['replace'];
 
-/** An answer: an object is sent as JSON, a text as HTML. `phrase` stands behind the status. */
+/** An answer: an object is sent as JSON, text as HTML. `phrase` is the reason phrase. */
 export interface Page {
   readonly body: object | string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly phrase?: string;
 }
 
-/** Sends a page. JSON is written with indents, as error pages do it. */
+/** Sends a page, with indented JSON as on error pages. */
 export function show(
   res: Response,
   status: number,
@@ -34,15 +34,15 @@ export function show(
   res.end(bytes);
 }
 
-/** What a handler for errors knows of the request that failed. */
+/** What an error handler knows of the failed request. */
 export interface Failed {
   readonly req: Request;
   readonly config: ReceiverConfig;
-  /** The body, where it was read before. */
+  /** The body, if it was read before. */
   readonly rawBody: Buffer | undefined;
 }
 
-/** The right stage, except that its answers with this status have another page. The later stages answer as ever. */
+/** The correct stage with another page for answers with this status. Later stages answer as usual. */
 export function showingInstead(stage: keyof Pipeline, status: number, page: (failed: Failed) => Page): Replacement {
   return ({ right, config }) =>
     (req, res, next) => {
@@ -66,15 +66,15 @@ export function showingInstead(stage: keyof Pipeline, status: number, page: (fai
     };
 }
 
-/** A signature that was refused. */
+/** A rejected signature. */
 interface RefusedSignature extends Failed {
   readonly reason: Extract<SignatureCheck, { ok: false }>['reason'];
   readonly presented: string | string[] | undefined;
-  /** The digest that would have been right. */
+  /** The digest of the valid signature. */
   readonly expected: Buffer;
 }
 
-/** The right check of signatures, except that `page` answers what it refuses. Null: the right answer. */
+/** The correct check of signatures, with `page` as the answer to rejected ones; null keeps the correct answer. */
 export function refusingSignature(page: (refused: RefusedSignature) => Page | null): Replacement {
   return ({ right, config }) => {
     const { signing } = config;
@@ -94,7 +94,7 @@ export function refusingSignature(page: (refused: RefusedSignature) => Page | nu
   };
 }
 
-/** The right check of API keys, except that `page` answers what it refuses. Null: the right answer. */
+/** The correct check of API keys, with `page` as the answer to rejected ones; null keeps the correct answer. */
 export function refusingKey(
   page: (refused: { presented: string | undefined; keys: readonly string[]; req: Request }) => Page | null,
 ): Replacement {
@@ -133,7 +133,7 @@ const NO_ECHO: StageFault['fix'] = {
 const KEY_TRAVELS =
   'The sender logs answers and shows them in its dashboard, so unauthorised people and systems see the API key.';
 
-/** The request as an error page for developers prints it. */
+/** The request as a developer error page prints it. */
 const request = ({ req, rawBody }: Failed) => ({
   method: req.method,
   url: req.originalUrl,
@@ -174,7 +174,7 @@ const SIGNED_FOR_ANYONE =
   'is useless.';
 
 export const leaksCredentialsFaults: readonly StageFault[] = [
-  // Answers that hold the secret or the API key.
+  // Answers that contain the secret or the API key.
   {
     ...CREDENTIALS,
     name: 'shows-right-key',
@@ -296,7 +296,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
         if (stored === 'stored' && notification !== undefined) handling.wake();
       },
   },
-  // Answers in which the right signature of the body stands.
+  // Answers that contain the valid signature of the body.
   {
     ...SIGNATURE_SHOWN,
     name: 'shows-expected-signature',

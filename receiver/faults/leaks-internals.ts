@@ -2,7 +2,7 @@
 import type { StageFault } from './fault.ts';
 import { type Failed, type Page, refusingKey, refusingSignature, show, showingInstead } from './leaks-credentials.ts';
 
-// What the code inside looks like is no credential: good practice keeps it out of answers, the specification does not speak of it.
+// Internals are not credentials: keeping them out of answers is good practice, not a rule of the specification.
 const INTERNALS = { area: 'leaks', severity: 'medium', forbidden: false } as const;
 
 const PRODUCTION: StageFault['fix'] = {
@@ -33,7 +33,7 @@ function messageOfParser(rawBody: Buffer | undefined): string | null {
   }
 }
 
-/** The page that Express sends for an error when NODE_ENV is not production. */
+/** The error page of Express without NODE_ENV=production. */
 const expressPage = (message: string, frames: readonly string[]): Page => ({
   body: `<!DOCTYPE html><title>Error</title><pre>${[message, ...frames].join('<br> &nbsp; &nbsp;')}</pre>`,
 });
@@ -59,7 +59,7 @@ const JAVA_TRACE = [
 const UNIQUE_VIOLATION =
   'ERROR: duplicate key value violates unique constraint "deliveries_pkey" DETAIL: Key (id) already exists.';
 
-// That refusals cannot be told apart is good practice: the specification asks for 401, and says nothing about the body.
+// Uniform rejections are good practice: the specification requires 401 and does not define the body.
 const REFUSAL = { area: 'leaks', severity: 'low', forbidden: false } as const;
 
 const ONE_REFUSAL: StageFault['fix'] = {
@@ -71,7 +71,7 @@ const ONE_REFUSAL: StageFault['fix'] = {
 };
 
 export const leaksInternalsFaults: readonly StageFault[] = [
-  // Answers that show the code inside.
+  // Answers that show internals.
   {
     ...INTERNALS,
     name: 'shows-stack-trace-of-broken-json',
@@ -208,7 +208,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
         if (stored === 'stored' && notification !== undefined) handling.wake();
       },
   },
-  // Refusals that tell which credential was wrong, or in which way.
+  // Rejections that reveal which credential was wrong, or how.
   {
     ...REFUSAL,
     name: 'names-the-failed-check',

@@ -1,6 +1,6 @@
 /**
- * What the mutants of the check of client certificates are made of. Their handshake lets everyone in, so that their own check decides: the
- * right one, beside which something else passes.
+ * Shared by the mutants of the client certificate check. Their handshake accepts everyone, so that their own check
+ * decides: the correct one, which also accepts other clients.
  */
 import { X509Certificate } from 'node:crypto';
 import { type PeerCertificate, TLSSocket, type TlsOptions } from 'node:tls';
@@ -9,25 +9,25 @@ import { checkClientCertificate } from '../check-client-certificate.ts';
 import type { Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-/** The client of a connection, as a check of its certificate sees it. */
+/** The client of a connection, as a certificate check sees it. */
 export interface Client {
   readonly req: Request;
   readonly socket: TLSSocket;
-  /** Null when there is none. */
+  /** Null if there is none. */
   readonly certificate: PeerCertificate | null;
-  /** Node's code for what is wrong with the certificate; null when it verifies. Says nothing where there is none. */
+  /** Node's code for the verification error; null if the certificate is valid, meaningless without one. */
   readonly fault: string | null;
-  /** Whether the names of the certificate are those that may deliver, whoever issued it. */
+  /** Whether the certificate has the agreed name, whoever issued it. */
   readonly named: boolean;
 }
 
-/** What a mutant says of a client. */
+/** Whether a mutant accepts a client. */
 export type LetsIn = (client: Client) => boolean;
 
-/** To ask for a certificate and to let everyone in. */
+/** Requests a certificate and accepts everyone. */
 const LETS_EVERYONE_IN: TlsOptions = { requestCert: true, rejectUnauthorized: false };
 
-/** What the mutants of the check of client certificates have in common. */
+/** Common to the mutants of the client certificate check. */
 export const MTLS = {
   area: 'mtls',
   stage: 'checkClientCertificate',
@@ -36,12 +36,12 @@ export const MTLS = {
   forbidden: true,
 } as const;
 
-/** Null when the connection is not TLS, or the receiver does not check certificates of connections. */
+/** Null if the connection is not TLS, or the receiver does not check certificates of connections. */
 function clientOf(req: Request, { config }: FaultParts): Client | null {
   const { socket } = req;
   const option = config.clientCertificate;
   if (!(socket instanceof TLSSocket) || option?.from !== 'connection') return null;
-  // An empty object when there is none, and null when the connection has ended.
+  // An empty object without a certificate, and null after the connection has ended.
   const shown = socket.getPeerCertificate() ?? {};
   const certificate = shown.raw === undefined ? null : shown;
   const check = checkClientCertificate({
@@ -52,7 +52,7 @@ function clientOf(req: Request, { config }: FaultParts): Client | null {
   return { req, socket, certificate, fault, named: check.ok };
 }
 
-/** The right check, except that `instead` takes the clients for which it gives a stage. */
+/** The correct check, except for clients for which `instead` returns a stage. */
 export function dealing(instead: (parts: FaultParts) => (client: Client) => Stage | null): StageFault['replace'] {
   return (parts) => {
     const choose = instead(parts);
@@ -66,7 +66,7 @@ export function dealing(instead: (parts: FaultParts) => (client: Client) => Stag
 
 const goOn: Stage = (_req, _res, next) => next();
 
-/** The right check, beside which other clients pass. `test` is made once for each receiver, so it can keep what it has seen. */
+/** The correct check, which also accepts other clients. `test` is made once per receiver, so it can keep state. */
 export function alsoLettingIn(test: (parts: FaultParts) => LetsIn): StageFault['replace'] {
   return dealing((parts) => {
     const letsIn = test(parts);
@@ -74,7 +74,7 @@ export function alsoLettingIn(test: (parts: FaultParts) => LetsIn): StageFault['
   });
 }
 
-/** Node's codes for a chain that ends at nobody who is trusted. */
+/** Node's codes for a chain without a trusted root. */
 const OF_NOBODY: ReadonlySet<string | null> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -83,10 +83,10 @@ const OF_NOBODY: ReadonlySet<string | null> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether all that is wrong with a certificate is that nobody who is trusted has issued it. */
+/** Whether the only fault of a certificate is that no trusted CA has issued it. */
 export const isOfNobody: LetsIn = ({ certificate, fault }) => certificate !== null && OF_NOBODY.has(fault);
 
-/** The authority whose certificates the receiver takes. */
+/** The CA whose certificates the receiver accepts. */
 export function authorityOf({ tls }: FaultParts): X509Certificate | null {
   return tls?.ca === undefined ? null : new X509Certificate(tls.ca);
 }

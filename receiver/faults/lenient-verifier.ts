@@ -1,22 +1,22 @@
-/** What the mutants of the signature check are made of: the right check, which a mutant opens, narrows or passes by. */
+/** Shared by the mutants of the signature check: the correct check, which a mutant widens, narrows or skips. */
 import { createHmac } from 'node:crypto';
 import type { Request } from 'express';
 import { refuseUnauthorized, requestHeader, required, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-/** One delivery, as a check of the signature sees it. */
+/** A delivery as a signature check sees it. */
 export interface Signed {
   readonly req: Request;
-  /** The value of the signature header as node:http gives it: trimmed, repeated lines joined by a comma. */
+  /** The value of the signature header as node:http returns it: trimmed, repeated lines joined by a comma. */
   readonly header: string | undefined;
   readonly body: Buffer;
   readonly secrets: readonly string[];
-  /** The right signatures, one for each secret. */
+  /** The valid signatures, one per secret. */
   readonly right: readonly string[];
   readonly apiKeys: readonly string[];
 }
 
-/** What a mutant says of a delivery. */
+/** Whether a mutant accepts a delivery. */
 export type Test = (delivery: Signed) => boolean;
 
 type Replace = StageFault['replace'];
@@ -26,7 +26,7 @@ export function signed(secret: string | Uint8Array, body: Uint8Array, algorithm 
   return createHmac(algorithm, secret).update(body).digest('base64');
 }
 
-/** A stage that looks at the delivery and goes on as `judge` says; without a secret it is the right one. */
+/** A stage that passes the delivery to `judge`; without a secret, the correct stage. */
 export function judging(
   judge: (delivery: Signed, ...stage: Parameters<Stage>) => void,
   { right, config }: FaultParts,
@@ -49,7 +49,7 @@ export function judging(
   };
 }
 
-/** The right check, which something else passes beside. */
+/** The correct check, which also accepts deliveries that pass `test`. */
 export function alsoAccepting(test: Test): Replace {
   return (parts) =>
     judging(
@@ -58,7 +58,7 @@ export function alsoAccepting(test: Test): Replace {
     );
 }
 
-/** Another check in place of the right one. */
+/** Replaces the correct check. */
 export function accepting(test: Test): Replace {
   return (parts) =>
     judging((delivery, _req, res, next) => {
@@ -67,12 +67,12 @@ export function accepting(test: Test): Replace {
     }, parts);
 }
 
-/** A comparison in place of the right one: of the header, which has to be there, with each right signature. */
+/** Compares the header, which has to be present, with each valid signature in another way. */
 export function comparing(equal: (header: string, right: string) => boolean): Replace {
   return accepting(({ header, right }) => header !== undefined && right.some((one) => equal(header, one)));
 }
 
-/** The right check, except that an exception (what `test` throws, or true from it) is answered 500. */
+/** The correct check, but an exception (thrown by `test`, or if it returns true) is answered 500. */
 export function failing(test: Test): Replace {
   return (parts) =>
     judging((delivery, req, res, next) => {
@@ -81,7 +81,7 @@ export function failing(test: Test): Replace {
     }, parts);
 }
 
-/** The right check, except that an exception ends the process, which a supervisor starts again. */
+/** The correct check, but an exception ends the process, which a supervisor restarts. */
 export function dying(test: Test): Replace {
   return (parts) =>
     judging((delivery, req, res, next) => {
@@ -90,7 +90,7 @@ export function dying(test: Test): Replace {
     }, parts);
 }
 
-/** The body as an object, or an empty one: what code reads that looks into a body before it is verified. */
+/** The body as an object, or an empty object: what code reads before the verification. */
 export function unverified({ body }: Signed): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
@@ -100,10 +100,10 @@ export function unverified({ body }: Signed): Record<string, unknown> {
   }
 }
 
-/** What the mutants of the signature check have in common. */
+/** Common to the mutants of the signature check. */
 export const SIGNATURE = { area: 'signature', stage: 'verifySignature' } as const;
 
-/** The right check, which lets pass whatever `test` takes for right as well. */
+/** A mutant that also accepts deliveries that pass `test`. */
 export function lettingPass(test: Test, text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>): StageFault {
   return { ...SIGNATURE, ...text, severity: 'critical', forbidden: true, replace: alsoAccepting(test) };
 }

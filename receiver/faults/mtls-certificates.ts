@@ -19,7 +19,7 @@ const VERIFY = {
 
 const always = () => true;
 
-/** A mutant that forgives one thing that is wrong with a certificate of the right client, by Node's code for it. */
+/** A mutant that tolerates one verification error, by Node's code, in a certificate with the agreed name. */
 function forgiving(
   code: string,
   text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'> & Partial<StageFault>,
@@ -51,7 +51,7 @@ const EXACT = {
   express: 'Compare with `===`, not with `includes`, `startsWith` or a regular expression without anchors.',
 } as const;
 
-/** Whether the certificate says that the receiver's authority has issued it. */
+/** Whether the certificate names the receiver's CA as its issuer. */
 function saysRightIssuer(parts: FaultParts): (client: Client) => boolean {
   const subject = authorityOf(parts)?.toLegacyObject().subject;
   return ({ certificate }) => certificate !== null && same(certificate.issuer, subject);
@@ -62,7 +62,7 @@ function same(a: PeerCertificate['issuer'], b: unknown): boolean {
 }
 
 export const mtlsCertificatesFaults: readonly Fault[] = [
-  // Receivers that do not verify the client certificate, or not whose it is.
+  // Receivers that do not verify the client certificate, or not its owner.
   {
     ...MTLS,
     name: 'client-certificate-never-asked-for',
@@ -147,7 +147,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
           fault === 'DEPTH_ZERO_SELF_SIGNED_CERT',
     ),
   },
-  // Receivers that forgive what the TLS library has found.
+  // Receivers that tolerate errors found by the TLS library.
   forgiving('CERT_HAS_EXPIRED', {
     name: 'expired-client-certificate-accepted',
     title: 'Accepts expired client certificates',
@@ -181,7 +181,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       go: 'Verify with `KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}`.',
     },
   }),
-  // Whom the receiver trusts to issue client certificates.
+  // Which issuers of client certificates the receiver trusts.
   {
     name: 'public-authorities-trusted-for-clients',
     area: 'mtls',
@@ -231,7 +231,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       };
     }),
   },
-  // Receivers that go by the words in a certificate, which anybody can write.
+  // Receivers that trust names in a certificate, which anyone can write.
   {
     ...MTLS,
     name: 'only-subject-name-compared',

@@ -13,7 +13,7 @@ const EVERYWHERE = {
     'in the first middleware.',
 } as const;
 
-/** Lets pass what a condition on the client or the request says, whatever the certificate. */
+/** Accepts clients and requests under a condition, whatever the certificate. */
 function unless(
   test: LetsIn,
   text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why'> & Partial<StageFault>,
@@ -21,7 +21,7 @@ function unless(
   return { ...MTLS, fix: EVERYWHERE, replace: alsoLettingIn(() => test), ...text };
 }
 
-/** One in so many certificates of unknown authorities is taken. What they are counted by keeps single tries apart from repeated ones. */
+/** Accepts one in `many` certificates of unknown CAs. The counter key separates single attempts from repeated ones. */
 function oneIn(many: number): StageFault['replace'] {
   return alsoLettingIn(() => {
     const seen = new Map<string, number>();
@@ -36,7 +36,7 @@ function oneIn(many: number): StageFault['replace'] {
   });
 }
 
-/** Everything that stands behind the reading of the body. */
+/** All stages after reading the body. */
 function behindTheBody({ right }: FaultParts): Stage {
   const { checkApiKey, verifySignature, checkContentType, parse, validate, store, reply } = right;
   const stages = [checkApiKey, verifySignature, checkContentType, parse, validate, store, reply];
@@ -49,7 +49,7 @@ function behindTheBody({ right }: FaultParts): Stage {
   };
 }
 
-/** The right check, and then the rest. */
+/** The correct check, then the rest. */
 function checkedFirst({ right }: FaultParts, goOn: Stage): Stage {
   return (req, res, next) =>
     right.checkClientCertificate(req, res, (error?: unknown) =>
@@ -57,7 +57,7 @@ function checkedFirst({ right }: FaultParts, goOn: Stage): Stage {
     );
 }
 
-/** Reads the body first, and lets what stands in it say how it goes on. */
+/** Reads the body first and lets its content decide how to continue. */
 function afterReading(prepare: (parts: FaultParts) => (body: string, client: Client) => Stage): StageFault['replace'] {
   return dealing((parts) => {
     const decide = prepare(parts);
@@ -74,20 +74,20 @@ function hasQuery({ req }: { readonly req: Request }): boolean {
   return req.url.includes('?');
 }
 
-/** Node does not know the name of a session of TLS 1.2 that is resumed. */
+/** Node does not know the server name of a resumed TLS 1.2 session. */
 function namesNoServer({ socket }: Client): boolean {
   return (socket as { servername?: string | false }).servername === false && !socket.isSessionReused();
 }
 
 const resumed = ({ socket }: Client) => socket.isSessionReused();
 
-/** How a proxy's headers say that there was a certificate. */
+/** The headers of a proxy that claim a client certificate. */
 interface Family {
   readonly name: string;
   /** Whose headers these are. */
   readonly of: string;
   readonly claims: (header: (name: string) => string) => boolean;
-  /** What the proxy itself has to be told, where there is something to tell. */
+  /** How to configure the proxy. */
   readonly proxy: string;
 }
 
@@ -205,7 +205,7 @@ const EVERY_DELIVERY =
 
 const BASE = { area: 'mtls', severity: 'critical', forbidden: true, fix: INDEPENDENT } as const;
 
-/** A check that is passed by when there is a certificate that has verified. */
+/** Skips a check if there is a verified certificate. */
 function passedBy(stage: keyof Pipeline): Pick<StageFault, 'stage' | 'replace'> {
   return {
     stage,
@@ -348,7 +348,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
       };
     }),
   },
-  // Receivers that take a line of text for a certificate.
+  // Receivers that accept a header instead of a certificate.
   ...FAMILIES.map(trusting),
   {
     ...MTLS,

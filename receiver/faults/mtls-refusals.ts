@@ -9,7 +9,7 @@ const HANDSHAKE = {
     'Set `rejectUnauthorized: true`; or check `getPeerCertificate()?.raw` before you read any of it, and answer 401.',
 } as const;
 
-/** Answers another way to those who have no certificate, and refuses the others rightly. */
+/** Answers clients without a certificate differently, and rejects the others correctly. */
 function missing(stage: (parts: FaultParts) => Stage): StageFault['replace'] {
   return dealing((parts) => {
     const answer = stage(parts);

@@ -34,13 +34,15 @@ function isJson(body: Buffer): boolean {
 
 type Ends = (parts: FaultParts, ...stage: Parameters<FaultParts['right']['parse']>) => void;
 
-/** In place of `parse`: such a body comes to this end; all others are parsed rightly. */
+/** Replaces `parse`: handles matching bodies by `end`, and parses all others correctly. */
 function parsing(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
   return (parts) => (req, res, next) =>
     such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.right.parse(req, res, next);
 }
 
-/** In place of the check of the key, the first thing after the body was read: such a body comes to this end, verified or not. */
+/**
+ * Replaces the key check, the first stage after reading the body: handles matching bodies by `end`, verified or not.
+ */
 function lookingFirst(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
   return (parts) => (req, res, next) =>
     such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.right.checkApiKey(req, res, next);
@@ -58,7 +60,7 @@ const isBroken = (body: Buffer) => body.length > 0 && !isJson(body);
 
 type Flags = Record<string, unknown>;
 
-/** Copies a value into another by name and level, as a deep merge does that does not look at the names. */
+/** Copies a value into another by name and level, like a deep merge that does not check names. */
 function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>): void {
   for (const [name, value] of Object.entries(source)) {
     if (refused.has(name)) continue;
@@ -73,8 +75,8 @@ function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>):
 }
 
 /**
- * In place of `verifySignature`: a verified payload is merged into an object, and a flag that is then found on a new one of its kind stands for
- * a verification. Only the prototype of these objects is reached, and not that of all objects of this process.
+ * Replaces `verifySignature`: merges a verified payload into an object, and accepts a delivery if a new object of that
+ * kind has the flag. Only the prototype of these objects is reachable, not that of all objects of the process.
  */
 function polluted(partOf: (payload: object) => object | undefined, refused: readonly string[]): StageFault['replace'] {
   return ({ right }) => {
@@ -90,7 +92,7 @@ function polluted(partOf: (payload: object) => object | undefined, refused: read
           const part = partOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
           if (typeof part === 'object' && part !== null) mergeInto(new Context() as Flags, part, names);
         } catch {
-          // No JSON, or nothing to merge.
+          // Not JSON, or nothing to merge.
         }
         next();
       });
@@ -115,7 +117,7 @@ const why =
   'Anyone who sends one valid delivery, or bypasses the check once, disables it for everyone until the restart.';
 
 export const payloadBrokenJsonFaults: readonly StageFault[] = [
-  // Bodies that are no JSON.
+  // Bodies that are not JSON.
   {
     ...JSON_TEXT,
     name: 'broken-json-answers-500',

@@ -24,7 +24,7 @@ const RIGHT = 'blockchainTransactionId';
 
 const MISSPELT = 'blockchainTransctionId';
 
-/** The members of the metadata of a deposit, or null for any other notification. */
+/** The metadata of a deposit, or null for any other notification. */
 function depositMetadata(payload: unknown): Record<string, unknown> | null {
   if (fieldAt(payload, 'type') !== 'CAAS_BLOCKCHAIN') return null;
   return fieldAt(payload, 'data.metadata') as Record<string, unknown>;
@@ -39,7 +39,7 @@ const bothSpellings = {
 };
 
 export const payloadMissingDataFaults: readonly StageFault[] = [
-  // Code that takes for granted what a notification may lack.
+  // Code that relies on optional data.
   {
     ...VALIDATION,
     name: 'reads-missing-error-data',
@@ -294,7 +294,7 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
       ['data.metadata.blockchainTransactionId', 'data.errorCode'].some((path) => fieldAt(payload, path) === null),
     ),
   },
-  // Mistakes with the hash of a deposit, whose key has two spellings and may be missing.
+  // Faults with the hash of a deposit, whose key has two spellings and may be missing.
   {
     ...VALIDATION,
     name: 'requires-the-hash-of-a-deposit',

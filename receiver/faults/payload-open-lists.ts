@@ -7,7 +7,7 @@ const KIND = { area: 'payload', stage: 'validate', forbidden: true } as const;
 
 const typeOf = (payload: unknown) => fieldAt(payload, 'type');
 
-/** A table of handlers in which one type was left out. */
+/** A table of handlers without one type. */
 function lacking(type: string, texts: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'severity'>): StageFault {
   return {
     ...KIND,
@@ -22,7 +22,7 @@ function lacking(type: string, texts: Pick<StageFault, 'name' | 'title' | 'seen'
 
 const LIST = { area: 'payload', stage: 'validate' } as const;
 
-/** Whether a field is filled with something that is not in a list. */
+/** Whether a field has a value outside a list. */
 function outside(path: string, list: readonly string[]): (payload: unknown) => boolean {
   return (payload) => {
     const value = fieldAt(payload, path);
@@ -32,7 +32,7 @@ function outside(path: string, list: readonly string[]): (payload: unknown) => b
 
 const LISTED_CODES: readonly string[] = ERROR_CODES.map(({ code }) => code);
 
-/** Whether the error code of a notification, wherever its type has it, is such a one. */
+/** Whether the error code of a notification, wherever its type has it, matches. */
 function errorCode(such: (code: string) => boolean): (payload: unknown) => boolean {
   return (payload) =>
     ['data.errorData.code', 'data.errorCode'].some((path) => {
@@ -73,7 +73,7 @@ const openList = (what: string) => ({
 });
 
 export const payloadOpenListsFaults: readonly StageFault[] = [
-  // Receivers that take some kinds of notification and refuse others.
+  // Receivers that accept some kinds of notification and reject others.
   lacking('REFUND', {
     name: 'refuses-refunds',
     title: 'Rejects notifications of type REFUND',

@@ -24,7 +24,7 @@ const limitSize = {
   dotnet: 'Set `MaxRequestBodySize` in Kestrel and in the proxy.',
 };
 
-/** How deep a value is nested. Not recursive. */
+/** The depth of a value. Not recursive. */
 function depthOf(value: unknown): number {
   let deepest = 0;
   const open: [unknown, number][] = [[value, 0]];
@@ -38,7 +38,7 @@ function depthOf(value: unknown): number {
   return deepest;
 }
 
-/** In place of `parse`: one without a limit of depth, and what then looks into the payload. */
+/** Replaces `parse`: has no depth limit, and `look` then reads the payload. */
 function withoutDepthLimit(look: (payload: unknown, parts: FaultParts) => 'go on' | 'ended'): StageFault['replace'] {
   const parseAnyDepth = parse(Number.POSITIVE_INFINITY);
   return (parts) => (req, res, next) =>
@@ -50,7 +50,7 @@ function withoutDepthLimit(look: (payload: unknown, parts: FaultParts) => 'go on
 const tooDeep = (limit: number) =>
   withoutDepthLimit((payload) => (depthOf(payload) > limit ? fault('nesting is too deep') : 'go on'));
 
-/** In place of `readBody`: what is larger than this comes to an end of its own; what that throws is answered 500. */
+/** Replaces `readBody`: handles larger bodies differently; exceptions are answered 500. */
 function reading(
   bytes: number,
   end: (parts: FaultParts, ...stage: Parameters<FaultParts['right']['parse']>) => void,
@@ -66,7 +66,7 @@ function reading(
     });
 }
 
-/** In place of `checkContentType`: a body with a Content-Encoding is first given to `decode`. */
+/** Replaces `checkContentType`: passes a body with a Content-Encoding to `decode` first. */
 function decoding(decode: (encoding: string, body: Buffer, end: () => void) => void): StageFault['replace'] {
   return ({ right }) =>
     (req, res, next) => {

@@ -11,7 +11,7 @@ const textId = (payload: unknown) => {
   return typeof value === 'string' ? value : '';
 };
 
-/** The amount of a deposit or a refund, when it is text. */
+/** The amount of a deposit or a refund, if it is text. */
 function amountOf(payload: unknown): string | null {
   const deposited = fieldAt(payload, 'data.metadata.asset.amount');
   const refunded = fieldAt(payload, 'data.metadata.amount');
@@ -38,7 +38,7 @@ const asText = {
 
 const at = (payload: unknown) => fieldAt(payload, 'at');
 
-/** `at` in epoch seconds, whatever form it has; NaN when it is no time. */
+/** `at` in epoch seconds, in either form; NaN if it is not a time. */
 function secondsOf(payload: unknown): number {
   const time = at(payload);
   return typeof time === 'number' ? time : Date.parse(String(time)) / 1000;
@@ -65,7 +65,7 @@ const noClock = {
 };
 
 export const payloadValuesFaults: readonly StageFault[] = [
-  // Mistakes with the id of a notification.
+  // Faults with ids.
   {
     ...VALIDATION,
     name: 'requires-uuid-version-4',
@@ -198,7 +198,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
       if (textId(payload).includes('\0')) fault('invalid byte sequence for encoding UTF8: 0x00');
     }),
   },
-  // Mistakes with amounts.
+  // Faults with amounts.
   {
     ...VALIDATION,
     name: 'reads-amounts-as-numbers',
@@ -312,7 +312,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
       }
     }),
   },
-  // Mistakes with the time of a notification.
+  // Faults with times.
   {
     ...VALIDATION,
     name: 'refuses-iso-times',

@@ -12,7 +12,7 @@ const RAW_BODY = {
 
 const ONLY_RAW = rawBytes('Remove the fallback: verify only the raw bytes.');
 
-/** The raw body, and then one thing more. What `other` throws leaves the raw body alone. */
+/** Verifies the raw body, then another input. Exceptions of `other` leave the raw body only. */
 function rawOr(other: (text: string) => string | Uint8Array): StageFault['replace'] {
   return verifyingOver((body) => {
     try {
@@ -26,7 +26,8 @@ function rawOr(other: (text: string) => string | Uint8Array): StageFault['replac
 const dataOf = (text: string) => JSON.stringify((JSON.parse(text) as { data: unknown }).data);
 
 export const rawBodyFallbacksFaults: readonly StageFault[] = [
-  // Receivers that verify rightly, and accept a second input beside: every right delivery passes, and so do some that nobody signed.
+  // Receivers that verify correctly and also accept a second input: every valid delivery passes, and so do some
+  // unsigned ones.
   {
     ...RAW_BODY,
     name: 'falls-back-to-reserialised-json',
@@ -122,7 +123,7 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     fix: ONLY_RAW,
     replace: rawOr((text) => `${(JSON.parse(text) as { id: unknown }).id}.${text}`),
   },
-  // Receivers that verify by the recipe of another service: no delivery of this one is accepted.
+  // Receivers that verify by the scheme of another service: every delivery of this one is rejected.
   {
     ...RAW_BODY,
     name: 'verifies-data-only',

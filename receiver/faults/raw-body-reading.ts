@@ -34,7 +34,7 @@ const asUtf8 = (text: string) => Buffer.from(text, 'utf8');
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const rawBodyReadingFaults: readonly StageFault[] = [
-  // Bodies that were not read to their end, or not as one block of bytes.
+  // Bodies that were not read completely, or not as one block of bytes.
   {
     ...ARRIVAL,
     name: 'reads-first-chunk-only',
@@ -82,7 +82,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
         if (whole) req.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
         right.readBody(req, res, (error?: unknown) => {
           const raw = res.locals.rawBody;
-          // Bytes that are not UTF-8 at all are another fault.
+          // Bytes that are not UTF-8 are another fault.
           if (whole && raw !== undefined && Buffer.from(raw.toString('utf8')).equals(raw)) {
             res.locals.rawBody = Buffer.from(text, 'utf8');
           }
@@ -129,7 +129,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
       'Answer 415 to compressed bodies, because the service never compresses. At least catch errors of the decoder.',
     ),
     severity: 'low',
-    // The service never compresses, so this is about robustness alone.
+    // The service never compresses, so this is only about robustness.
     forbidden: false,
     stage: 'readBody',
     replace: readingAs((body, req) => (req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)),
@@ -151,7 +151,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
         req.once('end', () => right.parse(req, res, next));
       },
   },
-  // Bodies that were decoded before the check: with the wrong character set, or with losses.
+  // Bodies that were decoded before the check, with the wrong character set or with losses.
   {
     ...CHARACTERS,
     name: 'strips-byte-order-mark',

@@ -1,12 +1,12 @@
-/** The two ways in which a receiver comes to hash something else than the bytes that arrived. */
+/** The two ways in which a receiver hashes something other than the received bytes. */
 import type { Request } from 'express';
 import { refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import { verifySignature } from '../verify-signature.ts';
 import type { Fault, StageFault } from './fault.ts';
 
 /**
- * The check compares rightly, but over other bytes: the signature has to fit one of those that `inputs` makes of the body. What `inputs` throws
- * counts as a wrong signature. The later stages get the body as it came.
+ * The correct comparison over other bytes: the signature has to match one of the `inputs`. Exceptions of `inputs` count
+ * as an invalid signature. Later stages get the original body.
  */
 export function verifyingOver(inputs: (rawBody: Buffer, req: Request) => readonly Uint8Array[]): StageFault['replace'] {
   return ({ right, config }) => {
@@ -18,14 +18,14 @@ export function verifyingOver(inputs: (rawBody: Buffer, req: Request) => readonl
       try {
         if (inputs(required(res, 'rawBody'), req).some(fits)) return next();
       } catch {
-        // A body that is no JSON, for example: there is nothing to compare with.
+        // For example, the body is not JSON, so there is nothing to compare.
       }
       refuseUnauthorized(res, 'signature-mismatch');
     };
   };
 }
 
-/** The body is changed as it is read, so that every later stage works with what `change` made of it. What it throws is answered 500. */
+/** Replaces the body with the result of `change`, so that every later stage uses it. Exceptions are answered 500. */
 export function readingAs(change: (rawBody: Buffer, req: Request) => Uint8Array): StageFault['replace'] {
   return ({ right }) =>
     (req, res, next) =>
@@ -41,7 +41,7 @@ export function readingAs(change: (rawBody: Buffer, req: Request) => Uint8Array)
       });
 }
 
-/** The same, for a change of text. Bytes that are not UTF-8 stay as they are, so that only the change itself shows. */
+/** The same for a change of text. Bytes that are not UTF-8 stay unchanged, so that only the change itself shows. */
 export function readingText(change: (text: string) => string): StageFault['replace'] {
   return readingAs((rawBody) => {
     const text = rawBody.toString('utf8');
@@ -50,7 +50,7 @@ export function readingText(change: (text: string) => string): StageFault['repla
   });
 }
 
-/** How to get at the bytes of the body: the part of a fix that is the same for every fault of this area. */
+/** How to get the raw bytes: the part of the fix that is common to this area. */
 
 export const RAW_BYTES: Fault['fix'] = {
   rule: 'Verify the bytes as they arrived, before anything parses, decodes or changes them.',
@@ -67,7 +67,7 @@ export const RAW_BYTES: Fault['fix'] = {
   dotnet: 'Call `Request.EnableBuffering()`, and read the stream before model binding.',
 };
 
-/** The same with a rule of its own. */
+/** The same with another rule. */
 export function rawBytes(rule: string, more: Partial<Fault['fix']> = {}): Fault['fix'] {
   return { ...RAW_BYTES, ...more, rule };
 }

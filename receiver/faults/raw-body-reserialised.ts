@@ -32,7 +32,7 @@ const DOTNET: JsonDialect = {
     `"${escapeUnicode(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '\\u0022'), /[\u007f-\uffff<>&'+`]/g, true)}"`,
 };
 
-/** Go compacts a json.RawMessage: white space goes, HTML is escaped, and the tokens stay as they were. */
+/** Go compacts a json.RawMessage: removes whitespace, escapes HTML, and keeps the tokens. */
 function compactedByGo(json: string): string {
   return escapeUnicode(
     json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, text?: string) => text ?? ''),
@@ -76,12 +76,12 @@ const LAYOUT = { area: 'raw-body', severity: 'high', forbidden: true } as const;
 
 const SPELLING = { area: 'raw-body', severity: 'high', forbidden: true, stage: 'readBody' } as const;
 
-/** The JSON text with its numbers spelt anew and everything else as it was. */
+/** Rewrites the numbers of a JSON text and nothing else. */
 function withNumbers(text: string, spell: (source: string) => string): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, token?: string) => token ?? spell(all));
 }
 
-/** Members that are repeated at the top level make the whole text be written again, as a parser that forbids them would. */
+/** Re-serialises the text if a top-level member is repeated, like a parser that forbids them. */
 function withoutRepeatedKeys(text: string): string {
   const asIs = { separators: [',', ':'], number: (source: string) => source, string: JSON.stringify } as const;
   try {
@@ -93,7 +93,7 @@ function withoutRepeatedKeys(text: string): string {
   }
 }
 
-/** Decodes percent signs that introduce an escape, as lenient decoders do. */
+/** Decodes percent escapes, like lenient decoders. */
 function percentDecoded(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'));
 }
@@ -115,7 +115,8 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     stage: 'verifySignature',
     replace: verifyingOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8'))))]),
   },
-  // Signatures over what other languages write. Several refuse every real delivery; the others are found by their numbers and escapes.
+  // Output of other languages. Several mutants reject every real delivery; the others show by their numbers and
+  // escapes.
   {
     ...LANGUAGE,
     name: 'verifies-python-json',
@@ -221,7 +222,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       return [Buffer.from(JSON.stringify({ id, type, at, data }))];
     }),
   },
-  // White space at the ends, between the tokens, and at the ends of lines: bytes that look as if they did not matter.
+  // Whitespace at the ends, between tokens, and at line endings.
   {
     ...LAYOUT,
     name: 'trims-body',
@@ -296,7 +297,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     stage: 'readBody',
     replace: readingText((text) => text.replaceAll('\t', '  ')),
   },
-  // Bodies in which some spelling was changed on the way to the check, without a parser.
+  // Bodies in which some spelling was changed before the check, without a parser.
   {
     ...SPELLING,
     name: 'unescapes-slashes',

@@ -8,7 +8,7 @@ const bytes = (text: string) => Buffer.from(text, 'base64');
 
 const sorted = (text: string) => [...text].toSorted().join('');
 
-/** A pattern with `*` and `?`, as a shell matches it. */
+/** Matches a pattern with `*` and `?` like a shell. */
 function matchesGlob(pattern: string, text: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
@@ -27,7 +27,7 @@ const EXPRESS = 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buf
 const NOT_ASCII = /[^\x00-\x7f]/;
 
 export const signatureComparisonFaults: readonly StageFault[] = [
-  // Comparisons of a part of the signature, or of something that is like it.
+  // Comparisons of a part of the signature, or of something similar.
   {
     ...critical,
     name: 'compares-shorter-length',
@@ -204,7 +204,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     fix: { rule: 'Compare literally.', express: 'Replace `expected.match(received)`. Use `timingSafeEqual`.' },
     replace: comparing((header, right) => header === right || new RegExp(`^(?:${header})$`).test(right)),
   },
-  // Signatures that no right sender makes, and at which the check throws.
+  // Malformed signatures at which the check throws.
   {
     ...SIGNATURE,
     name: 'other-length-answers-500',

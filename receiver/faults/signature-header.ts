@@ -15,11 +15,11 @@ const missing = ({ header }: Signed) => header === undefined || header === '';
 
 const hexOf = (right: string) => Buffer.from(right, 'base64').toString('hex');
 
-/** What a lenient decoder makes of a text, in canonical spelling. */
+/** The result of a lenient decoder, in canonical spelling. */
 const decoded = (text: string) => Buffer.from(text, 'base64').toString('base64');
 
 export const signatureHeaderFaults: readonly StageFault[] = [
-  // Signatures that are taken from other places than the agreed header.
+  // Signatures from other places than the agreed header.
   {
     ...SIGNATURE,
     name: 'other-signature-headers',
@@ -97,7 +97,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
       return missing(delivery) && delivery.secrets.some((secret) => signature === signed(secret, body));
     }),
   },
-  // Other spellings of the right digest that are accepted.
+  // Other accepted spellings of the valid digest.
   {
     ...SIGNATURE,
     name: 'hex-accepted',
@@ -284,7 +284,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
       return right.some((one) => inner === one || inner === hexOf(one));
     }),
   },
-  // What becomes of a delivery whose signature is missing or empty.
+  // Deliveries whose signature is missing or empty.
   {
     ...SIGNATURE,
     name: 'missing-signature-accepted',

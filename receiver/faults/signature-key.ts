@@ -12,7 +12,7 @@ const sha256 = (...parts: (string | Uint8Array)[]) => {
 
 const HASHES = new Set(getHashes());
 
-/** A mutant that verifies with one more secret than the agreed one. */
+/** A mutant that verifies with an additional secret. */
 function alsoVerifying(
   secrets: (agreed: readonly string[], apiKeys: readonly string[]) => readonly (string | Uint8Array)[],
   text: Parameters<typeof lettingPass>[1],
@@ -25,7 +25,7 @@ function alsoVerifying(
 }
 
 export const signatureKeyFaults: readonly StageFault[] = [
-  // Digests that are made otherwise than agreed and are accepted beside the right one.
+  // Digests of another algorithm that are accepted in addition to the valid one.
   {
     ...SIGNATURE,
     name: 'unkeyed-hash-accepted',
@@ -156,7 +156,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
       right.some((one) => header === Buffer.from(one, 'base64').subarray(0, 16).toString('base64')),
     ),
   },
-  // Secrets that verify beside the agreed one.
+  // Secrets that are accepted in addition to the agreed one.
   alsoVerifying(() => [''], {
     name: 'empty-secret-accepted',
     title: 'Accepts a signature made with an empty secret',
@@ -286,7 +286,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
       express: 'Pass the string to `createHmac`, without `Buffer.from(secret, "base64")`.',
     },
   }),
-  // The secret itself where its signature belongs.
+  // The secret itself in the signature header.
   {
     ...SIGNATURE,
     name: 'secret-as-token',
@@ -317,7 +317,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
       secrets.some((secret) => header === Buffer.from(secret).toString('base64') || header === `Bearer ${secret}`),
     ),
   },
-  // Checks that were agreed otherwise than the sender's: they refuse right deliveries, mostly all of them.
+  // Checks with another algorithm or secret than agreed: they reject valid deliveries, mostly all of them.
   {
     ...SIGNATURE,
     name: 'expects-hex',

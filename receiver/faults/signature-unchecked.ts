@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { StageFault } from './fault.ts';
 import { accepting, alsoAccepting, lettingPass, SIGNATURE, unverified } from './lenient-verifier.ts';
 
-/** A mutant that verifies some deliveries and lets the others pass. */
+/** A mutant that verifies only some deliveries. */
 const field = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>(
     (at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : undefined),
@@ -19,7 +19,7 @@ const VERIFY_FIRST = 'Verify every delivery in one place, before anything reads 
 
 const ON_ROUTE = 'Mount the verification as middleware on the route, before the handler and its switch.';
 
-/** A mutant that lets requests pass unverified by something that every client can write. */
+/** A mutant that skips the verification by something that every client can set. */
 function trusting(claims: (req: Request) => boolean, text: Parameters<typeof lettingPass>[1]): StageFault {
   return lettingPass(({ req }) => claims(req), text);
 }
@@ -176,7 +176,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     severity: 'critical',
     forbidden: true,
     replace: (parts) => {
-      // By connection, so that what is sent on others at the same time does not decide what is seen.
+      // Per connection, so that requests on other connections do not matter.
       const wrong = new WeakMap<object, number>();
       return alsoAccepting(({ req, header = '', right }) => {
         const count = right.includes(header) ? 0 : (wrong.get(req.socket) ?? 0) + 1;
@@ -185,7 +185,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       })(parts);
     },
   },
-  // Checks that depend on what is delivered.
+  // Checks that depend on the content of the delivery.
   lettingPass((delivery) => unverified(delivery).type === 'REFUND', {
     name: 'refunds-not-verified',
     title: 'Does not verify notifications of type REFUND',
@@ -294,7 +294,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       express: 'Remove the condition on `req.headers["content-length"]`.',
     },
   }),
-  // Ways around the check for whoever claims to need none.
+  // Ways to skip the check by a claim in the request.
   trusting((req) => LOOPBACK.test(req.get('X-Forwarded-For') ?? ''), {
     name: 'trusts-forwarded-for',
     title: 'Does not verify requests that claim a local address in X-Forwarded-For',
@@ -409,7 +409,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       express: 'Give the health check its own route before the verification; do not test `req.url.includes(...)`.',
     },
   }),
-  // Checks that rely on what an earlier delivery has shown.
+  // Checks that rely on an earlier delivery.
   {
     ...SIGNATURE,
     name: 'verified-once-per-connection',

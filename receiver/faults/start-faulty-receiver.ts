@@ -1,4 +1,4 @@
-/** Starts a mutant: the right receiver, with the one stage of a fault in its place. */
+/** Starts a mutant: the reference receiver with one stage replaced. */
 import type { Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { createHttpServer, httpsOptions, protectServer, requestListener } from '
 import { type RunningReceiver, type ServerOptions, serve, withClientCertificateCheck } from '../start-receiver.ts';
 import type { Fault, FaultParts } from './fault.ts';
 
-/** Follows the connections of a server, so that a crash can cut them. */
+/** Tracks the connections of a server, so that a crash can close them. */
 function connectionsOf(server: Server): Set<Socket> {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -21,7 +21,7 @@ function connectionsOf(server: Server): Set<Socket> {
   return open;
 }
 
-/** Serves a mutant. Takes what `startReceiver` takes, and throws what it throws. */
+/** Serves a mutant. Takes the options of `startReceiver`, and throws the same errors. */
 export async function startFaultyReceiver(
   fault: Fault,
   given: ReceiverOptions & ServerOptions,

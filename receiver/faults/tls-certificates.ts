@@ -2,22 +2,22 @@
 import type { ConnectionFault } from './fault.ts';
 
 type Text = Omit<ConnectionFault, 'area' | 'stage' | 'certificate' | 'name' | 'fix'> & {
-  /** The rule, which also holds for Express behind whatever ends TLS. */
+  /** The rule, which also holds for Express behind a TLS proxy. */
   readonly fix: string;
 };
 
-/** Where the files go in Node, for every fault of the certificate that is served. */
+/** Where the files go in Node, for every faulty server certificate. */
 const IN_NODE =
   'Nothing to do in Express: pass the new files to `https.createServer({ cert, key })`, with the server certificate ' +
   'first in `cert`, or to the proxy, and reload it.';
 
-/** A mutant that serves a faulty certificate and is right in everything else. */
+/** A mutant that serves a faulty certificate and is otherwise correct. */
 function servesCertificate(name: string, certificate: string, { fix, ...text }: Text): ConnectionFault {
   return { name, area: 'tls', ...text, fix: { rule: fix, express: IN_NODE }, stage: 'connection', certificate };
 }
 
 export const tlsCertificatesFaults: readonly ConnectionFault[] = [
-  // Certificates that are served outside their time.
+  // Certificates outside their validity period.
   servesCertificate('serves-expired-certificate', 'expired', {
     title: 'Serves an expired certificate',
     seen: 'Renewals that failed unnoticed for weeks, and successful renewals after which the server was not reloaded.',
@@ -91,7 +91,7 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = [
     severity: 'critical',
     forbidden: true,
   }),
-  // Certificates whose issuer is not to be trusted.
+  // Certificates with an untrusted or invalid issuer.
   servesCertificate('serves-self-signed-certificate', 'self-signed', {
     title: 'Serves a self-signed certificate',
     seen: 'Development certificates that reached production, and default certificates that proxies generate.',
@@ -138,7 +138,7 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = [
     severity: 'critical',
     forbidden: true,
   }),
-  // Right certificates in the wrong list.
+  // Correct certificates in an incorrect chain.
   servesCertificate('leaves-out-intermediate', 'missing-intermediate', {
     title: 'Serves its certificate without the intermediate that issued it',
     seen:
@@ -205,7 +205,7 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = [
       severity: 'high',
       forbidden: true,
     }),
-    // As it is, OpenSSL does not even load such a certificate.
+    // By default, OpenSSL does not even load such a certificate.
     options: { ciphers: 'DEFAULT@SECLEVEL=0' },
   },
 ];

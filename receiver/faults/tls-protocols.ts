@@ -9,7 +9,7 @@ import type { ConnectionFault } from './fault.ts';
 interface OfferedHello {
   /** 0x0300 for SSL 3.0, 0x0303 for TLS 1.2 and above. */
   readonly version: number;
-  /** Without the two that are signals and no suites. */
+  /** Without the two signalling values. */
   readonly suites: readonly number[];
   readonly compressions: readonly number[];
 }
@@ -28,9 +28,12 @@ const SERVER_HELLO_DONE = 14;
 /** Signals: secure renegotiation, and a fallback to a lower version. */
 const SIGNALS: readonly number[] = [0x00ff, 0x5600];
 
-/** Hands the first bytes of every connection to `take`, which says whether it has taken the connection over; if not, TLS begins. */
+/**
+ * Passes the first bytes of every connection to `take`, which returns whether it handles the connection; otherwise TLS
+ * starts.
+ */
 function beforeTls(server: Server, take: (first: Buffer, socket: Socket) => boolean): void {
-  // The listener that begins TLS is Node's own, and so the first.
+  // Node's own listener, the first one, starts TLS.
   const [beginTls] = server.listeners('connection') as ((socket: Socket) => void)[];
   if (beginTls === undefined) return;
   server.off('connection', beginTls);
@@ -50,7 +53,7 @@ function beforeTls(server: Server, take: (first: Buffer, socket: Socket) => bool
   });
 }
 
-/** Answers the hellos for which `choose` gives a suite, at the version that they offer. */
+/** Answers the hellos for which `choose` returns a suite, at the version that they offer. */
 function answersHellos(server: Server, choose: (hello: OfferedHello) => ChosenHello | null): void {
   beforeTls(server, (first, socket) => {
     const hello = readHello(first);
@@ -61,7 +64,7 @@ function answersHellos(server: Server, choose: (hello: OfferedHello) => ChosenHe
   });
 }
 
-/** Null for what is no ClientHello, or not a whole one. */
+/** Null if it is not a complete ClientHello. */
 function readHello(bytes: Buffer): OfferedHello | null {
   try {
     if (bytes[0] !== HANDSHAKE) return null;
@@ -113,7 +116,10 @@ function weak(name: string, text: Text): ConnectionFault {
   return { name, area: 'tls', fix: CIPHER_FIX, severity: 'medium', forbidden: false, stage: 'connection', ...text };
 }
 
-/** Takes a hello of TLS 1.2 that offers nothing but these suites, which OpenSSL in Node no longer has. Who offers better ones gets those. */
+/**
+ * Accepts a TLS 1.2 hello that offers only these suites, which OpenSSL in Node no longer supports. Other clients get a
+ * better suite.
+ */
 function takes(suites: readonly number[]): Pick<ConnectionFault, 'server'> {
   return {
     server: (server) =>
@@ -126,7 +132,7 @@ function takes(suites: readonly number[]): Pick<ConnectionFault, 'server'> {
 }
 
 export const tlsProtocolsFaults: readonly ConnectionFault[] = [
-  // Versions of TLS that were withdrawn.
+  // Withdrawn TLS versions.
   {
     name: 'speaks-ssl-3-0',
     area: 'tls',
@@ -137,7 +143,7 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
     severity: 'high',
     forbidden: true,
     stage: 'connection',
-    // Node cannot speak it: the first flight is imitated.
+    // Node does not support it: the first flight is imitated.
     server: (server) =>
       answersHellos(server, ({ version, suites: [suite] }) =>
         version === 0x0300 && suite !== undefined ? { suite } : null,
@@ -169,7 +175,7 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
     stage: 'connection',
     options: { minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
   },
-  // Cipher suites, and compression, that give away what they should hide.
+  // Cipher suites, and compression, that reveal plaintext.
   weak('takes-rc4', {
     title: 'Supports cipher suites with RC4',
     seen: 'Servers that prefer RC4, recommended in 2011 against another attack, and old Windows servers.',
@@ -217,7 +223,7 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
         version === 0x0303 && suite !== undefined && compressions.includes(1) ? { suite, compression: 1 } : null,
       ),
   }),
-  // What is spoken over the connection, or beside it.
+  // Protocols on or beside TLS.
   {
     name: 'answers-plain-http-on-tls-port',
     area: 'tls',

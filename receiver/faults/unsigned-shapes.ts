@@ -11,7 +11,7 @@ type Text = Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>;
 const mediaType = (req: Request) => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 const isEncoded = (req: Request) => (req.headers['content-encoding'] ?? 'identity') !== 'identity';
 
-/** Passes a request on as uncompressed JSON, as a handler does that parses any body it gets. */
+/** Passes a request on as uncompressed JSON, like a handler that parses any body. */
 const parseAnyway: Stage = (req, res, next) => {
   const body = required(res, 'rawBody');
   if (body.length === 0) return answer(res, 200, {});
