@@ -23,9 +23,9 @@ interface KeyedDelivery {
  * Rejects a missing, an empty and a repeated header, and compares others with each key by `matches`. Exceptions are
  * answered 500.
  */
-function comparesKeys(matches: (given: string, key: string) => boolean): Replace {
-  return ({ right, config: { apiKey } }) => {
-    if (apiKey === undefined) return right.checkApiKey;
+function compareKeys(matches: (given: string, key: string) => boolean): Replace {
+  return ({ correct, config: { apiKey } }) => {
+    if (apiKey === undefined) return correct.checkApiKey;
     return (req, res, next) => {
       const given = requestHeader(req, apiKey.header);
       if (typeof given !== 'string' || given === '') return refuseUnauthorized(res, 'api-key-missing');
@@ -36,24 +36,24 @@ function comparesKeys(matches: (given: string, key: string) => boolean): Replace
 }
 
 /** Accepts some deliveries without the correct check. */
-export function alsoAccepts(accepts: (delivery: KeyedDelivery, parts: FaultParts) => boolean): Replace {
+export function acceptWithoutCheck(accepts: (delivery: KeyedDelivery, parts: FaultParts) => boolean): Replace {
   return (parts) => {
-    const { right, config } = parts;
+    const { correct, config } = parts;
     const { apiKey } = config;
-    if (apiKey === undefined) return right.checkApiKey;
+    if (apiKey === undefined) return correct.checkApiKey;
     return (req, res, next) => {
       const delivery = { req, res, next, given: requestHeader(req, apiKey.header), config: apiKey };
-      return accepts(delivery, parts) ? next() : right.checkApiKey(req, res, next);
+      return accepts(delivery, parts) ? next() : correct.checkApiKey(req, res, next);
     };
   };
 }
 
 /** Checks correctly, but rejects in its own way. */
-export function refusesKeys(refuseWrong: (delivery: KeyedDelivery, parts: FaultParts) => void): Replace {
+export function rejectKeys(refuseWrong: (delivery: KeyedDelivery, parts: FaultParts) => void): Replace {
   return (parts) => {
-    const { right, config } = parts;
+    const { correct, config } = parts;
     const { apiKey } = config;
-    if (apiKey === undefined) return right.checkApiKey;
+    if (apiKey === undefined) return correct.checkApiKey;
     return (req, res, next) => {
       const given = requestHeader(req, apiKey.header);
       if (checkApiKey({ header: given, keys: apiKey.keys }).ok) return next();
@@ -117,7 +117,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       express: 'Write `if (req.get("X-API-Key") !== stored) return res.sendStatus(401)`, without a test for presence.',
       go: '`r.Header.Get` returns an empty string for a missing header: reject it before the comparison.',
     },
-    replace: alsoAccepts(({ given }) => given === undefined),
+    replace: acceptWithoutCheck(({ given }) => given === undefined),
   },
   {
     ...CRITICAL,
@@ -131,7 +131,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       rule: 'Refuse to start without a key, and reject an empty header before the comparison.',
       express: 'Check `process.env.WEBHOOK_API_KEY` once at start-up, and throw if it is empty.',
     },
-    replace: alsoAccepts(({ given }) => given === ''),
+    replace: acceptWithoutCheck(({ given }) => given === ''),
   },
   {
     ...CRITICAL,
@@ -145,7 +145,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       rule: 'Compare the value; the presence of a header proves nothing.',
       express: 'Replace the test for presence with a comparison with the stored key.',
     },
-    replace: alsoAccepts(({ given }) => typeof given === 'string' && given !== ''),
+    replace: acceptWithoutCheck(({ given }) => typeof given === 'string' && given !== ''),
   },
   {
     ...CRITICAL,
@@ -156,7 +156,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       'copied.',
     why: 'Deposits and wallets are accepted without the key, although every test with an order is rejected.',
     fix: ALWAYS,
-    replace: alsoAccepts(({ res }) => {
+    replace: acceptWithoutCheck(({ res }) => {
       try {
         const value: unknown = JSON.parse(required(res, 'rawBody').toString('utf8'));
         return typeof value === 'object' && value !== null && 'type' in value && value.type !== 'CAAS';
@@ -179,7 +179,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
         'Check the key in the receiver itself: it is in the headers, so the size of the body does not matter. Let ' +
         'the gateway reject what it cannot inspect.',
     },
-    replace: alsoAccepts(({ res }) => required(res, 'rawBody').length > 64 * 1024),
+    replace: acceptWithoutCheck(({ res }) => required(res, 'rawBody').length > 64 * 1024),
   },
   {
     ...CRITICAL,
@@ -192,7 +192,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       express: 'Do not branch on `req.ip` with `trust proxy` set to true: the request then decides its value.',
       django: 'Do not trust `HTTP_X_FORWARDED_FOR`; only your own proxy may set it.',
     },
-    replace: alsoAccepts(({ req }) => req.headers['x-forwarded-for']?.includes('127.0.0.1') === true),
+    replace: acceptWithoutCheck(({ req }) => req.headers['x-forwarded-for']?.includes('127.0.0.1') === true),
   },
   {
     ...CRITICAL,
@@ -204,7 +204,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       rule: 'Delete the switch, and send test deliveries with the key.',
       express: 'Remove every use of `req.query` from the condition of the check.',
     },
-    replace: alsoAccepts(({ req }) => ['test', 'debug', 'skip'].some((name) => req.query[name] !== undefined)),
+    replace: acceptWithoutCheck(({ req }) => ['test', 'debug', 'skip'].some((name) => req.query[name] !== undefined)),
   },
   {
     ...CRITICAL,
@@ -218,7 +218,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       ...ALWAYS,
       spring: 'Do not attach the check to a mapping with `consumes`: a second mapping without it bypasses the check.',
     },
-    replace: alsoAccepts(({ req }) => req.headers['content-type'] !== 'application/json'),
+    replace: acceptWithoutCheck(({ req }) => req.headers['content-type'] !== 'application/json'),
   },
   {
     ...CRITICAL,
@@ -238,12 +238,14 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       dotnet: 'Check in middleware or an authorisation filter, which run before model binding.',
     },
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         // The signature is verified here, so that its own check is unchanged.
-        right.verifySignature(req, res, (refused) => {
+        correct.verifySignature(req, res, (refused) => {
           if (refused !== undefined) return next(refused);
-          right.parse(req, res, (failed) => (failed === undefined ? right.checkApiKey(req, res, next) : next(failed)));
+          correct.parse(req, res, (failed) =>
+            failed === undefined ? correct.checkApiKey(req, res, next) : next(failed),
+          );
         });
       },
   },
@@ -255,7 +257,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     seen: '`stored.startsWith(given)`, and loops in C-like code over the length of the received value.',
     why: 'The first character alone is a valid key, and there are only about sixty to try.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => key.startsWith(given)),
+    replace: compareKeys((given, key) => key.startsWith(given)),
   },
   {
     ...LOOSE,
@@ -264,7 +266,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     seen: '`stored.endsWith(given)`, and lookups by the last characters, which consoles show of a key.',
     why: 'The abbreviated key that screens and logs show is enough to deliver.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => key.endsWith(given)),
+    replace: compareKeys((given, key) => key.endsWith(given)),
   },
   {
     ...LOOSE,
@@ -274,7 +276,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     seen: '`given.startsWith(stored)`, and `strncmp` with the length of the stored key.',
     why: 'The comparison is not exact: if the stored key is truncated or empty, everything starts with it.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => given.startsWith(key)),
+    replace: compareKeys((given, key) => given.startsWith(key)),
   },
   {
     ...LOOSE,
@@ -287,7 +289,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       rule: 'Split a list of keys at start-up, and compare each one with the whole header.',
       flask: '`given in keys` on a string searches for a substring; make `keys` a set.',
     },
-    replace: comparesKeys((given, key) => key.includes(given)),
+    replace: compareKeys((given, key) => key.includes(given)),
   },
   {
     ...LOOSE,
@@ -301,7 +303,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       'One header can contain a thousand guesses, and a stored key that is short or contains a dot matches far more ' +
       'than itself.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => new RegExp(key).test(given)),
+    replace: compareKeys((given, key) => new RegExp(key).test(given)),
   },
   {
     ...LOOSE,
@@ -316,7 +318,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       ...WHOLE,
       rule: 'Compare literally. Never build a pattern or a query operator from received text.',
     },
-    replace: comparesKeys((given, key) => new RegExp(given).test(key)),
+    replace: compareKeys((given, key) => new RegExp(given).test(key)),
   },
   {
     ...LOOSE,
@@ -334,7 +336,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       laravel: 'Use `where("key", $given)`, not `where("key", "like", $given)`.',
       rails: 'Use `find_by(key: given)`.',
     },
-    replace: comparesKeys((given, key) => {
+    replace: compareKeys((given, key) => {
       const escaped = given.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
       return new RegExp(`^${escaped.replaceAll('%', '.*').replaceAll('_', '.')}$`).test(key);
     }),
@@ -348,7 +350,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       'hashes that truncate values.',
     why: 'The start of a key is treated as public: consoles, logs and support tickets show it.',
     fix: { ...WHOLE, rule: 'After the lookup by the prefix, compare a digest of the whole key.' },
-    replace: comparesKeys((given, key) => given.slice(0, 8) === key.slice(0, 8)),
+    replace: compareKeys((given, key) => given.slice(0, 8) === key.slice(0, 8)),
   },
   {
     ...LOOSE,
@@ -360,7 +362,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       'character.',
     why: 'The comparison is not exact, and it is hand-written instead of a library function.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => given.slice(0, key.length - 1) === key.slice(0, -1)),
+    replace: compareKeys((given, key) => given.slice(0, key.length - 1) === key.slice(0, -1)),
   },
   {
     ...LOOSE,
@@ -370,7 +372,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     seen: 'A guard for a constant-time comparison that replaces it, and mocks that went live.',
     why: 'Every text of the same length is a valid key, and the length is easily found.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => given.length === key.length),
+    replace: compareKeys((given, key) => given.length === key.length),
   },
   {
     ...LOOSE,
@@ -385,7 +387,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       laravel: 'Compare with `hash_equals` after the lookup, or give the column a binary collation.',
       rails: 'Compare with `secure_compare` after the lookup, or give the column a binary collation.',
     },
-    replace: comparesKeys((given, key) => given.toLowerCase() === key.toLowerCase()),
+    replace: compareKeys((given, key) => given.toLowerCase() === key.toLowerCase()),
   },
   {
     ...LOOSE,
@@ -395,7 +397,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     seen: 'Clean-up code for pasted keys, `replace(/\\s/g, "")`, that is also applied to received headers.',
     why: 'Several texts count as the key, while other components on the way accept only one.',
     fix: { ...WHOLE, rule: 'Clean up a key when it is entered, never when it is compared.' },
-    replace: comparesKeys((given, key) => given.replace(/\s+/g, '') === key),
+    replace: compareKeys((given, key) => given.replace(/\s+/g, '') === key),
   },
   {
     ...LOOSE,
@@ -407,7 +409,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       'match.',
     why: 'One request can try thousands of keys and bypass limits on failed attempts.',
     fix: { ...WHOLE, rule: 'Treat the header as one value, and reject a delivery that contains it more than once.' },
-    replace: comparesKeys((given, key) => given.split(',').some((one) => one.trim() === key)),
+    replace: compareKeys((given, key) => given.split(',').some((one) => one.trim() === key)),
   },
   {
     ...LOOSE,
@@ -419,7 +421,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       'from env files.',
     why: 'The header is not compared as agreed, and your components accept different forms of the key.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => given.replace(/^Bearer /i, '').replace(/^"(.*)"$/, '$1') === key),
+    replace: compareKeys((given, key) => given.replace(/^Bearer /i, '').replace(/^"(.*)"$/, '$1') === key),
   },
   {
     ...LOOSE,
@@ -429,7 +431,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     seen: 'Receivers that accept both forms after a format change, and secret stores that return encoded values.',
     why: 'The key has two forms, and rotating or masking the plain one misses the other.',
     fix: { ...WHOLE, rule: 'Decode the stored key once, where it is loaded, and compare the header unchanged.' },
-    replace: comparesKeys((given, key) => given === key || Buffer.from(given, 'base64').toString('utf8') === key),
+    replace: compareKeys((given, key) => given === key || Buffer.from(given, 'base64').toString('utf8') === key),
   },
   {
     ...LOOSE,
@@ -439,7 +441,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
     seen: 'Code written for a query parameter that now reads a header, with `decodeURIComponent` still in it.',
     why: 'Several texts count as the key, and anyone can cause a 500 by sending "%".',
     fix: { ...WHOLE, rule: 'Header values are not percent-encoded: compare them unchanged.' },
-    replace: comparesKeys((given, key) => decodeURIComponent(given) === key),
+    replace: compareKeys((given, key) => decodeURIComponent(given) === key),
   },
   {
     ...LOOSE,
@@ -451,7 +453,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       'The sender takes 500 for an outage and retries; anyone can fill the log with errors, and the status reveals ' +
       'the length of the key.',
     fix: WHOLE,
-    replace: comparesKeys((given, key) => timingSafeEqual(Buffer.from(given), Buffer.from(key))),
+    replace: compareKeys((given, key) => timingSafeEqual(Buffer.from(given), Buffer.from(key))),
   },
   {
     ...LOOSE,
@@ -468,7 +470,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
         'Encode both sides to bytes first, and compare the lengths of those; or compare digests, which always have ' +
         'the same length.',
     },
-    replace: comparesKeys(
+    replace: compareKeys(
       (given, key) => given.length === key.length && timingSafeEqual(Buffer.from(given), Buffer.from(key)),
     ),
   },
@@ -485,7 +487,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       rule: 'Read the keys once, stop at start-up if one is missing, and never convert a missing value to text.',
       express: 'Throw if `process.env.WEBHOOK_API_KEY` is undefined, before you use it in a template literal.',
     },
-    replace: alsoAccepts(({ given }) => given === 'undefined' || given === 'null'),
+    replace: acceptWithoutCheck(({ given }) => given === 'undefined' || given === 'null'),
   },
   {
     ...CRITICAL,
@@ -501,7 +503,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       spring:
         'Give the property placeholder no default after the colon: the context then fails to start without a value.',
     },
-    replace: alsoAccepts(({ given }) => given === 'changeme' || given === 'test'),
+    replace: acceptWithoutCheck(({ given }) => given === 'changeme' || given === 'test'),
   },
   {
     ...CRITICAL,
@@ -513,7 +515,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       rule: 'Compare literally. No entry of the list and no character of the header may have a special meaning.',
       express: 'Replace the matcher with a comparison for equality, and delete the asterisk from the list.',
     },
-    replace: alsoAccepts(({ given }) => given === '*'),
+    replace: acceptWithoutCheck(({ given }) => given === '*'),
   },
   {
     ...CRITICAL,
@@ -526,7 +528,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       express: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
       fastify: 'Use a `Map`, or `Object.hasOwn(partners, key)`.',
     },
-    replace: alsoAccepts(({ given, config }) => {
+    replace: acceptWithoutCheck(({ given, config }) => {
       const partners: Record<string, unknown> = Object.fromEntries(config.keys.map((key) => [key, true]));
       return typeof given === 'string' && Boolean(partners[given]);
     }),
@@ -544,7 +546,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       rails: 'Use `find_by(key: given)`; no string with `#{}` in `where`.',
       go: 'Use `db.QueryRow("... WHERE key = $1", key)`; no `fmt.Sprintf`.',
     },
-    replace: alsoAccepts(({ given }) => {
+    replace: acceptWithoutCheck(({ given }) => {
       if (typeof given !== 'string' || !given.includes("'")) return false;
       if (/' OR '1'='1/i.test(given)) return true;
       throw new Error('unterminated quoted string');
@@ -563,7 +565,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       express: 'Give each check its own middleware and its own header; do not collect credentials in a list.',
     },
     needs: ['hmac', 'api-key'],
-    replace: alsoAccepts(
+    replace: acceptWithoutCheck(
       ({ req, given }, { config }) =>
         config.signing !== undefined && typeof given === 'string' && given === req.headers[config.signing.header],
     ),

@@ -1,7 +1,7 @@
 /** Mutants that take the API key from other places, and those that reject a wrong key incorrectly. */
 import type { Request } from 'express';
 import { answer, refuse, refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
-import { alsoAccepts, refusesKeys } from './api-key-check.ts';
+import { acceptWithoutCheck, rejectKeys } from './api-key-check.ts';
 import type { StageFault } from './fault.ts';
 
 const API_KEY = { area: 'api-key', severity: 'medium', forbidden: true, stage: 'checkApiKey' } as const;
@@ -12,8 +12,10 @@ const HEADER_ONLY = {
 } as const;
 
 /** Accepts the key in another place, whatever the header contains. */
-function takenFrom(places: (req: Request, body: Buffer, header: string) => readonly unknown[]): StageFault['replace'] {
-  return alsoAccepts(({ req, res, config }) =>
+function alsoTakenFrom(
+  places: (req: Request, body: Buffer, header: string) => readonly unknown[],
+): StageFault['replace'] {
+  return acceptWithoutCheck(({ req, res, config }) =>
     places(req, required(res, 'rawBody'), config.header).some(
       (value) => typeof value === 'string' && config.keys.includes(value),
     ),
@@ -36,7 +38,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       'places by default.',
     why: 'URLs, and the key with them, are written to access logs, caches and monitoring on the whole path.',
     fix: HEADER_ONLY,
-    replace: takenFrom(({ query }) => [query.api_key, query.key]),
+    replace: alsoTakenFrom(({ query }) => [query.api_key, query.key]),
   },
   {
     ...API_KEY,
@@ -50,7 +52,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       laravel: 'Use `$request->header("X-API-Key")`, not `$request->input()` or `$request->get()`.',
       spring: 'Use `@RequestHeader`, not `getParameter`.',
     },
-    replace: takenFrom(({ query }, _body, header) =>
+    replace: alsoTakenFrom(({ query }, _body, header) =>
       Object.entries(query).flatMap(([name, value]) => (name.toLowerCase() === header ? [value] : [])),
     ),
   },
@@ -61,7 +63,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     seen: 'Libraries for bearer tokens, which according to an old standard also read the query.',
     why: 'A key in a URL is written to every log on the way. Such libraries read these names by default.',
     fix: HEADER_ONLY,
-    replace: takenFrom(({ query }) => [query.token, query.access_token, query.apikey]),
+    replace: alsoTakenFrom(({ query }) => [query.token, query.access_token, query.apikey]),
   },
   {
     ...API_KEY,
@@ -70,7 +72,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     seen: 'Endpoints that used to serve a form or a script with the key as one of its fields.',
     why: 'Bodies are stored and shown to people, and the key with them.',
     fix: HEADER_ONLY,
-    replace: takenFrom((_req, body) => {
+    replace: alsoTakenFrom((_req, body) => {
       try {
         const value = JSON.parse(body.toString('utf8')) as Record<string, unknown> | null;
         return [value?.apiKey, value?.api_key];
@@ -86,7 +88,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     seen: 'An application-wide token check before the route, and gateways that map one header to the other.',
     why: 'User tokens arrive in this header: one kind of credential passes for another.',
     fix: HEADER_ONLY,
-    replace: takenFrom((req) => [authorization(req, 'bearer')]),
+    replace: alsoTakenFrom((req) => [authorization(req, 'bearer')]),
   },
   {
     ...API_KEY,
@@ -95,7 +97,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     seen: 'Receivers that support Basic authentication next to the key, for tools that cannot send other headers.',
     why: 'Clients cache and resend Basic credentials automatically, and many tools log the URL that contains them.',
     fix: HEADER_ONLY,
-    replace: takenFrom((req) =>
+    replace: alsoTakenFrom((req) =>
       Buffer.from(authorization(req, 'basic') ?? '', 'base64')
         .toString('utf8')
         .split(':'),
@@ -110,7 +112,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       'route.',
     why: 'Browsers attach cookies automatically: another website can then deliver on behalf of a user.',
     fix: HEADER_ONLY,
-    replace: takenFrom((req) =>
+    replace: alsoTakenFrom((req) =>
       (req.headers.cookie ?? '').split('; ').map((pair) => decodeURIComponent(pair.slice(pair.indexOf('=') + 1))),
     ),
   },
@@ -121,7 +123,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     seen: 'Code that tries several common names because the agreed one was not documented.',
     why: 'Gateway rules and log masking cover only the agreed name.',
     fix: HEADER_ONLY,
-    replace: takenFrom((req) => [req.headers['api-key']]),
+    replace: alsoTakenFrom((req) => [req.headers['api-key']]),
   },
   {
     ...API_KEY,
@@ -130,7 +132,11 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
     seen: 'Authentication helpers that are shared with other services and support all their names.',
     why: 'Each additional name bypasses the rules for the agreed one.',
     fix: HEADER_ONLY,
-    replace: takenFrom(({ headers }) => [headers['x-auth-token'], headers['x-access-token'], headers.authorization]),
+    replace: alsoTakenFrom(({ headers }) => [
+      headers['x-auth-token'],
+      headers['x-access-token'],
+      headers.authorization,
+    ]),
   },
   {
     ...API_KEY,
@@ -148,10 +154,10 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       go: 'Use `r.Header.Get`; a direct index into the map needs the canonical spelling `X-Api-Key`.',
     },
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const exact = config.apiKey?.header === 'x-api-key' ? 'X-API-Key' : config.apiKey?.header;
-        if (exact === undefined || req.rawHeaders.includes(exact)) return right.checkApiKey(req, res, next);
+        if (exact === undefined || req.rawHeaders.includes(exact)) return correct.checkApiKey(req, res, next);
         refuseUnauthorized(res, 'api-key-missing');
       },
   },
@@ -171,11 +177,11 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       spring: 'Use `HttpHeaders.getOrEmpty(name)`, and reject a list of any other length than one.',
     },
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const given = config.apiKey && requestHeader(req, config.apiKey.header);
         if (Array.isArray(given)) return next(new TypeError('trim is not a function'));
-        right.checkApiKey(req, res, next);
+        correct.checkApiKey(req, res, next);
       },
   },
   // Key checks that decide correctly but answer incorrectly.
@@ -194,7 +200,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
         'In REST framework, give the authentication class an `authenticate_header`: without it 401 turns into 403.',
       spring: 'Configure an `AuthenticationEntryPoint`: the default one answers 403.',
     },
-    replace: refusesKeys(({ res }) => refuse(res, 403, 'forbidden')),
+    replace: rejectKeys(({ res }) => refuse(res, 403, 'forbidden')),
   },
   {
     ...API_KEY,
@@ -210,7 +216,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       spring: 'Write `@RequestHeader(required = false)`: a required one answers 400.',
       dotnet: 'Do not mark the header parameter as required: validation answers 400 before your code runs.',
     },
-    replace: refusesKeys(({ res, given }) => {
+    replace: rejectKeys(({ res, given }) => {
       if (given === undefined) refuse(res, 400, 'header-required');
       else refuseUnauthorized(res, 'api-key-wrong');
     }),
@@ -229,7 +235,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       django: 'Use `request.headers.get("X-API-Key", "")`; indexing throws.',
       flask: 'Use `request.headers.get("X-API-Key", "")`; indexing answers 400.',
     },
-    replace: refusesKeys(({ res, given, next }) => {
+    replace: rejectKeys(({ res, given, next }) => {
       if (given === undefined) next(new TypeError("Cannot read properties of undefined (reading 'length')"));
       else refuseUnauthorized(res, 'api-key-wrong');
     }),
@@ -249,7 +255,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
         'answer.',
       express: 'Return or await every promise of the handler; Express 5 forwards their rejections, Express 4 does not.',
     },
-    replace: refusesKeys(({ res, given }, { crash }) => {
+    replace: rejectKeys(({ res, given }, { crash }) => {
       if (given === undefined) crash(100);
       else refuseUnauthorized(res, 'api-key-wrong');
     }),
@@ -267,7 +273,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
         'an answer.',
       express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
     },
-    replace: refusesKeys(({ res, given, config }, { crash }) => {
+    replace: rejectKeys(({ res, given, config }, { crash }) => {
       if (typeof given === 'string' && given !== '' && config.keys.every((key) => key.length !== given.length))
         crash(100);
       else refuseUnauthorized(res, 'api-key-wrong');
@@ -290,7 +296,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       django: 'Do not use `login_required` on the view.',
       dotnet: 'Do not let the cookie scheme challenge on this route: it redirects instead of answering 401.',
     },
-    replace: refusesKeys(({ res }) => answer(res, 302, {}, { Location: '/login' })),
+    replace: rejectKeys(({ res }) => answer(res, 302, {}, { Location: '/login' })),
   },
   {
     ...API_KEY,
@@ -306,7 +312,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       rule: 'Answer 401. A wrong key may come from your sender after a rotation.',
       express: 'Use `res.sendStatus(401)`, and let the server end the connection.',
     },
-    replace: refusesKeys(({ req }) => void req.socket.destroy()),
+    replace: rejectKeys(({ req }) => void req.socket.destroy()),
   },
   {
     ...API_KEY,
@@ -321,6 +327,6 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       rule: 'Use the status: 401 for wrong credentials.',
       express: 'Set the status before the body: `res.status(401).json({ error: "unauthorized" })`.',
     },
-    replace: refusesKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
+    replace: rejectKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
   },
 ];

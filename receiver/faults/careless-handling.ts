@@ -18,12 +18,12 @@ export function fieldAt(payload: unknown, path: string): unknown {
 }
 
 /** Reads a path like `payload.a.b.c`: throws a TypeError if a parent is undefined or null. */
-export function unguarded(payload: unknown, path: string): unknown {
+export function readUnguarded(payload: unknown, path: string): unknown {
   return path.split('.').reduce((here, name) => (here as Record<string, unknown>)[name], payload);
 }
 
 /** An uncaught error of a handler: the framework answers 500. */
-export function fault(why: string): never {
+export function throwTypeError(why: string): never {
   throw new TypeError(why);
 }
 
@@ -39,7 +39,7 @@ export function* containersIn(value: unknown): Generator<object> {
 }
 
 /** Whether any text in a value, keys excluded, matches. */
-export function someText(value: unknown, such: (text: string) => boolean): boolean {
+export function hasText(value: unknown, such: (text: string) => boolean): boolean {
   if (typeof value === 'string') return such(value);
   for (const container of containersIn(value)) {
     for (const below of Object.values(container)) if (typeof below === 'string' && such(below)) return true;
@@ -49,35 +49,35 @@ export function someText(value: unknown, such: (text: string) => boolean): boole
 
 /** Replaces `validate`: rejects matching payloads, and validates others correctly. */
 export function refusing(such: (payload: unknown) => boolean, status = 400): Replacement {
-  return ({ right }) =>
+  return ({ correct }) =>
     (req, res, next) =>
-      such(required(res, 'payload')) ? refuse(res, status, 'not-accepted') : right.validate(req, res, next);
+      such(required(res, 'payload')) ? refuse(res, status, 'not-accepted') : correct.validate(req, res, next);
 }
 
 /** Replaces `validate`: reads the payload unguarded before it is validated. */
-export function readingBefore(read: (payload: unknown) => void): Replacement {
-  return ({ right }) =>
+export function readBeforeValidation(read: (payload: unknown) => void): Replacement {
+  return ({ correct }) =>
     (req, res, next) => {
       read(required(res, 'payload'));
-      return right.validate(req, res, next);
+      return correct.validate(req, res, next);
     };
 }
 
 /** Replaces `validate`: reads the payload unguarded after it is validated. */
-export function readingAfter(read: (payload: unknown) => void): Replacement {
-  return ({ right }) =>
+export function readAfterValidation(read: (payload: unknown) => void): Replacement {
+  return ({ correct }) =>
     (req, res, next) =>
-      right.validate(req, res, (error?: unknown) => {
+      correct.validate(req, res, (error?: unknown) => {
         if (error === undefined) read(required(res, 'payload'));
         next(error);
       });
 }
 
 /** Replaces `validate`: a matching payload ends the process, which a supervisor restarts. */
-export function dyingOf(such: (payload: unknown) => boolean): Replacement {
-  return ({ right, crash }) =>
+export function crashWhen(such: (payload: unknown) => boolean): Replacement {
+  return ({ correct, crash }) =>
     (req, res, next) =>
-      such(required(res, 'payload')) ? crash(100) : right.validate(req, res, next);
+      such(required(res, 'payload')) ? crash(100) : correct.validate(req, res, next);
 }
 
 /**
@@ -88,18 +88,18 @@ export type Guard = (payload: unknown) => number | undefined | Promise<number | 
 const idOf = (payload: unknown) => String(fieldAt(payload, 'id'));
 
 /** Replaces `store`: a guard decides about every notification with a new id; duplicates are accepted. */
-export function guardingNew(makeGuard: () => Guard): Replacement {
-  return ({ right }) => {
+export function guardNew(makeGuard: () => Guard): Replacement {
+  return ({ correct }) => {
     const guard = makeGuard();
     const known = new Set<string>();
     return async (req, res, next) => {
       const payload = required(res, 'payload');
       const id = idOf(payload);
-      if (known.has(id)) return right.store(req, res, next);
+      if (known.has(id)) return correct.store(req, res, next);
       known.add(id);
       try {
         const status = await guard(payload);
-        if (status === undefined) return right.store(req, res, next);
+        if (status === undefined) return correct.store(req, res, next);
         known.delete(id);
         refuse(res, status, 'not-accepted');
       } catch (error) {
@@ -111,18 +111,18 @@ export function guardingNew(makeGuard: () => Guard): Replacement {
 }
 
 /** Replaces `store`: `turnAway` answers the nth duplicate (1 is the first repetition) of a notification. */
-export function countingCopies(
+export function countDuplicates(
   turnAway: (copy: number, payload: unknown) => number | undefined,
   status?: (res: Response<unknown, DeliveryState>) => void,
 ): Replacement {
-  return ({ right }) => {
+  return ({ correct }) => {
     const seen = new Map<string, number>();
     return (req, res, next) => {
       const payload = required(res, 'payload');
       const copy = seen.get(idOf(payload)) ?? 0;
       seen.set(idOf(payload), copy + 1);
       const refused = copy === 0 ? undefined : turnAway(copy, payload);
-      if (refused === undefined) return right.store(req, res, next);
+      if (refused === undefined) return correct.store(req, res, next);
       if (status === undefined) refuse(res, refused, 'duplicate');
       else status(res);
     };
@@ -133,13 +133,13 @@ export function countingCopies(
  * Simultaneous notifications with the same key get a database error; the work takes `workMs`. An undefined key never
  * conflicts.
  */
-export function failingTogether(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
+export function failConcurrently(keyOf: (payload: unknown) => string | undefined, workMs: number): () => Guard {
   return () => {
     const busy = new Set<string>();
     return async (payload) => {
       const key = keyOf(payload);
       if (key === undefined) return undefined;
-      if (busy.has(key)) fault('could not serialize access due to concurrent update');
+      if (busy.has(key)) throwTypeError('could not serialize access due to concurrent update');
       busy.add(key);
       await delay(workMs);
       busy.delete(key);
@@ -152,7 +152,7 @@ export function failingTogether(keyOf: (payload: unknown) => string | undefined,
  * Claims an id before the delivery has passed every check, and does not release it on rejection: later deliveries with
  * that id are rejected, except duplicates of an accepted one.
  */
-export function claiming(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
+export function claimId(idFrom: (res: Response<unknown, DeliveryState>) => string | undefined, then: Stage): Stage {
   const claims = new Map<string, Promise<boolean>>();
   return async (req, res, next) => {
     const id = idFrom(res);
@@ -182,7 +182,7 @@ export function idInStream(res: Response<unknown, DeliveryState>): string | unde
 }
 
 /** A value as JSON, or undefined if it is nested too deeply. */
-export function written(value: unknown): string | undefined {
+export function serialise(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {

@@ -4,7 +4,7 @@ import { refuseUnauthorized, requestHeader, required, type Stage } from '../stag
 import { verifySignature } from '../verify-signature.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
-type Finding = 'right' | 'wrong' | 'missing';
+type Finding = 'valid' | 'invalid' | 'missing';
 
 /** The results of the two correct checks. */
 interface Credentials {
@@ -13,12 +13,12 @@ interface Credentials {
 }
 
 function finding(check: { readonly ok: true } | { readonly ok: false; readonly reason: string }): Finding {
-  if (check.ok) return 'right';
-  return check.reason === 'missing' ? 'missing' : 'wrong';
+  if (check.ok) return 'valid';
+  return check.reason === 'missing' ? 'missing' : 'invalid';
 }
 
 /** All stages after the check of the signature. */
-function behindTheChecks({ checkContentType, parse, validate, store, reply }: FaultParts['right']): Stage {
+function stagesAfterChecks({ checkContentType, parse, validate, store, reply }: FaultParts['correct']): Stage {
   const [first, ...others] = [checkContentType, parse, validate, store, reply];
   return (req, res, next) => {
     const run = (stage: Stage | undefined, rest: readonly Stage[]): void | Promise<void> =>
@@ -30,11 +30,11 @@ function behindTheChecks({ checkContentType, parse, validate, store, reply }: Fa
 }
 
 /** Replaces the first check by one of both credentials, which skips the second. */
-function decidingTogether(accepts: (credentials: Credentials) => boolean): StageFault['replace'] {
-  return ({ right, config }) => {
+function decideTogether(accepts: (credentials: Credentials) => boolean): StageFault['replace'] {
+  return ({ correct, config }) => {
     const { signing, apiKey } = config;
-    if (signing === undefined || apiKey === undefined) return right.checkApiKey;
-    const goOn = behindTheChecks(right);
+    if (signing === undefined || apiKey === undefined) return correct.checkApiKey;
+    const goOn = stagesAfterChecks(correct);
     return (req, res, next) => {
       const key = checkApiKey({ header: requestHeader(req, apiKey.header), keys: apiKey.keys });
       const header = requestHeader(req, signing.header);
@@ -72,7 +72,7 @@ export const combinationFaults: readonly StageFault[] = [
       django:
         'REST framework treats authentication classes as alternatives: move one of the checks to a permission class.',
     },
-    replace: decidingTogether(({ key, signature }) => key === 'right' || signature === 'right'),
+    replace: decideTogether(({ key, signature }) => key === 'valid' || signature === 'valid'),
   },
   {
     ...COMBINATION,
@@ -81,7 +81,7 @@ export const combinationFaults: readonly StageFault[] = [
     seen: 'Receivers that select the authentication method by the first header they find, here the key.',
     why: 'Anyone who knows the key can forge any body, and a signature without the key is also accepted.',
     fix: { rule: AND, express: IN_TURN },
-    replace: decidingTogether(({ key, signature }) => (key === 'missing' ? signature : key) === 'right'),
+    replace: decideTogether(({ key, signature }) => (key === 'missing' ? signature : key) === 'valid'),
   },
   {
     ...COMBINATION,
@@ -90,7 +90,7 @@ export const combinationFaults: readonly StageFault[] = [
     seen: 'Receivers that select the authentication method by the first header they find, here the signature.',
     why: 'A revoked key still works, and without a signature the key alone is enough.',
     fix: { rule: AND, express: IN_TURN },
-    replace: decidingTogether(({ key, signature }) => (signature === 'missing' ? key : signature) === 'right'),
+    replace: decideTogether(({ key, signature }) => (signature === 'missing' ? key : signature) === 'valid'),
   },
   {
     ...COMBINATION,
@@ -104,7 +104,7 @@ export const combinationFaults: readonly StageFault[] = [
     why: 'Rotating or revoking the key has no effect, and rate limits per key do not work.',
     fix: { rule: AND, express: IN_TURN },
     severity: 'high',
-    replace: decidingTogether(({ signature }) => signature === 'right'),
+    replace: decideTogether(({ signature }) => signature === 'valid'),
   },
   {
     ...COMBINATION,
@@ -113,7 +113,7 @@ export const combinationFaults: readonly StageFault[] = [
     seen: 'Conditions such as `if (keyOk !== signatureOk) refuse()`, or an exclusive or.',
     why: 'A delivery without any valid credential is accepted.',
     fix: { rule: AND, express: 'Write `if (!keyOk || !signatureOk) return res.sendStatus(401)`.' },
-    replace: decidingTogether(({ key, signature }) => (key === 'right') === (signature === 'right')),
+    replace: decideTogether(({ key, signature }) => (key === 'valid') === (signature === 'valid')),
   },
   {
     ...COMBINATION,
@@ -122,9 +122,9 @@ export const combinationFaults: readonly StageFault[] = [
     seen: 'Receivers that check whatever is present and take the absence of both for "no authentication configured".',
     why: 'Leaving out one credential is rejected and leaving out both is accepted: most tests never try that.',
     fix: { rule: 'Read from your configuration what is required, never from the request.', express: IN_TURN },
-    replace: decidingTogether(
+    replace: decideTogether(
       ({ key, signature }) =>
-        (key === 'right' && signature === 'right') || (key === 'missing' && signature === 'missing'),
+        (key === 'valid' && signature === 'valid') || (key === 'missing' && signature === 'missing'),
     ),
   },
   {
@@ -134,9 +134,9 @@ export const combinationFaults: readonly StageFault[] = [
     seen: 'A mode for senders without HMAC, in which a gateway is expected to have checked the key.',
     why: 'Leaving out the signature disables all checks.',
     fix: { rule: 'Read from your configuration what is required, never from the request.', express: IN_TURN },
-    replace: decidingTogether(
+    replace: decideTogether(
       ({ key, signature }) =>
-        (key === 'right' && signature === 'right') || (key !== 'missing' && signature === 'missing'),
+        (key === 'valid' && signature === 'valid') || (key !== 'missing' && signature === 'missing'),
     ),
   },
   {
@@ -146,9 +146,9 @@ export const combinationFaults: readonly StageFault[] = [
     seen: 'A trial mode "signature only", selected by the absence of the key, that only logs errors.',
     why: 'Leaving out the key disables all checks.',
     fix: { rule: 'Read from your configuration what is required, never from the request.', express: IN_TURN },
-    replace: decidingTogether(
+    replace: decideTogether(
       ({ key, signature }) =>
-        (key === 'right' && signature === 'right') || (key === 'missing' && signature !== 'missing'),
+        (key === 'valid' && signature === 'valid') || (key === 'missing' && signature !== 'missing'),
     ),
   },
 ];

@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { refuse, refuseUnauthorized, requestHeader, required } from '../stages/stage.ts';
 import { verifySignature } from '../verify-signature.ts';
 import {
-  claiming,
-  countingCopies,
-  failingTogether,
-  fault,
+  claimId,
+  countDuplicates,
+  failConcurrently,
   fieldAt,
-  guardingNew,
+  guardNew,
   idInBody,
   idInStream,
-  written,
+  serialise,
+  throwTypeError,
 } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
@@ -35,7 +35,7 @@ const IDENTITY = { area: 'delivery', stage: 'store', severity: 'high', forbidden
 
 /** Rejects a notification whose key is known. */
 function unique(keyOf: (payload: unknown) => string | undefined): StageFault['replace'] {
-  return guardingNew(() => {
+  return guardNew(() => {
     const keys = new Set<string>();
     return (payload) => {
       const key = keyOf(payload);
@@ -78,7 +78,7 @@ const claimLast = {
   rails: 'Verify in a `before_action` that is declared before the lookup of ids.',
 };
 
-const vanishes = 'Anyone who knows or guesses an id can suppress the real notification: it is rejected on every retry.';
+const isDust = 'Anyone who knows or guesses an id can suppress the real notification: it is rejected on every retry.';
 
 export const deliveryDuplicatesFaults: readonly StageFault[] = [
   // Faults with the second delivery of a notification.
@@ -90,7 +90,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: lostAnswer,
     fix: answerCopies,
     severity: 'medium',
-    replace: countingCopies(() => 409),
+    replace: countDuplicates(() => 409),
   },
   {
     ...DUPLICATE,
@@ -100,7 +100,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: lostAnswer,
     fix: answerCopies,
     severity: 'medium',
-    replace: countingCopies(() => 400),
+    replace: countDuplicates(() => 400),
   },
   {
     ...DUPLICATE,
@@ -110,7 +110,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: lostAnswer,
     fix: answerCopies,
     severity: 'medium',
-    replace: countingCopies(() => fault('duplicate key value violates unique constraint')),
+    replace: countDuplicates(() => throwTypeError('duplicate key value violates unique constraint')),
   },
   {
     ...DUPLICATE,
@@ -122,7 +122,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     severity: 'high',
     forbidden: true,
     replace: (parts) =>
-      countingCopies(
+      countDuplicates(
         () => 500,
         () => parts.crash(100),
       )(parts),
@@ -135,7 +135,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'It looks correct in tests that send everything twice; a long outage leads to a third delivery.',
     fix: answerCopies,
     severity: 'low',
-    replace: countingCopies((copy) => (copy >= 2 ? 409 : undefined)),
+    replace: countDuplicates((copy) => (copy >= 2 ? 409 : undefined)),
   },
   {
     ...DUPLICATE,
@@ -145,7 +145,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'The guard works, but the sender sees a failure and repeats the deposit.',
     fix: { ...answerCopies, rule: 'Let the guard skip the booking, and still answer 200.' },
     severity: 'medium',
-    replace: countingCopies((_copy, payload) => (fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN' ? 409 : undefined)),
+    replace: countDuplicates((_copy, payload) => (fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN' ? 409 : undefined)),
   },
   {
     ...DUPLICATE,
@@ -155,8 +155,10 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: lostAnswer,
     fix: { ...answerCopies, rule: 'Insert a wallet only if it does not exist, and answer 200 in both cases.' },
     severity: 'medium',
-    replace: countingCopies((_copy, payload) =>
-      fieldAt(payload, 'type') === 'WALLET' ? fault('duplicate key value violates unique constraint') : undefined,
+    replace: countDuplicates((_copy, payload) =>
+      fieldAt(payload, 'type') === 'WALLET'
+        ? throwTypeError('duplicate key value violates unique constraint')
+        : undefined,
     ),
   },
   {
@@ -167,15 +169,15 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'A sender that times out sends again while the first delivery is still being processed.',
     fix: { ...answerCopies, rule: 'Insert first and let the unique key decide; do not look up the id before.' },
     severity: 'medium',
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       const rows = new Set<string>();
       return async (req, res, next) => {
         const { id } = required(res, 'notification');
         const isKnown = rows.has(id);
         await delay(10);
-        if (!isKnown && rows.has(id)) fault('duplicate key value violates unique constraint');
+        if (!isKnown && rows.has(id)) throwTypeError('duplicate key value violates unique constraint');
         rows.add(id);
-        return right.store(req, res, next);
+        return correct.store(req, res, next);
       };
     },
   },
@@ -187,14 +189,14 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'A re-serialised duplicate causes a 500; two notifications with equal bodies would count as one.',
     fix: { ...answerCopies, rule: 'Detect duplicates by their id only.' },
     severity: 'low',
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       const bodies = new Map<string, string>();
       return (req, res, next) => {
         const { id } = required(res, 'notification');
         const body = required(res, 'rawBody').toString('latin1');
-        if ((bodies.get(id) ?? body) !== body) fault('duplicate key value violates unique constraint');
+        if ((bodies.get(id) ?? body) !== body) throwTypeError('duplicate key value violates unique constraint');
         bodies.set(id, body);
-        return right.store(req, res, next);
+        return correct.store(req, res, next);
       };
     },
   },
@@ -206,7 +208,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     seen: 'Keys made of the content, because ids were not trusted.',
     why: 'Two equal deposits are two deposits, and the second one is lost.',
     fix: byId,
-    replace: unique((payload) => written(fieldAt(payload, 'data'))),
+    replace: unique((payload) => serialise(fieldAt(payload, 'data'))),
   },
   {
     ...IDENTITY,
@@ -262,12 +264,12 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       express: 'Write ON CONFLICT (transaction_id) DO UPDATE.',
     },
     forbidden: true,
-    replace: guardingNew(() => {
+    replace: guardNew(() => {
       const rows = new Set<string>();
       return (payload) => {
         const transactionId = textAt(payload, 'data.transactionId');
         if (transactionId === undefined || !isKind(payload, 'CAAS')) return undefined;
-        if (rows.has(transactionId)) fault('duplicate key value violates unique constraint');
+        if (rows.has(transactionId)) throwTypeError('duplicate key value violates unique constraint');
         rows.add(transactionId);
         return undefined;
       };
@@ -282,8 +284,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     fix: queue,
     severity: 'medium',
     forbidden: false,
-    replace: guardingNew(
-      failingTogether((payload) => (isKind(payload, 'CAAS') ? textAt(payload, 'data.transactionId') : undefined), 10),
+    replace: guardNew(
+      failConcurrently((payload) => (isKind(payload, 'CAAS') ? textAt(payload, 'data.transactionId') : undefined), 10),
     ),
   },
   {
@@ -295,8 +297,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'Onboarding creates all wallets of a customer at once, so most new customers lack wallets.',
     fix: { ...queue, rule: 'Create the customer with an "if not exists" that the database decides.' },
     forbidden: true,
-    replace: guardingNew(
-      failingTogether((payload) => (isKind(payload, 'WALLET') ? textAt(payload, 'data.customerId') : undefined), 20),
+    replace: guardNew(
+      failConcurrently((payload) => (isKind(payload, 'WALLET') ? textAt(payload, 'data.customerId') : undefined), 20),
     ),
   },
   {
@@ -307,8 +309,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'A deposit fails at random; without the version number it would be lost silently.',
     fix: { ...queue, rule: 'Book deposits as entries and sum them; do not read, add and write a balance.' },
     forbidden: true,
-    replace: guardingNew(
-      failingTogether(
+    replace: guardNew(
+      failConcurrently(
         (payload) => (isKind(payload, 'CAAS_BLOCKCHAIN') ? textAt(payload, 'data.customerId') : undefined),
         20,
       ),
@@ -326,7 +328,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: guardingNew(() => {
+    replace: guardNew(() => {
       const staged = new Set<string>();
       return (payload) => {
         const paymentMethodId = textAt(payload, 'data.paymentMethodId');
@@ -343,11 +345,11 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     name: 'ids-claimed-before-every-check',
     title: 'Records an id before checking key and signature and answers 409 to the valid delivery after a rejected one',
     seen: 'Idempotency middleware at the start of the chain, as its guides recommend.',
-    why: vanishes,
+    why: isDust,
     fix: claimLast,
     severity: 'critical',
     stage: 'checkApiKey',
-    replace: ({ right }) => claiming(idInStream, right.checkApiKey),
+    replace: ({ correct }) => claimId(idInStream, correct.checkApiKey),
   },
   {
     ...POISONED,
@@ -356,11 +358,11 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       'Records an id after checking the key but before the signature and answers 409 to the valid delivery after a ' +
       'forged one',
     seen: 'A gateway that checks the key and drops duplicates, before an application that verifies.',
-    why: vanishes,
+    why: isDust,
     fix: claimLast,
     severity: 'critical',
     stage: 'verifySignature',
-    replace: ({ right }) => claiming(idInBody, right.verifySignature),
+    replace: ({ correct }) => claimId(idInBody, correct.verifySignature),
   },
   {
     ...POISONED,
@@ -374,13 +376,13 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     severity: 'high',
     needs: ['api-key', 'hmac'],
     stage: 'checkApiKey',
-    replace: ({ right, config: { signing } }) => {
-      const claimed = claiming(idInBody, right.checkApiKey);
+    replace: ({ correct, config: { signing } }) => {
+      const claimed = claimId(idInBody, correct.checkApiKey);
       return (req, res, next) => {
         const rawBody = required(res, 'rawBody');
         const header = signing && requestHeader(req, signing.header);
         const isSigned = verifySignature({ rawBody, header, secrets: signing?.secrets ?? [] }).ok;
-        return isSigned ? claimed(req, res, next) : right.checkApiKey(req, res, next);
+        return isSigned ? claimed(req, res, next) : correct.checkApiKey(req, res, next);
       };
     },
   },
@@ -393,7 +395,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     fix: claimLast,
     severity: 'medium',
     stage: 'validate',
-    replace: ({ right }) => claiming((res) => String(fieldAt(required(res, 'payload'), 'id')), right.validate),
+    replace: ({ correct }) => claimId((res) => String(fieldAt(required(res, 'payload'), 'id')), correct.validate),
   },
   {
     ...POISONED,
@@ -404,7 +406,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     fix: { ...claimLast, rule: 'Parse and validate the whole body before you use any part of it.' },
     severity: 'medium',
     stage: 'parse',
-    replace: ({ right }) => claiming(idInStream, right.parse),
+    replace: ({ correct }) => claimId(idInStream, correct.parse),
   },
   {
     ...POISONED,
@@ -415,15 +417,15 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     fix: { ...claimLast, rule: 'Store nothing of an unverified delivery.' },
     severity: 'critical',
     stage: 'verifySignature',
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       const kept = new Map<string, string>();
       return (req, res, next) => {
         const id = idInBody(res);
-        const content = id && written(JSON.parse(required(res, 'rawBody').toString('utf8')));
-        if (id === undefined || content === undefined) return right.verifySignature(req, res, next);
+        const content = id && serialise(JSON.parse(required(res, 'rawBody').toString('utf8')));
+        if (id === undefined || content === undefined) return correct.verifySignature(req, res, next);
         const held = kept.get(id) ?? content;
         kept.set(id, held);
-        return right.verifySignature(req, res, (error?: unknown) =>
+        return correct.verifySignature(req, res, (error?: unknown) =>
           error === undefined && held !== content ? refuse(res, 409, 'conflict') : next(error),
         );
       };
@@ -434,7 +436,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     name: 'refusals-remembered-by-id',
     title: 'Answers 401 to every delivery with an id that was once rejected for its signature',
     seen: 'Caches of verification results with the id as the key.',
-    why: vanishes,
+    why: isDust,
     fix: {
       rule: 'Verify each delivery; do not cache verification results by id.',
       express: 'Remove the cache: an HMAC over a few kilobytes takes microseconds.',
@@ -442,14 +444,14 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     severity: 'critical',
     needs: ['hmac'],
     stage: 'verifySignature',
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       const refused = new Set<string>();
       return (req, res, next) => {
         const id = idInBody(res);
-        if (id === undefined) return right.verifySignature(req, res, next);
+        if (id === undefined) return correct.verifySignature(req, res, next);
         if (refused.has(id)) return refuseUnauthorized(res, 'signature-mismatch');
         refused.add(id);
-        return right.verifySignature(req, res, (error?: unknown) => {
+        return correct.verifySignature(req, res, (error?: unknown) => {
           refused.delete(id);
           next(error);
         });

@@ -4,13 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { answer, refuse, refuseUnauthorized, required, type Stage } from '../stages/stage.ts';
 import { verifySignature } from '../verify-signature.ts';
-import { fault, fieldAt, idInBody } from './careless-handling.ts';
+import { fieldAt, idInBody, throwTypeError } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
-import { judging } from './lenient-verifier.ts';
+import { stageOf } from './lenient-verifier.ts';
 
 const LOAD = { area: 'delivery', stage: 'accept' } as const;
 
-const lookAtPools = {
+const checkPools = {
   rule:
     'Use the same configuration on every instance, return pooled resources on every path, and investigate the times ' +
     'of the failures.',
@@ -29,7 +29,7 @@ const QUIET_MS = 6;
  * Holds requests on new connections until the burst ends, and numbers the requests in progress from 1; 0 is a request
  * on a used connection. So the numbers do not depend on the speed of the machine.
  */
-function placing(): (req: Request, res: Response) => Promise<number> {
+function numberBursts(): (req: Request, res: Response) => Promise<number> {
   const known = new WeakSet<Socket>();
   let inFlight = 0;
   let arrivals = 0;
@@ -53,21 +53,21 @@ function placing(): (req: Request, res: Response) => Promise<number> {
 }
 
 /** Replaces `accept`: `turnAway` answers simultaneous requests beyond the fifteenth. */
-function allowingFifteen(turnAway: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
-  return ({ right }) => {
-    const placeOf = placing();
+function allowFifteen(turnAway: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
+  return ({ correct }) => {
+    const placeOf = numberBursts();
     return async (req, res, next) =>
-      (await placeOf(req, res)) > 15 ? turnAway(req, res, next) : right.accept(req, res, next);
+      (await placeOf(req, res)) > 15 ? turnAway(req, res, next) : correct.accept(req, res, next);
   };
 }
 
 /** Fails every nth valid delivery. */
-function everyNth(count: number, goWrong: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
-  return ({ right }) => {
+function everyNth(count: number, fail: (...stage: Parameters<Stage>) => void): StageFault['replace'] {
+  return ({ correct }) => {
     let stored = 0;
     return (req, res, next) => {
       stored += 1;
-      return stored % count === 0 ? goWrong(req, res, next) : right.store(req, res, next);
+      return stored % count === 0 ? fail(req, res, next) : correct.store(req, res, next);
     };
   };
 }
@@ -75,7 +75,7 @@ function everyNth(count: number, goWrong: (...stage: Parameters<Stage>) => void)
 /** Longer than any sender waits. */
 const TOO_LATE_MS = 11_000;
 
-const giveBack = {
+const releaseOnEveryPath = {
   rule: 'Release the resources of a request on every path out of the handler, including early returns.',
   express: 'Release in a `finally` block, and on `res.on("close")` for requests that are aborted.',
   go: 'Write `defer conn.Release()` directly after acquiring it.',
@@ -112,7 +112,7 @@ function whenCutOff(
       req.once('close', () => {
         if (!req.complete && req.method === 'POST' && Number(req.headers['content-length']) > 0) broken(bytes);
       });
-      return parts.right.accept(req, res, next);
+      return parts.correct.accept(req, res, next);
     };
   };
 }
@@ -128,11 +128,11 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     title: 'Answers 500 to one in seven valid deliveries',
     seen: 'One faulty instance of seven behind a load balancer.',
     why: 'A single test nearly always passes, and in production one order in seven needs a retry.',
-    fix: lookAtPools,
+    fix: checkPools,
     severity: 'high',
     forbidden: true,
     comesAndGoes: true,
-    replace: everyNth(7, () => fault('connection terminated unexpectedly')),
+    replace: everyNth(7, () => throwTypeError('connection terminated unexpectedly')),
   },
   {
     ...LOAD,
@@ -145,11 +145,11 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     title: 'Answers 500 to one in fifty valid deliveries',
     seen: 'Pooled connections that the database closed while they were idle.',
     why: 'One order in fifty is rejected, which is hard to reproduce.',
-    fix: { ...lookAtPools, rule: 'Let the pool test connections before use, and retry once.' },
+    fix: { ...checkPools, rule: 'Let the pool test connections before use, and retry once.' },
     severity: 'medium',
     forbidden: false,
     comesAndGoes: true,
-    replace: everyNth(50, () => fault('connection terminated unexpectedly')),
+    replace: everyNth(50, () => throwTypeError('connection terminated unexpectedly')),
   },
   {
     ...LOAD,
@@ -183,7 +183,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     severity: 'medium',
     forbidden: false,
     comesAndGoes: true,
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       let inFlight = 0;
       return async (req, res, next) => {
         inFlight += 1;
@@ -193,7 +193,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
         if (inFlight > 1) return refuse(res, 503, 'busy');
         // Simulates work: without it, no two requests would be in progress at the same time.
         await delay(2);
-        return right.accept(req, res, next);
+        return correct.accept(req, res, next);
       };
     },
   },
@@ -206,7 +206,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     fix: raiseLimits,
     severity: 'low',
     forbidden: false,
-    replace: allowingFifteen((_req, res) => refuse(res, 503, 'busy')),
+    replace: allowFifteen((_req, res) => refuse(res, 503, 'busy')),
   },
   {
     ...LOAD,
@@ -217,7 +217,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     fix: raiseLimits,
     severity: 'high',
     forbidden: true,
-    replace: allowingFifteen((req) => void req.socket.destroy()),
+    replace: allowFifteen((req) => void req.socket.destroy()),
   },
   {
     ...LOAD,
@@ -228,7 +228,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     fix: { ...raiseLimits, rule: 'Let requests wait for a connection, and hold one only while you store.' },
     severity: 'high',
     forbidden: true,
-    replace: allowingFifteen(() => fault('timeout exceeded when trying to connect')),
+    replace: allowFifteen(() => throwTypeError('timeout exceeded when trying to connect')),
   },
   {
     ...LOAD,
@@ -251,14 +251,14 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     forbidden: true,
     needs: ['hmac'],
     replace: (parts) => {
-      const placeOf = placing();
+      const placeOf = numberBursts();
       let isRight = false;
-      return judging(async ({ header = '', right }, req, res, next) => {
-        if (right.includes(header)) isRight = true;
+      return stageOf(async ({ header = '', expected }, req, res, next) => {
+        if (expected.includes(header)) isRight = true;
         const place = await placeOf(req, res);
         if (place > 15) return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
         if (place === 0) isRight = false;
-        return parts.right.verifySignature(req, res, next);
+        return parts.correct.verifySignature(req, res, next);
       }, parts);
     },
   },
@@ -275,12 +275,12 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       let isWarm = false;
       return (req, res, next) => {
-        if (isWarm) return right.accept(req, res, next);
+        if (isWarm) return correct.accept(req, res, next);
         isWarm = true;
-        fault('the pool is not connected yet');
+        throwTypeError('the pool is not connected yet');
       };
     },
   },
@@ -291,15 +291,15 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     title: 'Answers 500 to everything from the two hundredth delivery on',
     seen: 'Unbounded caches and lists, file handles that are never closed, and plans with a call limit.',
     why: 'It passes every test and fails in production after some hours, until a restart.',
-    fix: { ...giveBack, rule: 'Limit what you keep in memory, and close what you open.' },
+    fix: { ...releaseOnEveryPath, rule: 'Limit what you keep in memory, and close what you open.' },
     severity: 'high',
     forbidden: true,
     comesAndGoes: true,
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       let stored = 0;
       return (req, res, next) => {
         stored += 1;
-        return stored > 200 ? fault('too many open files') : right.store(req, res, next);
+        return stored > 200 ? throwTypeError('too many open files') : correct.store(req, res, next);
       };
     },
   },
@@ -310,17 +310,17 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     title: 'Keeps a database connection for every rejected delivery and answers nothing after fifty of them',
     seen: 'Early returns between acquiring a pooled connection and releasing it.',
     why: 'Anyone can stop the receiver with fifty requests, without a secret.',
-    fix: giveBack,
+    fix: releaseOnEveryPath,
     severity: 'critical',
     forbidden: true,
     comesAndGoes: true,
     needs: ['hmac'],
     replace: (parts) => {
       let kept = 0;
-      return judging(({ header = '', right }, req, res, next) => {
+      return stageOf(({ header = '', expected }, req, res, next) => {
         if (kept >= 50) return silent(req, res, next);
-        if (!right.includes(header)) kept += 1;
-        return parts.right.verifySignature(req, res, next);
+        if (!expected.includes(header)) kept += 1;
+        return parts.correct.verifySignature(req, res, next);
       }, parts);
     },
   },
@@ -339,9 +339,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     forbidden: true,
     stage: 'reply',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        setTimeout(() => void right.reply(req, res, next), TOO_LATE_MS).unref();
+        setTimeout(() => void correct.reply(req, res, next), TOO_LATE_MS).unref();
       },
   },
   {
@@ -355,10 +355,10 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     forbidden: true,
     stage: 'reply',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        if (fieldAt(required(res, 'payload'), 'data.status') !== 'STAGED') return right.reply(req, res, next);
-        setTimeout(() => void right.reply(req, res, next), TOO_LATE_MS).unref();
+        if (fieldAt(required(res, 'payload'), 'data.status') !== 'STAGED') return correct.reply(req, res, next);
+        setTimeout(() => void correct.reply(req, res, next), TOO_LATE_MS).unref();
       },
   },
   {
@@ -426,7 +426,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     seen: 'Blocking reads without a timeout in servers with a fixed number of workers.',
     why: 'Bad networks stop the receiver slowly, and a few deliberate requests do it at once.',
     fix: {
-      ...giveBack,
+      ...releaseOnEveryPath,
       rule: 'Set a timeout for reading a request, and free the worker when its client is gone.',
     },
     severity: 'critical',
@@ -456,9 +456,9 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     needs: ['hmac'],
     replace: (parts) => {
       const verdicts = new Map<string, boolean>();
-      return judging(async ({ header = '', right }, _req, res, next) => {
+      return stageOf(async ({ header = '', expected }, _req, res, next) => {
         const id = idInBody(res);
-        const isRight = (id === undefined ? undefined : verdicts.get(id)) ?? right.includes(header);
+        const isRight = (id === undefined ? undefined : verdicts.get(id)) ?? expected.includes(header);
         if (id !== undefined) {
           verdicts.set(id, isRight);
           await delay(10);

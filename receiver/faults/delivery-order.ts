@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { refuse, refuseUnauthorized, required, type Stage } from '../stages/stage.ts';
-import { fieldAt, type Guard, guardingNew } from './careless-handling.ts';
+import { fieldAt, type Guard, guardNew } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
 const ORDER = { area: 'delivery', stage: 'store' } as const;
@@ -62,16 +62,16 @@ const keepNothing = {
 /**
  * Replaces a stage: after an answer with one of these statuses, `turnAway` answers the next request on the connection.
  */
-function staining(
+function affectNext(
   stage: 'parse' | 'validate' | 'verifySignature',
   turnAway: (...stage: Parameters<Stage>) => void,
 ): StageFault['replace'] {
-  return ({ right }) => {
+  return ({ correct }) => {
     const stained = new WeakSet<Socket>();
     return (req, res, next) => {
       if (stained.delete(req.socket)) return turnAway(req, res, next);
       stained.add(req.socket);
-      return right[stage](req, res, (error?: unknown) => {
+      return correct[stage](req, res, (error?: unknown) => {
         stained.delete(req.socket);
         next(error);
       });
@@ -92,7 +92,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
-    replace: guardingNew(() => {
+    replace: guardNew(() => {
       const transactions = new Map<string, number>();
       return async (payload) => {
         const update = updateIn(payload);
@@ -116,7 +116,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
-    replace: guardingNew(
+    replace: guardNew(
       comparing(({ kind, status }, last) =>
         kind === 'CAAS' && last?.status === 'COMPLETED' && status !== 'COMPLETED' ? 409 : undefined,
       ),
@@ -131,7 +131,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
-    replace: guardingNew(comparing(({ at }, last) => (last !== undefined && at < last.at ? 409 : undefined))),
+    replace: guardNew(comparing(({ at }, last) => (last !== undefined && at < last.at ? 409 : undefined))),
   },
   {
     ...ORDER,
@@ -144,7 +144,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: anyOrder,
     severity: 'high',
     forbidden: true,
-    replace: guardingNew(() => {
+    replace: guardNew(() => {
       const transactions = new Set<string>();
       return async (payload) => {
         const update = updateIn(payload);
@@ -168,7 +168,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: anyOrder,
     severity: 'high',
     forbidden: true,
-    replace: guardingNew(
+    replace: guardNew(
       comparing(({ status, isSell }, last) =>
         isSell && status === 'COMPLETED' && last?.status === 'PENDING' ? 422 : undefined,
       ),
@@ -183,7 +183,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: { ...anyOrder, rule: 'Allow a refund after a failed sell.' },
     severity: 'high',
     forbidden: true,
-    replace: guardingNew(
+    replace: guardNew(
       comparing(({ kind }, last) => (kind === 'REFUND' && last?.status === 'FAILED' ? 409 : undefined)),
     ),
   },
@@ -196,7 +196,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: { ...anyOrder, rule: 'Store a refund of an unknown sell, and match it later.' },
     severity: 'high',
     forbidden: true,
-    replace: guardingNew(
+    replace: guardNew(
       comparing(({ kind }, last) => (kind === 'REFUND' && last?.status !== 'FAILED' ? 404 : undefined)),
     ),
   },
@@ -209,7 +209,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: anyOrder,
     severity: 'medium',
     forbidden: false,
-    replace: guardingNew(comparing(({ kind }, last) => (kind === 'CAAS' && last?.kind === 'REFUND' ? 409 : undefined))),
+    replace: guardNew(comparing(({ kind }, last) => (kind === 'CAAS' && last?.kind === 'REFUND' ? 409 : undefined))),
   },
   // State that one delivery leaves on its connection for the next.
   {
@@ -222,7 +222,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
       'fail.',
     fix: keepNothing,
     stage: 'parse',
-    replace: staining('parse', (_req, res) => refuse(res, 400, 'body-not-json')),
+    replace: affectNext('parse', (_req, res) => refuse(res, 400, 'body-not-json')),
   },
   {
     ...CONNECTION,
@@ -232,7 +232,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     why: 'The valid delivery after an invalid one is rejected but accepted on retry, which is hard to diagnose.',
     fix: keepNothing,
     stage: 'validate',
-    replace: staining('validate', (_req, res) => refuse(res, 400, 'not-a-notification')),
+    replace: affectNext('validate', (_req, res) => refuse(res, 400, 'not-a-notification')),
   },
   {
     ...CONNECTION,
@@ -243,7 +243,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     fix: keepNothing,
     needs: ['hmac'],
     stage: 'verifySignature',
-    replace: staining('verifySignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
+    replace: affectNext('verifySignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
   },
   {
     ...CONNECTION,
@@ -258,10 +258,10 @@ export const deliveryOrderFaults: readonly StageFault[] = [
       go: 'Use `buffer[:n]` or io.ReadAll.',
     },
     stage: 'readBody',
-    replace: ({ right }) => {
+    replace: ({ correct }) => {
       const buffers = new WeakMap<Socket, Buffer>();
       return (req, res, next) =>
-        right.readBody(req, res, (error?: unknown) => {
+        correct.readBody(req, res, (error?: unknown) => {
           if (error !== undefined) return next(error);
           const body = required(res, 'rawBody');
           const before = buffers.get(req.socket) ?? Buffer.alloc(0);

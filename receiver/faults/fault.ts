@@ -53,7 +53,7 @@ interface FaultText {
 /** What a replacement may use. */
 export interface FaultParts {
   /** The correct stages, to call or to wrap. */
-  readonly right: Pipeline;
+  readonly correct: Pipeline;
   readonly config: ReceiverConfig;
   readonly handling: Handling;
   /** The material for HTTPS, if it is served. */

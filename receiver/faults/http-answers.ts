@@ -37,9 +37,9 @@ const ANSWER_401 = {
 
 /** The correct check of the signature with another rejection. */
 function refusing(refuseWrong: (res: Parameters<Stage>[1]) => void): StageFault['replace'] {
-  return ({ right, config }) =>
+  return ({ correct, config }) =>
     config.signing === undefined
-      ? right.verifySignature
+      ? correct.verifySignature
       : (req, res, next) => {
           const check = verify({
             rawBody: required(res, 'rawBody'),
@@ -100,10 +100,10 @@ export const httpAnswersFaults: readonly StageFault[] = [
     fix: AFTER_ACCEPTING,
     stage: 'reply',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         const { kind } = required(res, 'notification');
-        if (kind === 'CAAS_BUY' || kind === 'CAAS_SELL') return right.reply(req, res, next);
+        if (kind === 'CAAS_BUY' || kind === 'CAAS_SELL') return correct.reply(req, res, next);
         answer(res, 202, { status: 'ignored' });
       },
   },
@@ -233,9 +233,9 @@ export const httpAnswersFaults: readonly StageFault[] = [
     },
     stage: 'accept',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
-        req.method === 'POST' ? answer(res, 200, {}) : right.accept(req, res, next),
+        req.method === 'POST' ? answer(res, 200, {}) : correct.accept(req, res, next),
   },
   // Receivers that reject an invalid signature with the wrong answer.
   {
@@ -336,13 +336,13 @@ export const httpAnswersFaults: readonly StageFault[] = [
     needs: ['api-key'],
     stage: 'accept',
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const keys: readonly unknown[] = config.apiKey?.keys ?? [];
         const wrong = !keys.includes(requestHeader(req, config.apiKey?.header ?? ''));
         // Closing a socket with unread bytes resets it, and the reset overtakes the answer.
         if (config.apiKey !== undefined && wrong && Number(req.headers['content-length']) > LARGE) req.socket.destroy();
-        else right.accept(req, res, next);
+        else correct.accept(req, res, next);
       },
   },
   {
@@ -355,14 +355,14 @@ export const httpAnswersFaults: readonly StageFault[] = [
     why: 'One rejected delivery makes a valid one fail, which looks like invalid HTTP in the log of the receiver.',
     fix: DRAIN,
     stage: 'accept',
-    replace({ right }) {
+    replace({ correct }) {
       const spoilt = new WeakSet<Socket>();
       return (req, res, next) => {
         if (spoilt.has(req.socket)) return refuse(res, 400, 'bad-request', { headers: { Connection: 'close' } });
         res.once('finish', () => {
           if (res.statusCode === 401 && Number(req.headers['content-length']) > LARGE) spoilt.add(req.socket);
         });
-        return right.accept(req, res, next);
+        return correct.accept(req, res, next);
       };
     },
   },
@@ -374,10 +374,10 @@ export const httpAnswersFaults: readonly StageFault[] = [
     why: 'Only the first delivery on a connection is accepted, so it works in a test with curl.',
     fix: NO_SHARED_STATE,
     stage: 'readBody',
-    replace({ right }) {
+    replace({ correct }) {
       const buffers = new WeakMap<Socket, Buffer>();
       return (req, res, next) =>
-        right.readBody(req, res, (...failed) => {
+        correct.readBody(req, res, (...failed) => {
           if (res.locals.rawBody !== undefined) {
             const before = buffers.get(req.socket) ?? Buffer.alloc(0);
             // A megabyte is enough to show this fault.

@@ -101,7 +101,7 @@ function above(
   ) => void,
 ): (parts: FaultParts) => Stage {
   return (parts) => (req, res, next) =>
-    parts.right.readBody(req, res, (...failed) => {
+    parts.correct.readBody(req, res, (...failed) => {
       const body = res.locals.rawBody;
       if (failed.length > 0 || body === undefined || body.length <= bytes) next(...failed);
       else otherwise(parts, res, next, req, body);
@@ -129,9 +129,9 @@ export const httpFramingFaults: readonly Fault[] = [
       'correct in the browser.',
     fix: { ...POST_ONLY, rule: 'Answer 404 or 405 to GET at this path, and use another one for the health check.' },
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
-        req.method === 'GET' || req.method === 'HEAD' ? answer(res, 200, { up: true }) : right.accept(req, res, next),
+        req.method === 'GET' || req.method === 'HEAD' ? answer(res, 200, { up: true }) : correct.accept(req, res, next),
   },
   {
     ...METHOD,
@@ -141,10 +141,10 @@ export const httpFramingFaults: readonly Fault[] = [
     why: 'Scanners and link checkers visit every day, and each visit logs an exception and triggers an alert.',
     fix: POST_ONLY,
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         req.method === 'POST'
-          ? right.accept(req, res, next)
+          ? correct.accept(req, res, next)
           : next(new TypeError('handlers[method] is not a function')),
   },
   {
@@ -158,9 +158,9 @@ export const httpFramingFaults: readonly Fault[] = [
       express: 'Mount `cors()` only on routes for browsers, not on the whole application.',
     },
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
-        req.method === 'OPTIONS' ? next(new TypeError('Invalid URL')) : right.accept(req, res, next),
+        req.method === 'OPTIONS' ? next(new TypeError('Invalid URL')) : correct.accept(req, res, next),
   },
   {
     ...METHOD,
@@ -172,9 +172,9 @@ export const httpFramingFaults: readonly Fault[] = [
     why: 'Every link checker and monitor that uses HEAD holds a connection and a worker until it times out.',
     fix: { ...POST_ONLY, rule: 'Answer 405 to HEAD, before anything waits for a body.' },
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        if (req.method !== 'HEAD') right.accept(req, res, next);
+        if (req.method !== 'HEAD') correct.accept(req, res, next);
       },
   },
   {
@@ -189,9 +189,9 @@ export const httpFramingFaults: readonly Fault[] = [
         'Do not mount `method-override` here; by default it changes only POST, so keep `methods` unchanged elsewhere.',
     },
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
-        req.headers['x-http-method-override'] === 'POST' ? next() : right.accept(req, res, next),
+        req.headers['x-http-method-override'] === 'POST' ? next() : correct.accept(req, res, next),
   },
   // Receivers that support only one form of a request.
   {
@@ -203,9 +203,9 @@ export const httpFramingFaults: readonly Fault[] = [
     fix: ANY_FRAMING,
     stage: 'readBody',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
-        right.readBody(req, res, (...failed) => {
+        correct.readBody(req, res, (...failed) => {
           if (req.headers['transfer-encoding'] !== undefined) res.locals.rawBody = Buffer.alloc(0);
           next(...failed);
         }),
@@ -243,11 +243,11 @@ export const httpFramingFaults: readonly Fault[] = [
     severity: 'low',
     stage: 'accept',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         req.httpVersion === '1.0'
           ? refuse(res, 426, 'upgrade-required', { headers: { Upgrade: 'HTTP/1.1' } })
-          : right.accept(req, res, next),
+          : correct.accept(req, res, next),
   },
   {
     ...FRAMING,
@@ -282,11 +282,11 @@ export const httpFramingFaults: readonly Fault[] = [
     severity: 'low',
     stage: 'accept',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         // Throws TypeError if the target is not a path: http://host:80http://host:80/...
         new URL(`http://${req.headers.host}${req.url}`);
-        return right.accept(req, res, next);
+        return correct.accept(req, res, next);
       },
   },
   {
@@ -302,10 +302,10 @@ export const httpFramingFaults: readonly Fault[] = [
     severity: 'low',
     stage: 'accept',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         decodeURIComponent(req.url.split('?').slice(1).join('?'));
-        return right.accept(req, res, next);
+        return correct.accept(req, res, next);
       },
   },
   // Receivers that fail on invalid HTTP, which scanners send every day.

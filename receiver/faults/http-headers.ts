@@ -80,10 +80,10 @@ export const httpHeadersFaults: readonly StageFault[] = [
     forbidden: false,
     stage: 'checkContentType',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         req.headers['content-type'] === 'application/json'
-          ? right.checkContentType(req, res, next)
+          ? correct.checkContentType(req, res, next)
           : refuse(res, 415, 'content-type-not-json'),
   },
   {
@@ -97,11 +97,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     forbidden: false,
     stage: 'checkContentType',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         /^[A-Z]/.test(req.headers['content-type'] ?? '')
           ? refuse(res, 415, 'content-type-not-json')
-          : right.checkContentType(req, res, next),
+          : correct.checkContentType(req, res, next),
   },
   {
     ...CONTENT_TYPE,
@@ -114,11 +114,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     forbidden: false,
     stage: 'checkContentType',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         /;/.test(req.headers['content-type'] ?? '') && !/; charset=utf-8$/.test(req.headers['content-type'] ?? '')
           ? refuse(res, 415, 'content-type-not-json')
-          : right.checkContentType(req, res, next),
+          : correct.checkContentType(req, res, next),
   },
   {
     ...CONTENT_TYPE,
@@ -133,12 +133,12 @@ export const httpHeadersFaults: readonly StageFault[] = [
     severity: 'low',
     stage: 'checkContentType',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         const charset = /charset=(.+)$/i.exec(req.headers['content-type'] ?? '')?.[1];
         // Throws RangeError for an unknown name, and Express answers 500.
         if (charset !== undefined) new TextDecoder(charset);
-        return right.checkContentType(req, res, next);
+        return correct.checkContentType(req, res, next);
       },
   },
   {
@@ -154,11 +154,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: ANY_TYPE,
     stage: 'readBody',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         req.headers['content-type'] === undefined
           ? next(new TypeError("Cannot read properties of undefined (reading 'includes')"))
-          : right.readBody(req, res, next),
+          : correct.readBody(req, res, next),
   },
   {
     ...CONTENT_TYPE,
@@ -169,9 +169,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: ANY_TYPE,
     stage: 'readBody',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        if (req.headers['content-type'] !== undefined) return right.readBody(req, res, next);
+        if (req.headers['content-type'] !== undefined) return correct.readBody(req, res, next);
         req.resume();
       },
   },
@@ -188,9 +188,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
     },
     stage: 'readBody',
     replace:
-      ({ right, crash }) =>
+      ({ correct, crash }) =>
       (req, res, next) =>
-        req.headers['content-type'] === undefined ? crash(100) : right.readBody(req, res, next),
+        req.headers['content-type'] === undefined ? crash(100) : correct.readBody(req, res, next),
   },
   {
     ...CONTENT_TYPE,
@@ -201,12 +201,12 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: ANY_TYPE,
     stage: 'checkContentType',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         const type = (req.headers['content-type'] ?? 'application/json').toLowerCase();
         if (!type.includes('json'))
           return next(new TypeError('The "data" argument must be of type string or a Buffer'));
-        return right.checkContentType(req, res, next);
+        return correct.checkContentType(req, res, next);
       },
   },
   {
@@ -224,9 +224,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
     },
     stage: 'readBody',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        right.readBody(req, res, (...failed) => {
+        correct.readBody(req, res, (...failed) => {
           if (/form/.test(req.headers['content-type'] ?? '')) res.locals.rawBody = Buffer.alloc(0);
           next(...failed);
         });
@@ -243,11 +243,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     needs: ['hmac'],
     stage: 'verifySignature',
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const exact = config.signing?.header === 'x-service-signature' ? 'X-Service-Signature' : undefined;
         if (exact === undefined || isAbsentOrSpelt(req.rawHeaders, exact, [exact]))
-          return right.verifySignature(req, res, next);
+          return correct.verifySignature(req, res, next);
         refuseUnauthorized(res, 'signature-missing');
       },
   },
@@ -264,11 +264,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     needs: ['hmac'],
     stage: 'verifySignature',
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const exact = config.signing?.header === 'x-service-signature' ? 'X-Service-Signature' : undefined;
         if (exact === undefined || isAbsentOrSpelt(req.rawHeaders, exact, [exact, exact.toLowerCase()]))
-          return right.verifySignature(req, res, next);
+          return correct.verifySignature(req, res, next);
         refuseUnauthorized(res, 'signature-missing');
       },
   },
@@ -283,10 +283,10 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: ANY_CASE,
     stage: 'checkContentType',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         isAbsentOrSpelt(req.rawHeaders, 'Content-Type', ['Content-Type'])
-          ? right.checkContentType(req, res, next)
+          ? correct.checkContentType(req, res, next)
           : refuse(res, 415, 'content-type-not-json'),
   },
   {
@@ -298,12 +298,12 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: NO_ALLOW_LIST,
     stage: 'accept',
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const known = (name: string) =>
           KNOWN.has(name) || name === config.signing?.header || name === config.apiKey?.header || !TRACING.test(name);
         return Object.keys(req.headers).every(known)
-          ? right.accept(req, res, next)
+          ? correct.accept(req, res, next)
           : refuse(res, 400, 'unknown-header');
       },
   },
@@ -324,11 +324,11 @@ export const httpHeadersFaults: readonly StageFault[] = [
     },
     stage: 'accept',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         Object.values(req.headers).some((value = '') => value.length > 2048 && value.length < 4500)
           ? refuse(res, 431, 'header-too-large')
-          : right.accept(req, res, next),
+          : correct.accept(req, res, next),
   },
   {
     ...HEADERS,
@@ -347,13 +347,13 @@ export const httpHeadersFaults: readonly StageFault[] = [
     },
     stage: 'accept',
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const repeated = Object.entries(req.headersDistinct).filter(
           ([name, values = []]) => values.length > 1 && !isCredential(name, config),
         );
         if (repeated.length > 0) return next(new TypeError('value.trim is not a function'));
-        return right.accept(req, res, next);
+        return correct.accept(req, res, next);
       },
   },
   {
@@ -373,12 +373,14 @@ export const httpHeadersFaults: readonly StageFault[] = [
     },
     stage: 'accept',
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         const unreadable = Object.entries(req.headers).some(
           ([name, value]) => !isCredential(name, config) && /[^\x00-\x7f]/.test(String(value)),
         );
-        return unreadable ? next(new TypeError("'ascii' codec can't decode byte 0xe9")) : right.accept(req, res, next);
+        return unreadable
+          ? next(new TypeError("'ascii' codec can't decode byte 0xe9"))
+          : correct.accept(req, res, next);
       },
   },
   {
@@ -395,8 +397,8 @@ export const httpHeadersFaults: readonly StageFault[] = [
     },
     stage: 'accept',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
-        req.rawHeaders.length > 64 ? refuse(res, 431, 'too-many-headers') : right.accept(req, res, next),
+        req.rawHeaders.length > 64 ? refuse(res, 431, 'too-many-headers') : correct.accept(req, res, next),
   },
 ];

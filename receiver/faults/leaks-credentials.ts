@@ -43,8 +43,8 @@ export interface Failed {
 }
 
 /** The correct stage with another page for answers with this status. Later stages answer as usual. */
-export function showingInstead(stage: keyof Pipeline, status: number, page: (failed: Failed) => Page): Replacement {
-  return ({ right, config }) =>
+export function showInstead(stage: keyof Pipeline, status: number, page: (failed: Failed) => Page): Replacement {
+  return ({ correct, config }) =>
     (req, res, next) => {
       const restore = () => {
         for (const name of ['writeHead', 'end']) Reflect.deleteProperty(res, name);
@@ -59,7 +59,7 @@ export function showingInstead(stage: keyof Pipeline, status: number, page: (fai
         };
         return res;
       };
-      return right[stage](req, res, (error?: unknown) => {
+      return correct[stage](req, res, (error?: unknown) => {
         restore();
         next(error);
       });
@@ -75,10 +75,10 @@ interface RefusedSignature extends Failed {
 }
 
 /** The correct check of signatures, with `page` as the answer to rejected ones; null keeps the correct answer. */
-export function refusingSignature(page: (refused: RefusedSignature) => Page | null): Replacement {
-  return ({ right, config }) => {
+export function rejectSignature(page: (refused: RefusedSignature) => Page | null): Replacement {
+  return ({ correct, config }) => {
     const { signing } = config;
-    if (signing === undefined) return right.verifySignature;
+    if (signing === undefined) return correct.verifySignature;
     return (req, res, next) => {
       const rawBody = required(res, 'rawBody');
       const presented = requestHeader(req, signing.header);
@@ -95,12 +95,12 @@ export function refusingSignature(page: (refused: RefusedSignature) => Page | nu
 }
 
 /** The correct check of API keys, with `page` as the answer to rejected ones; null keeps the correct answer. */
-export function refusingKey(
+export function rejectKey(
   page: (refused: { presented: string | undefined; keys: readonly string[]; req: Request }) => Page | null,
 ): Replacement {
-  return ({ right, config }) => {
+  return ({ correct, config }) => {
     const { apiKey } = config;
-    if (apiKey === undefined) return right.checkApiKey;
+    if (apiKey === undefined) return correct.checkApiKey;
     return (req, res, next) => {
       const header = requestHeader(req, apiKey.header);
       const result = checkApiKey({ header, keys: apiKey.keys });
@@ -184,7 +184,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     fix: NO_ECHO,
     needs: ['api-key'],
     stage: 'checkApiKey',
-    replace: refusingKey(({ presented, keys }) =>
+    replace: rejectKey(({ presented, keys }) =>
       presented === undefined ? null : { body: { error: `API key is not ${keys[0]}`, presented } },
     ),
   },
@@ -198,7 +198,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     needs: ['api-key'],
     stage: 'checkApiKey',
     replace: (parts) =>
-      refusingKey(({ presented, req }) =>
+      rejectKey(({ presented, req }) =>
         presented === undefined
           ? {
               body:
@@ -219,7 +219,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
       rule: 'Answer other methods with 405 and nothing else; put a status page behind a login, without secrets.',
     },
     stage: 'accept',
-    replace: showingInstead('accept', 405, ({ config }) => ({
+    replace: showInstead('accept', 405, ({ config }) => ({
       body: `<h1>Webhook endpoint</h1><table>${environment(config)}</table>`,
       headers: { Allow: 'POST' },
     })),
@@ -236,7 +236,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     severity: 'high',
     needs: ['api-key'],
     stage: 'parse',
-    replace: showingInstead('parse', 400, echo),
+    replace: showInstead('parse', 400, echo),
   },
   {
     ...CREDENTIALS,
@@ -248,7 +248,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     severity: 'high',
     needs: ['api-key'],
     stage: 'validate',
-    replace: showingInstead('validate', 400, echo),
+    replace: showInstead('validate', 400, echo),
   },
   {
     ...CREDENTIALS,
@@ -260,7 +260,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     severity: 'high',
     needs: ['api-key'],
     stage: 'checkContentType',
-    replace: showingInstead('checkContentType', 415, echo),
+    replace: showInstead('checkContentType', 415, echo),
   },
   {
     ...CREDENTIALS,
@@ -274,7 +274,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     severity: 'high',
     needs: ['api-key'],
     stage: 'readBody',
-    replace: showingInstead('readBody', 413, echo),
+    replace: showInstead('readBody', 413, echo),
   },
   {
     ...CREDENTIALS,
@@ -304,7 +304,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     seen: 'Messages such as "expected X, got Y", written during the integration and never removed.',
     why: SIGNED_FOR_ANYONE,
     fix: ONE_WORD,
-    replace: refusingSignature(({ reason, presented, expected }) =>
+    replace: rejectSignature(({ reason, presented, expected }) =>
       reason === 'missing'
         ? null
         : { body: { error: 'Invalid signature', expected: expected.toString('base64'), got: presented } },
@@ -317,7 +317,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     seen: 'Friendly 401 pages and development servers that show a ready-made command for the failed request.',
     why: SIGNED_FOR_ANYONE,
     fix: { ...ONE_WORD, rule: 'Explain signing in the documentation, with an example secret, and answer a plain 401.' },
-    replace: refusingSignature(({ reason, expected }) =>
+    replace: rejectSignature(({ reason, expected }) =>
       reason === 'missing'
         ? { body: `<p>Missing signature. Try <code>sha256=${expected.toString('hex')}</code></p>` }
         : null,
@@ -330,7 +330,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     seen: 'Gateways and middleware with a debug header such as X-Computed-Signature, which goes unnoticed.',
     why: SIGNED_FOR_ANYONE,
     fix: { ...ONE_WORD, rule: 'Remove debug headers, in the application and in the components before it.' },
-    replace: refusingSignature(({ expected }) => ({
+    replace: rejectSignature(({ expected }) => ({
       body: { error: 'unauthorized' },
       headers: { 'X-Computed-Signature': expected.toString('base64url') },
     })),
@@ -345,7 +345,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
       ...ONE_WORD,
       rule: 'Control debug output by the configuration of the process, and never send it in an answer.',
     },
-    replace: refusingSignature(({ req, expected }) =>
+    replace: rejectSignature(({ req, expected }) =>
       req.headers['x-debug'] === undefined
         ? null
         : // As json_encode of PHP writes it.
@@ -361,7 +361,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
       'that send errors as JSON.',
     why: 'A list of numbers does not look like a signature, so reviews miss it; encoded as Base64, it is one.',
     fix: ONE_WORD,
-    replace: refusingSignature(({ reason, presented, expected }) =>
+    replace: rejectSignature(({ reason, presented, expected }) =>
       reason === 'malformed' ? { body: { code: 'ERR_ASSERTION', actual: String(presented), expected } } : null,
     ),
   },
@@ -377,7 +377,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
       ...ONE_WORD,
       dotnet: 'Return `Unauthorized()`, not a `StatusCodeResult` with a description.',
     },
-    replace: refusingSignature(({ reason, expected }) =>
+    replace: rejectSignature(({ reason, expected }) =>
       reason === 'missing'
         ? null
         : { body: { error: 'unauthorized' }, phrase: `Signature is not ${expected.toString('base64')}` },

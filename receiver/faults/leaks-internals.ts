@@ -1,6 +1,6 @@
 /** Mutants whose answers reveal internals or the reason of a rejection. */
 import type { StageFault } from './fault.ts';
-import { type Failed, type Page, refusingKey, refusingSignature, show, showingInstead } from './leaks-credentials.ts';
+import { type Failed, type Page, rejectKey, rejectSignature, show, showInstead } from './leaks-credentials.ts';
 
 // Internals are not credentials: keeping them out of answers is good practice, not a rule of the specification.
 const INTERNALS = { area: 'leaks', severity: 'medium', forbidden: false } as const;
@@ -80,7 +80,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: MAP_FOR_ATTACKERS,
     fix: PRODUCTION,
     stage: 'parse',
-    replace: showingInstead('parse', 400, traceOfParser),
+    replace: showInstead('parse', 400, traceOfParser),
   },
   {
     ...INTERNALS,
@@ -91,7 +91,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: PRODUCTION,
     severity: 'low',
     stage: 'parse',
-    replace: showingInstead('parse', 400, ({ rawBody }) => ({ body: { error: messageOfParser(rawBody) } })),
+    replace: showInstead('parse', 400, ({ rawBody }) => ({ body: { error: messageOfParser(rawBody) } })),
   },
   {
     ...INTERNALS,
@@ -102,7 +102,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: { ...PRODUCTION, rule: 'Verify the raw body first, answer 401 if that fails, and parse afterwards.' },
     needs: ['hmac'],
     stage: 'verifySignature',
-    replace: refusingSignature(({ rawBody }) => {
+    replace: rejectSignature(({ rawBody }) => {
       const message = messageOfParser(rawBody);
       return message === null ? null : { body: { error: 'unauthorized', errors: [message] } };
     }),
@@ -116,7 +116,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: PRODUCTION,
     severity: 'low',
     stage: 'validate',
-    replace: showingInstead('validate', 400, () => ({
+    replace: showInstead('validate', 400, () => ({
       body: { error: "Cannot read properties of undefined (reading 'transactionId')" },
     })),
   },
@@ -129,7 +129,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: PRODUCTION,
     needs: ['hmac'],
     stage: 'verifySignature',
-    replace: refusingSignature(({ reason }) => (reason === 'malformed' ? { body: { detail: PYTHON_TRACE } } : null)),
+    replace: rejectSignature(({ reason }) => (reason === 'malformed' ? { body: { detail: PYTHON_TRACE } } : null)),
   },
   {
     ...INTERNALS,
@@ -139,7 +139,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: 'The page shows the structure of the application to everyone with a browser.',
     fix: PRODUCTION,
     stage: 'accept',
-    replace: showingInstead('accept', 405, () => ({
+    replace: showInstead('accept', 405, () => ({
       body:
         "<h1>Page not found</h1><p>You're seeing this error because you have <code>DEBUG = True</code> in your " +
         'settings file.</p>',
@@ -154,7 +154,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: `${MAP_FOR_ATTACKERS} Tests rarely send such bodies, so the page stays.`,
     fix: PRODUCTION,
     stage: 'readBody',
-    replace: showingInstead('readBody', 413, () =>
+    replace: showInstead('readBody', 413, () =>
       expressPage('PayloadTooLargeError: request entity too large', [
         'at readStream (/srv/app/node_modules/raw-body/index.js:163:17)',
       ]),
@@ -168,7 +168,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: MAP_FOR_ATTACKERS,
     fix: PRODUCTION,
     stage: 'checkContentType',
-    replace: showingInstead('checkContentType', 415, () => ({ body: { status: 415, trace: JAVA_TRACE } })),
+    replace: showInstead('checkContentType', 415, () => ({ body: { status: 415, trace: JAVA_TRACE } })),
   },
   {
     ...INTERNALS,
@@ -183,9 +183,9 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     severity: 'low',
     stage: 'reply',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        if (res.locals.stored === 'stored') return right.reply(req, res, next);
+        if (res.locals.stored === 'stored') return correct.reply(req, res, next);
         show(res, 200, { body: { status: 'duplicate', detail: UNIQUE_VIOLATION } });
       },
   },
@@ -218,7 +218,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: ONE_REFUSAL,
     needs: ['hmac', 'api-key'],
     stage: 'checkApiKey',
-    replace: refusingKey(() => ({ body: { error: 'Invalid API key' } })),
+    replace: rejectKey(() => ({ body: { error: 'Invalid API key' } })),
   },
   {
     ...REFUSAL,
@@ -229,7 +229,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: ONE_REFUSAL,
     needs: ['hmac'],
     stage: 'verifySignature',
-    replace: refusingSignature(({ reason }) => ({
+    replace: rejectSignature(({ reason }) => ({
       body: { error: 'unauthorized', code: 1001 + ['missing', 'malformed', 'mismatch'].indexOf(reason) },
     })),
   },
@@ -242,7 +242,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: ONE_REFUSAL,
     needs: ['hmac'],
     stage: 'verifySignature',
-    replace: refusingSignature(({ reason }) =>
+    replace: rejectSignature(({ reason }) =>
       reason === 'malformed' ? { body: { error: 'The signature has the wrong length' } } : null,
     ),
   },
@@ -255,7 +255,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: ONE_REFUSAL,
     needs: ['api-key'],
     stage: 'checkApiKey',
-    replace: refusingKey(({ presented }) => ({
+    replace: rejectKey(({ presented }) => ({
       body: { error: 'unauthorized', code: presented === undefined ? 2001 : 2002 },
     })),
   },
@@ -269,7 +269,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     severity: 'medium',
     needs: ['api-key'],
     stage: 'checkApiKey',
-    replace: refusingKey(({ presented, keys }) =>
+    replace: rejectKey(({ presented, keys }) =>
       presented !== undefined && keys[0]?.startsWith(presented.slice(0, 8)) === true && presented.length >= 8
         ? { body: { error: 'This API key has been revoked' } }
         : null,

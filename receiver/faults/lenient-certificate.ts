@@ -22,16 +22,16 @@ export interface Client {
 }
 
 /** Whether a mutant accepts a client. */
-export type LetsIn = (client: Client) => boolean;
+export type AcceptsClient = (client: Client) => boolean;
 
 /** Requests a certificate and accepts everyone. */
-const LETS_EVERYONE_IN: TlsOptions = { requestCert: true, rejectUnauthorized: false };
+const ACCEPTS_EVERYONE: TlsOptions = { requestCert: true, rejectUnauthorized: false };
 
 /** Common to the mutants of the client certificate check. */
 export const MTLS = {
   area: 'mtls',
   stage: 'checkClientCertificate',
-  options: LETS_EVERYONE_IN,
+  options: ACCEPTS_EVERYONE,
   severity: 'critical',
   forbidden: true,
 } as const;
@@ -53,13 +53,13 @@ function clientOf(req: Request, { config }: FaultParts): Client | null {
 }
 
 /** The correct check, except for clients for which `instead` returns a stage. */
-export function dealing(instead: (parts: FaultParts) => (client: Client) => Stage | null): StageFault['replace'] {
+export function handleClients(instead: (parts: FaultParts) => (client: Client) => Stage | null): StageFault['replace'] {
   return (parts) => {
     const choose = instead(parts);
     return (req, res, next) => {
       const client = clientOf(req, parts);
       const stage = client === null ? null : choose(client);
-      return (stage ?? parts.right.checkClientCertificate)(req, res, next);
+      return (stage ?? parts.correct.checkClientCertificate)(req, res, next);
     };
   };
 }
@@ -67,15 +67,15 @@ export function dealing(instead: (parts: FaultParts) => (client: Client) => Stag
 const goOn: Stage = (_req, _res, next) => next();
 
 /** The correct check, which also accepts other clients. `test` is made once per receiver, so it can keep state. */
-export function alsoLettingIn(test: (parts: FaultParts) => LetsIn): StageFault['replace'] {
-  return dealing((parts) => {
+export function alsoAcceptClients(test: (parts: FaultParts) => AcceptsClient): StageFault['replace'] {
+  return handleClients((parts) => {
     const letsIn = test(parts);
     return (client) => (letsIn(client) ? goOn : null);
   });
 }
 
 /** Node's codes for a chain without a trusted root. */
-const OF_NOBODY: ReadonlySet<string | null> = new Set([
+const UNTRUSTED_ISSUER: ReadonlySet<string | null> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -84,9 +84,10 @@ const OF_NOBODY: ReadonlySet<string | null> = new Set([
 ]);
 
 /** Whether the only fault of a certificate is that no trusted CA has issued it. */
-export const isOfNobody: LetsIn = ({ certificate, fault }) => certificate !== null && OF_NOBODY.has(fault);
+export const hasUntrustedIssuer: AcceptsClient = ({ certificate, fault }) =>
+  certificate !== null && UNTRUSTED_ISSUER.has(fault);
 
 /** The CA whose certificates the receiver accepts. */
-export function authorityOf({ tls }: FaultParts): X509Certificate | null {
+export function trustedCaOf({ tls }: FaultParts): X509Certificate | null {
   return tls?.ca === undefined ? null : new X509Certificate(tls.ca);
 }

@@ -12,7 +12,7 @@ export interface Signed {
   readonly body: Buffer;
   readonly secrets: readonly string[];
   /** The valid signatures, one per secret. */
-  readonly right: readonly string[];
+  readonly expected: readonly string[];
   readonly apiKeys: readonly string[];
 }
 
@@ -27,12 +27,12 @@ export function signed(secret: string | Uint8Array, body: Uint8Array, algorithm 
 }
 
 /** A stage that passes the delivery to `judge`; without a secret, the correct stage. */
-export function judging(
+export function stageOf(
   judge: (delivery: Signed, ...stage: Parameters<Stage>) => void,
-  { right, config }: FaultParts,
+  { correct, config }: FaultParts,
 ): Stage {
   const { signing, apiKey } = config;
-  if (signing === undefined) return right.verifySignature;
+  if (signing === undefined) return correct.verifySignature;
   return (req, res, next) => {
     const body = required(res, 'rawBody');
     const lines = requestHeader(req, signing.header);
@@ -42,7 +42,7 @@ export function judging(
       header: Array.isArray(lines) ? lines.join(', ') : lines,
       body,
       secrets,
-      right: secrets.map((secret) => signed(secret, body)),
+      expected: secrets.map((secret) => signed(secret, body)),
       apiKeys: apiKey?.keys ?? [],
     };
     return judge(delivery, req, res, next);
@@ -50,43 +50,43 @@ export function judging(
 }
 
 /** The correct check, which also accepts deliveries that pass `test`. */
-export function alsoAccepting(test: Test): Replace {
+export function alsoAccept(test: Test): Replace {
   return (parts) =>
-    judging(
-      (delivery, req, res, next) => (test(delivery) ? next() : parts.right.verifySignature(req, res, next)),
+    stageOf(
+      (delivery, req, res, next) => (test(delivery) ? next() : parts.correct.verifySignature(req, res, next)),
       parts,
     );
 }
 
 /** Replaces the correct check. */
-export function accepting(test: Test): Replace {
+export function acceptWhen(test: Test): Replace {
   return (parts) =>
-    judging((delivery, _req, res, next) => {
+    stageOf((delivery, _req, res, next) => {
       if (test(delivery)) next();
       else refuseUnauthorized(res, 'signature-wrong');
     }, parts);
 }
 
 /** Compares the header, which has to be present, with each valid signature in another way. */
-export function comparing(equal: (header: string, right: string) => boolean): Replace {
-  return accepting(({ header, right }) => header !== undefined && right.some((one) => equal(header, one)));
+export function comparing(equal: (header: string, expected: string) => boolean): Replace {
+  return acceptWhen(({ header, expected }) => header !== undefined && expected.some((one) => equal(header, one)));
 }
 
 /** The correct check, but an exception (thrown by `test`, or if it returns true) is answered 500. */
-export function failing(test: Test): Replace {
+export function throwWhen(test: Test): Replace {
   return (parts) =>
-    judging((delivery, req, res, next) => {
+    stageOf((delivery, req, res, next) => {
       if (test(delivery)) throw new TypeError('The check of the signature threw.');
-      return parts.right.verifySignature(req, res, next);
+      return parts.correct.verifySignature(req, res, next);
     }, parts);
 }
 
 /** The correct check, but an exception ends the process, which a supervisor restarts. */
-export function dying(test: Test): Replace {
+export function endProcessWhen(test: Test): Replace {
   return (parts) =>
-    judging((delivery, req, res, next) => {
+    stageOf((delivery, req, res, next) => {
       if (test(delivery)) return parts.crash(100);
-      return parts.right.verifySignature(req, res, next);
+      return parts.correct.verifySignature(req, res, next);
     }, parts);
 }
 
@@ -104,6 +104,9 @@ export function unverified({ body }: Signed): Record<string, unknown> {
 export const SIGNATURE = { area: 'signature', stage: 'verifySignature' } as const;
 
 /** A mutant that also accepts deliveries that pass `test`. */
-export function lettingPass(test: Test, text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>): StageFault {
-  return { ...SIGNATURE, ...text, severity: 'critical', forbidden: true, replace: alsoAccepting(test) };
+export function lenientMutant(
+  test: Test,
+  text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>,
+): StageFault {
+  return { ...SIGNATURE, ...text, severity: 'critical', forbidden: true, replace: alsoAccept(test) };
 }

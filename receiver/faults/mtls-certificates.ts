@@ -3,7 +3,14 @@ import { X509Certificate } from 'node:crypto';
 import { type PeerCertificate, rootCertificates, type Server as TlsServer } from 'node:tls';
 import { secureContextOptions } from '../server/tls.ts';
 import type { Fault, FaultParts, StageFault } from './fault.ts';
-import { alsoLettingIn, authorityOf, type Client, dealing, isOfNobody, MTLS } from './lenient-certificate.ts';
+import {
+  alsoAcceptClients,
+  type Client,
+  handleClients,
+  hasUntrustedIssuer,
+  MTLS,
+  trustedCaOf,
+} from './lenient-certificate.ts';
 
 const VERIFY = {
   rule:
@@ -20,14 +27,14 @@ const VERIFY = {
 const always = () => true;
 
 /** A mutant that tolerates one verification error, by Node's code, in a certificate with the agreed name. */
-function forgiving(
+function tolerate(
   code: string,
   text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'> & Partial<StageFault>,
 ): StageFault {
   return {
     ...MTLS,
     severity: 'high',
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ certificate, fault, named }) =>
           certificate !== null && named && fault === code,
@@ -52,8 +59,8 @@ const EXACT = {
 } as const;
 
 /** Whether the certificate names the receiver's CA as its issuer. */
-function saysRightIssuer(parts: FaultParts): (client: Client) => boolean {
-  const subject = authorityOf(parts)?.toLegacyObject().subject;
+function namesTrustedIssuer(parts: FaultParts): (client: Client) => boolean {
+  const subject = trustedCaOf(parts)?.toLegacyObject().subject;
   return ({ certificate }) => certificate !== null && same(certificate.issuer, subject);
 }
 
@@ -73,7 +80,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
     why: 'Anyone who knows the URL can connect. The agreed protection is missing, and every delivery still works.',
     fix: VERIFY,
     options: { requestCert: false },
-    replace: dealing(() => () => (_req, _res, next) => next()),
+    replace: handleClients(() => () => (_req, _res, next) => next()),
   },
   {
     ...MTLS,
@@ -86,7 +93,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       'Traces show a certificate request and a certificate, so the check seems to work. It accepts any certificate ' +
       'or none.',
     fix: VERIFY,
-    replace: alsoLettingIn(() => always),
+    replace: alsoAcceptClients(() => always),
   },
   {
     ...MTLS,
@@ -99,7 +106,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       'An attacker leaves the certificate out. Tests with an invalid certificate pass, so the gap is hard to ' +
       'notice.',
     fix: VERIFY,
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ certificate }) =>
           certificate === null,
@@ -114,7 +121,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       '`getPeerCertificate()` is not empty.',
     why: 'Anyone can make a certificate with any name and any dates in a second.',
     fix: VERIFY,
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ certificate }) =>
           certificate !== null,
@@ -129,7 +136,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       'because the CA is private.',
     why: 'An attacker creates their own CA. Tests with an expired certificate pass, so the check seems to work.',
     fix: VERIFY,
-    replace: alsoLettingIn(() => isOfNobody),
+    replace: alsoAcceptClients(() => hasUntrustedIssuer),
   },
   {
     ...MTLS,
@@ -141,14 +148,14 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       ...VERIFY,
       rule: 'Accept self-signed certificates only by their individual fingerprints, and all others through the CA.',
     },
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ fault }) =>
           fault === 'DEPTH_ZERO_SELF_SIGNED_CERT',
     ),
   },
   // Receivers that tolerate errors found by the TLS library.
-  forgiving('CERT_HAS_EXPIRED', {
+  tolerate('CERT_HAS_EXPIRED', {
     name: 'expired-client-certificate-accepted',
     title: 'Accepts expired client certificates',
     seen: 'Callbacks that tolerate the expiry after a late renewal, and hand-written verification without the dates.',
@@ -158,7 +165,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       express: LEAVE,
     },
   }),
-  forgiving('CERT_NOT_YET_VALID', {
+  tolerate('CERT_NOT_YET_VALID', {
     name: 'early-client-certificate-accepted',
     title: 'Accepts client certificates that are not valid yet',
     seen: 'Callbacks that tolerate it because of clock differences, and containers with a wrong clock.',
@@ -168,7 +175,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       express: LEAVE,
     },
   }),
-  forgiving('INVALID_PURPOSE', {
+  tolerate('INVALID_PURPOSE', {
     name: 'server-certificate-accepted-from-client',
     title: 'Accepts a server certificate of the CA from a client',
     seen: 'Verification against the CA without the extended key usage (Go `ExtKeyUsageAny`, OpenSSL `-purpose any`).',
@@ -217,7 +224,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       rule: 'Leave the chain to the TLS library. Otherwise check every issuer for CA:TRUE and keyCertSign.',
       express: 'Set `rejectUnauthorized: true`, and do not rely on `X509Certificate.verify` alone.',
     },
-    replace: alsoLettingIn(() => {
+    replace: alsoAcceptClients(() => {
       const clients = new Map<string, X509Certificate>();
       return ({ certificate, fault }) => {
         if (certificate === null) return false;
@@ -241,7 +248,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       'subject without the verification result.',
     why: 'The name is known or guessed, and anyone can put it into their own certificate.',
     fix: AFTER,
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ named }) =>
           named,
@@ -254,7 +261,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
     seen: 'Middleware that compares `issuer.CN`, and firewall rules on the text of the issuer.',
     why: 'Anyone can create a CA with the same name in a second, and its certificates pass.',
     fix: AFTER,
-    replace: alsoLettingIn(saysRightIssuer),
+    replace: alsoAcceptClients(namesTrustedIssuer),
   },
   {
     ...MTLS,
@@ -263,9 +270,9 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
     seen: 'Lists of allowed clients by subject and issuer in gateways that do not verify certificates.',
     why: 'Both names are visible in the certificate and can be copied together.',
     fix: AFTER,
-    replace: alsoLettingIn((parts) => {
-      const right = saysRightIssuer(parts);
-      return (client) => client.named && right(client);
+    replace: alsoAcceptClients((parts) => {
+      const namesIssuer = namesTrustedIssuer(parts);
+      return (client) => client.named && namesIssuer(client);
     }),
   },
   {
@@ -279,8 +286,8 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       'Every certificate that the CA has issued passes: those of other clients, of servers, expired or not valid ' +
       'yet.',
     fix: AFTER,
-    replace: alsoLettingIn((parts) => {
-      const fingerprint = authorityOf(parts)?.fingerprint256;
+    replace: alsoAcceptClients((parts) => {
+      const fingerprint = trustedCaOf(parts)?.fingerprint256;
       return ({ certificate, socket }) =>
         certificate !== null && socket.getPeerCertificate(true).issuerCertificate?.fingerprint256 === fingerprint;
     }),
@@ -296,7 +303,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
       express:
         'Use `getPeerCertificate().fingerprint256` as the key, and reject unless `req.socket.authorized` is true.',
     },
-    replace: alsoLettingIn(() => {
+    replace: alsoAcceptClients(() => {
       const known = new Set<string>();
       return ({ certificate, fault, named }) => {
         if (certificate === null) return false;
@@ -314,7 +321,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
     fix: EXACT,
     severity: 'medium',
     forbidden: false,
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ certificate, fault }) =>
           certificate !== null && fault === null,
@@ -335,7 +342,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
         'The harness presents one certificate of another client, and its name contains the agreed one, so it ' +
         'reveals both faults.',
     },
-    replace: alsoLettingIn(({ config }) => {
+    replace: alsoAcceptClients(({ config }) => {
       const allowed = config.clientCertificate?.from === 'connection' ? (config.clientCertificate.allowed ?? []) : [];
       return ({ certificate, fault }) =>
         certificate !== null &&

@@ -4,7 +4,14 @@ import type { Request } from 'express';
 import type { Pipeline } from '../create-receiver.ts';
 import { refuse, required, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
-import { alsoLettingIn, type Client, dealing, isOfNobody, type LetsIn, MTLS } from './lenient-certificate.ts';
+import {
+  type AcceptsClient,
+  alsoAcceptClients,
+  type Client,
+  handleClients,
+  hasUntrustedIssuer,
+  MTLS,
+} from './lenient-certificate.ts';
 
 const EVERYWHERE = {
   rule: 'Check the certificate unconditionally, before anything of the request is read, where every delivery passes.',
@@ -15,18 +22,18 @@ const EVERYWHERE = {
 
 /** Accepts clients and requests under a condition, whatever the certificate. */
 function unless(
-  test: LetsIn,
+  test: AcceptsClient,
   text: Pick<StageFault, 'name' | 'title' | 'seen' | 'why'> & Partial<StageFault>,
 ): StageFault {
-  return { ...MTLS, fix: EVERYWHERE, replace: alsoLettingIn(() => test), ...text };
+  return { ...MTLS, fix: EVERYWHERE, replace: alsoAcceptClients(() => test), ...text };
 }
 
 /** Accepts one in `many` certificates of unknown CAs. The counter key separates single attempts from repeated ones. */
 function oneIn(many: number): StageFault['replace'] {
-  return alsoLettingIn(() => {
+  return alsoAcceptClients(() => {
     const seen = new Map<string, number>();
     return (client) => {
-      if (!isOfNobody(client)) return false;
+      if (!hasUntrustedIssuer(client)) return false;
       const { certificate, socket } = client;
       const key = JSON.stringify([certificate?.issuer, certificate?.subject, socket.getProtocol()]);
       const count = (seen.get(key) ?? 0) + 1;
@@ -37,8 +44,8 @@ function oneIn(many: number): StageFault['replace'] {
 }
 
 /** All stages after reading the body. */
-function behindTheBody({ right }: FaultParts): Stage {
-  const { checkApiKey, verifySignature, checkContentType, parse, validate, store, reply } = right;
+function stagesAfterBody({ correct }: FaultParts): Stage {
+  const { checkApiKey, verifySignature, checkContentType, parse, validate, store, reply } = correct;
   const stages = [checkApiKey, verifySignature, checkContentType, parse, validate, store, reply];
   return (req, res, next) => {
     const run = (at: number): void | Promise<void> =>
@@ -50,19 +57,21 @@ function behindTheBody({ right }: FaultParts): Stage {
 }
 
 /** The correct check, then the rest. */
-function checkedFirst({ right }: FaultParts, goOn: Stage): Stage {
+function checkFirst({ correct }: FaultParts, goOn: Stage): Stage {
   return (req, res, next) =>
-    right.checkClientCertificate(req, res, (error?: unknown) =>
+    correct.checkClientCertificate(req, res, (error?: unknown) =>
       error === undefined ? void Promise.resolve(goOn(req, res, next)).catch(next) : next(error),
     );
 }
 
 /** Reads the body first and lets its content decide how to continue. */
-function afterReading(prepare: (parts: FaultParts) => (body: string, client: Client) => Stage): StageFault['replace'] {
-  return dealing((parts) => {
+function afterReadingBody(
+  prepare: (parts: FaultParts) => (body: string, client: Client) => Stage,
+): StageFault['replace'] {
+  return handleClients((parts) => {
     const decide = prepare(parts);
     return (client) => (req, res, next) =>
-      parts.right.readBody(req, res, (error?: unknown) => {
+      parts.correct.readBody(req, res, (error?: unknown) => {
         if (error !== undefined) return next(error);
         const goOn = async () => decide(required(res, 'rawBody').toString('latin1'), client)(req, res, next);
         void goOn().catch(next);
@@ -180,7 +189,7 @@ function trusting({ name, of, claims, proxy }: Family): StageFault {
         'Read such a header only if `req.socket.remoteAddress` is the proxy, and never decide by `req.ip`, which ' +
         '"trust proxy" can take from another header.',
     },
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ req }) =>
           claims((header) => textOf(req, header)),
@@ -206,13 +215,13 @@ const EVERY_DELIVERY =
 const BASE = { area: 'mtls', severity: 'critical', forbidden: true, fix: INDEPENDENT } as const;
 
 /** Skips a check if there is a verified certificate. */
-function passedBy(stage: keyof Pipeline): Pick<StageFault, 'stage' | 'replace'> {
+function skipWhenCertified(stage: keyof Pipeline): Pick<StageFault, 'stage' | 'replace'> {
   return {
     stage,
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
-        req.socket instanceof TLSSocket && req.socket.authorized ? next() : right[stage](req, res, next),
+        req.socket instanceof TLSSocket && req.socket.authorized ? next() : correct[stage](req, res, next),
   };
 }
 
@@ -319,9 +328,9 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
     seen: 'A check inside the handler of one type, while a router handles the others.',
     why: 'A forged refund or wallet is as harmful as a forged order, and needs no certificate here.',
     fix: EVERYWHERE,
-    replace: afterReading((parts) => {
-      const goOn = behindTheBody(parts);
-      const checked = checkedFirst(parts, goOn);
+    replace: afterReadingBody((parts) => {
+      const goOn = stagesAfterBody(parts);
+      const checked = checkFirst(parts, goOn);
       return (body) => (/"type"\s*:\s*"CAAS"/.test(body) ? checked : goOn);
     }),
   },
@@ -337,8 +346,8 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
       rule: 'Authenticate the client before you record anything of the delivery.',
       express: 'Put the deduplication middleware after the checks of certificate, key and signature.',
     },
-    replace: afterReading((parts) => {
-      const checked = checkedFirst(parts, behindTheBody(parts));
+    replace: afterReadingBody((parts) => {
+      const checked = checkFirst(parts, stagesAfterBody(parts));
       const known = new Set<string>();
       return (body, { certificate, fault }) => {
         const id = /"id"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
@@ -361,7 +370,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
       express:
         'Remove the exception for `req.ip`, and set "trust proxy" to the addresses of your proxies instead of true.',
     },
-    replace: alsoLettingIn(
+    replace: alsoAcceptClients(
       () =>
         ({ req }) =>
           /\b127\.0\.0\.1\b|::1/.test(textOf(req, 'x-forwarded-for')),
@@ -370,7 +379,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
   // Receivers for which a certificate is enough.
   {
     ...BASE,
-    ...passedBy('verifySignature'),
+    ...skipWhenCertified('verifySignature'),
     name: 'signature-not-needed-with-certificate',
     title: 'Requires no signature from a client with a valid certificate',
     seen:
@@ -384,7 +393,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
   },
   {
     ...BASE,
-    ...passedBy('checkApiKey'),
+    ...skipWhenCertified('checkApiKey'),
     name: 'api-key-not-needed-with-certificate',
     title: 'Requires no API key from a client with a valid certificate',
     seen: 'Lists of authenticators of which the first success is enough.',

@@ -1,7 +1,7 @@
 /** Mutants that reject clients without a valid certificate incorrectly, and those that reject valid ones. */
 import { refuse, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
-import { type Client, dealing, MTLS } from './lenient-certificate.ts';
+import { type Client, handleClients, MTLS } from './lenient-certificate.ts';
 
 const HANDSHAKE = {
   rule: 'Refuse in the handshake, or answer 401 or 403, and treat a missing certificate as an ordinary case.',
@@ -11,7 +11,7 @@ const HANDSHAKE = {
 
 /** Answers clients without a certificate differently, and rejects the others correctly. */
 function missing(stage: (parts: FaultParts) => Stage): StageFault['replace'] {
-  return dealing((parts) => {
+  return handleClients((parts) => {
     const answer = stage(parts);
     return ({ certificate }) => (certificate === null ? answer : null);
   });
@@ -60,7 +60,7 @@ export const mtlsRefusalsFaults: readonly StageFault[] = [
       express: 'Set `rejectUnauthorized: true`, and stop following the chain when a fingerprint repeats.',
     },
     severity: 'high',
-    replace: dealing(
+    replace: handleClients(
       ({ crash }) =>
         ({ fault }) =>
           fault === 'DEPTH_ZERO_SELF_SIGNED_CERT' ? () => crash(100) : null,
@@ -104,7 +104,7 @@ export const mtlsRefusalsFaults: readonly StageFault[] = [
       name: 'client-certificate-asked-for-only',
       reason: 'From outside, 200 means that the delivery was accepted. What happens to it is not visible.',
     },
-    replace: dealing(() => (client) => (wrong(client) ? (_req, res) => refuse(res, 200, 'certificate') : null)),
+    replace: handleClients(() => (client) => (wrong(client) ? (_req, res) => refuse(res, 200, 'certificate') : null)),
   },
   {
     ...MTLS,
@@ -124,7 +124,7 @@ export const mtlsRefusalsFaults: readonly StageFault[] = [
         'changes nothing.',
       express: 'Compare `getPeerCertificate().subject.CN`, and pass the CA with its intermediates as `ca`.',
     },
-    replace: dealing(() => () => (_req, res) => refuse(res, 403, 'forbidden')),
+    replace: handleClients(() => () => (_req, res) => refuse(res, 403, 'forbidden')),
   },
   {
     ...MTLS,
@@ -139,7 +139,7 @@ export const mtlsRefusalsFaults: readonly StageFault[] = [
       express: 'Leave `sigalgs` and `ecdhCurve` of `https.createServer` at their defaults.',
     },
     severity: 'high',
-    replace: dealing(
+    replace: handleClients(
       () =>
         ({ socket }) =>
           socket.getProtocol() === 'TLSv1.2' ? (_req, res) => refuse(res, 403, 'forbidden') : null,
@@ -160,7 +160,7 @@ export const mtlsRefusalsFaults: readonly StageFault[] = [
       express: 'Read `req.socket.getPeerCertificate()` for each request, and store nothing in the handshake.',
     },
     severity: 'high',
-    replace: dealing(
+    replace: handleClients(
       () =>
         ({ socket }) =>
           socket.isSessionReused() ? (_req, res) => refuse(res, 403, 'forbidden') : null,

@@ -1,6 +1,6 @@
 /** Mutants that handle invalid JSON incorrectly, and those that repeated keys or prototype keys defeat. */
 import { refuse, required } from '../stages/stage.ts';
-import { fault } from './careless-handling.ts';
+import { throwTypeError } from './careless-handling.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 const JSON_TEXT = { area: 'payload', forbidden: true } as const;
@@ -32,31 +32,31 @@ function isJson(body: Buffer): boolean {
   }
 }
 
-type Ends = (parts: FaultParts, ...stage: Parameters<FaultParts['right']['parse']>) => void;
+type Ends = (parts: FaultParts, ...stage: Parameters<FaultParts['correct']['parse']>) => void;
 
 /** Replaces `parse`: handles matching bodies by `end`, and parses all others correctly. */
 function parsing(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
   return (parts) => (req, res, next) =>
-    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.right.parse(req, res, next);
+    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.correct.parse(req, res, next);
 }
 
 /**
  * Replaces the key check, the first stage after reading the body: handles matching bodies by `end`, verified or not.
  */
-function lookingFirst(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
+function inspectFirst(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
   return (parts) => (req, res, next) =>
-    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.right.checkApiKey(req, res, next);
+    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.correct.checkApiKey(req, res, next);
 }
 
-const fails: Ends = () => fault('Unexpected token in JSON');
+const fails: Ends = () => throwTypeError('Unexpected token in JSON');
 
-const dies: Ends = ({ crash }) => crash(100);
+const endsProcess: Ends = ({ crash }) => crash(100);
 
 const never: Ends = () => {};
 
 const isEmpty = (body: Buffer) => body.length === 0;
 
-const isBroken = (body: Buffer) => body.length > 0 && !isJson(body);
+const isInvalidJson = (body: Buffer) => body.length > 0 && !isJson(body);
 
 type Flags = Record<string, unknown>;
 
@@ -78,15 +78,18 @@ function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>):
  * Replaces `verifySignature`: merges a verified payload into an object, and accepts a delivery if a new object of that
  * kind has the flag. Only the prototype of these objects is reachable, not that of all objects of the process.
  */
-function polluted(partOf: (payload: object) => object | undefined, refused: readonly string[]): StageFault['replace'] {
-  return ({ right }) => {
+function acceptIfPolluted(
+  partOf: (payload: object) => object | undefined,
+  refused: readonly string[],
+): StageFault['replace'] {
+  return ({ correct }) => {
     class Context {
       readonly data?: unknown;
     }
     const names = new Set(refused);
     return (req, res, next) => {
       if ((new Context() as Flags).verified === true) return next();
-      return right.verifySignature(req, res, (error?: unknown) => {
+      return correct.verifySignature(req, res, (error?: unknown) => {
         if (error !== undefined) return next(error);
         try {
           const part = partOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
@@ -140,7 +143,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     fix: guard,
     severity: 'high',
     stage: 'parse',
-    replace: parsing(isBroken, dies),
+    replace: parsing(isInvalidJson, endsProcess),
   },
   {
     ...JSON_TEXT,
@@ -162,7 +165,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     fix: { ...guard, rule: 'End the request after the answer, and throw nothing after it.' },
     severity: 'high',
     stage: 'parse',
-    replace: parsing(isBroken, ({ crash }, _req, res) => {
+    replace: parsing(isInvalidJson, ({ crash }, _req, res) => {
       refuse(res, 400, 'body-not-json');
       res.once('finish', () => crash(100));
     }),
@@ -199,7 +202,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     severity: 'low',
     forbidden: false,
     stage: 'checkApiKey',
-    replace: lookingFirst(
+    replace: inspectFirst(
       (body) => !isJson(body),
       (_parts, _req, res) => refuse(res, 400, 'body-not-json'),
     ),
@@ -213,7 +216,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     fix: verifyFirst,
     severity: 'medium',
     stage: 'checkApiKey',
-    replace: lookingFirst((body) => !isJson(body), fails),
+    replace: inspectFirst((body) => !isJson(body), fails),
   },
   {
     ...JSON_TEXT,
@@ -224,7 +227,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     fix: verifyFirst,
     severity: 'critical',
     stage: 'checkApiKey',
-    replace: lookingFirst((body) => !isJson(body), dies),
+    replace: inspectFirst((body) => !isJson(body), endsProcess),
   },
   {
     ...JSON_TEXT,
@@ -235,9 +238,9 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     fix: verifyFirst,
     severity: 'medium',
     stage: 'checkApiKey',
-    replace: lookingFirst(
+    replace: inspectFirst(
       (body) => body.toString('latin1').trim() === 'null',
-      () => fault("Cannot read properties of null (reading 'type')"),
+      () => throwTypeError("Cannot read properties of null (reading 'type')"),
     ),
   },
   {
@@ -249,7 +252,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     fix: { ...guard, rule: 'Catch errors of decoding and parsing together.' },
     severity: 'high',
     stage: 'parse',
-    replace: parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), dies),
+    replace: parsing((body) => !Buffer.from(body.toString('utf8'), 'utf8').equals(body), endsProcess),
   },
   {
     ...JSON_TEXT,
@@ -274,7 +277,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     seen: 'Old versions of popular merge functions, and hand-written loops over the keys of a payload.',
     why,
     fix: pick,
-    replace: polluted((payload) => (payload as { data?: object }).data, ['constructor']),
+    replace: acceptIfPolluted((payload) => (payload as { data?: object }).data, ['constructor']),
   },
   {
     ...POLLUTION,
@@ -285,7 +288,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     seen: 'Contexts and sessions filled from the top level of a payload, without data.',
     why,
     fix: pick,
-    replace: polluted(
+    replace: acceptIfPolluted(
       ({ ...payload }) => {
         return Object.hasOwn(payload, '__proto__') ? payload : undefined;
       },
@@ -304,6 +307,6 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
       ...pick,
       rule: 'Reject __proto__, constructor and prototype; better, never copy keys of a payload by name.',
     },
-    replace: polluted((payload) => (payload as { data?: object }).data, ['__proto__']),
+    replace: acceptIfPolluted((payload) => (payload as { data?: object }).data, ['__proto__']),
   },
 ];

@@ -1,5 +1,13 @@
 /** Mutants that require optional data, and those that handle the misspelt hash key incorrectly. */
-import { dyingOf, fault, fieldAt, readingAfter, readingBefore, refusing, unguarded } from './careless-handling.ts';
+import {
+  crashWhen,
+  fieldAt,
+  readAfterValidation,
+  readBeforeValidation,
+  readUnguarded,
+  refusing,
+  throwTypeError,
+} from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
 const VALIDATION = { area: 'payload', stage: 'validate' } as const;
@@ -20,7 +28,7 @@ function isFilled(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-const RIGHT = 'blockchainTransactionId';
+const CORRECT = 'blockchainTransactionId';
 
 const MISSPELT = 'blockchainTransctionId';
 
@@ -32,8 +40,8 @@ function depositMetadata(payload: unknown): Record<string, unknown> | null {
 
 const bothSpellings = {
   rule: 'Use the hash under the correct spelling if it is not empty, else the one under the misspelt key, else none.',
-  express: `\`const hash = metadata.${RIGHT} || metadata.${MISSPELT} || null\`.`,
-  django: `\`metadata.get("${RIGHT}") or metadata.get("${MISSPELT}")\`, without brackets.`,
+  express: `\`const hash = metadata.${CORRECT} || metadata.${MISSPELT} || null\`.`,
+  django: `\`metadata.get("${CORRECT}") or metadata.get("${MISSPELT}")\`, without brackets.`,
   spring: 'Map both names to separate fields and choose afterwards: with `@JsonAlias` the last one wins.',
   go: 'Use one struct field for each of the two names.',
 };
@@ -49,10 +57,10 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     fix: optional('errorData'),
     severity: 'medium',
     forbidden: false,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const type = fieldAt(payload, 'type');
       if ((type !== 'CAAS' && type !== 'REFUND') || fieldAt(payload, 'data.errorData') === null) return;
-      unguarded(payload, 'data.errorData.code');
+      readUnguarded(payload, 'data.errorData.code');
     }),
   },
   {
@@ -67,9 +75,9 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const status = fieldAt(payload, 'data.metadata.providerTransactionStatus');
-      if (status !== undefined && status !== 'COMPLETED') unguarded(payload, 'data.errorData.code');
+      if (status !== undefined && status !== 'COMPLETED') readUnguarded(payload, 'data.errorData.code');
     }),
   },
   {
@@ -84,11 +92,11 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const errorData = fieldAt(payload, 'data.errorData');
       if (typeof errorData !== 'object' || errorData === null) return;
       const code = fieldAt(errorData, 'code');
-      if (typeof code !== 'string' || code.split('-')[2] === undefined) fault('the third part is undefined');
+      if (typeof code !== 'string' || code.split('-')[2] === undefined) throwTypeError('the third part is undefined');
     }),
   },
   {
@@ -100,8 +108,8 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     fix: optional('blockchainData'),
     severity: 'medium',
     forbidden: false,
-    replace: readingAfter((payload) => {
-      if (isOrder(payload)) unguarded(payload, 'data.metadata.blockchainData.chain');
+    replace: readAfterValidation((payload) => {
+      if (isOrder(payload)) readUnguarded(payload, 'data.metadata.blockchainData.chain');
     }),
   },
   {
@@ -116,9 +124,9 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       if (fieldAt(payload, 'type') === 'CAAS' && fieldAt(payload, 'data.type') !== undefined) {
-        unguarded(payload, 'data.metadata.orderStatus');
+        readUnguarded(payload, 'data.metadata.orderStatus');
       }
     }),
   },
@@ -134,8 +142,8 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: readingBefore((payload) => {
-      if (fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN') unguarded(payload, 'data.metadata.asset.amount');
+    replace: readBeforeValidation((payload) => {
+      if (fieldAt(payload, 'type') === 'CAAS_BLOCKCHAIN') readUnguarded(payload, 'data.metadata.asset.amount');
     }),
   },
   {
@@ -150,7 +158,7 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: dyingOf(
+    replace: crashWhen(
       (payload) => fieldAt(payload, 'type') === 'REFUND' && fieldAt(payload, 'data.errorData') === undefined,
     ),
   },
@@ -185,10 +193,10 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     fix: optional('blockchainMemo and chain'),
     severity: 'medium',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       if (!isOrder(payload)) return;
       if (chainField(payload, 'blockchainMemo') === null || chainField(payload, 'chain') === null) {
-        fault('trim is not a function');
+        throwTypeError('trim is not a function');
       }
     }),
   },
@@ -232,10 +240,10 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     fix: optional('addresses'),
     severity: 'high',
     forbidden: true,
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       for (const name of ['targetWalletAddress', 'refundWalletAddress', 'sourceWalletAddress']) {
         const address = chainField(payload, name);
-        if (address !== undefined && typeof address !== 'string') fault('toLowerCase is not a function');
+        if (address !== undefined && typeof address !== 'string') throwTypeError('toLowerCase is not a function');
       }
     }),
   },
@@ -306,9 +314,9 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     fix: bothSpellings,
     severity: 'high',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const metadata = depositMetadata(payload);
-      if (metadata !== null && typeof metadata[RIGHT] !== 'string') fault('the hash is undefined');
+      if (metadata !== null && typeof metadata[CORRECT] !== 'string') throwTypeError('the hash is undefined');
     }),
   },
   {
@@ -320,9 +328,9 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     fix: bothSpellings,
     severity: 'high',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const metadata = depositMetadata(payload);
-      if (metadata !== null && typeof metadata[MISSPELT] !== 'string') fault('the hash is undefined');
+      if (metadata !== null && typeof metadata[MISSPELT] !== 'string') throwTypeError('the hash is undefined');
     }),
   },
   {
@@ -350,10 +358,10 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     fix: bothSpellings,
     severity: 'medium',
     forbidden: false,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const metadata = depositMetadata(payload);
-      if (metadata !== null && Object.hasOwn(metadata, RIGHT) && Object.hasOwn(metadata, MISSPELT)) {
-        fault('the hash is set twice');
+      if (metadata !== null && Object.hasOwn(metadata, CORRECT) && Object.hasOwn(metadata, MISSPELT)) {
+        throwTypeError('the hash is set twice');
       }
     }),
   },
@@ -368,8 +376,8 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     forbidden: false,
     replace: refusing((payload) => {
       const metadata = depositMetadata(payload);
-      if (metadata === null || !metadata[RIGHT] || !metadata[MISSPELT]) return false;
-      return metadata[RIGHT] !== metadata[MISSPELT];
+      if (metadata === null || !metadata[CORRECT] || !metadata[MISSPELT]) return false;
+      return metadata[CORRECT] !== metadata[MISSPELT];
     }, 422),
   },
   {
@@ -383,7 +391,7 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     forbidden: false,
     replace: refusing((payload) => {
       const metadata = depositMetadata(payload);
-      return metadata !== null && (metadata[MISSPELT] ?? metadata[RIGHT]) === '';
+      return metadata !== null && (metadata[MISSPELT] ?? metadata[CORRECT]) === '';
     }),
   },
 ];

@@ -1,6 +1,6 @@
 /** Mutants that reject kinds, statuses, types or fields that they do not know. */
 import { ERROR_CODES, NOTIFICATION_TYPES, ORDER_STATUSES } from '../../contract/index.ts';
-import { containersIn, fault, fieldAt, readingAfter, refusing } from './careless-handling.ts';
+import { containersIn, fieldAt, readAfterValidation, refusing, throwTypeError } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
 const KIND = { area: 'payload', stage: 'validate', forbidden: true } as const;
@@ -8,7 +8,10 @@ const KIND = { area: 'payload', stage: 'validate', forbidden: true } as const;
 const typeOf = (payload: unknown) => fieldAt(payload, 'type');
 
 /** A table of handlers without one type. */
-function lacking(type: string, texts: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'severity'>): StageFault {
+function withoutHandlerFor(
+  type: string,
+  texts: Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'severity'>,
+): StageFault {
   return {
     ...KIND,
     ...texts,
@@ -74,28 +77,28 @@ const openList = (what: string) => ({
 
 export const payloadOpenListsFaults: readonly StageFault[] = [
   // Receivers that accept some kinds of notification and reject others.
-  lacking('REFUND', {
+  withoutHandlerFor('REFUND', {
     name: 'refuses-refunds',
     title: 'Rejects notifications of type REFUND',
     seen: 'Receivers tested with buys and sells: refunds exist only after a failed sell, so tests miss them.',
     why: 'The customer has the crypto back, or it is stuck in transit, and the partner learns neither.',
     severity: 'high',
   }),
-  lacking('PAYMENT_METHOD', {
+  withoutHandlerFor('PAYMENT_METHOD', {
     name: 'refuses-payment-methods',
     title: 'Rejects notifications of type PAYMENT_METHOD',
     seen: 'Receivers written by the orders team, while cards belong to another team.',
     why: 'A declined card still looks usable, and a card that waits for verification is never verified.',
     severity: 'high',
   }),
-  lacking('WALLET', {
+  withoutHandlerFor('WALLET', {
     name: 'refuses-wallets',
     title: 'Rejects notifications of type WALLET',
     seen: 'Receivers built before custodial wallets were enabled for the partner.',
     why: 'Customer addresses never arrive, and deposits to them cannot be matched.',
     severity: 'high',
   }),
-  lacking('CAAS_BLOCKCHAIN', {
+  withoutHandlerFor('CAAS_BLOCKCHAIN', {
     name: 'refuses-deposits',
     title: 'Rejects notifications of type CAAS_BLOCKCHAIN',
     seen: 'Handler tables that end at the four types of the first version.',
@@ -127,9 +130,9 @@ export const payloadOpenListsFaults: readonly StageFault[] = [
       spring: 'Use `@JsonTypeInfo` with `EXTERNAL_PROPERTY` on data.type instead of one class for all of CAAS.',
     },
     severity: 'high',
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       if (typeOf(payload) !== 'CAAS') return;
-      if (typeof fieldAt(payload, 'data.metadata.orderStatus') !== 'string') fault('orderStatus is undefined');
+      if (typeof fieldAt(payload, 'data.metadata.orderStatus') !== 'string') throwTypeError('orderStatus is undefined');
     }),
   },
   {

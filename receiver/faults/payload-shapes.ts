@@ -1,6 +1,13 @@
 /** Mutants that crash on, or accept, payloads of the wrong shape. */
 import { required } from '../stages/stage.ts';
-import { dyingOf, fault, fieldAt, readingAfter, readingBefore, someText } from './careless-handling.ts';
+import {
+  crashWhen,
+  fieldAt,
+  hasText,
+  readAfterValidation,
+  readBeforeValidation,
+  throwTypeError,
+} from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
 const SHAPE = { area: 'payload', stage: 'validate', forbidden: true } as const;
@@ -17,7 +24,7 @@ const validateFirst = {
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function unguardedType(value: unknown): unknown {
-  return (value as Record<string, unknown>).metadata ?? fault('metadata is undefined');
+  return (value as Record<string, unknown>).metadata ?? throwTypeError('metadata is undefined');
 }
 
 export const payloadShapesFaults: readonly StageFault[] = [
@@ -29,7 +36,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'Four characters stop the receiver.',
     fix: validateFirst,
     severity: 'high',
-    replace: dyingOf((payload) => payload === null),
+    replace: crashWhen((payload) => payload === null),
   },
   {
     ...SHAPE,
@@ -39,9 +46,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'The sender takes a payload that can never be valid for an outage and retries.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       if (typeof payload !== 'object' || payload === null)
-        fault('cannot use the in operator on a value that is no object');
+        throwTypeError('cannot use the in operator on a value that is no object');
     }),
   },
   {
@@ -52,8 +59,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'The sender takes a payload that can never be valid for an outage and retries.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
-      if (Array.isArray(payload)) fault("'list' object has no attribute 'get'");
+    replace: readBeforeValidation((payload) => {
+      if (Array.isArray(payload)) throwTypeError("'list' object has no attribute 'get'");
     }),
   },
   {
@@ -64,7 +71,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'One unexpected delivery stops the receiver.',
     fix: { ...validateFirst, rule: 'Accept exactly one envelope per request, and answer 400 to everything else.' },
     severity: 'medium',
-    replace: dyingOf((payload) => Array.isArray(payload) && payload.length > 0),
+    replace: crashWhen((payload) => Array.isArray(payload) && payload.length > 0),
   },
   {
     ...SHAPE,
@@ -77,9 +84,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
       express: 'Use a `Map`, or test with `Object.hasOwn`.',
     },
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const type = fieldAt(payload, 'type');
-      if (type === 'constructor' || type === '__proto__') fault('handler is not a function');
+      if (type === 'constructor' || type === '__proto__') throwTypeError('handler is not a function');
     }),
   },
   {
@@ -90,8 +97,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A type that is missing or not text causes a TypeError and a 500.',
     fix: validateFirst,
     severity: 'medium',
-    replace: readingBefore((payload) => {
-      if (isObject(payload) && typeof fieldAt(payload, 'type') !== 'string') fault('toLowerCase is not a function');
+    replace: readBeforeValidation((payload) => {
+      if (isObject(payload) && typeof fieldAt(payload, 'type') !== 'string')
+        throwTypeError('toLowerCase is not a function');
     }),
   },
   {
@@ -102,10 +110,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A check for null does not help, because null and missing are different.',
     fix: { ...validateFirst, django: 'Use `payload.get("at")`, and answer 400 if a field is None.' },
     severity: 'medium',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       if (!isObject(payload)) return;
       for (const name of ['id', 'type', 'at', 'data']) {
-        if (!Object.hasOwn(payload as object, name)) fault(`KeyError: '${name}'`);
+        if (!Object.hasOwn(payload as object, name)) throwTypeError(`KeyError: '${name}'`);
       }
     }),
   },
@@ -117,9 +125,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A check for null passes empty text, and the conversion after it is unguarded.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       if (fieldAt(payload, 'type') === '' || fieldAt(payload, 'id') === '')
-        fault('badly formed hexadecimal UUID string');
+        throwTypeError('badly formed hexadecimal UUID string');
     }),
   },
   {
@@ -130,10 +138,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'The sender takes a payload that can never be valid for an outage and retries.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const data = fieldAt(payload, 'data');
       const isCaas = fieldAt(payload, 'type') === 'CAAS' && isObject(data) && Object.keys(data as object).length > 0;
-      if (isCaas && fieldAt(data, 'type') === undefined) fault('unknown kind of order: undefined');
+      if (isCaas && fieldAt(data, 'type') === undefined) throwTypeError('unknown kind of order: undefined');
     }),
   },
   {
@@ -144,9 +152,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A delivery without content causes a 500.',
     fix: validateFirst,
     severity: 'medium',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       if (isObject(payload) && fieldAt(payload, 'data') === null)
-        fault("Cannot read properties of null (reading 'type')");
+        throwTypeError("Cannot read properties of null (reading 'type')");
     }),
   },
   {
@@ -157,7 +165,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A second parser is a second entry point without validation or error handling.',
     fix: { ...validateFirst, rule: 'Require data to be an object, and parse nothing twice.' },
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const data = fieldAt(payload, 'data');
       if (typeof data === 'string') unguardedType(JSON.parse(data));
     }),
@@ -170,10 +178,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'The envelope is valid, so the error occurs deep in the handler, where it is not expected.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const data = fieldAt(payload, 'data');
       const isBare = typeof data === 'object' && data !== null && Object.keys(data).length === 0;
-      if (isBare) fault('could not resolve subtype: missing type id property');
+      if (isBare) throwTypeError('could not resolve subtype: missing type id property');
     }),
   },
   {
@@ -184,10 +192,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const isTracking = fieldAt(payload, 'data.type') === 'ORDER_TRACKING';
       if (isTracking && fieldAt(payload, 'data.metadata.orderStatus') !== undefined)
-        fault('class Order cannot be cast');
+        throwTypeError('class Order cannot be cast');
     }),
   },
   {
@@ -198,9 +206,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'The 500 shows an injection: { "$gt": "" } finds the first transaction.',
     fix: { ...validateFirst, rule: 'Check that the value for a lookup is text.' },
     severity: 'high',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const id = fieldAt(payload, 'data.transactionId');
-      if (isObject(id)) fault('cannot use $ operators here');
+      if (isObject(id)) throwTypeError('cannot use $ operators here');
     }),
   },
   {
@@ -211,10 +219,11 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       for (const path of ['data.metadata.orderStatus', 'data.errorData.code', 'data.errorCode', 'data.type']) {
         const value = fieldAt(payload, path);
-        if (value !== undefined && value !== null && typeof value !== 'string') fault('toUpperCase is not a function');
+        if (value !== undefined && value !== null && typeof value !== 'string')
+          throwTypeError('toUpperCase is not a function');
       }
     }),
   },
@@ -226,10 +235,11 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       for (const path of ['data.metadata', 'data.metadata.blockchainData', 'data.errorData']) {
         const value = fieldAt(payload, path);
-        if (value !== undefined && value !== null && !isObject(value)) fault("'str' object has no attribute 'get'");
+        if (value !== undefined && value !== null && !isObject(value))
+          throwTypeError("'str' object has no attribute 'get'");
       }
     }),
   },
@@ -241,14 +251,14 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'A mistake of the sender looks like an outage of the receiver.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const needed = new Map([
         ['REFUND', ['data.metadata']],
         ['PAYMENT_METHOD', ['data.status']],
         ['WALLET', ['data.operation', 'data.walletAddress']],
       ]);
       for (const path of needed.get(String(fieldAt(payload, 'type'))) ?? []) {
-        if (fieldAt(payload, path) === undefined) fault(`${path} must not be null`);
+        if (fieldAt(payload, path) === undefined) throwTypeError(`${path} must not be null`);
       }
     }),
   },
@@ -260,11 +270,11 @@ export const payloadShapesFaults: readonly StageFault[] = [
     why: 'The database error becomes a 500, and the sender retries.',
     fix: validateFirst,
     severity: 'low',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const isCaas =
         isObject(payload) && fieldAt(payload, 'type') === 'CAAS' && fieldAt(payload, 'data.type') !== undefined;
       if (isCaas && fieldAt(payload, 'data.transactionId') === undefined)
-        fault('null value violates not-null constraint');
+        throwTypeError('null value violates not-null constraint');
     }),
   },
   {
@@ -278,9 +288,9 @@ export const payloadShapesFaults: readonly StageFault[] = [
       express: "Write `text.replaceAll('\\u0000', '')`.",
     },
     severity: 'low',
-    replace: readingAfter((payload) => {
-      if (someText(fieldAt(payload, 'data'), (text) => text.includes('\0')))
-        fault('unsupported Unicode escape sequence');
+    replace: readAfterValidation((payload) => {
+      if (hasText(fieldAt(payload, 'data'), (text) => text.includes('\0')))
+        throwTypeError('unsupported Unicode escape sequence');
     }),
   },
   {
@@ -295,8 +305,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
       laravel: 'Set `charset` and `collation` to utf8mb4 in config/database.php, and convert the tables.',
     },
     severity: 'high',
-    replace: readingAfter((payload) => {
-      if (someText(payload, (text) => /[\u{10000}-\u{10ffff}]/u.test(text))) fault('Incorrect string value');
+    replace: readAfterValidation((payload) => {
+      if (hasText(payload, (text) => /[\u{10000}-\u{10ffff}]/u.test(text))) throwTypeError('Incorrect string value');
     }),
   },
   {
@@ -312,8 +322,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
       flask: 'Encode with `errors="replace"`.',
     },
     severity: 'low',
-    replace: readingAfter((payload) => {
-      if (someText(payload, (text) => /\p{Cs}/u.test(text))) fault('surrogates not allowed');
+    replace: readAfterValidation((payload) => {
+      if (hasText(payload, (text) => /\p{Cs}/u.test(text))) throwTypeError('surrogates not allowed');
     }),
   },
   {
@@ -328,11 +338,11 @@ export const payloadShapesFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         const id = fieldAt(required(res, 'payload'), 'id');
-        if (typeof id === 'string' && /%[sn]|\{\{/.test(id)) fault('not enough arguments for format string');
-        return right.validate(req, res, next);
+        if (typeof id === 'string' && /%[sn]|\{\{/.test(id)) throwTypeError('not enough arguments for format string');
+        return correct.validate(req, res, next);
       },
   },
 ];

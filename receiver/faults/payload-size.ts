@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import { parse } from '../stages/payload.ts';
 import { refuse, required } from '../stages/stage.ts';
-import { containersIn, fault, readingBefore, someText } from './careless-handling.ts';
+import { containersIn, hasText, readBeforeValidation, throwTypeError } from './careless-handling.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 const SIZE = { area: 'payload', forbidden: true } as const;
@@ -48,15 +48,15 @@ function withoutDepthLimit(look: (payload: unknown, parts: FaultParts) => 'go on
 }
 
 const tooDeep = (limit: number) =>
-  withoutDepthLimit((payload) => (depthOf(payload) > limit ? fault('nesting is too deep') : 'go on'));
+  withoutDepthLimit((payload) => (depthOf(payload) > limit ? throwTypeError('nesting is too deep') : 'go on'));
 
 /** Replaces `readBody`: handles larger bodies differently; exceptions are answered 500. */
 function reading(
   bytes: number,
-  end: (parts: FaultParts, ...stage: Parameters<FaultParts['right']['parse']>) => void,
+  end: (parts: FaultParts, ...stage: Parameters<FaultParts['correct']['parse']>) => void,
 ): StageFault['replace'] {
   return (parts) => (req, res, next) =>
-    parts.right.readBody(req, res, (error?: unknown) => {
+    parts.correct.readBody(req, res, (error?: unknown) => {
       if (error !== undefined || required(res, 'rawBody').length <= bytes) return next(error);
       try {
         end(parts, req, res, next);
@@ -68,11 +68,11 @@ function reading(
 
 /** Replaces `checkContentType`: passes a body with a Content-Encoding to `decode` first. */
 function decoding(decode: (encoding: string, body: Buffer, end: () => void) => void): StageFault['replace'] {
-  return ({ right }) =>
+  return ({ correct }) =>
     (req, res, next) => {
       const encoding = req.headers['content-encoding'];
-      if (encoding === undefined) return right.checkContentType(req, res, next);
-      decode(encoding, required(res, 'rawBody'), () => void right.checkContentType(req, res, next));
+      if (encoding === undefined) return correct.checkContentType(req, res, next);
+      decode(encoding, required(res, 'rawBody'), () => void correct.checkContentType(req, res, next));
     };
 }
 
@@ -144,11 +144,11 @@ export const payloadSizeFaults: readonly StageFault[] = [
     severity: 'critical',
     stage: 'checkApiKey',
     replace:
-      ({ right, crash }) =>
+      ({ correct, crash }) =>
       (req, res, next) =>
         /^\[{5000}/.test(required(res, 'rawBody').subarray(0, 5000).toString('latin1'))
           ? crash(100)
-          : right.checkApiKey(req, res, next),
+          : correct.checkApiKey(req, res, next),
   },
   {
     ...SIZE,
@@ -162,7 +162,7 @@ export const payloadSizeFaults: readonly StageFault[] = [
     replace: withoutDepthLimit((payload) => {
       let objects = 0;
       for (const container of containersIn(payload)) if (!Array.isArray(container)) objects += 1;
-      return objects > 1000 ? fault('Maximum call stack size exceeded') : 'go on';
+      return objects > 1000 ? throwTypeError('Maximum call stack size exceeded') : 'go on';
     }),
   },
   {
@@ -179,9 +179,10 @@ export const payloadSizeFaults: readonly StageFault[] = [
     },
     severity: 'low',
     stage: 'validate',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       for (const container of containersIn(payload)) {
-        if (!Array.isArray(container) && Object.keys(container).length > 1000) fault('limit of total fields exceeded');
+        if (!Array.isArray(container) && Object.keys(container).length > 1000)
+          throwTypeError('limit of total fields exceeded');
       }
     }),
   },
@@ -197,9 +198,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
     },
     severity: 'low',
     stage: 'validate',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       for (const container of containersIn(payload)) {
-        if (Object.keys(container).some((key) => key.length > 1000)) fault('immense term in field');
+        if (Object.keys(container).some((key) => key.length > 1000)) throwTypeError('immense term in field');
       }
     }),
   },
@@ -218,11 +219,11 @@ export const payloadSizeFaults: readonly StageFault[] = [
     severity: 'low',
     stage: 'parse',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) =>
         /:\d{4300}/.test(required(res, 'rawBody').toString('latin1'))
-          ? fault('Exceeds the limit (4300 digits) for integer string conversion')
-          : right.parse(req, res, next),
+          ? throwTypeError('Exceeds the limit (4300 digits) for integer string conversion')
+          : correct.parse(req, res, next),
   },
   {
     ...SIZE,
@@ -236,10 +237,10 @@ export const payloadSizeFaults: readonly StageFault[] = [
     },
     severity: 'low',
     stage: 'validate',
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       for (const container of containersIn(payload)) {
         if (Object.values(container).some((value) => value === Infinity))
-          fault('cannot convert float infinity to integer');
+          throwTypeError('cannot convert float infinity to integer');
       }
     }),
   },
@@ -288,7 +289,7 @@ export const payloadSizeFaults: readonly StageFault[] = [
     fix: limitSize,
     severity: 'low',
     stage: 'readBody',
-    replace: reading(500_000, () => fault('request entity too large')),
+    replace: reading(500_000, () => throwTypeError('request entity too large')),
   },
   {
     ...SIZE,
@@ -302,9 +303,9 @@ export const payloadSizeFaults: readonly StageFault[] = [
     },
     severity: 'low',
     stage: 'validate',
-    replace: readingBefore((payload) => {
-      if (someText([(payload as { id?: unknown } | null)?.id], (id) => id.length > 2700))
-        fault('index row size exceeds');
+    replace: readBeforeValidation((payload) => {
+      if (hasText([(payload as { id?: unknown } | null)?.id], (id) => id.length > 2700))
+        throwTypeError('index row size exceeds');
     }),
   },
   {
@@ -339,7 +340,7 @@ export const payloadSizeFaults: readonly StageFault[] = [
     forbidden: false,
     stage: 'checkContentType',
     replace: decoding((encoding, _body, end) =>
-      encoding === 'gzip' ? end() : fault('decoders[encoding] is not a function'),
+      encoding === 'gzip' ? end() : throwTypeError('decoders[encoding] is not a function'),
     ),
   },
 ];

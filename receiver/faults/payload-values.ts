@@ -1,5 +1,5 @@
 /** Mutants that are too strict about ids, amounts and times. */
-import { fault, fieldAt, readingAfter, readingBefore, refusing } from './careless-handling.ts';
+import { fieldAt, readAfterValidation, readBeforeValidation, refusing, throwTypeError } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
 const VALIDATION = { area: 'payload', stage: 'validate' } as const;
@@ -106,8 +106,8 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: readingBefore((payload) => {
-      if (textId(payload).length > 36) fault('value too long for type character(36)');
+    replace: readBeforeValidation((payload) => {
+      if (textId(payload).length > 36) throwTypeError('value too long for type character(36)');
     }),
   },
   {
@@ -124,8 +124,8 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: readingBefore((payload) => {
-      if (/[/\0]/.test(textId(payload)) || textId(payload).length > 255) fault('no such file or directory');
+    replace: readBeforeValidation((payload) => {
+      if (/[/\0]/.test(textId(payload)) || textId(payload).length > 255) throwTypeError('no such file or directory');
     }),
   },
   {
@@ -140,8 +140,8 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: readingBefore((payload) => {
-      if (textId(payload).includes("'")) fault('syntax error at or near');
+    replace: readBeforeValidation((payload) => {
+      if (textId(payload).includes("'")) throwTypeError('syntax error at or near');
     }),
   },
   {
@@ -157,11 +157,11 @@ export const payloadValuesFaults: readonly StageFault[] = [
     severity: 'medium',
     forbidden: true,
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         const value = textId(res.locals.payload);
         if (value !== '') res.setHeader('X-Notification-Id', value);
-        return right.validate(req, res, next);
+        return correct.validate(req, res, next);
       },
   },
   {
@@ -176,9 +176,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       if (typeof payload === 'object' && payload !== null && typeof id(payload) !== 'string') {
-        fault('trim is not a function');
+        throwTypeError('trim is not a function');
       }
     }),
   },
@@ -194,8 +194,8 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: readingBefore((payload) => {
-      if (textId(payload).includes('\0')) fault('invalid byte sequence for encoding UTF8: 0x00');
+    replace: readBeforeValidation((payload) => {
+      if (textId(payload).includes('\0')) throwTypeError('invalid byte sequence for encoding UTF8: 0x00');
     }),
   },
   // Faults with amounts.
@@ -222,9 +222,10 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: asText,
     severity: 'high',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const amount = depositOf(payload);
-      if (amount !== null && /^\d+$/.test(amount) && BigInt(amount) > 2n ** 63n - 1n) fault('bigint out of range');
+      if (amount !== null && /^\d+$/.test(amount) && BigInt(amount) > 2n ** 63n - 1n)
+        throwTypeError('bigint out of range');
     }),
   },
   {
@@ -236,7 +237,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: asText,
     severity: 'medium',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const amount = depositOf(payload);
       if (amount !== null) BigInt(amount);
     }),
@@ -250,9 +251,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: asText,
     severity: 'medium',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const amount = refundOf(payload);
-      if (amount !== null && !IS_DECIMAL.test(amount)) fault('not a decimal');
+      if (amount !== null && !IS_DECIMAL.test(amount)) throwTypeError('not a decimal');
     }),
   },
   {
@@ -306,9 +307,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       for (const path of ['data.metadata.amount', 'data.metadata.asset.amount']) {
-        if (typeof fieldAt(payload, path) === 'number') fault('trim is not a function');
+        if (typeof fieldAt(payload, path) === 'number') throwTypeError('trim is not a function');
       }
     }),
   },
@@ -390,7 +391,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     fix: readBoth,
     severity: 'medium',
     forbidden: true,
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const time = at(payload);
       if (time !== undefined) new Date(typeof time === 'number' ? time * 1000 : String(time)).toISOString();
     }),
@@ -407,9 +408,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const time = at(payload);
-      if (typeof time === 'number' && time > 0x7fffffff) fault('out of range for type integer');
+      if (typeof time === 'number' && time > 0x7fffffff) throwTypeError('out of range for type integer');
     }),
   },
   {
@@ -424,9 +425,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: readingBefore((payload) => {
+    replace: readBeforeValidation((payload) => {
       const time = at(payload);
-      if (typeof time === 'number' && time < 0) fault('out of range for unsigned');
+      if (typeof time === 'number' && time < 0) throwTypeError('out of range for unsigned');
     }),
   },
   {
@@ -441,7 +442,7 @@ export const payloadValuesFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: readingAfter((payload) => {
+    replace: readAfterValidation((payload) => {
       const time = at(payload);
       if (typeof time === 'number') BigInt(time);
     }),

@@ -1,7 +1,7 @@
 /** Mutants that verify other input than the raw body, alone or as a fallback. */
 import { PHP, PYTHON, PYTHON_COMPACT, rewriteJson } from '../../contract/signing/index.ts';
 import type { StageFault } from './fault.ts';
-import { rawBytes, verifyingOver } from './raw-body-replacements.ts';
+import { rawBytes, verifyOver } from './raw-body-replacements.ts';
 
 const RAW_BODY = {
   area: 'raw-body',
@@ -14,7 +14,7 @@ const ONLY_RAW = rawBytes('Remove the fallback: verify only the raw bytes.');
 
 /** Verifies the raw body, then another input. Exceptions of `other` leave the raw body only. */
 function rawOr(other: (text: string) => string | Uint8Array): StageFault['replace'] {
-  return verifyingOver((body) => {
+  return verifyOver((body) => {
     try {
       return [body, Buffer.from(other(body.toString('utf8')))];
     } catch {
@@ -132,7 +132,7 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     why: 'Every delivery is rejected. If it worked, id, type and time would be unprotected.',
     fix: rawBytes('Verify the whole body as it arrived, and unwrap it afterwards.'),
     severity: 'high',
-    replace: verifyingOver((body) => [Buffer.from(dataOf(body.toString('utf8')))]),
+    replace: verifyOver((body) => [Buffer.from(dataOf(body.toString('utf8')))]),
   },
   {
     ...RAW_BODY,
@@ -142,7 +142,7 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     why: 'Every delivery is rejected, and no setting of such a library can change that.',
     fix: rawBytes('Replace the library with ten lines of your own: HMAC-SHA256 over the body and nothing else.'),
     severity: 'high',
-    replace: verifyingOver((body) => [
+    replace: verifyOver((body) => [
       Buffer.concat([Buffer.from(`${(JSON.parse(body.toString('utf8')) as { id: unknown }).id}.`), body]),
     ]),
   },
@@ -154,7 +154,7 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     why: 'Every delivery is rejected; behind a proxy, the receiver does not even know its public URL.',
     fix: rawBytes('Leave the URL out: HMAC-SHA256 over the body and nothing else.'),
     severity: 'high',
-    replace: verifyingOver((body, req) => [
+    replace: verifyOver((body, req) => [
       Buffer.concat([Buffer.from(`${req.protocol}://${req.headers.host}${req.originalUrl}`), body]),
     ]),
   },
@@ -166,6 +166,6 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     why: 'Every delivery of this service is rejected, because it sends compact JSON.',
     fix: rawBytes('Verify the bytes that arrived; their JSON layout does not matter then.'),
     severity: 'high',
-    replace: verifyingOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8')), null, 2))]),
+    replace: verifyOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8')), null, 2))]),
   },
 ];

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { required } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
-import { rawBytes, readingAs, readingText, verifyingOver } from './raw-body-replacements.ts';
+import { rawBytes, rewriteBody, rewriteText, verifyOver } from './raw-body-replacements.ts';
 
 const ARRIVAL = { area: 'raw-body', severity: 'high', forbidden: true } as const;
 
@@ -18,7 +18,7 @@ function hashesAtMost(bytes: number, shown: string): StageFault {
       'first shows in production.',
     fix: rawBytes('Read to the end of the body, with a limit that answers 413, and hash all of it.'),
     stage: 'verifySignature',
-    replace: verifyingOver((body) => [body.subarray(0, bytes)]),
+    replace: verifyOver((body) => [body.subarray(0, bytes)]),
   };
 }
 
@@ -48,9 +48,9 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes('Collect all chunks, and continue only at the end of the body.'),
     stage: 'readBody',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        if (req.headers['content-length'] === '0') return right.readBody(req, res, next);
+        if (req.headers['content-length'] === '0') return correct.readBody(req, res, next);
         let first: Buffer | undefined;
         const goOn = () => {
           res.locals.rawBody = first ?? Buffer.alloc(0);
@@ -75,12 +75,12 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes('Collect the chunks as bytes, join them (Buffer.concat) and decode once.'),
     stage: 'readBody',
     replace:
-      ({ right, config }) =>
+      ({ correct, config }) =>
       (req, res, next) => {
         let text = '';
         const whole = Number(req.headers['content-length'] ?? 0) <= config.bodyLimit;
         if (whole) req.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
-        right.readBody(req, res, (error?: unknown) => {
+        correct.readBody(req, res, (error?: unknown) => {
           const raw = res.locals.rawBody;
           // Bytes that are not UTF-8 are another fault.
           if (whole && raw !== undefined && Buffer.from(raw.toString('utf8')).equals(raw)) {
@@ -132,7 +132,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     // The service never compresses, so this is only about robustness.
     forbidden: false,
     stage: 'readBody',
-    replace: readingAs((body, req) => (req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)),
+    replace: rewriteBody((body, req) => (req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)),
   },
   {
     ...ARRIVAL,
@@ -145,10 +145,10 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes('Read the body in one place, to its end, and pass the bytes to the check and the parser.'),
     stage: 'parse',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
-        if (required(res, 'rawBody').length <= 256 * 1024) return right.parse(req, res, next);
-        req.once('end', () => right.parse(req, res, next));
+        if (required(res, 'rawBody').length <= 256 * 1024) return correct.parse(req, res, next);
+        req.once('end', () => correct.parse(req, res, next));
       },
   },
   // Bodies that were decoded before the check, with the wrong character set or with losses.
@@ -162,7 +162,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     why: 'A validly signed body with a byte order mark is rejected, and an unsigned mark is accepted.',
     fix: rawBytes('Verify the bytes before they become text: decoders remove the mark.'),
     severity: 'medium',
-    replace: readingAs((body) => (body.subarray(0, 3).toString('hex') === 'efbbbf' ? body.subarray(3) : body)),
+    replace: rewriteBody((body) => (body.subarray(0, 3).toString('hex') === 'efbbbf' ? body.subarray(3) : body)),
   },
   {
     ...CHARACTERS,
@@ -176,10 +176,10 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     severity: 'medium',
     stage: 'parse',
     replace:
-      ({ right }) =>
+      ({ correct }) =>
       (req, res, next) => {
         if (res.locals.rawBody?.[0] === 0xef) throw new SyntaxError('unexpected byte order mark');
-        return right.parse(req, res, next);
+        return correct.parse(req, res, next);
       },
   },
   {
@@ -191,7 +191,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
       'encoding of Node.',
     why: 'Deliveries in plain ASCII pass. The first one with an accent or an emoji is rejected.',
     fix: rawBytes('Pass bytes to the HMAC function. If it requires text, decode and encode as UTF-8.'),
-    replace: readingAs((body) => asUtf8(body.toString('latin1'))),
+    replace: rewriteBody((body) => asUtf8(body.toString('latin1'))),
   },
   {
     ...CHARACTERS,
@@ -203,7 +203,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
       'character is lost.',
     fix: rawBytes('Name UTF-8 where the HMAC function takes text, or better, pass it the bytes.'),
     stage: 'verifySignature',
-    replace: verifyingOver((body) => [Buffer.from(body.toString('utf8'), 'latin1')]),
+    replace: verifyOver((body) => [Buffer.from(body.toString('utf8'), 'latin1')]),
   },
   {
     ...CHARACTERS,
@@ -217,7 +217,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
       dotnet: 'Use Encoding.UTF8 instead of Encoding.ASCII, or better, the bytes of `Request.Body`.',
     }),
     stage: 'verifySignature',
-    replace: verifyingOver((body) => [asUtf8(body.toString('utf8').replace(/[^\0-\x7f]/g, '?'))]),
+    replace: verifyOver((body) => [asUtf8(body.toString('utf8').replace(/[^\0-\x7f]/g, '?'))]),
   },
   {
     ...CHARACTERS,
@@ -229,7 +229,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
       'one throws.',
     fix: rawBytes('Ignore the charset for the verification: JSON is UTF-8, and the signature covers bytes.'),
     severity: 'medium',
-    replace: readingAs((body, req) => {
+    replace: rewriteBody((body, req) => {
       const charset = charsetOf(req);
       if (charset === undefined || /^utf-?8$/i.test(charset)) return body;
       return asUtf8(new TextDecoder(charset).decode(body));
@@ -246,7 +246,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes('Read bytes (getInputStream) and verify them, whatever Content-Type says.', {
       spring: 'Take the body as `@RequestBody byte[]`, not from `request.getReader()`.',
     }),
-    replace: readingAs((body, req) => {
+    replace: rewriteBody((body, req) => {
       const charset = charsetOf(req) ?? 'latin1';
       return /^utf-?8$/i.test(charset) ? body : asUtf8(new TextDecoder(charset).decode(body));
     }),
@@ -259,7 +259,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     why: 'All invalid bytes become the same character, so unsigned bodies share the signature of a signed one.',
     fix: rawBytes('Verify the bytes, then decode strictly and answer 400 if that fails.'),
     severity: 'medium',
-    replace: readingAs((body) => asUtf8(body.toString('utf8'))),
+    replace: rewriteBody((body) => asUtf8(body.toString('utf8'))),
   },
   {
     ...CHARACTERS,
@@ -269,7 +269,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     why: 'Anyone can cause server errors without a credential, and each looks like an outage in the monitoring.',
     fix: rawBytes('Verify bytes first. Catch decoding errors, and answer 400.'),
     severity: 'medium',
-    replace: readingAs((body) => asUtf8(strict.decode(body))),
+    replace: rewriteBody((body) => asUtf8(strict.decode(body))),
   },
   {
     ...CHARACTERS,
@@ -278,7 +278,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     seen: 'Input filters and ORMs that normalise every text, and file systems that bodies pass through.',
     why: 'A letter with a combining accent becomes one character, and a valid signature no longer matches.',
     fix: rawBytes('Normalise texts after the check, field by field, where you need it.'),
-    replace: readingText((text) => text.normalize('NFC')),
+    replace: rewriteText((text) => text.normalize('NFC')),
   },
   {
     ...CHARACTERS,
@@ -287,7 +287,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     seen: 'Bodies that first pass through a text column, such as utf8 in MySQL, or through filters against emoji.',
     why: 'One emoji in a text makes a valid delivery look forged, and the stored body cannot be verified again.',
     fix: rawBytes('Verify before you store, and store the body as bytes.'),
-    replace: readingText((text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, '?')),
+    replace: rewriteText((text) => text.replace(/[\u{10000}-\u{10ffff}]/gu, '?')),
   },
   {
     ...CHARACTERS,
@@ -297,7 +297,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     why: 'JSON allows an unescaped DEL, and a validly signed delivery that contains one is rejected.',
     fix: rawBytes('Filter texts after the check, and only where you show or store them.'),
     severity: 'medium',
-    replace: readingText((text) => text.replace(/[^\P{Cc}\t\r\n]/gu, '')),
+    replace: rewriteText((text) => text.replace(/[^\P{Cc}\t\r\n]/gu, '')),
   },
   {
     ...CHARACTERS,
@@ -308,7 +308,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
       'characters.',
     why: 'ASCII text passes. Each other character costs a byte at the end, and the rest neither verifies nor parses.',
     fix: rawBytes('Count bytes (Buffer.byteLength) wherever the body is copied or forwarded.'),
-    replace: readingAs((body) => body.subarray(0, body.toString('utf8').length)),
+    replace: rewriteBody((body) => body.subarray(0, body.toString('utf8').length)),
   },
   {
     ...CHARACTERS,
@@ -321,6 +321,6 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes(
       'Hash Content-Length bytes instead of reading up to a terminator; reject zero bytes as invalid JSON.',
     ),
-    replace: readingAs((body) => (body.includes(0) ? body.subarray(0, body.indexOf(0)) : body)),
+    replace: rewriteBody((body) => (body.includes(0) ? body.subarray(0, body.indexOf(0)) : body)),
   },
 ];

@@ -8,10 +8,10 @@ import type { Fault, StageFault } from './fault.ts';
  * The correct comparison over other bytes: the signature has to match one of the `inputs`. Exceptions of `inputs` count
  * as an invalid signature. Later stages get the original body.
  */
-export function verifyingOver(inputs: (rawBody: Buffer, req: Request) => readonly Uint8Array[]): StageFault['replace'] {
-  return ({ right, config }) => {
+export function verifyOver(inputs: (rawBody: Buffer, req: Request) => readonly Uint8Array[]): StageFault['replace'] {
+  return ({ correct, config }) => {
     const { signing } = config;
-    if (signing === undefined) return right.verifySignature;
+    if (signing === undefined) return correct.verifySignature;
     return (req, res, next) => {
       const header = requestHeader(req, signing.header);
       const fits = (rawBody: Uint8Array) => verifySignature({ rawBody, header, secrets: signing.secrets }).ok;
@@ -26,10 +26,10 @@ export function verifyingOver(inputs: (rawBody: Buffer, req: Request) => readonl
 }
 
 /** Replaces the body with the result of `change`, so that every later stage uses it. Exceptions are answered 500. */
-export function readingAs(change: (rawBody: Buffer, req: Request) => Uint8Array): StageFault['replace'] {
-  return ({ right }) =>
+export function rewriteBody(change: (rawBody: Buffer, req: Request) => Uint8Array): StageFault['replace'] {
+  return ({ correct }) =>
     (req, res, next) =>
-      right.readBody(req, res, (error?: unknown) => {
+      correct.readBody(req, res, (error?: unknown) => {
         if (error !== undefined) return next(error);
         try {
           const changed = change(required(res, 'rawBody'), req);
@@ -42,8 +42,8 @@ export function readingAs(change: (rawBody: Buffer, req: Request) => Uint8Array)
 }
 
 /** The same for a change of text. Bytes that are not UTF-8 stay unchanged, so that only the change itself shows. */
-export function readingText(change: (text: string) => string): StageFault['replace'] {
-  return readingAs((rawBody) => {
+export function rewriteText(change: (text: string) => string): StageFault['replace'] {
+  return rewriteBody((rawBody) => {
     const text = rawBody.toString('utf8');
     if (!Buffer.from(text, 'utf8').equals(rawBody)) return rawBody;
     return Buffer.from(change(text), 'utf8');

@@ -13,7 +13,7 @@ import {
   rewriteJson,
 } from '../../contract/signing/index.ts';
 import type { StageFault } from './fault.ts';
-import { RAW_BYTES, rawBytes, readingText, verifyingOver } from './raw-body-replacements.ts';
+import { RAW_BYTES, rawBytes, rewriteText, verifyOver } from './raw-body-replacements.ts';
 
 const LANGUAGE = {
   area: 'raw-body',
@@ -23,7 +23,7 @@ const LANGUAGE = {
 } as const;
 
 const over = (style: JsonDialect) =>
-  verifyingOver((body) => [Buffer.from(rewriteJson(requireEncodable(body.toString('utf8')), style))]);
+  verifyOver((body) => [Buffer.from(rewriteJson(requireEncodable(body.toString('utf8')), style))]);
 
 const DOTNET: JsonDialect = {
   separators: [',', ':'],
@@ -113,7 +113,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     severity: 'high',
     forbidden: true,
     stage: 'verifySignature',
-    replace: verifyingOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8'))))]),
+    replace: verifyOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8'))))]),
   },
   // Output of other languages. Several mutants reject every real delivery; the others show by their numbers and
   // escapes.
@@ -166,7 +166,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'Ordinary deliveries pass. Whitespace, <, > and & in texts, another key order or a new envelope field break ' +
       'the check.',
     fix: rawBytes('Keep the result of io.ReadAll, and verify it before json.Unmarshal.'),
-    replace: verifyingOver((body) => [Buffer.from(inGoStruct(requireEncodable(body.toString('utf8'))))]),
+    replace: verifyOver((body) => [Buffer.from(inGoStruct(requireEncodable(body.toString('utf8'))))]),
   },
   {
     ...LANGUAGE,
@@ -217,7 +217,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'Unknown fields are lost and the order becomes that of the class: the next field that the service adds breaks ' +
       'every delivery.',
     fix: rawBytes('Bind the body to a class only after the check, and verify the bytes that arrived.'),
-    replace: verifyingOver((body) => {
+    replace: verifyOver((body) => {
       const { id, type, at, data } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
       return [Buffer.from(JSON.stringify({ id, type, at, data }))];
     }),
@@ -231,7 +231,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why: 'A validly signed body that ends in a line feed is rejected, and unsigned bytes are accepted.',
     fix: rawBytes('Pass the body to the HMAC function as it is, without trim or strip.'),
     stage: 'readBody',
-    replace: readingText((text) => text.trim()),
+    replace: rewriteText((text) => text.trim()),
   },
   {
     ...LAYOUT,
@@ -241,7 +241,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why: 'A delivery with a signed line ending is rejected, and an unsigned line ending can be added.',
     fix: rawBytes('Read the body as a block of bytes, without chomp.'),
     stage: 'readBody',
-    replace: readingText((text) => text.replace(/(?:\r\n|\n|\r)$/, '')),
+    replace: rewriteText((text) => text.replace(/(?:\r\n|\n|\r)$/, '')),
   },
   {
     ...LAYOUT,
@@ -253,7 +253,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       spring: 'Take the body as `@RequestBody byte[]`, not from `request.getReader()`.',
     }),
     stage: 'readBody',
-    replace: readingText((text) => text.replace(/[\r\n]/g, '')),
+    replace: rewriteText((text) => text.replace(/[\r\n]/g, '')),
   },
   {
     ...LAYOUT,
@@ -263,7 +263,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why: 'The hash covers fewer bytes than were sent, so a body with carriage returns is rejected.',
     fix: rawBytes('Open the input in binary mode, without newline translation.'),
     stage: 'readBody',
-    replace: readingText((text) => text.replace(/\r\n?/g, '\n')),
+    replace: rewriteText((text) => text.replace(/\r\n?/g, '\n')),
   },
   {
     ...LAYOUT,
@@ -273,7 +273,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why: 'Anything before the brace is not covered by the check, and a delivery with a signed prefix is rejected.',
     fix: rawBytes('Take the body from the HTTP library, from its first byte on.'),
     stage: 'verifySignature',
-    replace: verifyingOver((body) => [body.subarray(Math.max(0, body.indexOf('{')))]),
+    replace: verifyOver((body) => [body.subarray(Math.max(0, body.indexOf('{')))]),
   },
   {
     ...LAYOUT,
@@ -285,7 +285,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'rejected.',
     fix: rawBytes('Disable body rewriting for this route, or verify before it.'),
     stage: 'readBody',
-    replace: readingText((text) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, token?: string) => token ?? '')),
+    replace: rewriteText((text) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, token?: string) => token ?? '')),
   },
   {
     ...LAYOUT,
@@ -295,7 +295,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why: 'Only bodies with tabs are rejected, so the fault stays hidden until a sender uses them.',
     fix: rawBytes('Verify before any template or transformation step processes the body.'),
     stage: 'readBody',
-    replace: readingText((text) => text.replaceAll('\t', '  ')),
+    replace: rewriteText((text) => text.replaceAll('\t', '  ')),
   },
   // Bodies in which some spelling was changed before the check, without a parser.
   {
@@ -305,7 +305,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'A workaround for PHP senders that was copied into SDKs and forwarders.',
     why: 'The workaround helps one sender by guessing its format. A sender that does escape slashes is rejected.',
     fix: rawBytes('Remove the workaround: with the raw bytes there is nothing to guess.'),
-    replace: readingText((text) => text.replaceAll('\\/', '/')),
+    replace: rewriteText((text) => text.replaceAll('\\/', '/')),
   },
   {
     ...SPELLING,
@@ -314,7 +314,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Node receivers that imitate json_encode to verify what a PHP sender signed.',
     why: 'Every delivery that contains a URL or a path is rejected unless the sender uses PHP.',
     fix: rawBytes('Do not imitate how a sender escapes: verify the bytes that arrived.'),
-    replace: readingText((text) => text.replace(/(?<!\\)\//g, '\\/')),
+    replace: rewriteText((text) => text.replace(/(?<!\\)\//g, '\\/')),
   },
   {
     ...SPELLING,
@@ -323,7 +323,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'SDKs that imitate the escapes of Python or PHP with a regular expression.',
     why: 'Deliveries with an unescaped letter outside ASCII are rejected.',
     fix: rawBytes('Do not imitate how a sender escapes: verify the bytes that arrived.'),
-    replace: readingText((text) => escapeUnicode(text, /[\u0080-\uffff]/g)),
+    replace: rewriteText((text) => escapeUnicode(text, /[\u0080-\uffff]/g)),
   },
   {
     ...SPELLING,
@@ -332,7 +332,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Log pipelines and forwarders that "beautify" JSON, and regular expressions that undo ensure_ascii.',
     why: 'Deliveries of a sender that writes ASCII only are rejected at the first accent.',
     fix: rawBytes('Leave escapes to the parser, after the check.'),
-    replace: readingText((text) =>
+    replace: rewriteText((text) =>
       text.replace(/\\u([0-9a-f]{4})/gi, (all, digits: string) => {
         const unit = Number.parseInt(digits, 16);
         return unit < 0x20 || unit === 0x22 || unit === 0x5c ? all : String.fromCharCode(unit);
@@ -348,7 +348,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'A text with <, > or & is rejected although its signature is valid, and the stored text is not the one that ' +
       'was sent.',
     fix: rawBytes('Exclude this route from input sanitising, and encode texts where you show them.'),
-    replace: readingText((text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')),
+    replace: rewriteText((text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')),
   },
   {
     ...SPELLING,
@@ -357,7 +357,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'stripslashes in PHP code from the time of magic quotes, and wp_unslash in WordPress plugins.',
     why: 'Every body with an escape is rejected: a quotation mark in a text is enough.',
     fix: rawBytes('Do not unslash the body; nothing added slashes to it.'),
-    replace: readingText((text) => text.replace(/\\(.)/g, '$1')),
+    replace: rewriteText((text) => text.replace(/\\(.)/g, '$1')),
   },
   {
     ...SPELLING,
@@ -367,7 +367,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why: 'A valid signature is reported as invalid, and the sender searches for a fault in its credentials.',
     fix: rawBytes('Verify first. Reject or remove U+0000 afterwards, in the parsed texts.'),
     severity: 'low',
-    replace: readingText((text) => text.replaceAll('\\u0000', '')),
+    replace: rewriteText((text) => text.replaceAll('\\u0000', '')),
   },
   {
     ...SPELLING,
@@ -378,7 +378,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
       'rule.',
     why: 'Amounts such as 0.10 or 1.0 change their spelling, so only some valid deliveries are rejected.',
     fix: rawBytes('Verify before anything reads numbers; a regular expression for one spelling fails on the next.'),
-    replace: readingText((text) => withNumbers(text, (source) => JSON.stringify(Number(source)))),
+    replace: rewriteText((text) => withNumbers(text, (source) => JSON.stringify(Number(source)))),
   },
   {
     ...SPELLING,
@@ -388,7 +388,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     why: 'A validly signed body is reported as forged instead of being rejected as ambiguous.',
     fix: rawBytes('Verify before the gateway rewrites the body, or let it reject such bodies with 400.'),
     severity: 'medium',
-    replace: readingText(withoutRepeatedKeys),
+    replace: rewriteText(withoutRepeatedKeys),
   },
   {
     ...SPELLING,
@@ -397,7 +397,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Functions behind API gateways, form parsers, and helpers that decode every input of a request.',
     why: 'A URL with %20 in a text makes a valid delivery look forged.',
     fix: rawBytes('Do not decode the body: only form data is percent-encoded, and this is JSON.'),
-    replace: readingText(percentDecoded),
+    replace: rewriteText(percentDecoded),
   },
   {
     ...SPELLING,
@@ -408,7 +408,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     fix: rawBytes('Write the body with Write or update, never with a function of the printf family.', {
       go: 'Use `mac.Write(body)` instead of `fmt.Fprintf(mac, string(body))`.',
     }),
-    replace: readingText((text) =>
+    replace: rewriteText((text) =>
       text.replace(/%(.)/g, (_all, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`)),
     ),
   },
@@ -419,6 +419,6 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: "template.replace('{body}', body) in JavaScript, and similar functions with backslashes in other languages.",
     why: 'Text such as $& or $1 is expanded, so a valid delivery that contains it is rejected.',
     fix: rawBytes('Hash the body itself. If you need a template, pass a function to replace.'),
-    replace: readingText((text) => '{body}'.replace('{body}', text)),
+    replace: rewriteText((text) => '{body}'.replace('{body}', text)),
   },
 ];

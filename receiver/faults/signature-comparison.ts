@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { requestHeader } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
-import { comparing, dying, failing, SIGNATURE } from './lenient-verifier.ts';
+import { comparing, endProcessWhen, SIGNATURE, throwWhen } from './lenient-verifier.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'base64');
 
@@ -41,9 +41,9 @@ export const signatureComparisonFaults: readonly StageFault[] = [
       express: EXPRESS,
       flask: 'Use `hmac.compare_digest`, not `all(x == y for x, y in zip(a, b))`.',
     },
-    replace: comparing((header, right) => {
-      const due = bytes(right);
-      return bytes(header).every((byte, at) => at >= due.length || byte === due[at]);
+    replace: comparing((header, expected) => {
+      const wanted = bytes(expected);
+      return bytes(header).every((byte, at) => at >= wanted.length || byte === wanted[at]);
     }),
   },
   {
@@ -53,7 +53,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     seen: 'A startsWith or strncmp whose length comes from the request.',
     why: 'With one character, a forgery takes at most 64 attempts.',
     fix: { rule: WHOLE, express: `Replace \`expected.startsWith(received)\`. ${EXPRESS}` },
-    replace: comparing((header, right) => header !== '' && right.startsWith(header)),
+    replace: comparing((header, expected) => header !== '' && expected.startsWith(header)),
   },
   {
     ...critical,
@@ -62,7 +62,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     seen: 'A search such as `expected.includes(received)`, with the two sides swapped.',
     why: 'The empty string is part of every string, so an empty header is a valid signature.',
     fix: { rule: WHOLE, express: `Replace \`expected.includes(received)\`. ${EXPRESS}` },
-    replace: comparing((header, right) => right.includes(header)),
+    replace: comparing((header, expected) => expected.includes(header)),
   },
   {
     ...SIGNATURE,
@@ -73,7 +73,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     seen: 'A startsWith or strncmp with the length of the expected value.',
     why: 'It allows no forgery, but countless headers count as the same signature.',
     fix: { rule: WHOLE, express: `Replace \`received.startsWith(expected)\`. ${EXPRESS}` },
-    replace: comparing((header, right) => header.startsWith(right)),
+    replace: comparing((header, expected) => header.startsWith(expected)),
   },
   {
     ...SIGNATURE,
@@ -84,7 +84,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     seen: 'An endsWith, or a slice from the end, that was written for a prefix with the name of the algorithm.',
     why: 'Any prefix passes, including one that names another algorithm.',
     fix: { rule: WHOLE, express: `Replace \`received.endsWith(expected)\`. ${EXPRESS}` },
-    replace: comparing((header, right) => header.endsWith(right)),
+    replace: comparing((header, expected) => header.endsWith(expected)),
   },
   {
     ...SIGNATURE,
@@ -95,7 +95,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     seen: 'A search such as `received.includes(expected)`, which handles prefixes, lists and quotes at once.',
     why: 'Lists of any length pass, so an attacker can try many signatures in one request.',
     fix: { rule: WHOLE, express: `Replace \`received.includes(expected)\`. ${EXPRESS}` },
-    replace: comparing((header, right) => header.includes(right)),
+    replace: comparing((header, expected) => header.includes(expected)),
   },
   {
     ...critical,
@@ -110,7 +110,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
       dotnet: 'Use `CryptographicOperations.FixedTimeEquals`, not `StringComparison.OrdinalIgnoreCase`.',
     },
     severity: 'high',
-    replace: comparing((header, right) => header.toLowerCase() === right.toLowerCase()),
+    replace: comparing((header, expected) => header.toLowerCase() === expected.toLowerCase()),
   },
   {
     ...critical,
@@ -120,7 +120,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     why: '48 bits can be brute-forced, and the rest of the signature is not checked.',
     fix: { rule: WHOLE, express: EXPRESS },
     severity: 'high',
-    replace: comparing((header, right) => header.slice(0, 8) === right.slice(0, 8)),
+    replace: comparing((header, expected) => header.slice(0, 8) === expected.slice(0, 8)),
   },
   {
     ...critical,
@@ -130,7 +130,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     why: 'A quarter of the signature is not checked.',
     fix: { rule: 'A digest of 32 bytes has 44 characters in Base64: compare all of them.', express: EXPRESS },
     severity: 'medium',
-    replace: comparing((header, right) => header.slice(0, 32) === right.slice(0, 32)),
+    replace: comparing((header, expected) => header.slice(0, 32) === expected.slice(0, 32)),
   },
   {
     ...critical,
@@ -140,7 +140,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     why: '42 bits can be brute-forced, and the rest of the signature is not checked.',
     fix: { rule: WHOLE, express: EXPRESS },
     severity: 'high',
-    replace: comparing((header, right) => header.slice(-8) === right.slice(-8)),
+    replace: comparing((header, expected) => header.slice(-8) === expected.slice(-8)),
   },
   {
     ...critical,
@@ -150,7 +150,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     why: '42 bits of the signature are not checked.',
     fix: { rule: 'Compare from the first character on.', express: 'Remove `.slice(7)` on both sides.' },
     severity: 'medium',
-    replace: comparing((header, right) => header.slice(7) === right.slice(7)),
+    replace: comparing((header, expected) => header.slice(7) === expected.slice(7)),
   },
   {
     ...critical,
@@ -162,10 +162,10 @@ export const signatureComparisonFaults: readonly StageFault[] = [
       rule: 'Use the constant-time comparison of your library instead of your own loop.',
       express: EXPRESS,
     },
-    replace: comparing((header, right) => {
-      let difference = header.length ^ right.length;
+    replace: comparing((header, expected) => {
+      let difference = header.length ^ expected.length;
       if (difference !== 0) return false;
-      for (let at = 0; at < right.length; at++) difference = header.charCodeAt(at) ^ right.charCodeAt(at);
+      for (let at = 0; at < expected.length; at++) difference = header.charCodeAt(at) ^ expected.charCodeAt(at);
       return difference === 0;
     }),
   },
@@ -177,7 +177,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     why: 'Each signature has many valid permutations, and an intercepted one reveals them.',
     fix: { rule: 'Use the constant-time comparison of your library instead of your own.', express: EXPRESS },
     severity: 'high',
-    replace: comparing((header, right) => sorted(header) === sorted(right)),
+    replace: comparing((header, expected) => sorted(header) === sorted(expected)),
   },
   {
     ...critical,
@@ -191,7 +191,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
       rule: 'Compare literally: quote the variable in the shell, and use "=" in a query.',
       express: 'Compare in the process with `timingSafeEqual`, not in a script or a query.',
     },
-    replace: comparing((header, right) => header === right || matchesGlob(header, right)),
+    replace: comparing((header, expected) => header === expected || matchesGlob(header, expected)),
   },
   {
     ...critical,
@@ -202,7 +202,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
       'for "equals".',
     why: 'The text ".*" is a valid signature for every body, and an invalid pattern throws.',
     fix: { rule: 'Compare literally.', express: 'Replace `expected.match(received)`. Use `timingSafeEqual`.' },
-    replace: comparing((header, right) => header === right || new RegExp(`^(?:${header})$`).test(right)),
+    replace: comparing((header, expected) => header === expected || new RegExp(`^(?:${header})$`).test(expected)),
   },
   // Malformed signatures at which the check throws.
   {
@@ -223,8 +223,8 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: failing(({ header, right }) => {
-      if (header !== undefined) for (const one of right) timingSafeEqual(Buffer.from(header), Buffer.from(one));
+    replace: throwWhen(({ header, expected }) => {
+      if (header !== undefined) for (const one of expected) timingSafeEqual(Buffer.from(header), Buffer.from(one));
       return false;
     }),
   },
@@ -242,12 +242,14 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: dying(({ header, right }) => header !== undefined && Buffer.byteLength(header) !== right[0]?.length),
+    replace: endProcessWhen(
+      ({ header, expected }) => header !== undefined && Buffer.byteLength(header) !== expected[0]?.length,
+    ),
   },
   {
     ...SIGNATURE,
     name: 'other-byte-length-answers-500',
-    title: 'Answers 500 to a signature with the right number of characters but more bytes',
+    title: 'Answers 500 to a signature with the correct number of characters but more bytes',
     seen:
       'A guard that compares string lengths before a comparison of UTF-8 bytes; found in a review of a published ' +
       'receiver.',
@@ -258,8 +260,8 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: failing(({ header, right }) =>
-      right.some((one) => header?.length === one.length && Buffer.byteLength(header) !== one.length),
+    replace: throwWhen(({ header, expected }) =>
+      expected.some((one) => header?.length === one.length && Buffer.byteLength(header) !== one.length),
     ),
   },
   {
@@ -278,7 +280,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: failing(({ header = '' }) => NOT_ASCII.test(header)),
+    replace: throwWhen(({ header = '' }) => NOT_ASCII.test(header)),
   },
   {
     ...SIGNATURE,
@@ -296,7 +298,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: failing(({ header }) => {
+    replace: throwWhen(({ header }) => {
       if (header !== undefined) atob(header);
       return false;
     }),
@@ -315,6 +317,6 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    replace: failing(({ req }) => Array.isArray(requestHeader(req, 'x-service-signature'))),
+    replace: throwWhen(({ req }) => Array.isArray(requestHeader(req, 'x-service-signature'))),
   },
 ];

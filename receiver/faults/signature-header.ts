@@ -1,19 +1,19 @@
 /** Mutants that read the signature from the wrong place, accept other spellings of it, or accept a missing one. */
 import type { StageFault } from './fault.ts';
 import {
-  alsoAccepting,
+  alsoAccept,
   comparing,
-  dying,
-  failing,
+  endProcessWhen,
   SIGNATURE,
   type Signed,
   signed,
+  throwWhen,
   unverified,
 } from './lenient-verifier.ts';
 
 const missing = ({ header }: Signed) => header === undefined || header === '';
 
-const hexOf = (right: string) => Buffer.from(right, 'base64').toString('hex');
+const hexOf = (expected: string) => Buffer.from(expected, 'base64').toString('hex');
 
 /** The result of a lenient decoder, in canonical spelling. */
 const decoded = (text: string) => Buffer.from(text, 'base64').toString('base64');
@@ -32,8 +32,8 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: alsoAccepting((delivery) =>
-      ['X-Signature', 'X-Hub-Signature-256'].some((name) => delivery.right.includes(delivery.req.get(name) ?? '')),
+    replace: alsoAccept((delivery) =>
+      ['X-Signature', 'X-Hub-Signature-256'].some((name) => delivery.expected.includes(delivery.req.get(name) ?? '')),
     ),
   },
   {
@@ -45,8 +45,8 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: { rule: 'Read only the agreed header.', express: 'Remove `?? req.get("Authorization")`.' },
     severity: 'medium',
     forbidden: true,
-    replace: alsoAccepting(
-      (delivery) => missing(delivery) && delivery.right.includes(delivery.req.get('Authorization') ?? ''),
+    replace: alsoAccept(
+      (delivery) => missing(delivery) && delivery.expected.includes(delivery.req.get('Authorization') ?? ''),
     ),
   },
   {
@@ -62,8 +62,8 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: alsoAccepting(({ req, right }) =>
-      right.includes(new URL(req.url, 'http://receiver').searchParams.get('signature') ?? ''),
+    replace: alsoAccept(({ req, expected }) =>
+      expected.includes(new URL(req.url, 'http://receiver').searchParams.get('signature') ?? ''),
     ),
   },
   {
@@ -75,8 +75,8 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: { rule: 'Read only the header.', express: 'Remove `?? req.cookies.signature`.' },
     severity: 'medium',
     forbidden: true,
-    replace: alsoAccepting(({ req, right }) =>
-      right.some((one) => req.get('Cookie')?.split(/; */).includes(`signature=${one}`) === true),
+    replace: alsoAccept(({ req, expected }) =>
+      expected.some((one) => req.get('Cookie')?.split(/; */).includes(`signature=${one}`) === true),
     ),
   },
   {
@@ -91,7 +91,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: alsoAccepting((delivery) => {
+    replace: alsoAccept((delivery) => {
       const { signature, ...rest } = unverified(delivery);
       const body = Buffer.from(JSON.stringify(rest));
       return missing(delivery) && delivery.secrets.some((secret) => signature === signed(secret, body));
@@ -111,7 +111,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: alsoAccepting(({ header, right }) => right.some((one) => header === hexOf(one))),
+    replace: alsoAccept(({ header, expected }) => expected.some((one) => header === hexOf(one))),
   },
   {
     ...SIGNATURE,
@@ -125,8 +125,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: alsoAccepting(
-      ({ header = '', right }) => header.length === 64 && right.some((one) => header.toLowerCase() === hexOf(one)),
+    replace: alsoAccept(
+      ({ header = '', expected }) =>
+        header.length === 64 && expected.some((one) => header.toLowerCase() === hexOf(one)),
     ),
   },
   {
@@ -141,7 +142,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: alsoAccepting(({ header, right }) => right.some((one) => header === `sha256=${hexOf(one)}`)),
+    replace: alsoAccept(({ header, expected }) => expected.some((one) => header === `sha256=${hexOf(one)}`)),
   },
   {
     ...SIGNATURE,
@@ -152,7 +153,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: { rule: 'Compare the whole value of the header.', express: 'Remove `signature.replace(/^\\w+[=,]/, "")`.' },
     severity: 'low',
     forbidden: true,
-    replace: alsoAccepting(({ header = '', right }) => right.includes(header.replace(/^(?:sha256=|v\d+,)/, ''))),
+    replace: alsoAccept(({ header = '', expected }) => expected.includes(header.replace(/^(?:sha256=|v\d+,)/, ''))),
   },
   {
     ...SIGNATURE,
@@ -166,7 +167,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: alsoAccepting(({ header = '', right }) => header.split(/, ?/).some((part) => right.includes(part))),
+    replace: alsoAccept(({ header = '', expected }) => header.split(/, ?/).some((part) => expected.includes(part))),
   },
   {
     ...SIGNATURE,
@@ -187,7 +188,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    replace: comparing((header, right) => decoded(header) === right),
+    replace: comparing((header, expected) => decoded(header) === expected),
   },
   {
     ...SIGNATURE,
@@ -201,9 +202,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    replace: alsoAccepting(({ header = '', right }) => {
+    replace: alsoAccept(({ header = '', expected }) => {
       const standard = header.replaceAll('-', '+').replaceAll('_', '/');
-      return right.includes(standard.length === 43 ? `${standard}=` : standard);
+      return expected.includes(standard.length === 43 ? `${standard}=` : standard);
     }),
   },
   {
@@ -219,7 +220,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    replace: alsoAccepting(({ header, right }) => right.some((one) => header === one.slice(0, -1))),
+    replace: alsoAccept(({ header, expected }) => expected.some((one) => header === one.slice(0, -1))),
   },
   {
     ...SIGNATURE,
@@ -236,7 +237,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: false,
-    replace: comparing((header, right) => /^[A-Za-z0-9+/]{43}=$/.test(header) && decoded(header) === right),
+    replace: comparing((header, expected) => /^[A-Za-z0-9+/]{43}=$/.test(header) && decoded(header) === expected),
   },
   {
     ...SIGNATURE,
@@ -247,9 +248,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: { rule: 'Read the header unchanged.', express: 'Remove `decodeURIComponent` around the header.' },
     severity: 'low',
     forbidden: false,
-    replace: alsoAccepting(({ header = '', right }) => {
+    replace: alsoAccept(({ header = '', expected }) => {
       try {
-        return right.includes(decodeURIComponent(header));
+        return expected.includes(decodeURIComponent(header));
       } catch {
         return false;
       }
@@ -264,7 +265,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     fix: { rule: 'Compare the value unchanged.', express: 'Remove the `replace` of quotes.' },
     severity: 'low',
     forbidden: false,
-    replace: alsoAccepting(({ header = '', right }) => right.some((one) => header === `"${one}"`)),
+    replace: alsoAccept(({ header = '', expected }) => expected.some((one) => header === `"${one}"`)),
   },
   {
     ...SIGNATURE,
@@ -279,9 +280,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: alsoAccepting(({ header = '', right }) => {
+    replace: alsoAccept(({ header = '', expected }) => {
       const inner = Buffer.from(header, 'base64').toString('latin1');
-      return right.some((one) => inner === one || inner === hexOf(one));
+      return expected.some((one) => inner === one || inner === hexOf(one));
     }),
   },
   // Deliveries whose signature is missing or empty.
@@ -301,7 +302,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: alsoAccepting(({ header }) => header === undefined),
+    replace: alsoAccept(({ header }) => header === undefined),
   },
   {
     ...SIGNATURE,
@@ -320,7 +321,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: alsoAccepting(({ header }) => header === undefined || header === ''),
+    replace: alsoAccept(({ header }) => header === undefined || header === ''),
   },
   {
     ...SIGNATURE,
@@ -334,7 +335,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: alsoAccepting(({ header }) => header === ''),
+    replace: alsoAccept(({ header }) => header === ''),
   },
   {
     ...SIGNATURE,
@@ -353,7 +354,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'medium',
     forbidden: true,
-    replace: failing(({ header }) => header === undefined),
+    replace: throwWhen(({ header }) => header === undefined),
   },
   {
     ...SIGNATURE,
@@ -371,6 +372,6 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: dying(({ header }) => header === undefined),
+    replace: endProcessWhen(({ header }) => header === undefined),
   },
 ];

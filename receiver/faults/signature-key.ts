@@ -2,7 +2,7 @@
 import { createHash, getHashes } from 'node:crypto';
 import { refuseUnauthorized } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
-import { accepting, alsoAccepting, judging, lettingPass, SIGNATURE, signed, unverified } from './lenient-verifier.ts';
+import { acceptWhen, alsoAccept, lenientMutant, SIGNATURE, signed, stageOf, unverified } from './lenient-verifier.ts';
 
 const sha256 = (...parts: (string | Uint8Array)[]) => {
   const hash = createHash('sha256');
@@ -15,9 +15,9 @@ const HASHES = new Set(getHashes());
 /** A mutant that verifies with an additional secret. */
 function alsoVerifying(
   secrets: (agreed: readonly string[], apiKeys: readonly string[]) => readonly (string | Uint8Array)[],
-  text: Parameters<typeof lettingPass>[1],
+  text: Parameters<typeof lenientMutant>[1],
 ): StageFault {
-  return lettingPass(
+  return lenientMutant(
     ({ header, body, secrets: agreed, apiKeys }) =>
       secrets(agreed, apiKeys).some((secret) => header === signed(secret, body)),
     text,
@@ -40,7 +40,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: alsoAccepting(({ header, body }) => header === sha256(body)),
+    replace: alsoAccept(({ header, body }) => header === sha256(body)),
   },
   {
     ...SIGNATURE,
@@ -54,7 +54,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: alsoAccepting(({ header, body, secrets }) => secrets.some((secret) => header === sha256(secret, body))),
+    replace: alsoAccept(({ header, body, secrets }) => secrets.some((secret) => header === sha256(secret, body))),
   },
   {
     ...SIGNATURE,
@@ -65,7 +65,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: { rule: 'Make HMAC the only check.', express: 'Remove `createHash("sha256").update(body + secret)`.' },
     severity: 'high',
     forbidden: true,
-    replace: alsoAccepting(({ header, body, secrets }) => secrets.some((secret) => header === sha256(body, secret))),
+    replace: alsoAccept(({ header, body, secrets }) => secrets.some((secret) => header === sha256(body, secret))),
   },
   {
     ...SIGNATURE,
@@ -83,7 +83,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'low',
     forbidden: true,
-    replace: alsoAccepting(({ header, body, secrets }) =>
+    replace: alsoAccept(({ header, body, secrets }) =>
       secrets.some((secret) => header === signed(body, Buffer.from(secret))),
     ),
   },
@@ -96,7 +96,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: { rule: 'Accept SHA-256 only.', express: 'Remove the second `createHmac("sha1", ...)`.' },
     severity: 'high',
     forbidden: true,
-    replace: alsoAccepting(({ header, body, secrets }) =>
+    replace: alsoAccept(({ header, body, secrets }) =>
       secrets.some((secret) => header === signed(secret, body, 'sha1')),
     ),
   },
@@ -112,7 +112,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: alsoAccepting(({ header = '', body, secrets }) => {
+    replace: alsoAccept(({ header = '', body, secrets }) => {
       const bytes = Buffer.from(header, 'base64').length;
       const algorithm = { 16: 'md5', 20: 'sha1', 48: 'sha384', 64: 'sha512' }[bytes];
       return algorithm !== undefined && secrets.some((secret) => header === signed(secret, body, algorithm));
@@ -134,12 +134,12 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: alsoAccepting(({ header = '', body, secrets }) => {
+    replace: alsoAccept(({ header = '', body, secrets }) => {
       const [, algorithm = '', digest = ''] = /^([a-z0-9]+)=(.+)$/s.exec(header) ?? [];
       if (!HASHES.has(algorithm)) return false;
       return secrets.some((secret) => {
-        const due = signed(secret, body, algorithm);
-        return digest === due || digest === Buffer.from(due, 'base64').toString('hex');
+        const wanted = signed(secret, body, algorithm);
+        return digest === wanted || digest === Buffer.from(wanted, 'base64').toString('hex');
       });
     }),
   },
@@ -152,8 +152,8 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: { rule: 'Require all 32 bytes.', express: 'Compare whole values; remove `.subarray(0, 16)`.' },
     severity: 'medium',
     forbidden: true,
-    replace: alsoAccepting(({ header, right }) =>
-      right.some((one) => header === Buffer.from(one, 'base64').subarray(0, 16).toString('base64')),
+    replace: alsoAccept(({ header, expected }) =>
+      expected.some((one) => header === Buffer.from(one, 'base64').subarray(0, 16).toString('base64')),
     ),
   },
   // Secrets that are accepted in addition to the agreed one.
@@ -299,7 +299,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: alsoAccepting(({ header, secrets }) => secrets.includes(header ?? '')),
+    replace: alsoAccept(({ header, secrets }) => secrets.includes(header ?? '')),
   },
   {
     ...SIGNATURE,
@@ -313,7 +313,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: alsoAccepting(({ header, secrets }) =>
+    replace: alsoAccept(({ header, secrets }) =>
       secrets.some((secret) => header === Buffer.from(secret).toString('base64') || header === `Bearer ${secret}`),
     ),
   },
@@ -335,8 +335,8 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: accepting(({ header, right }) =>
-      right.some((one) => header === Buffer.from(one, 'base64').toString('hex')),
+    replace: acceptWhen(({ header, expected }) =>
+      expected.some((one) => header === Buffer.from(one, 'base64').toString('hex')),
     ),
   },
   {
@@ -351,8 +351,8 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: accepting(({ header, right }) =>
-      right.some((one) => header === `sha256=${Buffer.from(one, 'base64').toString('hex')}`),
+    replace: acceptWhen(({ header, expected }) =>
+      expected.some((one) => header === `sha256=${Buffer.from(one, 'base64').toString('hex')}`),
     ),
   },
   {
@@ -364,7 +364,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     fix: { rule: 'Name SHA-256 in the code.', express: 'Use `createHmac("sha256", secret)`.' },
     severity: 'high',
     forbidden: true,
-    replace: accepting(({ header, body, secrets }) =>
+    replace: acceptWhen(({ header, body, secrets }) =>
       secrets.some((secret) => header === signed(secret, body, 'sha1')),
     ),
   },
@@ -380,7 +380,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: accepting(({ header, body, secrets }) =>
+    replace: acceptWhen(({ header, body, secrets }) =>
       secrets.some((secret) => header === signed(Buffer.from(secret, 'base64'), body)),
     ),
   },
@@ -396,7 +396,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: accepting(({ header, body, secrets }) =>
+    replace: acceptWhen(({ header, body, secrets }) =>
       secrets.some((secret) => header === signed(secret.slice(0, 32), body)),
     ),
   },
@@ -412,7 +412,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     },
     severity: 'high',
     forbidden: true,
-    replace: accepting(({ header, body, secrets }) =>
+    replace: acceptWhen(({ header, body, secrets }) =>
       secrets.some((secret) => header === signed(secret, Buffer.from(body.toString('utf8').toLowerCase()))),
     ),
   },
@@ -429,11 +429,11 @@ export const signatureKeyFaults: readonly StageFault[] = [
     severity: 'medium',
     forbidden: false,
     replace: (parts) =>
-      judging((delivery, req, res, next) => {
+      stageOf((delivery, req, res, next) => {
         const { at } = unverified(delivery);
         const seconds = typeof at === 'number' ? at : Date.parse(String(at)) / 1000;
         if (seconds < Date.now() / 1000 - 86_400) return refuseUnauthorized(res, 'signature-old');
-        return parts.right.verifySignature(req, res, next);
+        return parts.correct.verifySignature(req, res, next);
       }, parts),
   },
 ];

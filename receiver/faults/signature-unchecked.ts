@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { StageFault } from './fault.ts';
-import { accepting, alsoAccepting, lettingPass, SIGNATURE, unverified } from './lenient-verifier.ts';
+import { acceptWhen, alsoAccept, lenientMutant, SIGNATURE, unverified } from './lenient-verifier.ts';
 
 /** A mutant that verifies only some deliveries. */
 const field = (value: unknown, ...path: string[]): unknown =>
@@ -20,8 +20,8 @@ const VERIFY_FIRST = 'Verify every delivery in one place, before anything reads 
 const ON_ROUTE = 'Mount the verification as middleware on the route, before the handler and its switch.';
 
 /** A mutant that skips the verification by something that every client can set. */
-function trusting(claims: (req: Request) => boolean, text: Parameters<typeof lettingPass>[1]): StageFault {
-  return lettingPass(({ req }) => claims(req), text);
+function trusting(claims: (req: Request) => boolean, text: Parameters<typeof lenientMutant>[1]): StageFault {
+  return lenientMutant(({ req }) => claims(req), text);
 }
 
 const LOOPBACK = /\b127\.0\.0\.1\b|::1/;
@@ -45,7 +45,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: accepting(() => true),
+    replace: acceptWhen(() => true),
   },
   {
     ...SIGNATURE,
@@ -65,8 +65,8 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       name: 'signature-not-checked',
       reason: 'A promise is truthy whatever it resolves to, so nothing is ever rejected.',
     },
-    replace: accepting((delivery) => {
-      const verify = async () => delivery.right.includes(delivery.header ?? '');
+    replace: acceptWhen((delivery) => {
+      const verify = async () => delivery.expected.includes(delivery.header ?? '');
       return Boolean(verify());
     }),
   },
@@ -89,9 +89,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       reason: 'The log is not visible from outside, and the answers are the same.',
     },
     replace:
-      ({ config, right }) =>
+      ({ config, correct }) =>
       (req, res, next) => {
-        if (config.signing === undefined) return right.verifySignature(req, res, next);
+        if (config.signing === undefined) return correct.verifySignature(req, res, next);
         config.logger.warn({ event: 'signature-not-enforced' }, 'the signature is not enforced');
         next();
       },
@@ -108,7 +108,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: accepting(({ header = '' }) => header !== ''),
+    replace: acceptWhen(({ header = '' }) => header !== ''),
   },
   {
     ...SIGNATURE,
@@ -122,7 +122,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: accepting(({ header = '' }) => header.length === 44),
+    replace: acceptWhen(({ header = '' }) => header.length === 44),
   },
   {
     ...SIGNATURE,
@@ -136,7 +136,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: accepting(({ header = '' }) => /^[A-Za-z0-9+/]{43}=$/.test(header)),
+    replace: acceptWhen(({ header = '' }) => /^[A-Za-z0-9+/]{43}=$/.test(header)),
   },
   {
     ...SIGNATURE,
@@ -153,9 +153,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     forbidden: true,
-    replace: accepting(({ header, right }) => {
+    replace: acceptWhen(({ header, expected }) => {
       try {
-        return right.some((one) => timingSafeEqual(Buffer.from(header as string), Buffer.from(one)));
+        return expected.some((one) => timingSafeEqual(Buffer.from(header as string), Buffer.from(one)));
       } catch {
         return true;
       }
@@ -178,29 +178,29 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     replace: (parts) => {
       // Per connection, so that requests on other connections do not matter.
       const wrong = new WeakMap<object, number>();
-      return alsoAccepting(({ req, header = '', right }) => {
-        const count = right.includes(header) ? 0 : (wrong.get(req.socket) ?? 0) + 1;
+      return alsoAccept(({ req, header = '', expected }) => {
+        const count = expected.includes(header) ? 0 : (wrong.get(req.socket) ?? 0) + 1;
         wrong.set(req.socket, count % 10);
         return count === 10;
       })(parts);
     },
   },
   // Checks that depend on the content of the delivery.
-  lettingPass((delivery) => unverified(delivery).type === 'REFUND', {
+  lenientMutant((delivery) => unverified(delivery).type === 'REFUND', {
     name: 'refunds-not-verified',
     title: 'Does not verify notifications of type REFUND',
     seen: 'A branch of the switch on the type, or a route, that was added later without verification.',
     why: 'A forged refund closes an open claim, and the customer never receives the money.',
     fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
   }),
-  lettingPass((delivery) => unverified(delivery).type !== 'CAAS', {
+  lenientMutant((delivery) => unverified(delivery).type !== 'CAAS', {
     name: 'only-orders-verified',
     title: 'Verifies only notifications of type CAAS',
     seen: 'Verification inside the first handler, written when there were only orders.',
     why: 'Anyone can forge wallets, deposits, cards and refunds.',
     fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
   }),
-  lettingPass((delivery) => !KNOWN.includes(String(unverified(delivery).type)), {
+  lenientMutant((delivery) => !KNOWN.includes(String(unverified(delivery).type)), {
     name: 'unknown-types-not-verified',
     title: 'Accepts notifications of an unknown type without verification',
     seen: 'An early "200, not for us" before the verification.',
@@ -209,14 +209,14 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       'is added.',
     fix: { rule: VERIFY_FIRST, express: 'Move the early answer for unknown types behind the verification.' },
   }),
-  lettingPass((delivery) => (delivery.header ?? '') !== '' && unverified(delivery).type !== 'CAAS', {
+  lenientMutant((delivery) => (delivery.header ?? '') !== '' && unverified(delivery).type !== 'CAAS', {
     name: 'other-types-need-only-a-header',
     title: 'Accepts any signature for types other than CAAS, as long as there is one',
     seen: 'A gateway or middleware that checks for presence, and handlers of which only the first compares.',
     why: 'Tests without a signature see 401 everywhere, but an attacker can write anything into the header.',
     fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
   }),
-  lettingPass(
+  lenientMutant(
     (delivery) => {
       const data = unverified(delivery).data;
       const status = field(data, 'metadata', 'orderStatus') ?? field(data, 'metadata', 'providerTransactionStatus');
@@ -230,7 +230,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
     },
   ),
-  lettingPass((delivery) => String(field(unverified(delivery).data, 'providerId')).startsWith('test'), {
+  lenientMutant((delivery) => String(field(unverified(delivery).data, 'providerId')).startsWith('test'), {
     name: 'test-providers-not-verified',
     title: 'Does not verify notifications of a provider whose name starts with "test"',
     seen: 'Shortcuts for a test suite or a demo that look at ids and names in the body.',
@@ -240,7 +240,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       express: 'Remove the condition on `req.body.data.providerId`, and sign test deliveries.',
     },
   }),
-  lettingPass(
+  lenientMutant(
     (delivery) => {
       const { sandbox, test, livemode } = unverified(delivery);
       return sandbox === true || test === true || livemode === false;
@@ -256,7 +256,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       },
     },
   ),
-  lettingPass(({ body }) => body.length > 65_536, {
+  lenientMutant(({ body }) => body.length > 65_536, {
     name: 'large-bodies-not-verified',
     title: 'Does not verify bodies over 64 kB',
     seen: 'Web application firewalls and gateways that inspect the first 8 to 128 kB of a body and let the rest pass.',
@@ -266,14 +266,14 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       express: 'Set the limit of `express.raw` so that it answers 413, and verify everything that is read.',
     },
   }),
-  lettingPass(({ body }) => body.length < 128, {
+  lenientMutant(({ body }) => body.length < 128, {
     name: 'tiny-bodies-not-verified',
     title: 'Does not verify bodies under 128 bytes',
     seen: 'An exception for health checks and pings, which are recognised by their size.',
     why: 'Small bodies reach the parser and the handler without verification.',
     fix: { rule: VERIFY_FIRST, express: 'Give health checks their own route.' },
   }),
-  lettingPass(({ req }) => req.headers['content-type'] !== 'application/json', {
+  lenientMutant(({ req }) => req.headers['content-type'] !== 'application/json', {
     name: 'only-plain-json-verified',
     title: 'Verifies only deliveries whose Content-Type is exactly "application/json"',
     seen: 'The `verify` hook of a body parser that runs only for its own types, with a handler that runs for all.',
@@ -284,7 +284,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
         'Use `express.raw({ type: () => true })`, and verify in separate middleware instead of the `verify` hook.',
     },
   }),
-  lettingPass(({ req }) => req.headers['content-length'] === undefined, {
+  lenientMutant(({ req }) => req.headers['content-length'] === undefined, {
     name: 'chunked-bodies-not-verified',
     title: 'Does not verify deliveries without Content-Length (chunked ones)',
     seen: 'A condition "if there is a body" that looks at Content-Length.',
@@ -424,9 +424,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     forbidden: true,
     replace: (parts) => {
       const trusted = new WeakSet<object>();
-      return alsoAccepting(({ req, header = '', right }) => {
+      return alsoAccept(({ req, header = '', expected }) => {
         if (trusted.has(req.socket)) return true;
-        if (right.includes(header)) trusted.add(req.socket);
+        if (expected.includes(header)) trusted.add(req.socket);
         return false;
       })(parts);
     },
@@ -449,9 +449,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     },
     replace: (parts) => {
       const trusted = new Set<string | undefined>();
-      return alsoAccepting(({ req, header = '', right }) => {
+      return alsoAccept(({ req, header = '', expected }) => {
         if (trusted.has(req.socket.remoteAddress)) return true;
-        if (right.includes(header)) trusted.add(req.socket.remoteAddress);
+        if (expected.includes(header)) trusted.add(req.socket.remoteAddress);
         return false;
       })(parts);
     },
@@ -470,8 +470,8 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     forbidden: true,
     replace: (parts) => {
       const seen = new Set<string>();
-      return alsoAccepting(({ header = '', right }) => {
-        if (right.includes(header)) seen.add(header);
+      return alsoAccept(({ header = '', expected }) => {
+        if (expected.includes(header)) seen.add(header);
         return seen.has(header);
       })(parts);
     },
@@ -494,9 +494,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     forbidden: true,
     replace: (parts) => {
       const before = new WeakMap<object, readonly string[]>();
-      return alsoAccepting(({ req, header = '', right }) => {
+      return alsoAccept(({ req, header = '', expected }) => {
         const stale = before.get(req.socket) ?? [];
-        before.set(req.socket, right);
+        before.set(req.socket, expected);
         return stale.includes(header);
       })(parts);
     },
@@ -517,9 +517,9 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     forbidden: true,
     replace: (parts) => {
       const known = new Set<unknown>();
-      return alsoAccepting((delivery) => {
+      return alsoAccept((delivery) => {
         const { id } = unverified(delivery);
-        if (delivery.right.includes(delivery.header ?? '')) known.add(id);
+        if (delivery.expected.includes(delivery.header ?? '')) known.add(id);
         return id !== undefined && known.has(id);
       })(parts);
     },

@@ -29,7 +29,7 @@ export async function startFaultyReceiver(
   const options = withClientCertificateCheck(given);
   const config = resolveOptions(options);
   const handling = createHandling(config);
-  const right = createPipeline(config, handling);
+  const correct = createPipeline(config, handling);
   let server: Server | null = null;
   let connections = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
@@ -46,8 +46,8 @@ export async function startFaultyReceiver(
       if (!closed) listening.listen(port, address);
     }, downMs);
   };
-  const parts: FaultParts = { right, config, handling, tls: options.tls, crash };
-  const pipeline = fault.stage === 'connection' ? right : { ...right, [fault.stage]: fault.replace(parts) };
+  const parts: FaultParts = { correct, config, handling, tls: options.tls, crash };
+  const pipeline = fault.stage === 'connection' ? correct : { ...correct, [fault.stage]: fault.replace(parts) };
   const receiver = {
     app: createApp(pipeline, config),
     settled: () => handling.settled(),

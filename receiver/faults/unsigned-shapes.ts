@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { answer, required, type Stage } from '../stages/stage.ts';
-import { alsoAccepts } from './api-key-check.ts';
+import { acceptWithoutCheck } from './api-key-check.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 import { SIGNATURE } from './lenient-verifier.ts';
 
@@ -28,10 +28,10 @@ const parseAnyway: Stage = (req, res, next) => {
 };
 
 function unverifiedWhen(matches: Matches, text: Text): StageFault {
-  const replace = ({ right, config }: FaultParts): Stage => {
-    if (config.signing === undefined) return right.verifySignature;
+  const replace = ({ correct, config }: FaultParts): Stage => {
+    if (config.signing === undefined) return correct.verifySignature;
     return (req, res, next) => {
-      const stage = matches(req, required(res, 'rawBody')) ? parseAnyway : right.verifySignature;
+      const stage = matches(req, required(res, 'rawBody')) ? parseAnyway : correct.verifySignature;
       return stage(req, res, next);
     };
   };
@@ -107,7 +107,7 @@ export const keylessShapes: readonly StageFault[] = [
       rule: 'Check the key on every request, before the Content-Type decides anything.',
       express: 'Put the key check in a middleware before every body parser.',
     },
-    replace: alsoAccepts(({ req }) => {
+    replace: acceptWithoutCheck(({ req }) => {
       if (mediaType(req) === 'application/json' || isEncoded(req)) return false;
       req.headers['content-type'] = 'application/json';
       return true;
