@@ -112,7 +112,7 @@ export interface Reason {
   readonly fix: string;
 }
 
-export function reasonsOfDates({ predicate: { hookproofCertificate } }: Statement, at: Date): Reason[] {
+function reasonsOfDates({ predicate: { hookproofCertificate } }: Statement, at: Date): Reason[] {
   const { issuedAt, expiresAt } = hookproofCertificate;
   if (at.getTime() < Date.parse(issuedAt)) {
     const message = `the certificate is not valid before ${issuedAt}, and it is ${at.toISOString()}`;
@@ -125,7 +125,7 @@ export function reasonsOfDates({ predicate: { hookproofCertificate } }: Statemen
   return [];
 }
 
-export function reasonsOfMatch({ predicate, subject }: Statement, { profile, result, url }: VerifyOptions): Reason[] {
+function reasonsOfMatch({ predicate, subject }: Statement, { profile, result, url }: VerifyOptions): Reason[] {
   const [document, endpoint] = subject;
   const { hookproofCertificate: said } = predicate;
   const reasons: Reason[] = [];
@@ -153,7 +153,7 @@ export function reasonsOfMatch({ predicate, subject }: Statement, { profile, res
 }
 
 /** What refuses, and what is only to be known. */
-export function reasonsOfRevision({ predicate }: Statement, { current, digestOf }: VerifyOptions['revisions']) {
+function reasonsOfRevision({ predicate }: Statement, { current, digestOf }: VerifyOptions['revisions']) {
   const { profile, revision } = predicate.hookproofCertificate;
   const refused: Reason[] = [];
   const warnings: Reason[] = [];

@@ -8,6 +8,7 @@ import {
   createRedactor,
   defuse,
   inActions,
+  type NamedSecret,
   openEventStream,
   redactDocument,
   redactEvent,
@@ -16,10 +17,7 @@ import {
 import type { ResultDocument } from '../report/result-document.ts';
 import { exitCodeOf } from '../report/verdict.ts';
 import { type RunOptions, run } from '../run/index.ts';
-import { interruptible } from './interruptible.ts';
-import { namedSecrets } from './named-secrets.ts';
-import { outputsHere } from './outputs-here.ts';
-import { runOptions } from './run-options.ts';
+import { interruptible } from './stop-signals.ts';
 import { displayOf } from './terminal.ts';
 
 type Interruption = ReturnType<typeof interruptible>;
@@ -111,4 +109,52 @@ export async function runAlone(config: ResolvedConfig): Promise<ResultDocument> 
 function shownPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
+}
+
+/** Where the reports of a command go. */
+
+/** Where reports go from a command: standard output, and the job summary in GitHub Actions. */
+export function outputsHere() {
+  const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
+  return {
+    stdout: process.stdout,
+    cwd: process.cwd(),
+    terminal: displayOf(process.stdout),
+    summaryFile: summary === '' ? undefined : summary,
+    notice: (message: string): void => void process.stderr.write(`${message}\n`),
+    actions: inActions(process.env),
+  };
+}
+
+/** What every run takes from the configuration, whoever conducts it: the endpoint, the limits, and how it is judged. */
+export function runOptions({ run, partner, clientFixtures, advice }: ResolvedConfig): RunOptions {
+  return {
+    partner,
+    clientFixtures,
+    limits: { concurrency: run.concurrency, timeoutMs: run.timeoutMs, recoveryMs: run.recoveryMs, maxMs: run.maxMs },
+    profile: run.profile,
+    ...(run.seed === null ? {} : { seed: run.seed }),
+    strict: run.strict,
+    stack: run.stack,
+    evidence: run.evidence,
+    advice,
+  };
+}
+
+/** The values that redaction has to know: the secrets of a configuration, and what probes make of them by leaving a little out. */
+
+/** Fragments of shorter values are ordinary words, or the whole value in all but name. */
+const SHORTEST_CUT = 8;
+const SHORTEST_HALVED = 16;
+
+/** The value without its first or last character, and its halves: an endpoint that echoes what it got may show these. */
+function fragmentsOf(value: string): string[] {
+  if (value.length < SHORTEST_CUT) return [];
+  const middle = Math.floor(value.length / 2);
+  const halves = value.length < SHORTEST_HALVED ? [] : [value.slice(0, middle), value.slice(middle + 1)];
+  return [value.slice(0, -1), value.slice(1), ...halves];
+}
+
+export function namedSecrets(values: readonly string[]): NamedSecret[] {
+  return values.flatMap((value) => [value, ...fragmentsOf(value)].map((part) => ({ name: 'secret', value: part })));
 }

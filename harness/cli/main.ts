@@ -18,7 +18,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   // A process that certifies one partner of many, started by this program itself.
   if (first === '--fleet-worker' && process.send !== undefined) {
-    return (await import('./fleet/worker.ts')).serveAsWorker();
+    return (await import('./certify/worker.ts')).serveAsWorker();
   }
   const { runProgram } = await import('./program.ts');
   return runProgram(argv);

@@ -1,6 +1,8 @@
 /** The sample events behind `hookproof trigger`: what happens in the service, so that the real mapping makes the notifications. */
 import { randomBytes } from 'node:crypto';
-import type { ServiceEvent } from '../sender/index.ts';
+import { HookproofError, type Notification } from '../../contract/index.ts';
+import { newTestId } from '../../scenarios/index.ts';
+import { notificationsFor, type ServiceEvent } from '../sender/index.ts';
 
 const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`;
 const reference = (what: string) => `test-${what}-${randomBytes(6).toString('hex')}`;
@@ -149,3 +151,14 @@ export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
   },
   onboarding: { title: 'flow: three wallets of a new customer', make: () => onboarding(3) },
 };
+
+/** One valid notification with an id of its own, which a partner can tell from real ones. */
+export function testNotification(): Notification {
+  const event = SAMPLE_EVENTS.wallet?.make();
+  const [notification] = event === undefined ? [] : notificationsFor(event, { newId: newTestId });
+  if (notification !== undefined) return notification;
+  throw new HookproofError('SAMPLE_EMPTY', 'the sample event makes no notification', {
+    hint: 'This is a fault of hookproof; please report it.',
+    kind: 'internal',
+  });
+}

@@ -1,18 +1,50 @@
-const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
-type StopSignal = keyof typeof CODES;
-const SIGNALS = Object.keys(CODES) as StopSignal[];
+/** SIGINT (Ctrl-C) and SIGTERM: the first one stops in an orderly way, the second one ends the process at once. */
 
-/** Resolves at the first SIGINT or SIGTERM. The second one, of either kind, ends the process at once with 130 or 143. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+type StopSignal = keyof typeof EXIT_CODES;
+const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[];
+
+/** Resolves at the first signal. The second one, of either kind, ends the process with 130 or 143. */
 export function firstStopSignal(): Promise<StopSignal> {
-  let first = true;
   return new Promise((resolve) => {
+    let stopping = false;
     for (const signal of SIGNALS) {
       process.on(signal, () => {
-        // Not left to the default action of the signal: a process that is the first of a container has none.
-        if (!first) process.exit(CODES[signal]);
-        first = false;
+        // Not left to the default action of the signal: the first process of a container has none.
+        if (stopping) process.exit(EXIT_CODES[signal]);
+        stopping = true;
         resolve(signal);
       });
     }
   });
+}
+
+export interface Interruption {
+  /** Aborted by the first signal, so that a run ends and writes its partial report. */
+  readonly signal: AbortSignal;
+  /** 130 or 143 after a signal, else null. */
+  exitCode(): number | null;
+  dispose(): void;
+}
+
+export function interruptible(): Interruption {
+  const controller = new AbortController();
+  let code: number | null = null;
+  const handlers = SIGNALS.map((name) => {
+    const handler = () => {
+      if (code !== null) process.kill(process.pid, 'SIGKILL');
+      code = EXIT_CODES[name];
+      process.stderr.write('\ninterrupted: writing the partial report (again to stop at once)\n');
+      controller.abort();
+    };
+    process.on(name, handler);
+    return { name, handler };
+  });
+  return {
+    signal: controller.signal,
+    exitCode: () => code,
+    dispose: () => {
+      for (const { name, handler } of handlers) process.off(name, handler);
+    },
+  };
 }

@@ -185,7 +185,7 @@ const MOST_CERTIFICATES = 100;
 const MOST_AUTHORITIES = 2_000;
 
 /** A HelloRetryRequest is a ServerHello too, of TLS 1.3 always. */
-export function readServerHello(body: Uint8Array): ServerHello | null {
+function readServerHello(body: Uint8Array): ServerHello | null {
   const reader = new ByteReader(body);
   const legacyVersion = reader.number(2);
   reader.bytes(32);
@@ -231,7 +231,7 @@ function readAlpn(value: Uint8Array | undefined): string | null {
 }
 
 /** The certificates in DER, in the order in which they were sent; copies. */
-export function readCertificates(body: Uint8Array): Uint8Array[] | null {
+function readCertificates(body: Uint8Array): Uint8Array[] | null {
   const reader = new ByteReader(body);
   const list = reader.within(3);
   if (reader.broken || reader.left > 0) return null;
@@ -239,7 +239,7 @@ export function readCertificates(body: Uint8Array): Uint8Array[] | null {
 }
 
 /** The names of authorities in DER; copies. TLS 1.2 has a list of signature algorithms before them. */
-export function readAuthorities(body: Uint8Array, version: TlsVersion): Uint8Array[] | null {
+function readAuthorities(body: Uint8Array, version: TlsVersion): Uint8Array[] | null {
   const reader = new ByteReader(body);
   reader.vector(1);
   if (version === 'TLSv1.2') reader.vector(2);
@@ -263,7 +263,7 @@ function copies(list: ByteReader, size: 2 | 3, most: number): Uint8Array[] | nul
  * Reads fields of a message one after another. Reading past the end never throws: it gives zeros and sets `broken`, which is
  * looked at once, when everything has been read.
  */
-export class ByteReader {
+class ByteReader {
   readonly #bytes: Uint8Array;
   #position = 0;
   #broken = false;
@@ -314,7 +314,7 @@ export class ByteReader {
 }
 
 /** Bytes that come in pieces of any size and are taken in others. The cost of a byte does not depend on the sizes. */
-export class ByteQueue {
+class ByteQueue {
   #bytes = new Uint8Array(1024);
   #start = 0;
   #end = 0;

@@ -1,6 +1,6 @@
 /** Renderings of a result document: pure, and free of zod at run time. */
 import type { JsonObject } from '../../contract/index.ts';
-import type { FleetDocument } from '../fleet/index.ts';
+import type { FleetDocument } from '../fleet.ts';
 import type { ResultDocument } from './result-document.ts';
 
 export { renderBadge } from './badge.ts';

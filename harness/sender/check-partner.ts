@@ -119,7 +119,7 @@ interface ConfiguredHeader {
 }
 
 /** @throws HookproofError PARTNER_HEADER, which names the header and never its value */
-export function checkHeaders(partner: Partner): void {
+function checkHeaders(partner: Partner): void {
   const seen = new Map<string, ConfiguredHeader>();
   for (const header of configuredHeaders(partner)) {
     checkHeader(header);

@@ -161,7 +161,7 @@ function checked(notification: Notification, { event }: ServiceEvent): Notificat
 /** Notifications about buy and sell orders, and the refund that may follow. Specification: type = CAAS; type = REFUND. */
 
 /** Makes the envelope of a notification: a fresh id, the type, and the time in the form of the type. */
-export type EnvelopeFor = <T extends NotificationType>(
+type EnvelopeFor = <T extends NotificationType>(
   type: T,
 ) => { id: string; type: T; at: Extract<Notification, { type: T }>['at'] };
 
@@ -170,7 +170,7 @@ type AnyOrderEvent = OrderStatusChanged | OrderAcceptedByBlockchain | OrderFaile
 /** The types keep the two other statuses out; an event that was read from JSON may hold them all the same. */
 const WITH_EVENTS_OF_THEIR_OWN: ReadonlySet<OrderStatus> = new Set(['BLOCKCHAIN_ACCEPTED', 'FAILED']);
 
-export function orderStatusChanged(event: OrderStatusChanged, envelope: EnvelopeFor): Notification[] {
+function orderStatusChanged(event: OrderStatusChanged, envelope: EnvelopeFor): Notification[] {
   if (WITH_EVENTS_OF_THEIR_OWN.has(event.status)) {
     throw refusal(
       `The event order-status-changed has the status ${event.status}.`,
@@ -180,7 +180,7 @@ export function orderStatusChanged(event: OrderStatusChanged, envelope: Envelope
   return [orderNotification(event, event.status, event.blockchainData, null, envelope)];
 }
 
-export function orderAccepted(event: OrderAcceptedByBlockchain, envelope: EnvelopeFor): Notification[] {
+function orderAccepted(event: OrderAcceptedByBlockchain, envelope: EnvelopeFor): Notification[] {
   const { blockchainTransactionId, blockchainData } = event;
   if (!blockchainTransactionId) {
     throw refusal(
@@ -195,7 +195,7 @@ export function orderAccepted(event: OrderAcceptedByBlockchain, envelope: Envelo
   ];
 }
 
-export function orderFailed(event: OrderFailed, envelope: EnvelopeFor): Notification[] {
+function orderFailed(event: OrderFailed, envelope: EnvelopeFor): Notification[] {
   const { orderType, error, externalSell } = event;
   if (externalSell === undefined) return [orderNotification(event, 'FAILED', event.blockchainData, error, envelope)];
   if (orderType !== 'SELL') {

@@ -164,7 +164,7 @@ const startsWith = (groups: readonly number[], start: readonly number[]) =>
  *
  * @param address an IPv6 address without a zone
  */
-export function embeddedIpv4(address: string): string[] {
+function embeddedIpv4(address: string): string[] {
   const groups = groupsOf(address);
   const [, second, third, fourth, , , seventh = 0, eighth = 0] = groups;
   const last = dotted(seventh, eighth);

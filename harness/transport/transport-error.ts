@@ -144,7 +144,7 @@ function textOf(value: unknown): string | undefined {
 /** Why a certificate is not trusted: the codes of Node, each with a sentence. Specification: TLS. */
 
 /** Sentences by code. A code of this table means `tls-untrusted`. */
-export const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
+const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
   [
     'DEPTH_ZERO_SELF_SIGNED_CERT',
     'The certificate of the endpoint is self-signed, so no authority that is trusted here vouches for it.',
@@ -181,7 +181,7 @@ export const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The sentence for any other failure of a handshake. `message` is OpenSSL's, which holds the alert or the reason. */
-export function handshakeSentence(code: string, message: string): string {
+function handshakeSentence(code: string, message: string): string {
   const alert = alertName(code, message);
   if (alert !== undefined) {
     if (isAboutClientCertificate(alert)) {
@@ -204,7 +204,7 @@ export function handshakeSentence(code: string, message: string): string {
 }
 
 /** The name of the alert that an error of OpenSSL reports as sent by the other side, or undefined. */
-export function alertName(code: string, message: string): string | undefined {
+function alertName(code: string, message: string): string | undefined {
   const number = /SSL alert number (\d+)/.exec(message)?.[1];
   if (number !== undefined) return alertNameOf(Number(number));
   return /_ALERT_([A-Z_]+)$/.exec(code)?.[1]?.toLowerCase();

@@ -9,12 +9,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   harness: ['contract', 'scenarios', 'certs'],
 };
 
-/** The doors from the harness to the receiver: to the right one, and to those that are wrong on purpose. */
-const DOORS: readonly Import[] = [
-  { from: 'harness/cli/receiver-door.ts', to: 'receiver/index.ts' },
-  { from: 'harness/cli/inbox-door.ts', to: 'receiver/inbox/index.ts' },
-  { from: 'harness/cli/fault-door.ts', to: 'receiver/faults/index.ts' },
-];
+/** The only file of the harness that may import the receiver. */
+const RECEIVER_ENTRY = 'harness/cli/receiver-entry.ts';
 
 /** Single files behind a room's public face that others may import: they keep zod or YAML out of the way of a quick start. */
 const SINGLE_FILES: ReadonlySet<string> = new Set([
@@ -42,12 +38,13 @@ function smallRoomOf(path: string): string {
   return room === 'harness' && rest.length > 0 ? `${room}/${inner}` : room;
 }
 
-const isDoor = ({ from, to }: Import) => DOORS.some((door) => door.from === from && door.to === to);
+const isReceiverEntry = ({ from, to }: Import) =>
+  from === RECEIVER_ENTRY && to.startsWith('receiver/') && to.endsWith('/index.ts');
 
 /** Whether an import goes against the arrows between rooms. */
 export function againstTheArrows({ from, to }: Import): boolean {
   if (!isOurs(to) || roomOf(from) === roomOf(to)) return false;
-  if (isDoor({ from, to })) return false;
+  if (isReceiverEntry({ from, to })) return false;
   return !(ARROWS[roomOf(from)] ?? []).includes(roomOf(to));
 }
 
@@ -57,7 +54,7 @@ export function pastTheFace({ from, to }: Import): boolean {
   if (!isOurs(to) || smallRoomOf(from) === smallRoomOf(to) || from === 'harness/index.ts') return false;
   // What stands directly in harness/ is shared by its modules.
   if (/^harness\/[a-z-]+\.ts$/.test(to)) return false;
-  return !isDoor({ from, to }) && !SINGLE_FILES.has(to) && to !== `${smallRoomOf(to)}/index.ts`;
+  return !isReceiverEntry({ from, to }) && !SINGLE_FILES.has(to) && to !== `${smallRoomOf(to)}/index.ts`;
 }
 
 export function isKebabCase(path: string): boolean {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explainFault } from '../../harness/cli/explain-fault.ts';
+import { explainFault } from '../../harness/cli/commands/explain.ts';
 import { loadDictionary } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../receiver/faults/index.ts';
 import { hookproof } from './hookproof.ts';

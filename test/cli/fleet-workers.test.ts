@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createWorkers, type Workers } from '../../harness/cli/fleet/worker-process.ts';
+import { createWorkers, type Workers } from '../../harness/cli/certify/worker-process.ts';
 import type { ResolvedConfig } from '../../harness/config/index.ts';
 
 /** It does what the name of the folder says, and answers with its process id. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { namedSecrets } from '../../harness/cli/named-secrets.ts';
+import { namedSecrets } from '../../harness/cli/conduct.ts';
 import {
   createProgress,
   createRedactor,

@@ -38,14 +38,14 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .option('--json', 'with --partners: a summary as JSON')
     .addHelpText('after', CERTIFY_HELP)
     .enablePositionalOptions()
-    .action(action(async () => (await import('../commands/certify.ts')).certifyCommand));
+    .action(action(async () => (await import('../certify/certify.ts')).certifyCommand));
 
   certify
     .command('keygen')
     .argument('[file]', 'private key to write; the public key goes beside it, as .pub.pem', 'hookproof-certify.pem')
     .description('make the pair of Ed25519 keys that certificates are signed and verified with')
     .option('--passphrase-file <file>', 'encrypt it with this passphrase (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
-    .action(action(async () => (await import('../commands/certify-keygen.ts')).certifyKeygenCommand));
+    .action(action(async () => (await import('../certify/signing-key.ts')).certifyKeygenCommand));
 
   certify
     .command('verify')
@@ -62,7 +62,7 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
       'after',
       '\nExits 0 when it is good, 1 when it is not, 2 when it could not be looked at.\n\nExample:\n  hookproof certify verify certificate.dsse.json --key hookproof-certify.pub.pem --url https://partner.example/hooks',
     )
-    .action(action(async () => (await import('../commands/certify-verify.ts')).certifyVerifyCommand));
+    .action(action(async () => (await import('../certify/issued.ts')).certifyVerifyCommand));
 
   certify
     .command('merge')
@@ -72,7 +72,7 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .option('--previous <place>', 'compare with this fleet.json')
     .option('--json', 'a summary as JSON')
     .addHelpText('after', '\nExits as `certify --partners` would have, and with 2 when they do not belong together.')
-    .action(action(async () => (await import('../commands/certify-merge.ts')).certifyMergeCommand));
+    .action(action(async () => (await import('../certify/fleet-folder.ts')).certifyMergeCommand));
 
   withSettings(
     withEndpoint(
@@ -91,5 +91,5 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
       'after',
       '\nExits 0 when it is as certified, 1 when it has drifted or the certificate is not good, 3 when that could not be told.',
     )
-    .action(action(async () => (await import('../commands/certify-recheck.ts')).certifyRecheckCommand));
+    .action(action(async () => (await import('../certify/issued.ts')).certifyRecheckCommand));
 }

@@ -115,7 +115,7 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
       'after',
       '\nLogs are JSON lines on standard output. Ctrl-C or SIGTERM stops it after the deliveries in flight, a second one at once.\nCertificates are taken into use again when their files change, and at SIGHUP.',
     )
-    .action(action(async () => (await import('../commands/receiver.ts')).receiverCommand));
+    .action(action(async () => (await import('../receiver/receiver.ts')).receiverCommand));
 
   const inbox = program.command('inbox').description('what is in the inbox of a receiver');
 
@@ -124,31 +124,31 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     .option('--limit <n>', 'how many (default: 50)')
     .option('--json', 'one JSON object a line')
     .addHelpText('after', INBOX_LIST_HELP)
-    .action(action(async () => (await import('../commands/inbox.ts')).inboxListCommand));
+    .action(action(async () => (await import('../inbox/inbox.ts')).inboxListCommand));
 
   withInboxOption(inbox.command('show').argument('<id>', 'id of the notification, or its beginning'))
     .description('everything of one entry, with its body')
     .option('--raw', 'the bytes of the body alone, as they came')
     .option('--json', 'one JSON object, as in an export')
-    .action(action(async () => (await import('../commands/inbox.ts')).inboxShowCommand));
+    .action(action(async () => (await import('../inbox/inbox.ts')).inboxShowCommand));
 
   withInboxFilters(inbox.command('replay').argument('[id...]', 'ids of notifications'))
     .description('have entries handled again')
     .option('--yes', 'do not ask')
     .addHelpText('after', INBOX_REPLAY_HELP)
-    .action(action(async () => (await import('../commands/inbox.ts')).inboxReplayCommand));
+    .action(action(async () => (await import('../inbox/inbox.ts')).inboxReplayCommand));
 
   withInboxFilters(inbox.command('export'))
     .description('entries with their bodies, as NDJSON')
     .option('--output <file>', 'file to write (default: standard output)')
     .option('--force', 'replace the file when it is already there')
     .addHelpText('after', INBOX_EXPORT_HELP)
-    .action(action(async () => (await import('../commands/inbox.ts')).inboxExportCommand));
+    .action(action(async () => (await import('../inbox/inbox.ts')).inboxExportCommand));
 
   withInboxOption(inbox.command('prune'))
     .description('remove what was done or superseded long ago')
     .requiredOption('--before <time>', 'settled before: a time or so long ago (90d)')
     .option('--yes', 'do not ask')
     .addHelpText('after', INBOX_PRUNE_HELP)
-    .action(action(async () => (await import('../commands/inbox.ts')).inboxPruneCommand));
+    .action(action(async () => (await import('../inbox/inbox.ts')).inboxPruneCommand));
 }

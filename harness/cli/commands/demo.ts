@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
 import { type ConfigFlags, loadConfig } from '../../config/index.ts';
 import { conduct } from '../conduct.ts';
-import { openReceiver } from '../receiver-door.ts';
+import { loadReceiver } from '../receiver-entry.ts';
 
 /** Where the demo leaves its reports unless told otherwise. */
 const OUTPUT_DIR = 'hookproof-run';
@@ -29,7 +29,8 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
   const secret = randomBytes(32).toString('base64');
   const apiKey = randomBytes(24).toString('base64url');
   const pem = await demoCertificates();
-  const receiver = await openReceiver({
+  const { startReceiver } = await loadReceiver();
+  const receiver = await startReceiver({
     signing: { secrets: [secret] },
     apiKey: { keys: [apiKey] },
     tls: {

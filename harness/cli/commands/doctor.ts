@@ -1,6 +1,6 @@
 /** `hookproof doctor`: looks at an endpoint and at what is configured for it. Findings with fixes, and no verdict. */
 import type { ConfigFlags } from '../../config/index.ts';
-import { interruptible } from '../interruptible.ts';
+import { interruptible } from '../stop-signals.ts';
 import { displayOf } from '../terminal.ts';
 
 interface DoctorFlags extends ConfigFlags {
@@ -41,8 +41,8 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
     const [{ examine, renderDoctor }, { createRedactor }, { namedSecrets }, notification] = await Promise.all([
       import('../../doctor/index.ts'),
       import('../../report/index.ts'),
-      import('../named-secrets.ts'),
-      deliver === true ? import('../test-notification.ts') : null,
+      import('../conduct.ts'),
+      deliver === true ? import('../sample-events.ts') : null,
     ]);
     const document = await examine({
       sources: {

@@ -1,8 +1,11 @@
 /** `hookproof run`: configuration, run, reports. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import type { ConfigFlags } from '../../config/index.ts';
+import type { ConfigFlags, ResolvedConfig } from '../../config/index.ts';
+import { counted, createLayout, createRedactor, formatDuration, type Layout, visibleJson } from '../../report/index.ts';
+import { outlineRun, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
 import { commandConfig } from '../command-config.ts';
-import { conduct } from '../conduct.ts';
+import { conduct, namedSecrets } from '../conduct.ts';
+import { displayOf } from '../terminal.ts';
 
 interface RunFlags extends ConfigFlags {
   readonly config?: string;
@@ -17,6 +20,73 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   }
   const config = await commandConfig(url, configFile, given);
   if (!dry) return conduct(config);
-  const { dryRun } = await import('../dry-run.ts');
+  const { dryRun } = await import('./run.ts');
   return dryRun(config, json);
+}
+
+/** `hookproof run --dry-run`: the plan, and one delivery to the byte. */
+
+const LABEL = 14;
+
+export async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {
+  const { partner, run: options } = config;
+  const { concurrency, timeoutMs, recoveryMs, maxMs } = options;
+  const outline = await outlineRun({
+    partner,
+    clientFixtures: config.clientFixtures,
+    selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
+    limits: { concurrency, timeoutMs, recoveryMs, maxMs },
+    profile: options.profile,
+    ...(options.seed === null ? {} : { seed: options.seed }),
+  });
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
+  const wire = redactor.text(sampleOnTheWire(outline.sample, partner));
+  if (json) {
+    const { sample, ...rest } = outline;
+    process.stdout.write(`${redactor.text(visibleJson({ ...rest, advice: config.advice, request: wire }, 2))}\n`);
+    return 0;
+  }
+  const layout = createLayout(displayOf(process.stdout));
+  const lines = [...planLines(outline, config, layout), '', layout.paint('One delivery, byte for byte', 'bold')];
+  process.stdout.write(redactor.text(`${lines.join('\n')}\n`));
+  // Never wrapped and never indented: it is there to be compared.
+  process.stdout.write(`\n${wire.split('\r\n').map(layout.safe).join('\n')}\n`);
+  return 0;
+}
+
+function planLines(outline: RunOutline, { run: { concurrency, timeoutMs } }: ResolvedConfig, layout: Layout): string[] {
+  const { suites, notApplicable, requests, connections, resolved } = outline;
+  const field = (label: string, text: string) =>
+    layout.paragraph(`  ${layout.paint(label.padEnd(LABEL), 'dim')}`, text);
+  const where =
+    resolved.error !== null
+      ? `unknown: ${resolved.error}`
+      : `${resolved.addresses.join(', ')}${resolved.addresses.length > 1 ? '; the first that takes a connection' : ''}, for the whole run`;
+  return [
+    ...layout.paragraph('', 'Dry run: nothing is sent', 'bold'),
+    ...field('target', outline.url),
+    ...field('address', where),
+    ...field('features', outline.features.length === 0 ? 'none' : outline.features.join(', ')),
+    ...(outline.profile === null ? [] : field('profile', outline.profile)),
+    ...field('checks', `${outline.applicable} of ${outline.planned} apply`),
+    ...suites.flatMap(({ suite, planned, applicable }) =>
+      field('', `${suite.padEnd(12)} ${applicable}${applicable === planned ? '' : ` of ${planned}`}`),
+    ),
+    ...notApplicable.flatMap(({ reason, checks }, at) =>
+      field(at === 0 ? 'left out' : '', `${counted(checks, 'check')}: ${reason}`),
+    ),
+    ...field(
+      'requests',
+      `about ${requests.about}; at most ${requests.most}, when all are answered 429 and tried again. While a receiver that is down is waited for, two a second come on top.`,
+    ),
+    ...field(
+      'connections',
+      `${connections.kept} kept, about ${connections.single} for one exchange each; up to ${connections.atOnce} deliveries at once in a burst`,
+    ),
+    ...field(
+      'time',
+      `${formatDuration(outline.boundMs)} at most: ${formatDuration(timeoutMs)} for each delivery, ${counted(concurrency, 'delivery', 'deliveries')} side by side`,
+    ),
+    ...field('seed', outline.seed),
+  ];
 }

@@ -2,8 +2,7 @@
 import { HookproofError } from '../../../contract/index.ts';
 import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
 import { nearestName } from '../../config/index.ts';
-import { readInput } from '../input.ts';
-import { requiredSecret } from '../secret.ts';
+import { readInput, requiredSecret } from '../signing-input.ts';
 
 export async function signCommand(
   file: string,

@@ -2,8 +2,7 @@
 
 import { explainSignature } from '../../../contract/signing/index.ts';
 import { readCredential } from '../../config/index.ts';
-import { readInput } from '../input.ts';
-import { requiredSecret } from '../secret.ts';
+import { readInput, requiredSecret } from '../signing-input.ts';
 
 interface VerifyFlags {
   readonly signature: string;

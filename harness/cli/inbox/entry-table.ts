@@ -1,6 +1,6 @@
 /** Entries as a table that fits a terminal: columns are narrowed first, and left out when that is not enough. */
 import { displayWidth, type Layout, truncate } from '../../report/index.ts';
-import type { EntryState, EntrySummary } from '../inbox-door.ts';
+import type { EntryState, EntrySummary } from '../receiver-entry.ts';
 
 type Column = 'state' | 'received' | 'kind' | 'status' | 'tries' | 'id' | 'transaction';
 

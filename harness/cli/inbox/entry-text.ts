@@ -1,6 +1,6 @@
 /** One entry for reading: every field, and the body. */
-import { formatDuration, type Layout } from '../../report/index.ts';
-import type { InboxEntry } from '../inbox-door.ts';
+import { formatDuration, type Layout, visibleJson } from '../../report/index.ts';
+import type { EntrySummary, InboxEntry } from '../receiver-entry.ts';
 
 const LABEL = 13;
 /** Bytes of a body that are shown: the rest is for --raw. */
@@ -70,4 +70,24 @@ function hexLines(bytes: Buffer, perLine: 8 | 16): string[] {
     const text = [...row].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
     return `${(line * perLine).toString(16).padStart(8, '0')}  ${halves.join('  ')}  |${text}|`;
   });
+}
+
+/** Entries for programs. Control and invisible characters are escaped, so that a line can be looked at as well. */
+
+/** One line with everything but the body. */
+export function summaryLine(entry: EntrySummary): string {
+  return `${visibleJson(entry)}\n`;
+}
+
+/** One line with everything: `body` is the bytes in base64, and `json` what they say, where they are JSON. */
+export function entryLine({ rawBody, ...summary }: InboxEntry): string {
+  return `${visibleJson({ ...summary, body: rawBody.toString('base64'), ...parsed(rawBody) })}\n`;
+}
+
+function parsed(rawBody: Buffer): { json?: unknown } {
+  try {
+    return { json: JSON.parse(rawBody.toString('utf8')) };
+  } catch {
+    return {};
+  }
 }

@@ -2,7 +2,7 @@
 import { HookproofError, NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import { nearestName } from '../../config/index.ts';
 import { visible } from '../../report/index.ts';
-import { ENTRY_STATES, type EntryFilter, type EntryState } from '../inbox-door.ts';
+import { ENTRY_STATES, type EntryFilter, type EntryState } from '../receiver-entry.ts';
 
 export interface FilterFlags {
   readonly state?: string[];

@@ -3,7 +3,7 @@
  * without its script, which only filters and sorts.
  */
 import { createHash } from 'node:crypto';
-import { changeOf, type FleetDocument, type FleetPartner, OUTCOMES, type Outcome } from '../../fleet/index.ts';
+import { changeOf, type FleetDocument, type FleetPartner, OUTCOMES, type Outcome } from '../../fleet.ts';
 import { counted, formatDuration } from '../layout.ts';
 import type { Verdict } from '../result-document.ts';
 import { FLEET_SCRIPT } from './fleet-script.ts';

@@ -1,5 +1,5 @@
 /** Documents about many partners, for looking at the page and the table. */
-import { type FleetDocument, type FleetPartner, type Outcome, totalsOf } from '../../../harness/fleet/index.ts';
+import { type FleetDocument, type FleetPartner, type Outcome, totalsOf } from '../../../harness/fleet.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 
 const NONE = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };

@@ -10,7 +10,7 @@ import {
   outcomeOf,
   shownUrl,
   sideBySide,
-} from '../../../harness/fleet/index.ts';
+} from '../../../harness/fleet.ts';
 import { fleetWith, largeFleet, partnerWith } from './documents.ts';
 
 const reason = (exit: 1 | 2 | 3 | 4) => ({ code: 'x', message: 'x', fix: 'x', exit });

@@ -1,5 +1,5 @@
 /** The kinds of partners in a test fleet, and what each of them has to come to. */
-import type { Outcome } from '../../../harness/fleet/index.ts';
+import type { Outcome } from '../../../harness/fleet.ts';
 
 export interface Kind {
   readonly name: string;

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FleetDocument } from '../../../harness/fleet/index.ts';
+import type { FleetDocument } from '../../../harness/fleet.ts';
 import { MAIN } from '../../cli/hookproof.ts';
 import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, WARNED } from './kinds.ts';
 import { surprises, withoutTimes } from './prove.ts';

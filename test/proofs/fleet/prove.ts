@@ -1,5 +1,5 @@
 /** What a fleet document has to say about a test fleet, and what is compared of two. */
-import type { FleetDocument } from '../../../harness/fleet/index.ts';
+import type { FleetDocument } from '../../../harness/fleet.ts';
 import type { Kind } from './kinds.ts';
 
 /** A line for each partner whose outcome is not what its kind demands. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FleetDocument } from '../../../harness/fleet/index.ts';
+import type { FleetDocument } from '../../../harness/fleet.ts';
 import { hookproof, MAIN } from '../../cli/hookproof.ts';
 import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT } from './kinds.ts';
 import { surprises, withoutTimes } from './prove.ts';

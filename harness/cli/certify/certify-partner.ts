@@ -1,0 +1,138 @@
+/** One partner of many, from its configuration to its folder. Nothing that happens here is another partner's business. */
+import type { KeyObject } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CURRENT_REVISION, configurationBytes, issueCertificate, type Refusal } from '../../certify/index.ts';
+import { durationText, OUTPUT_FILES } from '../../config/index.ts';
+import { type FleetPartner, NO_FACTS, outcomeOf, shownUrl } from '../../fleet.ts';
+import { createRedactor } from '../../report/index.ts';
+import type { ResultDocument } from '../../report/result-document.ts';
+import { namedSecrets } from '../conduct.ts';
+import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
+import { beginPartner, placePartner } from './fleet-folder.ts';
+import type { FleetMember } from './partner-files.ts';
+import type { Answer, Workers } from './worker-process.ts';
+
+export interface Certification {
+  /** When it began, which is also its name. */
+  readonly startedAt: string;
+  readonly folder: string;
+  readonly privateKey: KeyObject;
+  readonly validForMs: number;
+  readonly timeoutMs: number;
+  readonly workers: Workers;
+  readonly signal: AbortSignal;
+}
+
+/** What the document says of a partner whose turn has not come. */
+export function notRun({ name, config: { partner, run } }: FleetMember): FleetPartner {
+  return {
+    name,
+    url: shownUrl(partner.url),
+    profile: run.profile ?? 'basic',
+    revision: run.revision ?? CURRENT_REVISION,
+    outcome: 'not-run',
+    ...NO_FACTS,
+    certificate: null,
+    refusals: [],
+    files: [],
+    startedAt: null,
+    durationMs: 0,
+    previous: null,
+  };
+}
+
+function lateRefusal(timeoutMs: number): Refusal {
+  return {
+    code: 'partner-timeout',
+    message: `it was not through after ${durationText(timeoutMs)}`,
+    fix: 'Look at it alone: `hookproof doctor URL`, then `hookproof run`. A slow endpoint needs a longer --partner-timeout.',
+    exit: 3,
+  };
+}
+
+function ownFault(message: string): Refusal {
+  return { code: 'harness-error', message, fix: 'Please report it; the others are not concerned.', exit: 4 };
+}
+
+/** What went wrong on our side of a partner, a full disk for example. Nothing of it is kept, so `--resume` tries again. */
+export function brokenPartner(member: FleetMember, error: unknown): FleetPartner {
+  const redactor = createRedactor({ values: namedSecrets(member.config.secrets) });
+  const { code, message, fix } = ownFault(redactor.text(error instanceof Error ? error.message : String(error)));
+  return { ...notRun(member), outcome: 'harness-error', refusals: [{ code, message, fix }] };
+}
+
+/** The reasons against a certificate, those that come from stopping it ourselves in our own words. */
+function refusalsOf(answer: Answer, timedOut: boolean, timeoutMs: number): readonly Refusal[] {
+  const late = timedOut ? [lateRefusal(timeoutMs)] : [];
+  if (answer.kind === 'done') {
+    return [...late, ...answer.refusals.filter(({ code }) => !timedOut || code !== 'interrupted')];
+  }
+  if (timedOut) return late;
+  if (answer.kind === 'refused') return [{ code: 'not-delivered', message: answer.message, fix: answer.fix, exit: 2 }];
+  const how = answer.kind === 'gone' ? `its process ended (${answer.how})` : answer.message;
+  return [ownFault(`hookproof went wrong with this partner: ${how}`)];
+}
+
+/**
+ * Certifies one partner and puts its folder in its place. Null when the certification was interrupted before the partner was through: then
+ * nothing is kept of it.
+ */
+export async function certifyPartner(
+  member: FleetMember,
+  key: string,
+  certification: Certification,
+): Promise<FleetPartner | null> {
+  const { name, config } = member;
+  const { folder, privateKey, signal, startedAt, timeoutMs, validForMs, workers } = certification;
+  const unfinished = await beginPartner(folder, name);
+  const began = new Date();
+  const { answer, timedOut } = await workers.run({ kind: 'run', config, folder: unfinished }, { timeoutMs, signal });
+  if (signal.aborted) {
+    await rm(unfinished, { recursive: true, force: true });
+    return null;
+  }
+  let refusals = refusalsOf(answer, timedOut, timeoutMs);
+  const files: string[] = [];
+  let certificate: FleetPartner['certificate'] = null;
+  if (answer.kind === 'done') {
+    files.push(...answer.files);
+    if (refusals.length === 0 && answer.look === null) refusals = [ownFault('the key of the endpoint is not known')];
+    if (refusals.length === 0 && answer.look !== null) {
+      const documentBytes = await readFile(join(unfinished, OUTPUT_FILES.json));
+      const settings = configurationBytes(config.settings);
+      const issuedAt = new Date();
+      const text = issueCertificate({
+        document: JSON.parse(documentBytes.toString()) as ResultDocument,
+        documentBytes,
+        url: config.partner.url,
+        leafKey: answer.look.leafKey,
+        trust: answer.look.publiclyTrusted ? 'public' : 'configured',
+        configurationBytes: settings,
+        issuedAt,
+        validForMs,
+        privateKey,
+      });
+      await writeNew(join(unfinished, CERTIFICATE_FILES.configuration), settings);
+      await writeNew(join(unfinished, CERTIFICATE_FILES.certificate), text);
+      files.push(CERTIFICATE_FILES.certificate, CERTIFICATE_FILES.configuration);
+      const expiresAt = new Date(issuedAt.getTime() + validForMs).toISOString();
+      certificate = { issuedAt: issuedAt.toISOString(), expiresAt };
+    }
+  } else {
+    // A process that was killed may have left half a file.
+    for (const file of Object.values(OUTPUT_FILES)) await rm(join(unfinished, file), { force: true });
+  }
+  const partner: FleetPartner = {
+    ...notRun(member),
+    outcome: outcomeOf(refusals),
+    ...(answer.kind === 'done' ? answer.facts : {}),
+    certificate,
+    refusals: refusals.map(({ code, message, fix }) => ({ code, message, fix })),
+    files,
+    startedAt: began.toISOString(),
+    durationMs: Math.round(Date.now() - began.getTime()),
+  };
+  await placePartner(folder, unfinished, { certification: startedAt, key, partner });
+  return partner;
+}

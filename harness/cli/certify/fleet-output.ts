@@ -1,0 +1,132 @@
+/** What is seen while many partners are certified: a line for each that ends, and on a terminal one live line. On standard error. */
+
+import { join } from 'node:path';
+import { changeOf, exitCodeOfFleet, type FleetDocument, type FleetPartner, type Outcome } from '../../fleet.ts';
+import { counted, createLayout, formatDuration } from '../../report/index.ts';
+import { displayOf } from '../terminal.ts';
+import { shownPath } from './output.ts';
+
+const WORDS: Readonly<
+  Record<Outcome, readonly [word: string, sign: 'pass' | 'fail' | 'inconclusive' | 'harness-error']>
+> = {
+  certified: ['certified', 'pass'],
+  failed: ['not certified', 'fail'],
+  refused: ['refused', 'fail'],
+  inconclusive: ['no verdict', 'inconclusive'],
+  'not-run': ['not run', 'inconclusive'],
+  'harness-error': ['error', 'harness-error'],
+};
+
+const ERASE_LINE = '\r\x1b[K';
+
+function detailOf({ certificate, counts, diagnosis, refusals }: FleetPartner): string {
+  if (certificate !== null) return `until ${certificate.expiresAt.slice(0, 10)}`;
+  const failed = counts !== null && counts.fail > 0 ? [`${counts.fail} failed`] : [];
+  const [first] = refusals;
+  const why = diagnosis?.title ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
+  return [...failed, ...(why === undefined ? [] : [why])].join(': ');
+}
+
+export interface FleetProgress {
+  begun(): void;
+  ended(partner: FleetPartner): void;
+  /** Takes the live line away. */
+  close(): void;
+}
+
+export function createFleetProgress(total: number, already: number, parallel: number): FleetProgress {
+  const stream = process.stderr;
+  const display = displayOf(stream);
+  const layout = createLayout(display);
+  const started = performance.now();
+  const state = { begun: 0, ended: 0, bad: 0 };
+  let live = false;
+
+  const left = (): string => {
+    const rest = total - already - state.ended;
+    if (state.ended < Math.min(parallel, 3) || rest === 0) return '';
+    return `, about ${formatDuration(((performance.now() - started) / state.ended) * rest)} left`;
+  };
+  const draw = () => {
+    if (!display.isTTY) return;
+    const done = already + state.ended;
+    const text = `${done}/${total} done, ${state.begun - state.ended} running, ${state.bad} without a certificate${left()}`;
+    stream.write(`${live ? ERASE_LINE : ''}${layout.paint(text.slice(0, display.columns - 1), 'dim')}`);
+    live = true;
+  };
+  const erase = () => {
+    if (live) stream.write(ERASE_LINE);
+    live = false;
+  };
+  stream.write(`${counted(total, 'partner')}${already > 0 ? `, ${already} of them finished before` : ''}\n`);
+
+  return {
+    begun() {
+      state.begun += 1;
+      draw();
+    },
+    ended(partner) {
+      state.ended += 1;
+      if (partner.outcome !== 'certified') state.bad += 1;
+      erase();
+      const [word, sign] = WORDS[partner.outcome];
+      const lead = `${layout.sign(sign)} ${layout.safe(partner.name)}  ${word} `;
+      const text = `${detailOf(partner)} (${formatDuration(partner.durationMs)})`;
+      stream.write(`${layout.paragraph(lead, text).join('\n')}\n`);
+      draw();
+    },
+    close: erase,
+  };
+}
+
+/** What is said of many partners at the end. */
+
+function amounts({ totals }: FleetDocument): string {
+  const parts: [number, string][] = [
+    [totals.certified, 'certified'],
+    [totals.failed, 'failed'],
+    [totals.refused, 'refused'],
+    [totals.inconclusive, 'without a verdict'],
+    [totals['harness-error'], counted(totals['harness-error'], 'error').replace(/^\d+ /, '')],
+    [totals['not-run'], 'not run'],
+  ];
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(', ');
+}
+
+/** For people, or with `json` for programs, on standard output. */
+export function sayFleet(document: FleetDocument, folder: string, json: boolean): void {
+  const { partners, shard, totals } = document;
+  const worse = partners.filter((partner) => changeOf(partner) === 'worse').map(({ name }) => name);
+  if (json) {
+    const summary = {
+      schemaVersion: 1,
+      exitCode: exitCodeOfFleet(document),
+      complete: document.complete,
+      shard,
+      totals,
+      worse,
+      durationMs: document.durationMs,
+      folder,
+      partners: partners.map(({ name, outcome, certificate, refusals }) => {
+        return { name, outcome, expiresAt: certificate?.expiresAt ?? null, reasons: refusals.map(({ code }) => code) };
+      }),
+    };
+    process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+    return;
+  }
+  const layout = createLayout(displayOf(process.stdout));
+  const all = totals.certified === partners.length && partners.length > 0;
+  const lines = [
+    ...layout.paragraph(
+      `${layout.sign(all ? 'pass' : 'fail')} `,
+      `${counted(partners.length, 'partner')}: ${amounts(document)}, in ${formatDuration(document.durationMs)}`,
+    ),
+    ...(worse.length > 0 ? layout.paragraph('  worse than before  ', worse.join(', ')) : []),
+    ...(document.complete ? [] : ['  not complete: go on with --resume']),
+    `  the page  ${layout.safe(shownPath(join(folder, 'fleet.html')))}, and fleet.json and fleet.csv beside it`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

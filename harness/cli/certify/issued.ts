@@ -1,0 +1,196 @@
+/** `hookproof certify verify`: whether a certificate is good, offline, with reasons. */
+
+import { resolve } from 'node:path';
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import {
+  type Drift,
+  KNOWN_REVISIONS,
+  missingFeatures,
+  type Reason,
+  readPublicKey,
+  recheck,
+  urlDigest,
+  type Verification,
+  verifyCertificate,
+} from '../../certify/index.ts';
+import { type ConfigFlags, PROFILES, type Profile } from '../../config/index.ts';
+import { createRedactor } from '../../report/index.ts';
+import { featuresOf } from '../../run/index.ts';
+import { commandConfig } from '../command-config.ts';
+import { namedSecrets } from '../conduct.ts';
+import { interruptible } from '../stop-signals.ts';
+import { readKeyText, readNamed } from './certify-files.ts';
+import { certifiable, certificateJson, certificateLines, outputLayout, reasonLines } from './output.ts';
+
+export async function certifyVerifyCommand(
+  file: string,
+  { json, ...flags }: VerifyFlags & { readonly json?: boolean },
+): Promise<number> {
+  const verification = await verifyFile(file, flags);
+  const { valid, reasons, warnings, statement } = verification;
+  if (json === true) {
+    const document = { valid, reasons, warnings, certificate: certificateJson(statement) };
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return valid ? 0 : 1;
+  }
+  const layout = outputLayout();
+  const verdict = valid ? layout.paint('VALID', 'bold', 'green') : layout.paint('NOT VALID', 'bold', 'red');
+  const lines = [
+    `${layout.sign(valid ? 'pass' : 'fail')} ${verdict}`,
+    ...reasonLines(reasons, 'fail', layout),
+    ...reasonLines(warnings, 'warn', layout),
+    ...(statement === null ? [] : certificateLines(statement, layout)),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return valid ? 0 : 1;
+}
+
+/** `hookproof certify recheck`: a short canary against an endpoint that was certified. */
+
+interface RecheckFlags extends ConfigFlags {
+  readonly config?: string;
+  readonly key: readonly string[];
+  readonly json?: boolean;
+  readonly strict?: boolean;
+}
+
+interface Outcome {
+  readonly verification: Verification;
+  readonly drift: readonly Drift[];
+  /** Null when nothing was sent. */
+  readonly checks: readonly { readonly id: string; readonly verdict: string }[] | null;
+}
+
+export async function certifyRecheckCommand(
+  file: string,
+  url: string | undefined,
+  { config: configFile, key, json, strict, ...given }: RecheckFlags,
+): Promise<number> {
+  const first = await verifyFile(file, { key, ...(strict && { strict }) });
+  // A certificate that is not good says nothing about any endpoint, so nothing is sent.
+  if (!first.valid || first.statement === null) return tell({ verification: first, drift: [], checks: null }, json);
+
+  const { statement } = first;
+  const config = await commandConfig(url ?? urlFor(statement), configFile, given);
+  const verification = await verifyFile(file, { key, url: config.partner.url, ...(strict && { strict }) });
+  if (!verification.valid) return tell({ verification, drift: [], checks: null }, json);
+  const missing = missingFeatures(statement, featuresOf(config.partner, config.clientFixtures));
+  if (missing.length > 0) {
+    throw new HookproofError(
+      'CERTIFY_RECHECK_FEATURES',
+      `the certificate is for an endpoint with ${missing.join(', ')}, and that is not configured`,
+      {
+        hint: 'Configure the endpoint as when it was certified: secret, API key, client certificate.',
+      },
+    );
+  }
+  const interruption = interruptible();
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
+  try {
+    const { concurrency, timeoutMs, recoveryMs } = config.run;
+    const { drift, document } = await recheck({
+      statement,
+      partner: config.partner,
+      addresses: certifiable(config),
+      limits: { concurrency, timeoutMs, recoveryMs },
+      signal: interruption.signal,
+      onSignature: (signature) => redactor.addSignature(signature),
+    });
+    const clean = drift.map((one) => ({ ...one, message: redactor.text(one.message) }));
+    const checks = document.results.map(({ id, verdict }) => ({ id, verdict }));
+    const code = tell({ verification, drift: clean, checks }, json);
+    return interruption.exitCode() ?? code;
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** The URL of the certificate, where it is whole: one with a query is not in there, and has to be configured. */
+function urlFor({ predicate, subject }: NonNullable<Verification['statement']>): string | undefined {
+  if ((process.env.HOOKPROOF_URL ?? '') !== '') return undefined;
+  const { url } = predicate.hookproofCertificate.endpoint;
+  return urlDigest(url) === subject[1].digest.sha256 ? url : undefined;
+}
+
+function tell({ verification, drift, checks }: Outcome, json: boolean | undefined): number {
+  const { reasons, warnings, statement } = verification;
+  const found: readonly (Reason | Drift)[] = [...reasons, ...drift];
+  const exit = reasons.length > 0 || drift.some((one) => one.exit === 1) ? 1 : drift.length > 0 ? 3 : 0;
+  if (json === true) {
+    const document = { steady: exit === 0, reasons, warnings, drift, checks, certificate: certificateJson(statement) };
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return exit;
+  }
+  const layout = outputLayout();
+  const words = { 0: 'AS CERTIFIED', 1: checks === null ? 'NOT VALID' : 'DRIFTED', 3: 'NO VERDICT' }[exit];
+  const sign = { 0: 'pass', 1: 'fail', 3: 'inconclusive' }[exit] as 'pass';
+  const passed = checks?.filter(({ verdict }) => verdict === 'pass').length ?? 0;
+  const lines = [
+    `${layout.sign(sign)} ${layout.paint(words, 'bold', layout.style(sign))}`,
+    ...reasonLines(found, 'fail', layout),
+    ...reasonLines(warnings, 'warn', layout),
+    ...(statement === null ? [] : certificateLines(statement, layout)),
+    ...(checks === null
+      ? ['  nothing was sent']
+      : [`  ${passed} of ${checks.length} canary checks passed: ${checks.map(({ id }) => id).join(', ')}`]),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return exit;
+}
+
+/** Reads and verifies a certificate as the flags say: what `certify verify` and `certify recheck` have in common. */
+
+export interface VerifyFlags {
+  readonly key: readonly string[];
+  readonly result?: string;
+  readonly url?: string;
+  readonly at?: string;
+  readonly profile?: string;
+  readonly strict?: boolean;
+}
+
+/** Larger files are refused by the certificate's own reading; this keeps them out of memory. */
+const MOST_CERTIFICATE_BYTES = 16 * 1024 * 1024;
+
+export async function verifyFile(file: string, flags: VerifyFlags): Promise<Verification> {
+  const keys = await Promise.all(
+    flags.key.map(async (path) => readPublicKey(await readKeyText(path, '--key'), `--key: ${path}`)),
+  );
+  const bytes = await readNamed(resolve(file), 'the certificate', MOST_CERTIFICATE_BYTES);
+  return verifyCertificate(bytes, {
+    keys,
+    at: timeOf(flags.at),
+    revisions: KNOWN_REVISIONS,
+    strict: flags.strict === true,
+    ...(flags.result !== undefined && { result: await readNamed(resolve(flags.result), 'the result document') }),
+    ...(flags.url !== undefined && { url: checkedUrl(flags.url) }),
+    ...(flags.profile !== undefined && { profile: checkedProfile(flags.profile) }),
+  });
+}
+
+/** ISO 8601, as a day or with a time and its zone. */
+function timeOf(text: string | undefined): Date {
+  if (text === undefined) return new Date();
+  const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time);
+  throw new HookproofError('CERTIFY_TIME', '--at is not a time', {
+    hint: 'Write a day or a time with its zone: 2027-01-31, or 2027-01-31T12:00:00Z.',
+  });
+}
+
+function checkedUrl(text: string): string {
+  if (URL.canParse(text)) return text;
+  throw new HookproofError('CERTIFY_URL', '--url is not a URL', {
+    hint: 'Give it whole: https://partner.example/hooks',
+  });
+}
+
+function checkedProfile(text: string): Profile {
+  const found = PROFILES.find((profile) => profile === text);
+  if (found !== undefined) return found;
+  throw new HookproofError('CERTIFY_PROFILE', '--profile is not a profile', {
+    hint: `Choose from ${PROFILES.join(', ')}.`,
+  });
+}

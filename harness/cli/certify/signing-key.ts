@@ -1,0 +1,89 @@
+/** `hookproof certify keygen`: makes the pair of keys that certificates are signed and verified with. */
+
+import type { KeyObject } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { makeKeyPair, readPrivateKey } from '../../certify/index.ts';
+import { readCredential } from '../../config/index.ts';
+import { exists, inTheWay, readKeyText, writeNew } from './certify-files.ts';
+
+export async function certifyKeygenCommand(
+  file: string,
+  { passphraseFile }: { passphraseFile?: string },
+): Promise<number> {
+  const publicFile = `${file.replace(/\.pem$/, '')}.pub.pem`;
+  for (const path of [file, publicFile]) if (await exists(path)) throw inTheWay(path);
+  const passphrase = await readPassphrase(passphraseFile);
+  const { privatePem, publicPem, keyId } = makeKeyPair(passphrase);
+  await writeNew(file, privatePem, 0o600);
+  try {
+    await writeNew(publicFile, publicPem);
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
+  const locked =
+    passphrase === undefined ? 'not encrypted; set HOOKPROOF_CERTIFY_KEY_PASSPHRASE to have one that is' : 'encrypted';
+  process.stdout.write(
+    [
+      `wrote ${file}  the private key (${locked}): keep it to yourself, it issues certificates`,
+      `wrote ${publicFile}  the public key: give it to everybody who verifies them`,
+      `key id ${keyId}`,
+      '',
+      `  hookproof certify https://partner.example/hooks --profile staging --key ${file}`,
+      `  hookproof certify verify certificate.dsse.json --key ${publicFile}`,
+      '',
+    ].join('\n'),
+  );
+  return 0;
+}
+
+/** The private key that certificates are signed with, and its passphrase. Neither ever stands on a command line, in a message or in a log. */
+
+const KEY_VARIABLE = 'HOOKPROOF_CERTIFY_KEY';
+
+export interface KeyFlags {
+  readonly key?: string;
+  readonly passphraseFile?: string;
+}
+
+/** From `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined without either. */
+export async function readPassphrase(file: string | undefined): Promise<string | undefined> {
+  const { value, advice } = await readCredential({
+    noun: 'passphrase',
+    flag: '--passphrase-file',
+    file,
+    variable: 'HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
+    env: process.env,
+    cwd: process.cwd(),
+    stdin: process.stdin,
+  });
+  for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
+  return value;
+}
+
+/** From `--key FILE`, or from HOOKPROOF_CERTIFY_KEY, which holds the path or the PEM text. */
+export async function signingKey({ key: file, passphraseFile }: KeyFlags): Promise<KeyObject> {
+  const variable = process.env[KEY_VARIABLE];
+  if (file === undefined && (variable === undefined || variable === '')) {
+    throw new HookproofError('CERTIFY_NO_KEY', 'there is no key to sign the certificate with', {
+      hint: `Name its file with --key, or set ${KEY_VARIABLE}. \`hookproof certify keygen\` makes one.`,
+    });
+  }
+  const passphrase = await readPassphrase(passphraseFile);
+  if (file === undefined && variable?.includes('-----BEGIN') === true) {
+    return readPrivateKey(variable, KEY_VARIABLE, passphrase);
+  }
+  const [path, place] = file === undefined ? [variable ?? '', KEY_VARIABLE] : [file, '--key'];
+  const key = readPrivateKey(await readKeyText(path, place), `${place}: ${path}`, passphrase);
+  await adviseOnMode(path);
+  return key;
+}
+
+/** Mounted secrets are often readable for a group, so this is no error. */
+async function adviseOnMode(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const { mode } = await stat(path);
+  if ((mode & 0o077) === 0) return;
+  process.stderr.write(`advice: others on this machine can read ${path}: chmod 600 ${path}\n`);
+}

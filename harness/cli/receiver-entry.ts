@@ -1,0 +1,33 @@
+/**
+ * The only way from the harness to the receiver, for the commands that serve it or look into its inbox. The server and
+ * the mutants are loaded when a command needs them, so that `hookproof inbox` starts without them.
+ */
+
+export {
+  ENTRY_STATES,
+  type EntryFilter,
+  type EntryState,
+  type EntrySummary,
+  type InboxArchive,
+  type InboxEntry,
+  openArchive,
+} from '../../receiver/inbox/index.ts';
+export type {
+  ClientCertificateOption,
+  Handlers,
+  Inbox,
+  ReceiverLogger,
+  ServerLimits,
+  ServerTimeouts,
+  ServerTls,
+} from '../../receiver/index.ts';
+
+type Mutants = typeof import('../../receiver/faults/index.ts');
+
+export type ReceiverModule = typeof import('../../receiver/index.ts');
+export type Fault = Mutants['FAULTS'][number];
+export type FaultyReceiverOptions = Parameters<Mutants['startFaultyReceiver']>[1];
+export type RunningFaultyReceiver = ReturnType<Mutants['startFaultyReceiver']>;
+
+export const loadReceiver = () => import('../../receiver/index.ts');
+export const loadMutants = () => import('../../receiver/faults/index.ts');
