@@ -75,11 +75,10 @@ const COMMON_ENCODINGS = ENCODING_MISTAKES.filter(isCommon);
 
 /** The correct way, then each mistake alone, then the common ones in pairs of different kinds. */
 function* combinations(size: number, pairsUpTo: number, allUpTo: number): Generator<Mistakes> {
-  const isTried = (mistake: { readonly common?: true }): boolean => size <= allUpTo || isCommon(mistake);
   yield {};
-  for (const body of BODY_MISTAKES.filter(isTried)) yield { body };
-  for (const key of KEY_MISTAKES.filter(isTried)) yield { key };
-  for (const algorithm of ALGORITHM_MISTAKES.filter(isTried)) yield { algorithm };
+  for (const body of commonFirst(BODY_MISTAKES, size > allUpTo)) yield { body };
+  for (const key of commonFirst(KEY_MISTAKES, size > allUpTo)) yield { key };
+  for (const algorithm of commonFirst(ALGORITHM_MISTAKES, size > allUpTo)) yield { algorithm };
   if (size > pairsUpTo) return;
   const bodies = BODY_MISTAKES.filter(isCommon);
   const keys = KEY_MISTAKES.filter(isCommon);
@@ -87,6 +86,11 @@ function* combinations(size: number, pairsUpTo: number, allUpTo: number): Genera
   for (const body of bodies) for (const key of keys) yield { body, key };
   for (const body of bodies) for (const algorithm of algorithms) yield { body, algorithm };
   for (const key of keys) for (const algorithm of algorithms) yield { key, algorithm };
+}
+
+/** Where two mistakes give the same bytes, the likelier one is reported. */
+function commonFirst<M extends { readonly common?: true }>(mistakes: readonly M[], onlyCommon: boolean): M[] {
+  return [...mistakes.filter(isCommon), ...(onlyCommon ? [] : mistakes.filter((mistake) => !isCommon(mistake)))];
 }
 
 type BytesOf = (mistakes: Mistakes) => { readonly body: Uint8Array; readonly key: Uint8Array } | undefined;

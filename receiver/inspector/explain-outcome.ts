@@ -110,13 +110,12 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
   }),
   'body-not-utf8': ({ rawBody }) => {
     const at = rawBody === undefined ? undefined : firstInvalidByte(rawBody);
+    const byte = at === undefined ? undefined : rawBody?.[at]?.toString(16).padStart(2, '0');
     return {
       title: 'The body is not UTF-8.',
       expected: 'UTF-8, as for all JSON.',
       received:
-        at === undefined
-          ? 'Other bytes.'
-          : `Byte 0x${rawBody?.[at]?.toString(16).padStart(2, '0')} at ${at} (0x${at.toString(16)}) is not valid there.`,
+        at === undefined ? 'Other bytes.' : `Byte 0x${byte} at ${at} (0x${at.toString(16)}) is not valid there.`,
     };
   },
   'body-not-json': ({ rawBody }) => ({

@@ -165,7 +165,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
       );
     await page.keyboard.press('j');
     await title().waitFor();
-    expect(await title().textContent()).toContain('does not belong to these bytes');
+    expect(await title().textContent()).toContain('does not match these bytes');
     expect(await focused()).toContain('id-pretty');
     await page.keyboard.press('ArrowDown');
     await expect.poll(() => title().textContent()).toBe('The body is not JSON.');
@@ -201,7 +201,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await mixed(site);
     await visit(site.inspector.url);
     await rows().first().click();
-    await page.getByText('The sender signed JSON.stringify of the value').waitFor();
+    await page.getByText('The body was parsed and serialised again with JSON.stringify.').waitFor();
     expect(await page.locator('.diff del').count()).toBeGreaterThan(20);
     expect(
       new Set(
@@ -216,14 +216,14 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     const line = `${JSON.stringify(buy('id-line'))}\n`;
     await site.deliver(line, { 'X-Service-Signature': sign(line.trimEnd()) });
     await row('id-line').click();
-    await page.getByText('The sender signed the body without its trailing newline.').waitFor();
+    await page.getByText('The body was signed without the line end at its end.').waitFor();
     expect(await page.locator('.diff del').allTextContents()).toEqual(['\u21b5\n']);
     // The link leads a new visitor to the same delivery.
     const link = page.url();
     expect(link).toMatch(/#[0-9a-f]{6}-7$/);
     const other = watch(await page.context().newPage());
     await other.goto(link);
-    await other.getByText('without its trailing newline').waitFor();
+    await other.getByText('without the line end at its end').waitFor();
     await other.close();
   });
 
