@@ -7,8 +7,9 @@ export type ApiKeyCheck =
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' };
 
 /**
- * Compares the API key header with every key that is valid now (two during a rotation), completely and exactly. A repeated
- * header (an array) is rejected. An empty key never matches, because an empty header counts as missing. Never throws.
+ * Compares the API key header with every key that is valid now (two during a rotation), completely and exactly. A
+ * repeated header (an array) is rejected. An empty key never matches, because an empty header counts as missing. Never
+ * throws.
  */
 export function checkApiKey(input: {
   readonly header: string | readonly string[] | undefined;

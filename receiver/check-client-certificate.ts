@@ -1,4 +1,7 @@
-/** The check of client certificates as pure functions: on the connection, or as reported by a declared proxy. Specification: Mutual TLS. */
+/**
+ * The check of client certificates as pure functions: on the connection, or as reported by a declared proxy.
+ * Specification: Mutual TLS.
+ */
 import { type BlockList, isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 
@@ -30,7 +33,8 @@ export function checkClientCertificate(input: {
   readonly allowed?: readonly string[] | undefined;
 }): ClientCertificateCheck {
   const { connection, allowed } = input;
-  // `authorized` alone is not enough: Node sets it on a TLS 1.3 connection that resumes a session without a certificate.
+  // `authorized` alone is not enough: Node sets it on a TLS 1.3 connection that resumes a session without a
+  // certificate.
   if (connection?.certificate.raw === undefined) return { ok: false, reason: 'missing' };
   if (connection.authorized !== true) return { ok: false, reason: 'untrusted' };
   if (allowed === undefined) return { ok: true };
@@ -40,9 +44,9 @@ export function checkClientCertificate(input: {
 }
 
 /**
- * Checks what a proxy in front reports about the client. The header counts only when the TCP connection comes from a declared
- * proxy, because every other client can send it too. A repeated header (an array) is rejected: one of the copies may be the
- * client's own. Never throws.
+ * Checks what a proxy in front reports about the client. The header counts only when the TCP connection comes from a
+ * declared proxy, because every other client can send it too. A repeated header (an array) is rejected: one of the
+ * copies may be the client's own. Never throws.
  */
 export function checkForwardedCertificate(input: {
   /** The remote address of the TCP connection. */
@@ -79,7 +83,10 @@ function alternativeNames(text: string): string[] {
   return names;
 }
 
-/** By the codes of node:tls, which are those of OpenSSL: faults of the client's certificate, then of the handshake itself. */
+/**
+ * By the codes of node:tls, which are those of OpenSSL: faults of the client's certificate, then of the handshake
+ * itself.
+ */
 const TLS_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'no client certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'client certificate from an unknown CA',
@@ -107,8 +114,8 @@ const TLS_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes an error code of node:tls for the log; the code itself when it is not listed. `socket.authorizationError` is such
- * a code, not the error that its type says.
+ * Describes an error code of node:tls for the log; the code itself when it is not listed. `socket.authorizationError`
+ * is such a code, not the error that its type says.
  */
 export function describeTlsError(code: unknown): string {
   return TLS_ERRORS[String(code)] ?? String(code);

@@ -1,4 +1,6 @@
-/** Puts the stages together, in their order: the mirror image of compose, serialise, sign, address, connect, transmit. */
+/**
+ * Puts the stages together, in their order: the mirror image of compose, serialise, sign, address, connect, transmit.
+ */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { logDelivery, reportDeliveries, warnAboutOldCredentials } from './delivery-report.ts';
 import { createHandling, type Handling } from './handling/handling.ts';
@@ -21,8 +23,8 @@ export interface Receiver {
 }
 
 /**
- * Creates a receiver. Throws `HookproofError` (`RECEIVER_*`) when the configuration is incomplete: a secret that is missing or
- * empty does not disable its check. Specification: Delivery endpoint; Authentication.
+ * Creates a receiver. Throws `HookproofError` (`RECEIVER_*`) when the configuration is incomplete: a secret that is
+ * missing or empty does not disable its check. Specification: Delivery endpoint; Authentication.
  *
  * @example
  * const receiver = createReceiver({ signing: { secrets: [secret] }, handlers: { CAAS_BUY: recordPurchase } });

@@ -14,7 +14,10 @@ export interface DeliveryReport {
   readonly duplicate: boolean;
   /** Only after the credentials were verified and the payload was understood. */
   readonly notification: ReceivedNotification | undefined;
-  /** Which of the secrets and which of the API keys matched: 0 for the first. Undefined when none matched or none is required. */
+  /**
+   * Which of the secrets and which of the API keys matched: 0 for the first. Undefined when none matched or none is
+   * required.
+   */
   readonly secretIndex: number | undefined;
   readonly keyIndex: number | undefined;
   readonly receivedAt: Date;
@@ -61,8 +64,8 @@ export function reportDeliveries(observers: readonly DeliveryObserver[]): Stage 
 const MAX_ID_LENGTH = 100;
 
 /**
- * Writes one log line per delivery: outcome, reason, notification and duration in milliseconds. No header and no body, and an
- * id only after the credentials were verified and the payload was understood.
+ * Writes one log line per delivery: outcome, reason, notification and duration in milliseconds. No header and no body,
+ * and an id only after the credentials were verified and the payload was understood.
  */
 export function logDelivery(logger: ReceiverLogger): DeliveryObserver {
   return ({ outcome, status, reason, duplicate, notification, secretIndex, keyIndex, durationMs }) => {
@@ -88,9 +91,9 @@ export function logDelivery(logger: ReceiverLogger): DeliveryObserver {
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Warns when a delivery used a secret or an API key that is not the first of its list: a rotation is not complete, and the old
- * one cannot be removed yet. At most one warning a minute per credential, with the number of deliveries since the previous
- * one. It contains the position (1 for the second in the list) and never the value.
+ * Warns when a delivery used a secret or an API key that is not the first of its list: a rotation is not complete, and
+ * the old one cannot be removed yet. At most one warning a minute per credential, with the number of deliveries since
+ * the previous one. It contains the position (1 for the second in the list) and never the value.
  */
 export function warnAboutOldCredentials(
   logger: ReceiverLogger,

@@ -11,8 +11,8 @@ export interface ReceiverLogger {
 export const silentLogger: ReceiverLogger = { info() {}, warn() {}, error() {} };
 
 /**
- * An error as log fields. The error object itself is not logged: HTTP clients attach the whole request to theirs, including
- * the credentials.
+ * An error as log fields. The error object itself is not logged: HTTP clients attach the whole request to theirs,
+ * including the credentials.
  */
 export function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { name: typeof error };

@@ -2,8 +2,8 @@
 import { parse } from 'secure-json-parse';
 
 /**
- * Parses JSON without the keys `__proto__` and `constructor.prototype`. Throws what `JSON.parse` throws; a byte order mark at the
- * beginning is skipped.
+ * Parses JSON without the keys `__proto__` and `constructor.prototype`. Throws what `JSON.parse` throws; a byte order
+ * mark at the beginning is skipped.
  */
 export function parseSafely(text: string): unknown {
   return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
@@ -13,8 +13,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Whether JSON text is nested deeper than `limit` levels: `[]` is one level, `[[]]` are two. Decided on the text alone, without
- * recursion, before a parser sees it. For text that is not JSON the result means nothing; the parser rejects it later.
+ * Whether JSON text is nested deeper than `limit` levels: `[]` is one level, `[[]]` are two. Decided on the text alone,
+ * without recursion, before a parser sees it. For text that is not JSON the result means nothing; the parser rejects it
+ * later.
  */
 export function isNestedDeeper(text: string, limit: number): boolean {
   // Text with no more opening brackets than that cannot be deeper. Nearly every notification ends here.

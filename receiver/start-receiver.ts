@@ -28,13 +28,16 @@ export interface RunningReceiver {
   /** Resolves when no handler runs and none is due. */
   settled(): Promise<void>;
   /**
-   * Uses new certificates for every handshake from now on; open connections keep what they have. Throws `HookproofError`
-   * (`RECEIVER_TLS`) when the material cannot be used, and the old stays in use. Whether clients need a certificate cannot
-   * be changed. TLS sessions from before cannot be resumed, so a CA that was removed from `ca` is trusted no longer, except
-   * on connections that are open already.
+   * Uses new certificates for every handshake from now on; open connections keep what they have. Throws
+   * `HookproofError` (`RECEIVER_TLS`) when the material cannot be used, and the old stays in use. Whether clients need
+   * a certificate cannot be changed. TLS sessions from before cannot be resumed, so a CA that was removed from `ca` is
+   * trusted no longer, except on connections that are open already.
    */
   reloadTls(tls: ServerTls): void;
-  /** Accepts no more connections, finishes requests and handlers, and resolves when all is closed or the time limit is over. */
+  /**
+   * Accepts no more connections, finishes requests and handlers, and resolves when all is closed or the time limit is
+   * over.
+   */
   close(): Promise<void>;
 }
 
@@ -42,8 +45,8 @@ export interface RunningReceiver {
 const NODE_BACKLOG = 511;
 
 /**
- * Creates a receiver and serves it over HTTP, or HTTPS when `tls` is given. Throws `HookproofError` (`RECEIVER_*`) when the
- * configuration is incomplete or the address cannot be used.
+ * Creates a receiver and serves it over HTTP, or HTTPS when `tls` is given. Throws `HookproofError` (`RECEIVER_*`) when
+ * the configuration is incomplete or the address cannot be used.
  *
  * @example
  * const receiver = await startReceiver({ signing: { secrets: [secret] }, path: '/webhooks', port: 8080, handlers });
@@ -55,7 +58,10 @@ export async function startReceiver(given: ReceiverOptions & ServerOptions): Pro
   return serve(receiver, createHttpServer(receiver.app, options), options);
 }
 
-/** Serves a receiver on a server that is not listening yet. Throws `HookproofError` (`RECEIVER_LISTEN`, `RECEIVER_LIMIT`). */
+/**
+ * Serves a receiver on a server that is not listening yet. Throws `HookproofError` (`RECEIVER_LISTEN`,
+ * `RECEIVER_LIMIT`).
+ */
 export async function serve(receiver: Receiver, server: Server, options: ServerOptions = {}): Promise<RunningReceiver> {
   const { host = '127.0.0.1', port = 0, tls, logger = silentLogger } = options;
   const { closeMs, maxConnections } = resolveServerLimits(options.limits, options.timeouts);

@@ -1,26 +1,30 @@
 /** The signature check as a pure function: copy this file first. Specification: HMAC signature. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Which of the secrets matched, or why the delivery is refused. The reason is for the log, never for the answer. */
+/** Which of the secrets matched, or why the delivery is rejected. The reason is for the log, never for the answer. */
 export type SignatureCheck =
   | { readonly ok: true; readonly secretIndex: number }
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' };
 
 /**
- * 32 bytes in standard Base64: 43 characters and one `=`. The 43rd character carries two bits that belong to no byte; they
- * have to be zero, so that a digest has one spelling and not four.
+ * 32 bytes in standard Base64: 43 characters and one `=`. The 43rd character has two unused bits; they must be zero, so
+ * that a digest has one spelling and not four.
  */
 const SIGNATURE = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
 /**
  * Checks the signature header of a delivery: HMAC-SHA256 over the body, in standard Base64.
  *
- * - `rawBody` is the body exactly as it came over the wire, before any parser or decoder saw it.
- * - `header` is the value as Node gives it. An array (a repeated header) is refused, and so is the `a, b` that Node makes
- *   of repeated lines.
+ * - `rawBody` is the body exactly as received, before any parser or decoder.
+ * - `header` is the value as Node returns it. An array (a repeated header) is rejected, and so is the `a, b` into which
+ *   Node joins repeated lines.
  * - `secrets` are all secrets that are valid now: two during a rotation. An empty one never matches.
  *
- * Never throws, whatever the header holds.
+ * Never throws, whatever the header contains.
+ *
+ * @example
+ * const result = verifySignature({ rawBody, header: req.headers['x-service-signature'], secrets: [secret] });
+ * if (!result.ok) return res.status(401).end();
  */
 export function verifySignature(input: {
   readonly rawBody: Uint8Array;
@@ -31,15 +35,15 @@ export function verifySignature(input: {
   if (header === undefined || header === '') return { ok: false, reason: 'missing' };
   if (typeof header !== 'string' || !SIGNATURE.test(header)) return { ok: false, reason: 'malformed' };
 
-  // The pattern has made sure of 32 bytes on this side, and a SHA-256 digest has as many on the other.
-  // timingSafeEqual throws on different lengths, so do not call it before such a check.
+  // The pattern guarantees 32 bytes, the length of a SHA-256 digest. timingSafeEqual throws on different lengths, so do
+  // not call it without such a check.
   const presented = Buffer.from(header, 'base64');
   let secretIndex = -1;
   for (const [index, secret] of secrets.entries()) {
     // Anyone can compute the HMAC under an empty key: an unset variable must not become a secret.
     if (secret === '') continue;
     const expected = createHmac('sha256', secret).update(rawBody).digest();
-    // No early exit: the time taken does not tell which secret matched.
+    // No early exit: the duration does not reveal which secret matched.
     if (timingSafeEqual(presented, expected) && secretIndex === -1) secretIndex = index;
   }
   return secretIndex === -1 ? { ok: false, reason: 'mismatch' } : { ok: true, secretIndex };

@@ -82,8 +82,9 @@ function readStored(rawBody: Buffer): ReceivedNotification | null {
 }
 
 /**
- * Whether a status arrives too late: the order had already progressed further. Handling it would move the order backwards. A
- * status that is not listed has rank 0 and is never late, because its place is unknown. Specification: Order status.
+ * Whether a status arrives too late: the order had already progressed further. Handling it would move the order
+ * backwards. A status that is not listed has rank 0 and is never late, because its place is unknown. Specification:
+ * Order status.
  */
 export function isSuperseded(step: OrderProgress | null, progress: OrderProgress | null): boolean {
   if (step === null || progress === null || step.rank === 0) return false;
@@ -91,8 +92,8 @@ export function isSuperseded(step: OrderProgress | null, progress: OrderProgress
 }
 
 /**
- * Runs a handler with a signal that is aborted after `timeLimitMs` milliseconds, or together with `stopping`. Rejects when the
- * handler does, or when its time is over: a handler cannot be stopped, only asked to.
+ * Runs a handler with a signal that is aborted after `timeLimitMs` milliseconds, or together with `stopping`. Rejects
+ * when the handler does, or when its time is over: a handler cannot be stopped, only asked to.
  */
 async function withTimeLimit(
   timeLimitMs: number,
@@ -127,8 +128,8 @@ async function withTimeLimit(
 const MAX_ERROR_LENGTH = 500;
 
 /**
- * What a handler threw, as text for the inbox. It can be anything: a text, nothing, an error whose fields throw when they are
- * read. NUL is removed, which PostgreSQL cannot store.
+ * What a handler threw, as text for the inbox. It can be anything: a text, nothing, an error whose fields throw when
+ * they are read. NUL is removed, which PostgreSQL cannot store.
  */
 export function describeThrown(thrown: unknown): string {
   const text = tryToRead(() =>

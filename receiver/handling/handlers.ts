@@ -5,9 +5,9 @@ import type { ReceiverLogger } from '../logger.ts';
 export interface HandlerContext {
   readonly logger: ReceiverLogger;
   /**
-   * The id of the notification: the same in every attempt, different for every other notification, at most 200 characters.
-   * Pass it to every service that you call (a payment, a ledger), so that a second attempt has no second effect: after a
-   * crash a handler can run again even though it had finished.
+   * The id of the notification: the same in every attempt, different for every other notification, at most 200
+   * characters. Pass it to every service that you call (a payment, a ledger), so that a second attempt has no second
+   * effect: after a crash a handler can run again even though it had finished.
    */
   readonly idempotencyKey: string;
   /** 1 for the first. */
@@ -25,8 +25,9 @@ export interface HandlerContext {
 }
 
 /**
- * Your code for one kind of notification. It runs after the 200 was sent, at least once, one at a time per transaction and in
- * the order of the transaction. When it throws it is retried later; after the last attempt the notification is dead.
+ * Your code for one kind of notification. It runs after the 200 was sent, at least once, one at a time per transaction
+ * and in the order of the transaction. When it throws it is retried later; after the last attempt the notification is
+ * dead.
  */
 export type Handler<K extends ReceivedKind> = (
   notification: ReceivedOf<K>,
@@ -93,8 +94,8 @@ export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): Hand
 }
 
 /**
- * The pause after failed attempt number `attempt`, which starts at 1. Varies at random between half and all of the delay, so that
- * handlers that failed together are not retried together.
+ * The pause after failed attempt number `attempt`, which starts at 1. Varies at random between half and all of the
+ * delay, so that handlers that failed together are not retried together.
  */
 export function retryDelayMs(
   { firstDelayMs, maxDelayMs }: HandlingPolicy,

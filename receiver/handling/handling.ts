@@ -1,6 +1,6 @@
 /**
- * Runs the handlers: claims due entries from the inbox, a limited number at a time, and writes their results. An error of a
- * handler never ends the process, and entries under way when the process dies are claimed again.
+ * Runs the handlers: claims due entries from the inbox, a limited number at a time, and writes their results. An error
+ * of a handler never ends the process, and entries under way when the process dies are claimed again.
  */
 import { setMaxListeners } from 'node:events';
 import type { ReceivedNotification } from '../../contract/index.ts';
@@ -17,9 +17,9 @@ export interface Handling {
   /** Resolves when nothing is due and no handler runs. */
   settled(): Promise<void>;
   /**
-   * Claims no more entries, and resolves when the running handlers have ended, at the latest after `timeoutMs`. Shortly before,
-   * the signal of the remaining ones is aborted. A durable inbox keeps the entries that wait; those in memory would be lost, so
-   * due ones are still handled.
+   * Claims no more entries, and resolves when the running handlers have ended, at the latest after `timeoutMs`. Shortly
+   * before, the signal of the remaining ones is aborted. A durable inbox keeps the entries that wait; those in memory
+   * would be lost, so due ones are still handled.
    */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -54,8 +54,8 @@ export function createHandling(config: {
       scheduled = false;
       claiming = claim().then((again) => {
         claiming = undefined;
-        // A call in the meantime may concern an entry that this claim did not see. When all slots are taken, the end of a
-        // handler calls again.
+        // A call in the meantime may concern an entry that this claim did not see. When all slots are taken, the end of
+        // a handler calls again.
         if (again || (woken && !outages.has('inbox-failed') && running.size < policy.concurrency)) wake();
       });
     });
@@ -190,8 +190,8 @@ export function createHandling(config: {
       stopped = true;
       clearTimeout(nextClaim);
       await waitAtMost(deadline - performance.now(), handlersEnded());
-      // The remaining handlers get a moment to give up. Entries whose handlers continue are claimed again when their leases
-      // expire.
+      // The remaining handlers get a moment to give up. Entries whose handlers continue are claimed again when their
+      // leases expire.
       stopping.abort(new Error('the receiver stops'));
       await waitAtMost(graceMs, handlersEnded());
       clearInterval(leases);

@@ -1,4 +1,7 @@
-/** Stored entries: list, count, replay and prune them. The same for a receiver and for `hookproof inbox`, on both databases. */
+/**
+ * Stored entries: list, count, replay and prune them. The same for a receiver and for `hookproof inbox`, on both
+ * databases.
+ */
 import type { EntryFilter, EntryPage, EntryState, EntrySummary, InboxEntry } from './inbox.ts';
 import { storableKey } from './inbox-row.ts';
 import type { Dialect } from './schema.ts';
@@ -14,8 +17,8 @@ export interface EntryDatabase {
 }
 
 /**
- * An inbox seen from outside, while receivers use it. Every method works in pages of entries, so that no receiver has to wait
- * for long.
+ * An inbox seen from outside, while receivers use it. Every method works in pages of entries, so that no receiver has
+ * to wait for long.
  */
 export interface InboxArchive {
   /** How many entries are in each state. */
@@ -23,15 +26,15 @@ export interface InboxArchive {
   summaries(filter: EntryFilter, page: EntryPage): Promise<EntrySummary[]>;
   entries(filter: EntryFilter, page: EntryPage): Promise<InboxEntry[]>;
   /**
-   * Every entry that exists at the time of the call, once, in the order of arrival. Each entry is as it was when its page was
-   * read.
+   * Every entry that exists at the time of the call, once, in the order of arrival. Each entry is as it was when its
+   * page was read.
    */
   everything(filter: EntryFilter): AsyncGenerator<InboxEntry, void, undefined>;
   /** Makes entries due again, with all their attempts, except running ones. Resolves with their number. */
   replay(filter: EntryFilter): Promise<number>;
   /**
-   * Deletes entries that were done or superseded before a time, and the progress of their orders. Resolves with the number of
-   * entries.
+   * Deletes entries that were done or superseded before a time, and the progress of their orders. Resolves with the
+   * number of entries.
    */
   prune(before: Date): Promise<number>;
   close(): Promise<void>;
@@ -111,8 +114,8 @@ export function inboxArchive(database: EntryDatabase & { close(): Promise<void> 
   };
 }
 
-const COLUMNS = `seq, id, kind, type, transaction_id, status, at, received_at, state, attempts, due_at, last_error, settled_at,
-  LENGTH(body) AS body_bytes`;
+const COLUMNS = `seq, id, kind, type, transaction_id, status, at, received_at, state, attempts, due_at, last_error,
+  settled_at, LENGTH(body) AS body_bytes`;
 
 /** In the order of arrival, with their bodies. */
 export async function listEntries(

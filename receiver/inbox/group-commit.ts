@@ -1,10 +1,10 @@
 /** Batches items that arrive while the database is busy into one write. Nothing waits while the database is idle. */
 
 /**
- * Returns the function that writes one item. `options.write` gets a batch and resolves with one result per item, in their
- * order, or rejects for all of them. `parallel` limits the writes under way, `maxItems` and `maxSize` (in units of `sizeOf`) a
- * batch. An item that takes longer than `timeoutMs` milliseconds, including its wait, is rejected; if its write is under way
- * it may still be written.
+ * Returns the function that writes one item. `options.write` gets a batch and resolves with one result per item, in
+ * their order, or rejects for all of them. `parallel` limits the writes under way, `maxItems` and `maxSize` (in units
+ * of `sizeOf`) a batch. An item that takes longer than `timeoutMs` milliseconds, including its wait, is rejected; if
+ * its write is under way it may still be written.
  */
 export function groupCommit<Item, Result>(options: {
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>;

@@ -72,14 +72,16 @@ export function orderStep(notification: ReceivedNotification): OrderStep | null 
   };
 }
 
-/** A buy and a sell are two orders, even when a partner uses the same id for both. `transactionId` is the stored one. */
+/**
+ * A buy and a sell are two orders, even when a partner uses the same id for both. `transactionId` is the stored one.
+ */
 function orderKey(kind: 'CAAS_BUY' | 'CAAS_SELL', transactionId: string): string {
   return `${kind} ${transactionId}`;
 }
 
 /**
- * A text that every database can index: PostgreSQL accepts neither NUL, nor lone surrogates, nor long keys. Different texts have
- * different keys. The body contains the original.
+ * A text that every database can index: PostgreSQL accepts neither NUL, nor lone surrogates, nor long keys. Different
+ * texts have different keys. The body contains the original.
  */
 export function storableKey(text: string): string {
   const plain = text.length <= MAX_KEY_LENGTH && !/[\0\p{Surrogate}]/u.test(text);

@@ -1,4 +1,7 @@
-/** The inbox interface: where accepted notifications are stored until they are handled, and where duplicates are detected. */
+/**
+ * The inbox interface: where accepted notifications are stored until they are handled, and where duplicates are
+ * detected.
+ */
 import type { ReceivedNotification } from '../../contract/index.ts';
 
 /** A notification that passed every check. */
@@ -55,20 +58,21 @@ export type Settlement = { readonly claim: ClaimedEntry } & (
 );
 
 /**
- * A store of accepted notifications, by id. Every method rejects while the store is unreachable, and works again afterwards.
+ * A store of accepted notifications, by id. Every method rejects while the store is unreachable, and works again
+ * afterwards.
  */
 export interface Inbox {
   /** Whether it survives the process, and other receivers can share it. */
   readonly durable: boolean;
   /**
-   * Stores a delivery unless its id is known, and resolves when that is durable. Must decide atomically (a unique key, not a
-   * query followed by an insert): copies of a notification can arrive at the same time. When it rejects, the sender gets 503 and
-   * delivers again.
+   * Stores a delivery unless its id is known, and resolves when that is durable. Must decide atomically (a unique key,
+   * not a query followed by an insert): copies of a notification can arrive at the same time. When it rejects, the
+   * sender gets 503 and delivers again.
    */
   put(delivery: AcceptedDelivery): Promise<'stored' | 'duplicate'>;
   /**
-   * Claims up to `limit` due entries for `leaseMs` milliseconds: one per transaction at a time, in the order of the transaction.
-   * No entry is claimed by two receivers.
+   * Claims up to `limit` due entries for `leaseMs` milliseconds: one per transaction at a time, in the order of the
+   * transaction. No entry is claimed by two receivers.
    */
   claim(limit: number, leaseMs: number): Promise<readonly ClaimedEntry[]>;
   /** Ends a claim. False when the lease expired and another receiver has the entry: then nothing is written. */
@@ -131,7 +135,10 @@ export interface EntryFilter {
   readonly upToSeq?: number;
 }
 
-/** At most `limit` entries after `afterSeq`, in the order of arrival. With `newestFirst` in reverse order: those before `afterSeq`. */
+/**
+ * At most `limit` entries after `afterSeq`, in the order of arrival. With `newestFirst` in reverse order: those before
+ * `afterSeq`.
+ */
 export interface EntryPage {
   readonly limit: number;
   readonly afterSeq?: number;

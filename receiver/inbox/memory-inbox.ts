@@ -11,9 +11,9 @@ interface Waiting extends InboxRow {
 const OWNER = 'memory';
 
 /**
- * An inbox in memory, for tests and demos. It is lost with the process. It remembers the last `maxIds` ids and orders (100,000
- * by default): a duplicate of an older one counts as new. While `maxWaiting` notifications wait for their handlers (10,000 by
- * default), it accepts no others.
+ * An inbox in memory, for tests and demos. It is lost with the process. It remembers the last `maxIds` ids and orders
+ * (100,000 by default): a duplicate of an older one counts as new. While `maxWaiting` notifications wait for their
+ * handlers (10,000 by default), it accepts no others.
  */
 export function memoryInbox(options: { maxIds?: number; maxWaiting?: number } = {}): Inbox {
   const { maxIds = 100_000, maxWaiting = 10_000 } = options;

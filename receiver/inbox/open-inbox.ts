@@ -1,4 +1,7 @@
-/** Opens inboxes by URL: `file:./inbox.db` is a SQLite file, `postgres://user@host/database` a database that receivers share. */
+/**
+ * Opens inboxes by URL: `file:./inbox.db` is a SQLite file, `postgres://user@host/database` a database that receivers
+ * share.
+ */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +11,9 @@ import type { InboxArchive } from './entries.ts';
 import type { DurableInbox, InboxMeter } from './inbox.ts';
 
 /**
- * Opens a durable inbox for a receiver, and creates its tables when they are missing. A SQLite file serves one receiver, a
- * PostgreSQL database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`.
+ * Opens a durable inbox for a receiver, and creates its tables when they are missing. A SQLite file serves one
+ * receiver, a PostgreSQL database several. Throws {@link HookproofError} `INBOX_URL`, `INBOX_OPEN`, `INBOX_SCHEMA`,
+ * `INBOX_NOT_DURABLE`.
  *
  * @example
  * const inbox = await openInbox('file:./inbox.db', { logger });
@@ -28,8 +32,8 @@ export async function openInbox(
 }
 
 /**
- * Opens an existing inbox while receivers use it, and creates nothing. With `readOnly` it cannot change anything. Throws
- * {@link HookproofError} `INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
+ * Opens an existing inbox while receivers use it, and creates nothing. With `readOnly` it cannot change anything.
+ * Throws {@link HookproofError} `INBOX_URL`, `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
  */
 export async function openArchive(url: string, options: { readOnly: boolean }): Promise<InboxArchive> {
   const file = inboxFile(url);

@@ -9,8 +9,8 @@ export type PostgresWarning = (event: string, message: string, cause?: unknown) 
 
 const CONNECTIONS = 6;
 /**
- * In milliseconds. The server aborts a statement that takes longer; when the server does not respond at all, the client closes
- * the connection a little later.
+ * In milliseconds. The server aborts a statement that takes longer; when the server does not respond at all, the client
+ * closes the connection a little later.
  */
 const POOL_TIMEOUTS = { connectionTimeoutMillis: 2500, statement_timeout: 4000, query_timeout: 4500 };
 /** A person is waiting, and no sender: counting millions of entries may take a while. */
@@ -31,8 +31,8 @@ export async function openPool(url: string, onWarning: PostgresWarning): Promise
     keepAlive: true,
     application_name: 'hookproof-receiver',
   });
-  // Without a listener, a connection that breaks while idle would end the process. All of them break at the same time: that
-  // is one line in the log.
+  // Without a listener, a connection that breaks while idle would end the process. All of them break at the same time:
+  // that is one line in the log.
   let lost = false;
   pool.on('error', (error) => {
     if (!lost) onWarning('inbox-connection', 'connections to the inbox were lost', error);
@@ -58,7 +58,9 @@ export async function openPool(url: string, onWarning: PostgresWarning): Promise
     await pool.end().catch(() => {});
     if (cause instanceof HookproofError) throw cause;
     throw new HookproofError('INBOX_OPEN', `The inbox on PostgreSQL cannot be opened (${(cause as Error).message}).`, {
-      hint: 'Check that the server is running, that the database exists, and that this user may create tables. The password can be in PGPASSWORD.',
+      hint:
+        'Check that the server is running, that the database exists, and that this user may create tables. ' +
+        'The password can be in PGPASSWORD.',
       cause,
     });
   }
@@ -71,7 +73,9 @@ async function checkDurability(client: PoolClient, onWarning: PostgresWarning): 
       'INBOX_NOT_DURABLE',
       'PostgreSQL commits without waiting for the disk (synchronous_commit is off).',
       {
-        hint: 'An acknowledged notification could be lost. Turn it on, for example: ALTER ROLE ... SET synchronous_commit = on.',
+        hint:
+          'An acknowledged notification could be lost. Turn it on, for example: ' +
+          'ALTER ROLE ... SET synchronous_commit = on.',
       },
     );
   }
@@ -107,8 +111,8 @@ async function schemaVersion(client: Pick<PoolClient, 'query'>): Promise<number>
 }
 
 /**
- * Opens the inbox of receivers from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`. Creates no
- * table.
+ * Opens the inbox of receivers from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
+ * Creates no table.
  */
 export async function postgresArchive(url: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
   const { Client } = (await import('pg')).default;
@@ -134,7 +138,9 @@ export async function postgresArchive(url: string, { readOnly }: { readOnly: boo
     await client.end().catch(() => {});
     if (cause instanceof HookproofError) throw cause;
     throw new HookproofError('INBOX_OPEN', `the inbox on PostgreSQL cannot be opened (${(cause as Error).message})`, {
-      hint: 'Check that the server is running, that the database exists, and that this user may read it. The password can be in PGPASSWORD.',
+      hint:
+        'Check that the server is running, that the database exists, and that this user may read it. ' +
+        'The password can be in PGPASSWORD.',
       cause,
     });
   }

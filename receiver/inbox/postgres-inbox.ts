@@ -17,7 +17,10 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /** How long a delivery waits to be stored before it is answered 503, in milliseconds. A sender's time limit is 10 s. */
 const TIMEOUT_MS = 5000;
 
-/** Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`. `owner` identifies this receiver. */
+/**
+ * Connects. Throws `HookproofError` `INBOX_OPEN`, `INBOX_SCHEMA`, `INBOX_NOT_DURABLE`. `owner` identifies this
+ * receiver.
+ */
 export async function postgresInbox(
   url: string,
   { owner, meter = silentMeter, onWarning }: { owner: string; meter?: InboxMeter; onWarning: PostgresWarning },
@@ -42,8 +45,8 @@ export async function postgresInbox(
   const settlements = groupCommit<Settlement, boolean>({
     write: async (given) => {
       const rows = await measured(meter, given.length, () => settleMany(pool, given));
-      // Once more after the commit: only now are entries visible that another receiver has inserted, and put behind, in the
-      // meantime. When this fails, the next release includes them.
+      // Once more after the commit: only now are entries visible that another receiver has inserted, and put behind, in
+      // the meantime. When this fails, the next release includes them.
       await release(transactionsOf(rows)).catch(() => {});
       const settled = new Set(rows.map((row) => claimKey(String(row.id), Number(row.attempt))));
       return given.map(({ claim }) => settled.has(claimKey(claim.id, claim.attempt)));
@@ -64,8 +67,8 @@ export async function postgresInbox(
         const { rows, rowCount } = await pool.query(text, [...values]);
         return { rows, changes: rowCount ?? 0 };
       } catch (error) {
-        // Another receiver has just claimed an entry of the same transaction that arrived later and belongs before it, so this
-        // claim has changed nothing. When two receivers do that to each other, PostgreSQL reports a deadlock.
+        // Another receiver has just claimed an entry of the same transaction that arrived later and belongs before it,
+        // so this claim has changed nothing. When two receivers do that to each other, PostgreSQL reports a deadlock.
         const { constraint, code } = error as DatabaseError;
         if (constraint === 'hookproof_inbox_one_at_a_time' || code === DEADLOCK) return { rows: [], changes: 0 };
         throw error;
@@ -115,10 +118,11 @@ function columns(rows: readonly (readonly SqlValue[])[], width: number): SqlValu
 const { now } = POSTGRES;
 
 /**
- * Parameters: arrays of ids, kinds, types, transactions, statuses, times, times of receipt, positions, states, waits, bodies.
+ * Parameters: arrays of ids, kinds, types, transactions, statuses, times, times of receipt, positions, states, waits,
+ * bodies.
  *
- * Inserts in the order of the ids, so that two receivers that insert the same ones cannot deadlock; numbered before that, in
- * the order of arrival.
+ * Inserts in the order of the ids, so that two receivers that insert the same ones cannot deadlock; numbered before
+ * that, in the order of arrival.
  */
 export const PUT_MANY = `
   INSERT INTO hookproof_inbox
@@ -154,15 +158,16 @@ function releaseHeadsOf(transactions: string): string {
 }
 
 /**
- * Parameters: arrays of ids, owners, attempts, states, delays, errors, uncounted; then of the orders: ids and attempts of their
- * entries, keys, ranks, times, failed.
+ * Parameters: arrays of ids, owners, attempts, states, delays, errors, uncounted; then of the orders: ids and attempts
+ * of their entries, keys, ranks, times, failed.
  */
 export const SETTLE_MANY = `
   WITH settled AS (
     UPDATE hookproof_inbox AS entry
     SET state = given.state, due_at = CASE given.state WHEN 'pending' THEN ${now} + given.delay END,
       last_error = CASE WHEN given.uncounted = 1 AND given.error IS NULL THEN entry.last_error ELSE given.error END,
-      attempts = entry.attempts - given.uncounted, settled_at = CASE given.state WHEN 'pending' THEN NULL ELSE ${now} END,
+      attempts = entry.attempts - given.uncounted,
+      settled_at = CASE given.state WHEN 'pending' THEN NULL ELSE ${now} END,
       owner = NULL, lease_until = NULL
     FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::text[], $7::int[])
       AS given (id, owner, attempt, state, delay, error, uncounted)

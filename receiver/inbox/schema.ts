@@ -10,8 +10,8 @@ export interface Dialect {
   /** Skips rows that another receiver is claiming at this moment. */
   readonly skipLocked: string;
   /**
-   * Joined to `entry` where it is locked: skips rows that another receiver has changed since this statement began. What the
-   * statement has read about them is outdated.
+   * Joined to `entry` where it is locked: skips rows that another receiver has changed since this statement began. What
+   * the statement has read about them is outdated.
    */
   readonly unchanged: string;
   /** Whether statements of several receivers overlap. */
@@ -38,8 +38,8 @@ export const POSTGRES: Dialect = {
   // Not clock_timestamp(): an index cannot be searched for a value that changes during the search.
   now: 'CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)',
   skipLocked: 'FOR UPDATE OF entry SKIP LOCKED',
-  // When PostgreSQL gets the lock of a changed row, it reads that row again, but not the rows that are not locked: `seen` is
-  // still the old version.
+  // When PostgreSQL gets the lock of a changed row, it reads that row again, but not the rows that are not locked:
+  // `seen` is still the old version.
   unchanged: 'JOIN hookproof_inbox AS seen ON seen.seq = entry.seq AND seen.xmin = entry.xmin',
   shared: true,
   parameter: (n) => `$${n}`,
@@ -72,9 +72,11 @@ export function migrations({ bytes, counter, integer }: Dialect): readonly (read
       // One index for each query, restricted to the rows that it can return: entries that are done are in none of them.
       `CREATE INDEX hookproof_inbox_due ON hookproof_inbox (due_at, seq) WHERE state = 'pending' AND behind = 0`,
       `CREATE INDEX hookproof_inbox_behind ON hookproof_inbox (transaction_id) WHERE state = 'pending' AND behind = 1`,
-      `CREATE INDEX hookproof_inbox_in_order ON hookproof_inbox (transaction_id, position, seq) WHERE state = 'pending'`,
+      `CREATE INDEX hookproof_inbox_in_order ON hookproof_inbox (transaction_id, position, seq)
+        WHERE state = 'pending'`,
       `CREATE INDEX hookproof_inbox_leases ON hookproof_inbox (lease_until) WHERE state = 'running'`,
-      `CREATE INDEX hookproof_inbox_waiting ON hookproof_inbox (transaction_id) WHERE state = 'pending' AND kind = 'REFUND'`,
+      `CREATE INDEX hookproof_inbox_waiting ON hookproof_inbox (transaction_id)
+        WHERE state = 'pending' AND kind = 'REFUND'`,
       `CREATE INDEX hookproof_inbox_dead ON hookproof_inbox (seq) WHERE state = 'dead'`,
       // Lets the database itself guarantee that no two receivers handle one transaction at the same time.
       `CREATE UNIQUE INDEX hookproof_inbox_one_at_a_time ON hookproof_inbox (transaction_id) WHERE state = 'running'`,

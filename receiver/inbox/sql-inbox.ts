@@ -1,4 +1,6 @@
-/** An inbox on a database: what SQLite and PostgreSQL have in common. Each has its own way to write many rows at once. */
+/**
+ * An inbox on a database: what SQLite and PostgreSQL have in common. Each has its own way to write many rows at once.
+ */
 import {
   type EntryDatabase,
   listEntries,
@@ -31,10 +33,15 @@ export interface SqlDatabase extends EntryDatabase {
 /** The error of an entry whose receiver disappeared during an attempt. */
 const LEASE_EXPIRED = 'the receiver that handled it ended, or lost its lease';
 
-/** How many due entries a claim inspects per step when the first ones cannot run yet, and after how many steps it stops. */
+/**
+ * How many due entries a claim inspects per step when the first ones cannot run yet, and after how many steps it stops.
+ */
 const ENTRIES_PER_STEP = 256;
 const MAX_STEPS = 8;
-/** How often releases that were lost are repaired, in milliseconds. A release is lost only in a crash at the wrong moment. */
+/**
+ * How often releases that were lost are repaired, in milliseconds. A release is lost only in a crash at the wrong
+ * moment.
+ */
 const REPAIR_INTERVAL_MS = 60_000;
 
 /** `owner` distinguishes this receiver from every other on the same database. */

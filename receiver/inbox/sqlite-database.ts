@@ -17,15 +17,15 @@ export interface SqliteStatement {
 }
 
 /**
- * How long a statement waits for the lock of another process, in milliseconds: at the start, later (when it blocks the event
- * loop), and in an archive, which blocks no receiver.
+ * How long a statement waits for the lock of another process, in milliseconds: at the start, later (when it blocks the
+ * event loop), and in an archive, which blocks no receiver.
  */
 const OPENING_BUSY_MS = 3000;
 const BUSY_MS = 20;
 const ARCHIVE_BUSY_MS = 5000;
 /**
- * How large the log grows before its pages are written to the file: 16 MiB. Ids are random, so most pages of their index
- * change again soon; four times SQLite's default writes each of them less often.
+ * How large the log grows before its pages are written to the file: 16 MiB. Ids are random, so most pages of their
+ * index change again soon; four times SQLite's default writes each of them less often.
  */
 const CHECKPOINT_PAGES = 4000;
 
@@ -76,8 +76,8 @@ function schemaVersion(database: SqliteDatabase): number {
 }
 
 /**
- * Opens the inbox of a receiver from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`. Creates
- * neither a file nor a table.
+ * Opens the inbox of a receiver from outside. Throws `HookproofError` `INBOX_MISSING`, `INBOX_OPEN`, `INBOX_SCHEMA`.
+ * Creates neither a file nor a table.
  */
 export async function sqliteArchive(file: string, { readOnly }: { readOnly: boolean }): Promise<InboxArchive> {
   const found = await stat(file).catch(() => null);

@@ -1,6 +1,6 @@
 /**
- * The embedded inbox: one SQLite file, for one receiver process. Concurrent writes are committed together, so that a disk that
- * takes 2 ms to flush does not limit the receiver to 500 deliveries per second.
+ * The embedded inbox: one SQLite file, for one receiver process. Concurrent writes are committed together, so that a
+ * disk that takes 2 ms to flush does not limit the receiver to 500 deliveries per second.
  */
 import type { SqlRow, SqlValue } from './entries.ts';
 import { type DurableInbox, type InboxMeter, type Settlement, silentMeter } from './inbox.ts';
@@ -12,11 +12,17 @@ import { statements } from './statements.ts';
 
 /** Rows in one transaction: it blocks the event loop. */
 const MAX_BATCH = 512;
-/** In milliseconds: how long a write waits while another process writes (`hookproof inbox replay`, a backup), and how often it retries. */
+/**
+ * In milliseconds: how long a write waits while another process writes (`hookproof inbox replay`, a backup), and how
+ * often it retries.
+ */
 const BUSY_MS = 3000;
 const RETRY_MS = 30;
 
-/** Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. `owner` identifies this receiver. */
+/**
+ * Opens or creates the file. Throws {@link HookproofError} `INBOX_OPEN`, `INBOX_SCHEMA`. `owner` identifies this
+ * receiver.
+ */
 export async function sqliteInbox(
   file: string,
   { owner, meter = silentMeter }: { owner: string; meter?: InboxMeter },

@@ -1,11 +1,11 @@
 /**
- * The SQL statements of an inbox. Each is atomic, so that several receivers can run them at the same time; those that change
- * several rows skip the rows that another receiver is changing, so that no two receivers wait for each other.
+ * The SQL statements of an inbox. Each is atomic, so that several receivers can run them at the same time; those that
+ * change several rows skip the rows that another receiver is changing, so that no two receivers wait for each other.
  *
- * The first pending entry of a transaction is its head, and the only one that may run. A claim inspects the due entries and
- * puts those that are not heads behind (`behind = 1`), so that the next claim need not inspect them again: otherwise a
- * transaction of thousands, or thousands of transactions that wait for another attempt, would slow down every claim. Ending a
- * claim releases the head of its transaction, so no head stays behind.
+ * The first pending entry of a transaction is its head, and the only one that may run. A claim inspects the due entries
+ * and puts those that are not heads behind (`behind = 1`), so that the next claim need not inspect them again:
+ * otherwise a transaction of thousands, or thousands of transactions that wait for another attempt, would slow down
+ * every claim. Ending a claim releases the head of its transaction, so no head stays behind.
  */
 import type { Dialect } from './schema.ts';
 
@@ -23,8 +23,8 @@ export interface Statements {
   /** Parameters: `orderValues`. */
   readonly advance: string;
   /**
-   * Parameters: limit, owner, lease in milliseconds, how many entries to inspect. Returns the inspected entries; those in state
-   * `running` are claimed.
+   * Parameters: limit, owner, lease in milliseconds, how many entries to inspect. Returns the inspected entries; those
+   * in state `running` are claimed.
    */
   readonly claim: string;
   /** Parameter: a transaction. */
@@ -126,8 +126,8 @@ export function sellFailed(transactionId: string): string {
 }
 
 /**
- * Makes heads claimable; a REFUND immediately when its SELL has failed. They are written whether they were behind or not: that is
- * how a claim that began earlier, and found them behind, detects that it is outdated.
+ * Makes heads claimable; a REFUND immediately when its SELL has failed. They are written whether they were behind or
+ * not: that is how a claim that began earlier, and found them behind, detects that it is outdated.
  */
 export function releaseHeads(now: string, which: string): string {
   return `UPDATE hookproof_inbox AS head SET behind = 0,

@@ -1,18 +1,21 @@
-/** Health, readiness and metrics, on a port of their own: the port for deliveries is open to the world, this one is not. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+/** Health, readiness and metrics, on a separate port: the port for deliveries is public, this one is not. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
-import { HookproofError } from '../../contract/index.ts';
 import { errorFields, type ReceiverLogger, silentLogger } from '../logger.ts';
+import { listen } from '../server/http-server.ts';
 import { answer } from '../stages/stage.ts';
 import type { ReceiverMetrics } from './metrics.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface AdminOptions {
-  /** The address to listen on. 127.0.0.1 by default: who can reach it can read the metrics, there is no other check. */
+  /**
+   * The address to listen on. 127.0.0.1 by default: anyone who can reach it can read the metrics, without
+   * authentication.
+   */
   readonly host?: string;
   /** 0, the default, takes a free port. */
   readonly port?: number;
-  /** What has to be there for deliveries to be accepted. */
+  /** What the receiver needs in order to accept deliveries. */
   readonly checks?: readonly ReadinessCheck[];
   /** How long each check may take, in milliseconds. 1,000 by default. */
   readonly checkMs?: number;
@@ -33,8 +36,8 @@ export interface AdminServer {
 }
 
 /**
- * Serves `GET /healthz` (the process answers), `GET /readyz` (it accepts deliveries) and `GET /metrics` (Prometheus). Throws
- * {@link HookproofError} `RECEIVER_ADMIN_LISTEN`.
+ * Serves `GET /healthz` (the process answers), `GET /readyz` (it accepts deliveries) and `GET /metrics` (Prometheus).
+ * Throws `HookproofError` `RECEIVER_ADMIN_LISTEN`.
  */
 export async function startAdminServer(options: AdminOptions = {}): Promise<AdminServer> {
   const { host = '127.0.0.1', port = 0, checks = [], checkMs = 1000, metrics, logger = silentLogger } = options;
@@ -77,7 +80,7 @@ export async function startAdminServer(options: AdminOptions = {}): Promise<Admi
     });
   });
   server.maxConnections = 100;
-  await listen(server, host, port);
+  await listen(server, { host, port }, { code: 'RECEIVER_ADMIN_LISTEN', purpose: ' for health and metrics' });
   server.on('error', (error) =>
     logger.error({ event: 'admin-error', error: errorFields(error) }, 'admin server error'),
   );
@@ -97,38 +100,17 @@ export async function startAdminServer(options: AdminOptions = {}): Promise<Admi
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(
-        new HookproofError(
-          'RECEIVER_ADMIN_LISTEN',
-          `Cannot listen on ${host} port ${port} for health and metrics (${cause.code}).`,
-          {
-            hint: 'Choose another port, or 0 for a free one, and an address of this machine.',
-            cause,
-          },
-        ),
-      );
-    });
-    server.listen(port, host, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
-  });
-}
-
 /** Something that the receiver needs in order to accept deliveries. */
 export interface ReadinessCheck {
-  /** A short word of ours: it stands in the answer. */
+  /** A short fixed word: it is part of the answer. */
   readonly name: string;
-  /** Rejects when it is not there. Why goes to the log only: it may name a database and its user. */
+  /** Rejects when it is unavailable. The reason goes to the log only: it can name a database and its user. */
   readonly check: () => Promise<void>;
 }
 
 /**
- * Asks all checks at the same time, each for at most `limitMs` milliseconds, and gives the names of those that failed. What fails is logged when
- * it begins and when it ends, and not at every probe.
+ * Runs all checks concurrently, each for at most `limitMs` milliseconds, and resolves with the names of those that
+ * failed. A failure is logged when it begins and when it ends, and not at every probe.
  */
 function createReadiness(
   checks: readonly ReadinessCheck[],
@@ -158,8 +140,9 @@ function createReadiness(
 }
 
 /**
- * Whether a `Host` header names this machine: by an IP address, as localhost, or as `hostName`. A web page whose name was pointed at a loopback
- * address (DNS rebinding) makes the browser send its own name. Without the header no browser is asking.
+ * Whether a `Host` header names this machine: by an IP address, as localhost, or as `hostName`. With DNS rebinding,
+ * where the name of a web page resolves to a loopback address, the browser sends that name. A request without the
+ * header is not from a browser.
  */
 function isOwnHost(header: string | undefined, hostName: string): boolean {
   if (header === undefined) return true;

@@ -1,7 +1,9 @@
 /** Logs as JSON lines, by pino. What is logged is chosen field by field; the redaction is a second line of defence. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Fields that no log line may contain, at the top level or one below: credentials, and bodies (they are personal data). */
+/**
+ * Fields that no log line may contain, at the top level or one below: credentials, and bodies (they are personal data).
+ */
 const REDACTED = [
   'headers',
   'rawHeaders',
@@ -23,8 +25,8 @@ const REDACTED = [
 const MAX_BUFFERED = 1024 * 1024;
 
 /**
- * A logger that writes one JSON object per line to standard output, or to `destination`. `level` is one of pino's (`info` by
- * default). Specification: HMAC signature (secrets are kept out of logs).
+ * A logger that writes one JSON object per line to standard output, or to `destination`. `level` is one of pino's
+ * (`info` by default). Specification: HMAC signature (secrets are kept out of logs).
  */
 export function createLogger(options: { level?: string; destination?: DestinationStream } = {}): Logger {
   const config = {

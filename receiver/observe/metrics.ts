@@ -6,14 +6,16 @@ import type { InboxMeter } from '../inbox/inbox.ts';
 import type { ConnectionObserver } from '../server/connections.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Upper bounds in seconds: what answers fast is told apart below 10 ms, what is slow around the sender's time limit of 10 s. */
+/**
+ * Upper bounds in seconds: fine below 10 ms for fast answers, and up to the sender's time limit of 10 s for slow ones.
+ */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** How long counting the queue may take before a scrape goes on without it, in milliseconds. */
+/** How long a scrape waits for the queue to be counted, in milliseconds. */
 const DEPTHS_MS = 1000;
 
-/** How many notifications are in each state: `{ pending: 3, dead: 1 }`. Asked at every scrape, with a time limit. */
+/** The number of notifications in each state: `{ pending: 3, dead: 1 }`. Called at every scrape, with a time limit. */
 export type QueueDepths = () => Promise<Readonly<Record<string, number>>>;
 
 export interface ReceiverMetrics {
@@ -23,7 +25,7 @@ export interface ReceiverMetrics {
   readonly connections: ConnectionObserver;
   /** For the inbox and the handling. */
   readonly inbox: InboxMeter;
-  /** Asks `depths` at every scrape from now on. */
+  /** Calls `depths` at every scrape from now on. */
   watchQueue(depths: QueueDepths): void;
   /** All metrics as text, and its content type. Never rejects because of the queue. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -44,47 +46,45 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
     registers,
   });
   const deliveries = new Counter(
-    described('deliveries_total', 'Deliveries that are over, by what came of them and why.', 'outcome', 'reason'),
+    described('deliveries_total', 'Completed deliveries, by outcome and reason.', 'outcome', 'reason'),
   );
-  const duplicates = new Counter(
-    described('duplicates_total', 'Accepted deliveries of a notification that was known already.'),
-  );
+  const duplicates = new Counter(described('duplicates_total', 'Accepted deliveries of a known notification.'));
   const deliverySeconds = new Histogram({
-    ...described('delivery_duration_seconds', 'From the head of the request to the end of the answer.', 'outcome'),
+    ...described('delivery_duration_seconds', 'Time from the head of the request to the end of the answer.', 'outcome'),
     buckets: SECONDS,
   });
   const credentials = new Counter(
     described(
       'credentials_used_total',
-      'Right credentials in deliveries, by their position: 0 is the current one, 1 and more are to be rotated out.',
+      'Valid credentials in deliveries, by position: 0 is the current one, others are to be removed.',
       'credential',
       'position',
     ),
   );
-  const open = new Gauge(described('connections_open', 'Connections that are open.'));
+  const open = new Gauge(described('connections_open', 'Open connections.'));
   const dropped = new Counter(
     described(
       'connections_dropped_total',
-      'Connections that were closed at the limit: waiting for a request, or new with no place to make (full).',
+      'Connections closed at the limit: waiting for a request, or new when no other could be closed (full).',
       'why',
     ),
   );
-  // From 0 on, or an alert on their rate would miss the first ones.
+  // Starts at 0, or an alert on the rate would miss the first ones.
   for (const why of ['waiting', 'full']) dropped.inc({ why }, 0);
   const refused = new Counter(
     described(
       'requests_refused_total',
-      'Requests that were answered before they became deliveries, because they were no right HTTP, too large or too slow.',
+      'Requests rejected before the first stage, because they were invalid HTTP, too large or too slow.',
       'status',
       'reason',
     ),
   );
   const storeSeconds = new Histogram({
-    ...described('store_duration_seconds', 'Until a delivery was durably stored.'),
+    ...described('store_duration_seconds', 'Time until a delivery was durably stored.'),
     buckets: SECONDS,
   });
   const commitSeconds = new Histogram({
-    ...described('commit_duration_seconds', 'Of one transaction of the inbox.'),
+    ...described('commit_duration_seconds', 'Duration of one transaction of the inbox.'),
     buckets: SECONDS,
   });
   const commitRows = new Histogram({
@@ -92,14 +92,14 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
     buckets: ROWS,
   });
   const handlerSeconds = new Histogram({
-    ...described('handler_duration_seconds', 'Of one attempt of a handler.', 'kind', 'outcome'),
+    ...described('handler_duration_seconds', 'Duration of one attempt of a handler.', 'kind', 'outcome'),
     buckets: SECONDS,
   });
   let depthsOf: QueueDepths | undefined;
   new Gauge({
     ...described('queue_depth', 'Notifications in the inbox, by state.', 'state'),
     async collect() {
-      // What cannot be counted is absent: a number from before would look like one of now.
+      // A queue that cannot be counted has no value: an old one would look current.
       this.reset();
       if (depthsOf === undefined) return;
       const depths = await withTimeout(depthsOf, DEPTHS_MS).catch(() => ({}));
@@ -134,7 +134,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
     },
     scrape: async () => ({
       contentType: registry.contentType,
-      // prom-client writes Nan (an event loop with no samples yet), which only some readers take for NaN.
+      // prom-client writes Nan (for an event loop without samples), which only some readers accept as NaN.
       text: (await registry.metrics()).replaceAll(/ Nan$/gm, ' NaN'),
     }),
   };
@@ -144,7 +144,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
 
 const CREDENTIAL_REASONS = ['missing', 'malformed', 'mismatch'];
 
-/** Every reason of a stage, without what it adds in brackets or after a colon. */
+/** Every reason of a stage, without details in parentheses or after a colon. */
 const REASONS: ReadonlySet<string> = new Set([
   ...CREDENTIAL_REASONS.map((reason) => `api-key-${reason}`),
   ...CREDENTIAL_REASONS.map((reason) => `signature-${reason}`),
@@ -169,7 +169,7 @@ const REASONS: ReadonlySet<string> = new Set([
 
 const KINDS: ReadonlySet<string> = new Set([...NOTIFICATION_KINDS, 'UNKNOWN']);
 
-/** Of a delivery's reason: `none` when it was accepted, `other` for one that is not listed here. */
+/** The label of a delivery's reason: `none` when it was accepted, `other` for one that is not listed here. */
 function reasonLabel(reason: string | undefined): string {
   if (reason === undefined) return 'none';
   const word = /^[^(:]*/.exec(reason)?.[0].trim().replaceAll(' ', '-') ?? '';
@@ -180,7 +180,7 @@ function kindLabel(kind: string): string {
   return KINDS.has(kind) ? kind : 'other';
 }
 
-/** Of a state of the queue, which is a word of ours. */
+/** The label of a state of the queue, which comes from the inbox. */
 function stateLabel(state: string): string {
   return /^[a-z][a-z-]{0,29}$/.test(state) ? state : 'other';
 }

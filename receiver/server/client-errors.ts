@@ -1,4 +1,6 @@
-/** Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive completely. */
+/**
+ * Answers to requests that never reach the stages, because they are not well-formed HTTP or do not arrive completely.
+ */
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { answer } from '../stages/stage.ts';
@@ -13,8 +15,8 @@ interface Exchange {
 }
 
 /**
- * Answers what Node reports as `clientError` (and CONNECT, which Node would disconnect): 400, 408, 413 or 431 with a JSON
- * body and `Connection: close`. Never throws.
+ * Answers what Node reports as `clientError` (and CONNECT, which Node would disconnect): 400, 408, 413 or 431 with a
+ * JSON body and `Connection: close`. Never throws.
  *
  * Complete requests before the broken one on the same connection are answered first: otherwise a sender that pipelines
  * would read our 400 as the answer to a delivery that was accepted.

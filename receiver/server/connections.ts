@@ -7,8 +7,8 @@ export interface ConnectionObserver {
   opened(): void;
   closed(): void;
   /**
-   * At the limit of connections. `waiting`: the connection that had been waiting longest for a request was closed to make
-   * room; `full`: there was none, so the new one was closed. Followed by `closed` if the connection was `opened`.
+   * At the limit of connections. `waiting`: the connection that had been waiting longest for a request was closed to
+   * make room; `full`: there was none, so the new one was closed. Followed by `closed` if the connection was `opened`.
    */
   dropped(why: 'waiting' | 'full'): void;
   /** A request was answered before the first stage, with this status and error code. */
@@ -24,9 +24,10 @@ interface Connection {
 }
 
 /**
- * Limits the number of open connections without locking out valid senders. When one more arrives, the connection that has
- * been waiting longest for a complete request is closed: half-open and idle ones, and those that send their header or body
- * drop by drop. A connection with a complete request is never closed; when all have one, the new connection is closed.
+ * Limits the number of open connections without locking out valid senders. When one more arrives, the connection that
+ * has been waiting longest for a complete request is closed: half-open and idle ones, and those that send their header
+ * or body drop by drop. A connection with a complete request is never closed; when all have one, the new connection is
+ * closed.
  *
  * A sender that sends at once needs milliseconds. To displace it, a flood of half-open connections has to open
  * `maxConnections` others in that time.
@@ -90,9 +91,9 @@ function endpointsOf({ remoteAddress, remotePort, localAddress }: Socket): strin
 }
 
 /**
- * Prepares a server for a graceful shutdown and returns the function that performs it: no new connections, requests under
- * way are answered with `Connection: close`, idle connections are closed. What is open after `timeoutMs` is destroyed.
- * Calling the function again returns the same promise.
+ * Prepares a server for a graceful shutdown and returns the function that performs it: no new connections, requests
+ * under way are answered with `Connection: close`, idle connections are closed. What is open after `timeoutMs` is
+ * destroyed. Calling the function again returns the same promise.
  */
 export function gracefulClose(server: Server, timeoutMs: number): () => Promise<void> {
   /** Each connection with its last answer. Tracking every answer by itself costs a microsecond per delivery. */

@@ -3,8 +3,8 @@ import { HookproofError } from '../../contract/index.ts';
 
 export interface ServerLimits {
   /**
-   * Open connections. 1,000 by default. When one more arrives, the connection that has been waiting longest for a complete
-   * request is closed. The process needs that many file descriptors, and some more.
+   * Open connections. 1,000 by default. When one more arrives, the connection that has been waiting longest for a
+   * complete request is closed. The process needs that many file descriptors, and some more.
    */
   readonly maxConnections?: number;
   /** The request line and all headers together, in bytes. 16,384 by default. Larger ones are answered 431. */
@@ -18,8 +18,8 @@ export interface ServerTimeouts {
   /** For the TLS handshake. 10,000 by default. */
   readonly handshakeMs?: number;
   /**
-   * For all headers, from the opening of the connection or the first byte of the request; then 408. 10,000 by default, or
-   * `requestMs` when that is less.
+   * For all headers, from the opening of the connection or the first byte of the request; then 408. 10,000 by default,
+   * or `requestMs` when that is less.
    */
   readonly headersMs?: number;
   /** For the complete request; then 408. 30,000 by default. */

@@ -1,4 +1,7 @@
-/** Certificates and keys for HTTPS and mutual TLS, checked before use: node:tls silently accepts combinations that cannot work. */
+/**
+ * Certificates and keys for HTTPS and mutual TLS, checked before use: node:tls silently accepts combinations that
+ * cannot work.
+ */
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -41,7 +44,9 @@ export function secureContextOptions(tls: ServerTls): SecureContextOptions {
   };
 }
 
-/** Lets OpenSSL load the material, which fails for weak keys among others. Throws {@link HookproofError} `RECEIVER_TLS`. */
+/**
+ * Lets OpenSSL load the material, which fails for weak keys among others. Throws {@link HookproofError} `RECEIVER_TLS`.
+ */
 export function verifySecureContext(options: SecureContextOptions): void {
   try {
     createSecureContext(options);
@@ -117,7 +122,10 @@ function unusable(message: string, hint: string, cause?: unknown): HookproofErro
   return new HookproofError('RECEIVER_TLS', message, { hint, cause });
 }
 
-/** Logs the reason and the address of every handshake that fails. Never an error: anyone who reaches the port can cause it. */
+/**
+ * Logs the reason and the address of every handshake that fails. Never an error: anyone who reaches the port can cause
+ * it.
+ */
 export function logFailedHandshakes(server: Server, logger: ReceiverLogger): void {
   // Node only knows the address after a connection has ended if it was read before.
   server.on('connection', (socket: Socket) => void socket.remoteAddress);
@@ -129,7 +137,9 @@ export function logFailedHandshakes(server: Server, logger: ReceiverLogger): voi
   });
 }
 
-/** The TCP socket under the TLS socket keeps the address longer. It has no public name; without it no address is logged. */
+/**
+ * The TCP socket under the TLS socket keeps the address longer. It has no public name; without it no address is logged.
+ */
 function addressOf(socket: TLSSocket): string | undefined {
   return socket.remoteAddress ?? (socket as { _parent?: Socket })._parent?.remoteAddress;
 }

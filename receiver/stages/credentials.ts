@@ -1,4 +1,7 @@
-/** The three stages that check who sent a delivery. Each rejects with the same 401; the pure checks are in files of their own. */
+/**
+ * The three stages that check who sent a delivery. Each rejects with the same 401; the pure checks are in files of
+ * their own.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -15,7 +18,8 @@ import { refuseUnauthorized, requestHeader, required, type Stage } from './stage
 
 /**
  * Stage 2: requires the client's certificate, before the body is read. Specification: Mutual TLS. With
- * `clientCertificate: 'optional'` every handshake succeeds and this is the only check; with `'required'` it is the second.
+ * `clientCertificate: 'optional'` every handshake succeeds and this is the only check; with `'required'` it is the
+ * second.
  */
 export function requireClientCertificate(config: ClientCertificateConfig): Stage {
   const check = config.from === 'proxy' ? checkByProxy(config) : checkByConnection(config);
@@ -70,7 +74,8 @@ function checkByConnection(config: { readonly allowed: readonly string[] | undef
 
 function checkSocket(socket: Socket, allowed: readonly string[] | undefined): ClientCertificateCheck {
   if (!(socket instanceof TLSSocket)) return { ok: false, reason: 'missing', detail: 'no TLS connection' };
-  // Not getPeerX509Certificate: in Node 20, getPeerCertificate returns nothing after it. null when the connection has ended.
+  // Not getPeerX509Certificate: in Node 20, getPeerCertificate returns nothing after it. null when the connection has
+  // ended.
   const certificate = socket.getPeerCertificate() ?? {};
   const result = checkClientCertificate({ connection: { authorized: socket.authorized, certificate }, allowed });
   if (result.ok || result.reason !== 'untrusted') return result;

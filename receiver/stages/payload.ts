@@ -8,8 +8,8 @@ const JSON_TYPE = /^application\/(?:json|[^\s;/]+\+json)$/;
 /**
  * Stage 6: accepts JSON only, not compressed. Specification: Delivery endpoint (request headers).
  *
- * It runs after the credentials were checked, so that an attacker learns nothing from it. Parameters are allowed and ignored:
- * JSON is UTF-8 whatever the charset says.
+ * It runs after the credentials were checked, so that an attacker learns nothing from it. Parameters are allowed and
+ * ignored: JSON is UTF-8 whatever the charset says.
  */
 export const checkContentType: Stage = (req, res, next) => {
   const mediaType = (req.headers['content-type'] ?? '').split(';', 1)[0] ?? '';
@@ -20,19 +20,20 @@ export const checkContentType: Stage = (req, res, next) => {
 };
 
 /**
- * Strict: invalid UTF-8 is an error instead of a replacement character, and a byte order mark stays in the text, where JSON
- * does not allow it. (For this decoder, `ignoreBOM: true` means "do not strip it".)
+ * Strict: invalid UTF-8 is an error instead of a replacement character, and a byte order mark stays in the text, where
+ * JSON does not allow it. (For this decoder, `ignoreBOM: true` means "do not strip it".)
  */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Stage 7: parses the bytes as JSON. Answers 400 to everything else, without the parser's message, which quotes the input.
+ * Stage 7: parses the bytes as JSON. Answers 400 to everything else, without the parser's message, which quotes the
+ * input.
  *
- * A body nested deeper than `maxDepth` levels is rejected before it is parsed: later code may traverse the value recursively.
- * The keys `__proto__` and `constructor.prototype` are removed from the value: later code may copy it key by key, and would
- * then change the prototype of its own objects. The raw bytes keep both.
+ * A body nested deeper than `maxDepth` levels is rejected before it is parsed: later code may traverse the value
+ * recursively. The keys `__proto__` and `constructor.prototype` are removed from the value: later code may copy it key
+ * by key, and would then change the prototype of its own objects. The raw bytes keep both.
  */
 export function parse(maxDepth: number): Stage {
   return (_req, res, next) => {
@@ -59,8 +60,8 @@ export function parse(maxDepth: number): Stage {
 const MAX_ISSUES = 10;
 
 /**
- * Stage 8: reads the JSON value as a notification. Specification: Resources and their fields. Unknown types, statuses, fields
- * and error codes are accepted: only what cannot be understood is rejected with 400.
+ * Stage 8: reads the JSON value as a notification. Specification: Resources and their fields. Unknown types, statuses,
+ * fields and error codes are accepted: only what cannot be understood is rejected with 400.
  */
 export const validate: Stage = (_req, res, next) => {
   const reading = readNotification(required(res, 'payload'));

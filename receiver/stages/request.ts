@@ -17,8 +17,8 @@ export function accept(path: string | undefined): Stage {
 }
 
 /**
- * Stage 3: reads the body as bytes, up to `limit` of them. Nothing is decoded or decompressed, and Content-Type does not
- * matter: the signature is over exactly these bytes.
+ * Stage 3: reads the body as bytes, up to `limit` of them. Nothing is decoded or decompressed, and Content-Type does
+ * not matter: the signature is over exactly these bytes.
  */
 export function readBody(limit: number): Stage {
   return (req, res, next) => {
@@ -41,15 +41,17 @@ type Reading =
   | { readonly ok: false; readonly reason: 'too-large'; readonly drained: boolean };
 
 /**
- * How much of a body beyond the limit is still read (and discarded), in bytes. Closing a connection while the sender is still
- * sending resets it, and then the sender never sees the 413.
+ * How much of a body beyond the limit is still read (and discarded), in bytes. Closing a connection while the sender is
+ * still sending resets it, and then the sender never sees the 413.
  */
 const DRAIN_LIMIT = 16 * 1024 * 1024;
 
 const EMPTY = Buffer.alloc(0);
 const MIN_BUFFER_BYTES = 4096;
 
-/** Calls `done` once. A callback, because a promise and the router's wait for it would cost each delivery a microsecond. */
+/**
+ * Calls `done` once. A callback, because a promise and the router's wait for it would cost each delivery a microsecond.
+ */
 function readBytes(req: IncomingMessage, limit: number, done: (reading: Reading) => void): void {
   if (req.readableDidRead || req.readableEnded) {
     // A body parser ran first: waiting for bytes that have been read already would hang.

@@ -25,8 +25,8 @@ export interface DeliveryState {
 export type Stage = (req: Request, res: Response<unknown, DeliveryState>, next: NextFunction) => void | Promise<void>;
 
 /**
- * A header as sent: undefined when absent, an array when repeated. `req.headers` hides the difference: it joins the lines of
- * some headers with a comma and drops all but the first of others. `name` is in lower case.
+ * A header as sent: undefined when absent, an array when repeated. `req.headers` hides the difference: it joins the
+ * lines of some headers with a comma and drops all but the first of others. `name` is in lower case.
  */
 export function requestHeader(req: IncomingMessage, name: string): string | string[] | undefined {
   const values: string[] = [];
@@ -62,7 +62,10 @@ export function refuseUnauthorized(res: Response<unknown, DeliveryState>, reason
   refuse(res, 401, 'unauthorized', { reason });
 }
 
-/** The value of a field that an earlier stage must have set. Throws otherwise: a pipeline in the wrong order fails closed. */
+/**
+ * The value of a field that an earlier stage must have set. Throws otherwise: a pipeline in the wrong order fails
+ * closed.
+ */
 export function required<K extends keyof DeliveryState>(
   res: Response<unknown, DeliveryState>,
   field: K,

@@ -4,8 +4,8 @@ import type { Inbox, InboxMeter } from '../inbox/inbox.ts';
 import { answer, refuse, required, type Stage } from './stage.ts';
 
 /**
- * Stage 9: puts the notification into the inbox, which detects duplicates by id. It runs after every check, so that a forged
- * or malformed delivery cannot use up the id of a valid one.
+ * Stage 9: puts the notification into the inbox, which detects duplicates by id. It runs after every check, so that a
+ * forged or malformed delivery cannot use up the id of a valid one.
  *
  * A delivery that cannot be stored is answered 503: the sender has to deliver it again.
  */
@@ -31,8 +31,8 @@ export function store(inbox: Inbox, handling: Handling, meter: InboxMeter): Stag
 }
 
 /**
- * Stage 10: answers 200, and then starts the handlers. Specification: Delivery endpoint (response). The sender does not wait
- * for them: they may take longer than its time limit. A duplicate is answered 200 too, and not handled again.
+ * Stage 10: answers 200, and then starts the handlers. Specification: Delivery endpoint (response). The sender does not
+ * wait for them: they may take longer than its time limit. A duplicate is answered 200 too, and not handled again.
  */
 export function reply(handling: Handling): Stage {
   return (_req, res) => {
