@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../harness/config/index.ts';
+import { describeConfig, loadConfig } from '../../../harness/config/index.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 describe('loadConfig', () => {
@@ -212,5 +212,135 @@ describe('loadConfig', () => {
     expect((await load({ env })).advice).toEqual([
       'The API key alone is basic security: it says nothing about the body. Add a signature.',
     ]);
+  });
+});
+
+const SECRET = { HOOKPROOF_SECRET: 's'.repeat(40) };
+const KEY = { HOOKPROOF_API_KEY: 'k'.repeat(40) };
+const NO_SECRET = 'needs an HMAC secret, and none is configured';
+const NO_KEY = 'needs an API key, and none is configured';
+const NO_HTTPS = 'needs HTTPS, and the URL is plain HTTP';
+
+describe('profiles', () => {
+  it.each([
+    ['basic', KEY],
+    ['basic', { ...KEY, ...SECRET }],
+    ['staging', SECRET],
+    ['production', SECRET],
+    ['production', { ...KEY, ...SECRET }],
+  ] as const)('%s is content with %j', async (profile, env) => {
+    expect((await load({ flags: { profile }, env })).run.profile).toBe(profile);
+  });
+
+  it.each([
+    ['basic', SECRET, NO_KEY],
+    ['staging', KEY, NO_SECRET],
+    ['production', KEY, NO_SECRET],
+  ] as const)('%s with %j is refused', async (profile, env, missing) => {
+    expect(await refusal({ flags: { profile }, env })).toMatchObject({
+      code: 'CONFIG_PROFILE',
+      message: `--profile: the profile ${profile} ${missing}`,
+    });
+  });
+
+  it.each([
+    ['basic', KEY],
+    ['staging', SECRET],
+    ['production', SECRET],
+  ] as const)('%s refuses plain HTTP', async (profile, env) => {
+    const flags = { profile, url: 'http://localhost.partner.example/' };
+    expect(await refusal({ flags, env })).toEqual({
+      code: 'CONFIG_PROFILE',
+      message: `--profile: the profile ${profile} ${NO_HTTPS}`,
+      hint: 'Give an https:// URL. Only an endpoint on this machine may use plain HTTP.',
+    });
+  });
+
+  it.each([
+    'http://127.0.0.1:8080/',
+    'http://localhost/',
+    'http://app.localhost/',
+    'http://[::1]:1/',
+    'http://127.9.9.9/',
+  ])('plain HTTP to %s is only advised on', async (url) => {
+    const config = await load({ flags: { profile: 'staging', url }, env: SECRET });
+    expect(config.advice).toContain(
+      'The profile staging needs HTTPS; plain HTTP is allowed for an endpoint on this machine.',
+    );
+  });
+
+  it('names every missing feature, at the place of the profile', async () => {
+    const { message } = await refusal({ yaml: 'url: http://partner.example/\nprofile: staging\n' });
+    expect(message).toBe(`the configuration has 2 problems:
+  hookproof.yaml:2:10: profile: the profile staging ${NO_SECRET}
+    Give the secret with --secret-file, HOOKPROOF_SECRET, or hmac.secret in the configuration file.
+  hookproof.yaml:2:10: profile: the profile staging ${NO_HTTPS}
+    Give an https:// URL. Only an endpoint on this machine may use plain HTTP.`);
+  });
+
+  it('tells that a revision without a profile says nothing', async () => {
+    const advice = expect.stringContaining('The revision is ignored');
+    const flags = { revision: '1' };
+    expect((await load({ flags, env: SECRET })).advice).toContainEqual(advice);
+    expect((await load({ flags: { ...flags, profile: 'staging' }, env: SECRET })).advice).not.toContainEqual(advice);
+  });
+
+  it('does not call a secret missing that could not be read', async () => {
+    const { message } = await refusal({ flags: { profile: 'staging', secretFile: './none' } });
+    expect(message).toBe('--secret-file: the file ./none does not exist');
+  });
+});
+
+describe('describeConfig', () => {
+  it('shows every setting with its source, and secrets by their length', async () => {
+    const config = await load({
+      yaml: `url: https://file.example/\nhmac:\n  secret: \${file:s}\nheaders:\n  X-Tenant: acme\ntimeout: 5s\n`,
+      env: { HOOKPROOF_API_KEY: 'k' },
+      flags: { strict: true },
+      files: { s: 's'.repeat(44) },
+    });
+    const rows = describeConfig(config)
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(rows).toEqual([
+      ['url', 'https://file.example/', 'hookproof.yaml:1:6'],
+      ['hmac.secret', '[set, 44 characters]', 'hookproof.yaml:3:11'],
+      ['hmac.header', 'X-Service-Signature', 'default'],
+      ['api-key.value', '[set, 1 character]', 'environment HOOKPROOF_API_KEY'],
+      ['api-key.header', 'X-API-Key', 'default'],
+      ['headers.X-Tenant', 'acme', 'hookproof.yaml:5:13'],
+      ...['tls.client-cert', 'tls.client-key', 'tls.passphrase', 'tls.ca'].map((path) => [path, 'not set', 'default']),
+      ['mtls.fixtures', 'none', 'default'],
+      ['profile', 'none', 'default'],
+      ['revision', 'the newest', 'default'],
+      ['suites', 'all', 'default'],
+      ['scenarios', 'all', 'default'],
+      ['grep', 'all', 'default'],
+      ['concurrency', '8', 'default'],
+      ['timeout', '5s', 'hookproof.yaml:6:10'],
+      ['recovery', '10s', 'default'],
+      ['max-time', 'by the number of checks', 'default'],
+      ['allow-private', 'none', 'default'],
+      ['seed', 'chosen by the run', 'default'],
+      ['strict', 'true', 'flag --strict'],
+      ['baseline', 'none', 'default'],
+      ['stack', 'guessed from the answers', 'default'],
+      ['bail', 'false', 'default'],
+      ['evidence', 'false', 'default'],
+      ['shard', 'none', 'default'],
+      ['reporters', 'human=-', 'default'],
+      ['output-dir', 'none', 'default'],
+    ]);
+  });
+
+  it('has the sources that the result has', async () => {
+    const config = await load({});
+    expect(config.sources).toEqual(Object.fromEntries(config.settings.map(({ path, source }) => [path, source])));
+  });
+
+  it('spells control characters out', async () => {
+    const config = await load({ flags: { suite: ['\u001b[31mred', 'a\nb'] } });
+    expect(describeConfig(config)).toMatch(/suites +\\x1b\[31mred, a\\nb {2}/);
   });
 });

@@ -1,6 +1,58 @@
+/** The settings of the run and the reporters: their values, and what is refused. */
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../harness/config/index.ts';
-import { refusal } from './workspace.ts';
+import { type ConfigFlags, loadConfig } from '../../../harness/config/index.ts';
+import { load, refusal } from './workspace.ts';
+
+const PROFILES = 'Choose from basic, staging, production.';
+const PATTERN = 'Escape special characters with a backslash: \\( for a literal bracket.';
+const LINE = "Write name, colon and value: --header 'X-Tenant: acme'.";
+
+/** For each flag its wrong values, what is said about them (`%s` is the value), and the hint. */
+const REFUSED: readonly (readonly [flag: keyof ConfigFlags, values: readonly string[], what: string, hint: string])[] =
+  [
+    ['concurrency', ['0', '65', '1.5', '0x8', '-1'], '%s is not a whole number from 1 to 64', 'Write digits only.'],
+    ['timeout', ['99ms', '601s'], '%s is out of range', 'Choose a duration from 100ms to 10m.'],
+    ['timeout', ['10', '10 s', '-5s', '1h'], '%s is not a duration', 'Write a number and its unit: 500ms, 10s or 2m.'],
+    ['recovery', ['11m'], '%s is out of range', 'Choose a duration from 0s to 10m.'],
+    [
+      'shard',
+      ['0/3', '4/3', '1/1001', '1', '1/', 'a/b', '1/2/3', '-1/2'],
+      '%s is not a shard',
+      'Write i/n with i from 1 to n, and n at most 1000: 2/4 is the second of four.',
+    ],
+    ['seed', ['a b', 'a'.repeat(65)], '%s is not a seed', 'A seed is 1 to 64 letters, digits, or any of . : _ -'],
+    ['grep', ['('], 'the value is not a regular expression (unterminated group)', PATTERN],
+    ['grep', ['a: b/i: (*'], 'the value is not a regular expression (nothing to repeat)', PATTERN],
+    ['profile', ['prod'], '%s is not a profile; did you mean "production"?', PROFILES],
+    // A long or unusual value may be a secret, or control the terminal: it is not repeated.
+    ['profile', ['gold', 'x'.repeat(25), '\u001b[31m'], '%s is not a profile', PROFILES],
+    ['header', ['no colon', ': value'], 'is not a header line', LINE],
+  ];
+
+describe('values', () => {
+  it.each(REFUSED)('--%s refuses %j', async (flag, values, what, hint) => {
+    for (const value of values) {
+      const shown = /^[\w ./-]{1,24}$/.test(value) ? `"${value}"` : 'the value';
+      const flags = { [flag]: flag === 'grep' || flag === 'header' ? ['a: fine', value] : value };
+      expect(await refusal({ flags })).toMatchObject({ message: `--${flag}: ${what.replace('%s', shown)}`, hint });
+    }
+  });
+
+  it.each([
+    ['100ms', 100],
+    ['1s', 1000],
+    ['0.25s', 250],
+    ['1.5m', 90_000],
+    ['10m', 600_000],
+  ])('a timeout of %s is %d ms', async (timeout, timeoutMs) => {
+    expect((await load({ flags: { timeout } })).run.timeoutMs).toBe(timeoutMs);
+  });
+
+  it('accepts the smallest and the largest shard', async () => {
+    expect((await load({ flags: { shard: '1/1' } })).run.shard).toEqual({ index: 1, of: 1 });
+    expect((await load({ flags: { shard: '1000/1000' } })).run.shard).toEqual({ index: 1000, of: 1000 });
+  });
+});
 
 async function reporters(reporter: string[], outputDir?: string) {
   const flags = { url: 'https://partner.example/', reporter, outputDir };
