@@ -264,12 +264,20 @@ export interface RunObservations {
     readonly culprit: string | null;
     readonly recovered: boolean;
     readonly sign: string;
+    /** The sign as a code (`closed`, `silence`), where no answer came. */
+    readonly outcome?: string | undefined;
   }[];
   /**
    * Plain valid deliveries that were not accepted at the first attempt, with the answer, and whether the second was
    * accepted.
    */
-  readonly failedControls: readonly { readonly scenario: string; readonly observed: string; readonly again: boolean }[];
+  readonly failedControls: readonly {
+    readonly scenario: string;
+    readonly observed: string;
+    readonly again: boolean;
+    /** `observed` as a code, where no answer came. */
+    readonly outcome?: string | undefined;
+  }[];
 }
 
 /** What an observation scenario concludes. */
@@ -277,6 +285,8 @@ export interface Observation {
   readonly verdict: 'pass' | 'warn' | 'fail' | 'inconclusive';
   readonly observed: string;
   readonly reason: string;
+  /** `observed` as a code that is the same in every run, where there is one. */
+  readonly outcome?: string | undefined;
 }
 
 interface ScenarioText {

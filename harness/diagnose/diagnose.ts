@@ -1,4 +1,5 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
+
 import type { Stack } from '../../contract/index.ts';
 import type { RunObservations } from '../../scenarios/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
@@ -12,7 +13,7 @@ import {
   ofCrashes,
   ofNothingChecked,
   ofOutages,
-  ofRefusalStatus,
+  ofRejectionStatus,
 } from './run-findings.ts';
 import { faultOfMistake } from './signing-trials.ts';
 import { guessStack, type KnownStack } from './stack.ts';
@@ -20,25 +21,23 @@ import { guessStack, type KnownStack } from './stack.ts';
 interface ToDiagnose {
   readonly results: readonly ScenarioResult[];
   readonly outages: RunObservations['outages'];
-  /** Why the first delivery was not accepted; null when it was. */
-  readonly gate: Finding | null;
-  /** As the user gives it; null to guess it from the answers. */
+  /** Why the preflight failed; null when it passed. */
+  readonly preflight: Finding | null;
+  /** As the user specifies it; null to guess it from the answers. */
   readonly stack: Stack | null;
 }
 
-/** What the endpoint behaves like, the most telling first. Empty when nothing is wrong, and when no known mistake fits. */
-export async function diagnose({ results, outages, gate, stack }: ToDiagnose): Promise<Diagnosis[]> {
-  const isWrong = results.some(({ verdict }) => verdict === 'fail' || verdict === 'warn');
-  if (!isWrong && gate === null && outages.length === 0) return [];
+/** The likely faults of the endpoint, the most important first. Empty when nothing is wrong, and when no known fault fits. */
+export async function diagnose({ results, outages, preflight, stack }: ToDiagnose): Promise<Diagnosis[]> {
+  const hasFailures = results.some(({ verdict }) => verdict === 'fail' || verdict === 'warn');
+  if (!hasFailures && preflight === null && outages.length === 0) return [];
   const dictionary = await loadDictionary();
   const known = stack === null ? guessStack(results) : { name: stack, told: '--stack' };
   const seen = { results, dictionary, stack: known };
-  return gate === null ? explainRun({ ...seen, outages }) : explainShutGate(gate, seen);
+  return preflight === null ? explainRun({ ...seen, outages }) : explainFailedPreflight(preflight, seen);
 }
 
-/** What an endpoint behaves like, from the results of a run. Pure. */
-
-/** What a run has seen, for its diagnosis. */
+/** What a run has observed, for its diagnosis. */
 interface Seen {
   readonly results: readonly ScenarioResult[];
   readonly outages: RunObservations['outages'];
@@ -46,68 +45,55 @@ interface Seen {
   readonly stack: KnownStack | null;
 }
 
-/** A fault of the dictionary that fits so well is named before a finding of a coarser kind. */
+/** From this score on, a fault of the dictionary comes before a more general finding. */
 const FITS_WELL = 0.8;
 
-/** A finding is worth its lines when so much of its evidence is not accounted for by what was said before. */
-const NEWS = 0.5;
-
-function addsNews({ evidence }: Diagnosis, before: readonly Diagnosis[]): boolean {
-  const said = new Set(before.flatMap((one) => one.evidence));
-  return evidence.filter((id) => !said.has(id)).length >= evidence.length * NEWS;
-}
-
-/** The faults of the dictionary that account for the results: one, or two at once, and those that come near. */
-function explainByDictionary({ results, dictionary, stack }: Omit<Seen, 'outages'>) {
-  const { faults, others } = explainByFaults(vectorOf(results), dictionary);
-  const named = faults.map((fault, at) => diagnosisOf(fault, at === 0 ? 'main' : 'also', stack));
-  const near = others.map((fault) => diagnosisOf(fault, 'or', stack));
-  return { named, near, fitsWell: faults.length > 0 && faults.every(({ score }) => score >= FITS_WELL) };
-}
-
-/** What the endpoint behaves like, the most telling first. Empty when nothing is wrong, and when nothing known fits. */
+/** The likely faults from the results of a run whose preflight passed. */
 function explainRun(seen: Seen): Diagnosis[] {
   const { results, outages } = seen;
   const down = ofOutages(outages, results);
   const nothingChecked = ofNothingChecked(results);
   const certificates = explainClientCertificates(results);
   const { named, near, fitsWell } = explainByDictionary(seen);
-  // What is said of the whole comes before the nearest mutant, which would be only a part of it, unless that one fits.
+  // A finding about the whole run comes before the nearest mutant, which would be only a part of it, unless that one fits well.
   const whole = [nothingChecked, certificates, down].filter((one) => one !== null);
   const ordered = fitsWell && nothingChecked === null ? [...named, ...whole] : [...whole, ...named];
   const found: Diagnosis[] = [];
-  for (const one of [...ordered, ofAcceptances(results), ofRefusalStatus(results), ofCrashes(results)]) {
+  for (const one of [...ordered, ofAcceptances(results), ofRejectionStatus(results), ofCrashes(results)]) {
     if (one === null) continue;
-    if (one === down || found.length === 0 || addsNews(one, found))
+    if (one === down || found.length === 0 || addsNews(one, found)) {
       found.push({ ...one, relation: found.length === 0 ? 'main' : 'also' });
+    }
   }
-  // Others come in question only where a mutant is all that is said.
+  // Alternatives are listed only next to a mutant without other findings.
   return found.length === 1 && found[0]?.fault === named[0]?.fault ? [...found, ...near] : found;
 }
 
-/** What an endpoint behaves like that accepts not even the first delivery. Pure. */
+/** A further finding needs this share of evidence that no finding before it explains. */
+const NEWS = 0.5;
 
-/** One mutant has to fit as well as this, alone, to be taken for the cause: little was judged. */
+function addsNews({ evidence }: Diagnosis, before: readonly Diagnosis[]): boolean {
+  const explained = new Set(before.flatMap((one) => one.evidence));
+  return evidence.filter((id) => !explained.has(id)).length >= evidence.length * NEWS;
+}
+
+/** Little is judged after a failed preflight, so only a single mutant that fits this well is taken for the cause. */
 const FITS = 0.9;
 
 /**
- * The finding comes first: it rests on evidence of its own, such as the wrong signature that was accepted, or the certificate. Where a
- * mutant does the same, the finding goes by its name, and what is known of the mutant is added.
+ * The likely faults after a failed preflight. The finding has evidence of its own, such as the accepted signing mistake or the certificate,
+ * so it decides. A mutant with the same fault gives its name, and what the dictionary adds.
  */
-function explainShutGate(finding: Finding | null, seen: Omit<Seen, 'outages'>): Diagnosis[] {
+function explainFailedPreflight({ fault, title, why, fix }: Finding, seen: Omit<Seen, 'outages'>): Diagnosis[] {
   const { results, dictionary, stack } = seen;
-  const red = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').map(({ id }) => id);
-  const { named } = explainByDictionary(seen);
-  const [nearest] = named;
-  if (finding === null) return named;
-  const { fault, title, why, fix } = finding;
+  const failed = results.find(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   const own: Diagnosis = {
     relation: 'main',
     fault,
     title,
     agreement: 1,
     outcomes: 1,
-    evidence: red.slice(0, 1),
+    evidence: failed === undefined ? [] : [failed.id],
     alike: [],
     seen: '',
     why,
@@ -115,26 +101,31 @@ function explainShutGate(finding: Finding | null, seen: Omit<Seen, 'outages'>): 
     stack: null,
   };
   const known = dictionary.faults.find(({ name }) => name === faultOfMistake(fault));
-  if (known !== undefined) return [knownAs(known, own, stack)];
+  if (known !== undefined) {
+    const forStack = fixFor(known.fix, stack);
+    return [{ ...own, fault: known.name, seen: known.seen, ...(forStack.stack === null ? {} : forStack) }];
+  }
+  const { named } = explainByDictionary(seen);
+  const [nearest] = named;
   const fits = named.length === 1 && nearest !== undefined && nearest.alike.length < 2;
   if (!fits || nearest.agreement < nearest.outcomes * FITS) return [own];
   return [{ ...nearest, title, why, fix, stack: null }];
 }
 
-/** The finding under the name of the mutant, with the fix for the stack where there is one. */
-function knownAs(known: DictionaryFault, own: Diagnosis, stack: Seen['stack']): Diagnosis {
-  const told = fixFor(known.fix, stack);
-  return { ...own, fault: known.name, seen: known.seen, ...(told.stack === null ? {} : told) };
+/** The faults of the dictionary that explain the results, one or two at once, and those that fit nearly as well. */
+function explainByDictionary({ results, dictionary, stack }: Omit<Seen, 'outages'>) {
+  const { faults, others } = explainByFaults(vectorOf(results), dictionary);
+  const named = faults.map((fault, at) => diagnosisOf(fault, at === 0 ? 'main' : 'also', stack));
+  const near = others.map((fault) => diagnosisOf(fault, 'or', stack));
+  return { named, near, fitsWell: faults.length > 0 && faults.every(({ score }) => score >= FITS_WELL) };
 }
 
-/** A fault of the dictionary in the words of a report, with the fix for the partner's stack. Pure. */
+/** A server names the language and not always the framework: the alternative when the guessed stack has no fix. */
+const ALTERNATIVES: Partial<Record<Stack, Stack>> = { flask: 'django', django: 'flask', fastify: 'express' };
 
-/** A server tells the language and not always the framework: what is next best when there is no fix for the one that was guessed. */
-const NEXT_BEST: Partial<Record<Stack, Stack>> = { flask: 'django', django: 'flask', fastify: 'express' };
-
-/** The rule that holds everywhere and, where the stack is known and differs, how it is done there. */
+/** The general rule and, where the stack is known and has its own, the fix for it. */
 export function fixFor(fix: DictionaryFault['fix'], stack: KnownStack | null): Pick<Diagnosis, 'fix' | 'stack'> {
-  const own = stack === null ? undefined : (fix[stack.name] ?? fix[NEXT_BEST[stack.name] ?? stack.name]);
+  const own = stack === null ? undefined : (fix[stack.name] ?? fix[ALTERNATIVES[stack.name] ?? stack.name]);
   return own === undefined ? { fix: fix.rule, stack: null } : { fix: `${fix.rule} ${own}`, stack };
 }
 

@@ -1,10 +1,11 @@
+/** The diagnosis of a run: which fault the endpoint probably has. */
 export { diagnose } from './diagnose.ts';
 export { type DictionaryFault, type FaultDictionary, isMeant, loadDictionary } from './fault-dictionary.ts';
 export {
   explainCertificates,
   explainClientCertificate,
-  explainGate,
+  explainPreflight,
   type Finding,
-  type Gate,
+  type PreflightAttempts,
 } from './preflight-findings.ts';
-export { explainRefusal } from './rejected-credentials.ts';
+export { explainRejection } from './rejected-credentials.ts';

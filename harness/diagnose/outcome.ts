@@ -1,59 +1,34 @@
-/** The outcome of a scenario, in a word that can be compared, and whether a scenario was judged in the run against a mutant. Pure. */
+/** The outcome of a scenario as one word that can be compared, and whether a scenario was judged in the run against a mutant. Pure. */
+
 import { CATALOGUE } from '../../scenarios/index.ts';
 import type { ScenarioResult } from '../report/result-document.ts';
 import { type DictionaryFault, isUncertain } from './fault-dictionary.ts';
 
-const CLASSES: readonly (readonly [RegExp, string])[] = [
-  [/time limit|in time|no connection came about/i, 'silence'],
-  [/^the alert ([a-z_]+)|alert ([a-z_]+)/, '$'],
-  [/^a handshake with (\S+ \S+)/, 'granted'],
-  [/not an HTTP answer|no TLS/, 'other-protocol'],
-  // A connection that is refused, and one that is cut a moment earlier, are the same to who sends: chance decides between them.
-  [/closed|reset|hung up|nothing listens|connection was refused/i, 'closed'],
-  [/^([a-z][a-z0-9-]*(?:, [a-z][a-z0-9-]*)*)(?:$| in the answers to )/, '$'],
-];
-
 /**
- * What was observed, without what differs from run to run (numbers, times, ports, names): a status, an alert, `granted` for a handshake that was
- * taken, `closed`, `silence`, `other-protocol`, the codes of chain faults, or what leaked. What an observation over the whole run saw else is `seen`.
+ * The outcome of a judged scenario: null for a pass, else `fail 200`, `warn 403`, `fail closed`. Undefined without a conclusion: not
+ * applicable, or inconclusive.
  */
-function observedClass(observed: string): string {
-  const status = /^(\d{3})\b/.exec(observed)?.[1];
-  if (status !== undefined) return status;
-  for (const [pattern, name] of CLASSES) {
-    const found = pattern.exec(observed);
-    if (found === null) continue;
-    if (name !== '$') return name;
-    // In a fixed order: deliveries in flight at the same time are answered in any.
-    return (found[1] ?? found[2] ?? name).split(', ').toSorted().join(', ');
-  }
-  return 'seen';
-}
-
-/**
- * The outcome of a judged scenario: null for a pass, `fail 200`, `warn 403`, `fail closed`. Undefined when it says nothing:
- * not applicable, or without a verdict for want of a control.
- */
-export function outcomeOf(result: Pick<ScenarioResult, 'verdict' | 'observed'>): string | null | undefined {
+export function outcomeOf(result: Pick<ScenarioResult, 'verdict' | 'outcome'>): string | null | undefined {
   switch (result.verdict) {
     case 'pass':
       return null;
     case 'fail':
     case 'warn':
-      return `${result.verdict} ${observedClass(result.observed)}`;
+      return `${result.verdict} ${result.outcome ?? 'seen'}`;
     default:
       return undefined;
   }
 }
 
-/** Without an accepted first delivery nothing else that is delivered has a verdict; handshakes are judged all the same. */
+/** Without an accepted first delivery no other delivery has a verdict; handshakes are judged nevertheless. */
 const FIRST_DELIVERY = 'valid/plain';
 const WITHOUT_DELIVERY = 'tls/';
 
+/** Whether an outcome is a failure or a warning. */
 export const isRed = (outcome: string | undefined): outcome is string => /^(?:fail|warn) /.test(outcome ?? '');
 
 const applicable = new Map<string, ReadonlySet<string>>();
-/** The same by the list itself: it is asked for thousands of times. */
+/** The same by the list itself, which is looked up thousands of times. */
 const byList = new WeakMap<DictionaryFault['features'], ReadonlySet<string>>();
 
 /** The scenarios that apply with these features on. */
@@ -74,6 +49,7 @@ function selectApplicable(features: DictionaryFault['features']): ReadonlySet<st
   );
 }
 
+/** Whether a mutant's run judged a scenario. What was not judged there, or not here, allows no conclusion. */
 export function judgedIn(fault: DictionaryFault, id: string): boolean {
   const { outcomes, features } = fault;
   const outcome = outcomes[id];

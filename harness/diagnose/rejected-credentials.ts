@@ -91,7 +91,7 @@ function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
  * Tries the known mistakes until one is accepted. Null when none is: the secret or the key differs, or the rejection
  * has another reason. `stop` ends it early.
  */
-export async function explainRefusal(
+export async function explainRejection(
   partner: Partner,
   send: SendChanged,
   stop: () => boolean,

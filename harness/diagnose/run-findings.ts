@@ -1,55 +1,54 @@
-/** What no single mutant shows: an endpoint that dies, checks nothing at all, or refuses with another status throughout. Pure. */
+/** Findings about a run as a whole, which no single mutant shows. Pure. */
+
 import type { RunObservations } from '../../scenarios/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
 import type { Finding } from './preflight-findings.ts';
 
 type Results = readonly ScenarioResult[];
 
-const wasJudged = ({ verdict }: ScenarioResult) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn';
-const wasAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && /^2\d\d/.test(result.observed);
-const idsOf = (results: Results) => results.map(({ id }) => id);
+const isJudged = ({ verdict }: ScenarioResult) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn';
+const is2xx = ({ outcome }: ScenarioResult) => /^2\d\d$/.test(outcome ?? '');
+const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && is2xx(result);
 
-/** A finding with the results that show it, of those that could. */
-function counted(finding: Finding, agreeing: Results, telling: number): Diagnosis {
-  const { fault, title, why, fix } = finding;
-  const evidence = idsOf(agreeing);
-  const told = { evidence, alike: [], seen: '', stack: null };
-  return { relation: 'main', fault, title, agreement: agreeing.length, outcomes: telling, why, fix, ...told };
+/** A finding with the results that show it, of all results that could. */
+function counted({ fault, title, why, fix }: Finding, agreeing: Results, outcomes: number): Diagnosis {
+  const evidence = agreeing.map(({ id }) => id);
+  const rest = { evidence, alike: [], seen: '', why, fix, stack: null };
+  return { relation: 'main', fault, title, agreement: agreeing.length, outcomes, ...rest };
 }
 
-/** Deliveries whose credentials are wrong. */
-function forged(results: Results): Results {
+/** The judged deliveries with invalid credentials. */
+function forgeries(results: Results): Results {
   const suites = ['signature', 'api-key', 'combination'];
   return results.filter(
-    (result) => suites.includes(result.suite) && result.expected.startsWith('401') && wasJudged(result),
+    (result) => suites.includes(result.suite) && result.expected.startsWith('401') && isJudged(result),
   );
 }
 
 const NOTHING_CHECKED: Finding = {
   fault: 'accepts-everything',
-  title: 'The endpoint accepts everything: nothing is checked',
-  why: 'Forged, tampered and unsigned deliveries get the same 200 as right ones. Whoever knows the URL can make you believe that money arrived. Usual causes: a placeholder handler, a check that is never awaited, or an answer sent before the check.',
-  fix: 'Verify signature and key first, and answer 401 at once when either is wrong or missing. The reference receiver shows the order of the steps.',
+  title: 'Accepts every request: nothing is verified',
+  why:
+    'Forged, tampered and unsigned deliveries get the same 200 as valid ones. Anyone who knows the URL can report a payment that never ' +
+    'happened. Usual causes: a placeholder handler, a check that is never awaited, or an answer that is sent before the check.',
+  fix:
+    'Verify the signature and the key first, and answer 401 at once when either is missing or invalid. The reference receiver shows the ' +
+    'order of the steps.',
 };
 
-/** So many forged deliveries have to be accepted before anybody says that nothing is checked, and nearly all of them. */
-const ENOUGH = 10;
+const MIN_FORGERIES = 10;
 const NEARLY_ALL = 0.98;
-const MOSTLY = 0.8;
-
-/** Whether the payload is not looked at either: what is malformed is accepted like everything else. */
-function takesMalformed(results: Results): boolean {
-  const malformed = results.filter((result) => result.suite === 'malformed' && wasJudged(result));
-  return malformed.length >= ENOUGH && malformed.filter(wasAccepted).length / malformed.length >= MOSTLY;
-}
+const MOST = 0.8;
 
 /** Every forged delivery is accepted, whatever is wrong with it, and so is every payload: all checks are missing, not one. */
 export function ofNothingChecked(results: Results): Diagnosis | null {
-  const telling = forged(results);
-  const accepted = telling.filter(wasAccepted);
-  if (telling.length < ENOUGH || accepted.length / telling.length < NEARLY_ALL) return null;
-  if (!takesMalformed(results)) return null;
-  return counted(NOTHING_CHECKED, accepted, telling.length);
+  const forged = forgeries(results);
+  const accepted = forged.filter(isAccepted);
+  if (forged.length < MIN_FORGERIES || accepted.length / forged.length < NEARLY_ALL) return null;
+  const malformed = results.filter((result) => result.suite === 'malformed' && isJudged(result));
+  const ignoresPayload =
+    malformed.length >= MIN_FORGERIES && malformed.filter(isAccepted).length / malformed.length >= MOST;
+  return ignoresPayload ? counted(NOTHING_CHECKED, accepted, forged.length) : null;
 }
 
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {
@@ -59,114 +58,133 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
   const stayedDown = outages.some(({ recovered }) => !recovered);
   const named = culprits.length > 0 ? culprits.slice(0, 5).join(', ') : `one of ${first.inFlight.join(', ')}`;
   const more = culprits.length > 5 ? ` and ${culprits.length - 5} more` : '';
+  const search =
+    culprits.length > 0
+      ? ''
+      : ' To find the delivery that causes it, run again with `--concurrency 1`, or let a supervisor restart the receiver.';
   const finding = {
     fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
     title: stayedDown
-      ? 'A single delivery stops the receiver, and it does not come back'
+      ? 'A single delivery stops the receiver, and it does not recover'
       : 'Single deliveries stop the receiver until it is restarted',
-    why: `The receiver stopped answering after: ${named}${more}. An exception that nobody catches ends the process, so anybody can switch the receiver off.`,
-    fix: `Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async handler needs its own try/catch; Express 5 does it for you.${culprits.length > 0 ? '' : ' To find the delivery that does it, run again with `--concurrency 1`, or let a supervisor restart the receiver.'}`,
+    why: `The receiver stopped answering after: ${named}${more}. An uncaught exception ends the process, so anyone can switch the receiver off.`,
+    fix: `Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async handler needs its own try/catch; Express 5 catches them.${search}`,
   };
   const guilty = results.filter(({ id, verdict }) => culprits.includes(id) && verdict !== 'pass');
   return { ...counted(finding, guilty, outages.length), agreement: outages.length };
 }
 
-/** Forged deliveries that were accepted, by an endpoint that refuses others: the most dangerous thing there is to say. */
+/** Accepted forgeries, by an endpoint that rejects others. */
 export function ofAcceptances(results: Results): Diagnosis | null {
-  const telling = forged(results).filter(({ level }) => level === 'must');
-  const accepted = telling.filter(wasAccepted);
+  const forged = forgeries(results).filter(({ level }) => level === 'must');
+  const accepted = forged.filter(isAccepted);
   if (accepted.length === 0) return null;
+  const isMissing = accepted.some(({ id }) => id === 'signature/missing' || id === 'api-key/missing');
   const named = accepted.slice(0, 3).map(({ id }) => id);
-  const missing = accepted.some(({ id }) => id === 'signature/missing' || id === 'api-key/missing');
+  const list = `${named.join(', ')}${accepted.length > 3 ? ', ...' : ''}`;
   const finding = {
-    fault: missing ? 'missing-credential-let-through' : 'forged-deliveries-accepted',
-    title: `${accepted.length === 1 ? 'A forged delivery was' : `${accepted.length} forged deliveries were`} accepted: ${named.join(', ')}${accepted.length > 3 ? ', ...' : ''}`,
-    why: missing
-      ? 'A check such as `if (header && !valid)` lets everybody in who leaves the header out. Whoever knows the URL can make you believe that money arrived.'
-      : 'Whoever finds this out can make you believe that money arrived. Mend it before anything else.',
-    fix: missing
-      ? 'Treat a missing header like a wrong one: `if (!header || !valid)` answers 401.'
-      : 'See the failures whose reason begins with "accepted": each names the one thing that was wrong with the delivery.',
+    fault: isMissing ? 'missing-credential-let-through' : 'forged-deliveries-accepted',
+    title:
+      accepted.length === 1
+        ? `Accepts a forged delivery: ${list}`
+        : `Accepts ${accepted.length} forged deliveries: ${list}`,
+    why: isMissing
+      ? 'A check such as `if (header && !valid)` accepts every request without the header. Anyone who knows the URL can report a payment that never happened.'
+      : 'An attacker who finds this can report a payment that never happened. Fix it before anything else.',
+    fix: isMissing
+      ? 'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401.'
+      : 'See the failures whose reason begins with "accepted": each names what is forged in the delivery.',
   };
-  return counted(finding, accepted, telling.length);
+  return counted(finding, accepted, forged.length);
 }
 
-/** Refusals that are right but for their status: one cause behind many failures. */
-export function ofRefusalStatus(results: Results): Diagnosis | null {
-  const refusals = forged(results);
+const MIN_SAME_STATUS = 10;
+
+/** Forgeries that are rejected, but with another status than 401: one cause of many failures. */
+export function ofRejectionStatus(results: Results): Diagnosis | null {
+  const forged = forgeries(results);
   for (const status of ['403', '400', '404', '422', '500']) {
-    const same = refusals.filter(({ observed }) => observed === status);
-    if (same.length < 10 || same.length < refusals.length / 2) continue;
+    const same = forged.filter(({ outcome }) => outcome === status);
+    if (same.length < MIN_SAME_STATUS || same.length < forged.length / 2) continue;
     const finding = {
       fault: `refuses-with-${status}`,
-      title: `Wrong credentials are refused with ${status}; 401 is agreed`,
-      why: 'The refusals themselves are right: only the status is not. A sender tells "wrong credentials" from other troubles by it.',
+      title: `Rejects invalid credentials with ${status} instead of 401`,
+      why: 'The deliveries are rejected, only with another status. A sender recognises invalid credentials by 401.',
       fix:
         status === '500'
           ? 'Catch what the check throws, and answer 401.'
-          : `Answer 401 in place of ${status}, in the one place where credentials are refused.`,
+          : `Answer 401 instead of ${status} where credentials are rejected.`,
     };
-    return counted(finding, same, refusals.length);
+    return counted(finding, same, forged.length);
   }
   return null;
 }
 
-/** Malformed payloads that end in a 5xx: one missing guard behind many failures. */
+const MIN_CRASHES = 5;
+
+/** Malformed payloads that end in a 5xx: one missing guard causes many failures. */
 export function ofCrashes(results: Results): Diagnosis | null {
   const payloads = results.filter(
-    (result) => result.suite === 'malformed' && result.expected.includes('4xx') && wasJudged(result),
+    (result) => result.suite === 'malformed' && result.expected.includes('4xx') && isJudged(result),
   );
-  const crashes = payloads.filter(({ observed }) => /^5\d\d/.test(observed));
-  if (crashes.length < 5) return null;
+  const crashes = payloads.filter(({ outcome }) => /^5\d\d$/.test(outcome ?? ''));
+  if (crashes.length < MIN_CRASHES) return null;
   const finding = {
     fault: 'malformed-ends-in-5xx',
-    title: 'Malformed payloads end in a 5xx: the handler throws',
-    why: 'The payload is parsed or read without a guard, and the framework answers for the exception. The sender takes a 5xx for trouble that passes, and may send the same again and again.',
+    title: 'Answers malformed payloads with 5xx: the handler throws',
+    why:
+      'The payload is parsed or read without a guard, and the framework answers for the exception. The sender takes a 5xx for a temporary ' +
+      'problem and may send the same delivery again and again.',
     fix: 'Put parsing and validation inside a guard that answers 400, and check types before fields are read.',
   };
   return counted(finding, crashes, payloads.length);
 }
 
-/** Explains how an endpoint treats client certificates, from the results of a run. Pure. */
-
-const NOT_ASKED: Finding = {
+const NOT_REQUIRED: Finding = {
   fault: 'client-certificate-not-required',
-  title: 'Deliveries are accepted without a client certificate',
-  why: 'Mutual TLS is agreed, and the endpoint asks for a certificate without insisting on one, or never asks. Usual causes: `rejectUnauthorized: false` without a look at `socket.authorized`, nginx `ssl_verify_client optional` without a check of `$ssl_client_verify`, or a load balancer that ends TLS in front and does not verify.',
-  fix: 'Require and verify the certificate where TLS ends: Node `requestCert: true, rejectUnauthorized: true, ca`; nginx `ssl_verify_client on` with `ssl_client_certificate`.',
+  title: 'Accepts deliveries without a client certificate',
+  why:
+    'Mutual TLS is agreed, but the endpoint does not require a certificate. Usual causes: `rejectUnauthorized: false` without a check of ' +
+    '`socket.authorized`, nginx `ssl_verify_client optional` without a check of `$ssl_client_verify`, or a load balancer that terminates ' +
+    'TLS and does not verify.',
+  fix:
+    'Require and verify the certificate where TLS ends: Node `requestCert: true, rejectUnauthorized: true, ca`; nginx ' +
+    '`ssl_verify_client on` with `ssl_client_certificate`.',
 };
 
-const ANY_TAKEN: Finding = {
+const ANY_ACCEPTED: Finding = {
   fault: 'any-client-certificate-accepted',
-  title: 'Any client certificate is accepted, whoever issued it',
-  why: 'A certificate is asked for and not verified, so anybody can make one that works. Usual causes: nginx `optional_no_ca`, a verify callback that returns true, or a trust list with more authorities than the agreed one.',
-  fix: 'Verify against the one authority that issues the client certificate: nginx `ssl_verify_client on` with `ssl_client_certificate`; Node `rejectUnauthorized: true` with `ca`.',
+  title: 'Accepts any client certificate, whoever issued it',
+  why:
+    'A certificate is requested and not verified, so an attacker can create one that works. Usual causes: nginx `optional_no_ca`, a verify ' +
+    'callback that returns true, or a trust store with more CAs than the agreed one.',
+  fix:
+    'Verify against the one CA that issues the client certificate: nginx `ssl_verify_client on` with `ssl_client_certificate`; Node ' +
+    '`rejectUnauthorized: true` with `ca`.',
 };
 
-const HEADERS_BELIEVED: Finding = {
+const HEADERS_TRUSTED: Finding = {
   fault: 'forged-certificate-header-believed',
-  title: 'A header that claims a client certificate is believed from anybody',
-  why: 'The application trusts what a proxy should have verified, and does not make sure that the proxy said it.',
-  fix: 'Have the proxy overwrite these headers on every request, let nobody reach the application past it, and ignore them everywhere else.',
+  title: 'Trusts a header that claims a client certificate from any client',
+  why: 'The application trusts what a proxy should have verified, and does not make sure that the header comes from the proxy.',
+  fix: 'Let the proxy overwrite these headers on every request, allow no access that bypasses it, and ignore them everywhere else.',
 };
 
-const wasWronglyAccepted = ({ verdict, observed }: ScenarioResult) => verdict === 'fail' && /^2\d\d/.test(observed);
-const wasTried = ({ verdict }: ScenarioResult) => verdict !== 'not-applicable' && verdict !== 'inconclusive';
-
-function found(finding: Finding, telling: readonly ScenarioResult[]): Diagnosis | null {
-  const accepted = telling.filter(wasWronglyAccepted);
-  return accepted.length === 0 ? null : counted(finding, accepted, telling.length);
-}
-
-/** What is wrong with mutual TLS. One cause at most: without a certificate nothing else can be told apart. */
-export function explainClientCertificates(results: readonly ScenarioResult[]): Diagnosis | null {
-  const tried = results.filter((result) => result.suite === 'mtls' && wasTried(result));
-  const ending = (...ends: string[]) => tried.filter(({ id }) => ends.some((end) => id.endsWith(end)));
+/** What is wrong with mutual TLS. One cause at most: an endpoint that requires no certificate hides the others. */
+export function explainClientCertificates(results: Results): Diagnosis | null {
+  const tried = results.filter(
+    ({ suite, verdict }) => suite === 'mtls' && verdict !== 'not-applicable' && verdict !== 'inconclusive',
+  );
+  const explain = (finding: Finding, relevant: Results) => {
+    const accepted = relevant.filter((result) => result.verdict === 'fail' && is2xx(result));
+    return accepted.length === 0 ? null : counted(finding, accepted, relevant.length);
+  };
+  const endingWith = (...ends: string[]) => tried.filter(({ id }) => ends.some((end) => id.endsWith(end)));
   return (
-    found(NOT_ASKED, ending('-no-certificate')) ??
-    found(ANY_TAKEN, ending('-self-signed', '-unknown-authority', '-same-names')) ??
-    found(
-      HEADERS_BELIEVED,
+    explain(NOT_REQUIRED, endingWith('-no-certificate')) ??
+    explain(ANY_ACCEPTED, endingWith('-self-signed', '-unknown-authority', '-same-names')) ??
+    explain(
+      HEADERS_TRUSTED,
       tried.filter(({ id }) => id.startsWith('mtls/forged-')),
     )
   );

@@ -2,7 +2,7 @@
 
 import type { ChainAnalysis } from '../../certs/index.ts';
 import { LIMITS } from '../../contract/index.ts';
-import { explainCertificates, explainGate, type Finding } from '../diagnose/index.ts';
+import { explainCertificates, explainPreflight, type Finding } from '../diagnose/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { DoctorFinding, FactsOf } from './doctor-document.ts';
 import { advice, info, problem } from './sections.ts';
@@ -100,7 +100,8 @@ export function deliveryFindings(
 ): DoctorFinding[] {
   const untrusted = attempt.error?.kind === 'tls-untrusted' && analysis !== null;
   const found =
-    (untrusted ? explainCertificates(analysis) : null) ?? explainGate({ first: attempt, second: null }, credentials);
+    (untrusted ? explainCertificates(analysis) : null) ??
+    explainPreflight({ first: attempt, second: null }, credentials);
   if (found !== null) return [problem(found.fault, sentence(found.title), found.fix, whyOf(found))];
   if (attempt.answer === null) {
     const title = attempt.error?.message ?? 'The delivery could not be sent.';

@@ -1,22 +1,19 @@
-/** Grades one answer against what was due. Pure. */
+/** Grades one answer against its expectation. Pure. */
+
 import type { AnswerMatch, Expectation } from '../../scenarios/index.ts';
 import type { Attempt, TransportError } from '../transport/index.ts';
-import type { ProbeEvidence } from './evidence.ts';
+import type { DecidedBy, ProbeEvidence } from './evidence.ts';
 
-/** `forged` marks the failures that need no second control: a delivery was accepted that had to be refused. */
-export type Grade =
-  | { readonly grade: 'pass' | 'note' | 'warn' | 'inconclusive'; readonly reason: string }
-  | { readonly grade: 'fail'; readonly reason: string; readonly forged: boolean }
-  | { readonly grade: 'harness-error'; readonly reason: string };
-
-/** Whether a plain valid delivery was accepted: exactly 200 (ruling), and nothing less than a whole answer. */
-export function isAccepted(attempt: Attempt): boolean {
-  return attempt.answer?.status === 200;
+export interface Grade {
+  readonly grade: 'pass' | 'note' | 'warn' | 'inconclusive' | 'fail' | 'harness-error';
+  readonly decidedBy: DecidedBy;
+  /** Empty for a plain pass. */
+  readonly reason: string;
 }
 
-/** The ellipsis tells the redaction that a credential may be cut here. */
-function shortened(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+/** Whether a plain valid delivery was accepted: exactly 200 (ruling), and a complete answer. */
+export function isAccepted(attempt: Attempt): boolean {
+  return attempt.answer?.status === 200;
 }
 
 /** What came back, in words: "401", "no answer: the connection was reset". */
@@ -30,13 +27,66 @@ export function describeAttempt(attempt: Attempt): string {
   return attempt.error === null ? 'nothing' : `no answer: ${attempt.error.message}`;
 }
 
+/** The ellipsis marks for the redaction that a credential may be cut here. */
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** What came back, as a code that is the same in every run (`Judgement.outcome`). */
+export function outcomeOfAttempt({ answer, error }: Attempt): string {
+  if (answer !== null) return `${answer.status}`;
+  switch (error?.kind) {
+    // A refused connection and one that is closed a moment earlier look the same to the sender: chance decides between them.
+    case 'refused':
+    case 'reset':
+      return 'closed';
+    case 'tls':
+      return error.alert ?? (CLOSE_CODES.has(error.code) ? 'closed' : 'seen');
+    case 'timeout':
+    case 'unreachable':
+      return 'silence';
+    case 'invalid-http':
+      return 'other-protocol';
+    default:
+      return 'seen';
+  }
+}
+
 /** Whether a connection ended without an answer and without a TLS alert. */
 export function wasClosed({ answer, error }: Attempt): boolean {
   if (answer !== null || error === null) return false;
-  return error.kind === 'reset' || (error.kind === 'tls' && error.alert === undefined && RESETS.has(error.code));
+  return error.kind === 'reset' || (error.kind === 'tls' && error.alert === undefined && CLOSE_CODES.has(error.code));
 }
 
-/** The set that an answer falls in; an exact status, which comes first, beats a class of statuses. */
+/** The codes of a connection that ends without a TLS alert. */
+const CLOSE_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
+
+/** Grades one probe: first whether the probe itself is correct, then leaks, then the status or the transport error. */
+export function gradeProbe(probe: ProbeEvidence): Grade {
+  if (probe.probeFault !== null) {
+    return { grade: 'harness-error', decidedBy: 'faulty-probe', reason: `the probe is faulty: ${probe.probeFault}` };
+  }
+  const { answer, error } = probe.attempt;
+  if (answer === null) {
+    if (error !== null) return gradeError(error, probe.expect);
+    return { grade: 'harness-error', decidedBy: 'not-sent', reason: 'the attempt has neither an answer nor an error' };
+  }
+  const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
+  if (found.length > 0) return failed('leak', `the answer leaks: ${found.join(', ')}`);
+  return gradeStatus(answer.status, probe.expect);
+}
+
+const PASS: Grade = { grade: 'pass', decidedBy: 'expected-answer', reason: '' };
+
+function failed(decidedBy: DecidedBy, reason: string): Grade {
+  return { grade: 'fail', decidedBy, reason };
+}
+
+function inconclusive(decidedBy: DecidedBy, reason: string): Grade {
+  return { grade: 'inconclusive', decidedBy, reason };
+}
+
+/** The set of the expectation that an answer is in; an exact status, which comes first, takes precedence over a class. */
 function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' | 'note' | 'warn' | null {
   for (const match of matches) {
     if (expect.pass.includes(match)) return 'pass';
@@ -46,97 +96,94 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
   return null;
 }
 
-/** The codes with which a connection ends without a word. */
-const RESETS: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
-
 const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3xx', 4: '4xx', 5: '5xx' };
 
 function gradeStatus(status: number, expect: Expectation): Grade {
   const group = STATUS_CLASSES[Math.floor(status / 100)] ?? status;
   const set = setOf(expect, status, group);
-  const due = `${expect.text} was due`;
-  if (set === 'pass') return { grade: 'pass', reason: '' };
+  const expected = `expected ${expect.text}`;
+  if (set === 'pass') return PASS;
   if (expect.unclear?.includes(status))
-    return { grade: 'inconclusive', reason: `unavailable: the endpoint answered ${status}` };
-  if (status === 429) return { grade: 'inconclusive', reason: 'rate-limited: the endpoint answered 429' };
-  if (set === 'note') return { grade: 'note', reason: `answered ${status}, which is allowed; ${due}` };
-  if (set === 'warn') return { grade: 'warn', reason: `answered ${status} where ${due}` };
-  // A receiver that is busy says nothing about the probe; on a malformed payload a 5xx of any kind is a crash of the handler.
-  if (status === 503 && expect.malformed !== true)
-    return { grade: 'inconclusive', reason: 'unavailable: the endpoint answered 503' };
+    return inconclusive('unavailable', `unavailable: the endpoint answered ${status}`);
+  if (status === 429) return inconclusive('rate-limited', 'rate-limited: the endpoint answered 429');
+  if (set === 'note') {
+    return {
+      grade: 'note',
+      decidedBy: 'allowed-answer',
+      reason: `answered ${status}, which is allowed; ${expected}`,
+    };
+  }
+  if (set === 'warn') {
+    return { grade: 'warn', decidedBy: 'discouraged-answer', reason: `answered ${status}, ${expected}` };
+  }
+  // 503 means overload and says nothing about the probe; after a malformed payload every 5xx is a crash of the handler.
+  if (status === 503 && expect.malformed !== true) {
+    return inconclusive('unavailable', 'unavailable: the endpoint answered 503');
+  }
   if (group === '2xx' && (!expect.authentic || expect.pass.includes('alert'))) {
-    return { grade: 'fail', reason: `accepted with ${status} a delivery that had to be refused`, forged: true };
+    return failed('forgery-accepted', `accepted (${status}) a delivery that must be rejected`);
   }
   if (group === '5xx' && expect.malformed === true) {
-    return { grade: 'fail', reason: `answered ${status}: the handler crashed on the payload`, forged: false };
+    return failed('crash', `answered ${status}: the handler crashed on the payload`);
   }
-  if (group === '3xx')
-    return { grade: 'fail', reason: `answered ${status}: a sender does not follow a redirect`, forged: false };
-  if (group === '2xx') return { grade: 'fail', reason: `answered ${status}; only 200 means accepted`, forged: false };
+  if (group === '3xx') return failed('redirect', `answered ${status}: a sender does not follow redirects`);
+  if (group === '2xx') return failed('other-2xx', `answered ${status}: only 200 means accepted`);
   if (expect.authentic && (status === 401 || status === 403)) {
-    return { grade: 'fail', reason: `refused with ${status} a delivery whose credentials were right`, forged: false };
+    return failed('valid-rejected', `rejected a delivery with valid credentials (${status})`);
   }
-  return { grade: 'fail', reason: `answered ${status} where ${due}`, forged: false };
+  return failed('wrong-status', `answered ${status}, ${expected}`);
 }
 
 function gradeError(error: TransportError, expect: Expectation): Grade {
+  const notDelivered = `not delivered: ${error.message}`;
+  const expected = `expected ${expect.text}`;
   switch (error.kind) {
     case 'local':
-      return { grade: 'harness-error', reason: `the probe could not be sent: ${error.message}` };
+      return {
+        grade: 'harness-error',
+        decidedBy: 'not-sent',
+        reason: `the probe could not be sent: ${error.message}`,
+      };
     case 'dns':
     case 'refused':
     case 'unreachable':
-      return { grade: 'inconclusive', reason: `not delivered: ${error.message}` };
+      return inconclusive('not-delivered', notDelivered);
     case 'tls-untrusted':
-      return {
-        grade: setOf(expect, 'untrusted') ?? 'inconclusive',
-        reason: `not delivered: ${error.message}`,
-      };
+      return { grade: setOf(expect, 'untrusted') ?? 'inconclusive', decidedBy: 'not-delivered', reason: notDelivered };
     case 'tls': {
-      // Only a delivery over a connection that is wrong on purpose may be refused in the handshake; of any other it says nothing.
-      const set =
-        error.alert !== undefined ? setOf(expect, 'alert') : RESETS.has(error.code) ? setOf(expect, 'closed') : null;
-      if (set === 'pass') return { grade: 'pass', reason: '' };
-      if (set === 'note') return { grade: 'note', reason: `refused: ${error.message}` };
-      return { grade: 'inconclusive', reason: `not delivered: ${error.message}` };
+      // Only a connection that is faulty on purpose may be refused in the handshake; for others this allows no conclusion.
+      const match = error.alert !== undefined ? 'alert' : CLOSE_CODES.has(error.code) ? 'closed' : null;
+      const set = match === null ? null : setOf(expect, match);
+      if (set === 'pass') return PASS;
+      if (set === 'note') return { grade: 'note', decidedBy: 'handshake-refused', reason: `refused: ${error.message}` };
+      return inconclusive('not-delivered', notDelivered);
     }
     case 'reset': {
       const set = expect.pass.includes('none') ? 'pass' : setOf(expect, 'closed');
-      if (set === 'pass') return { grade: 'pass', reason: '' };
-      if (set !== null) return { grade: set, reason: 'closed the connection without an answer' };
-      return {
-        grade: 'fail',
-        reason: `closed the connection without an answer where ${expect.text} was due`,
-        forged: false,
-      };
+      const reason = 'closed the connection without an answer';
+      if (set === 'pass') return PASS;
+      if (set !== null) return { grade: set, decidedBy: 'connection-closed', reason };
+      return failed('connection-closed', `${reason}, ${expected}`);
     }
-    case 'timeout':
-      if (expect.pass.includes('none')) return { grade: 'pass', reason: '' };
-      if (expect.unclear?.includes('none')) return { grade: 'inconclusive', reason: 'silence proves nothing' };
-      if (expect.warn?.includes('none'))
-        return { grade: 'warn', reason: `gave no whole answer in time where ${expect.text} was due` };
-      return { grade: 'fail', reason: `gave no whole answer in time where ${expect.text} was due`, forged: false };
+    case 'timeout': {
+      if (expect.pass.includes('none')) return PASS;
+      if (expect.unclear?.includes('none')) {
+        return inconclusive('silence', 'no answer in time, which allows no conclusion');
+      }
+      const reason = `gave no complete answer in time, ${expected}`;
+      return expect.warn?.includes('none')
+        ? { grade: 'warn', decidedBy: 'no-answer', reason }
+        : failed('no-answer', reason);
+    }
     case 'invalid-http':
     case 'headers-too-large':
-      if (setOf(expect, 'unreadable', 'unreadable') === 'note')
+      if (setOf(expect, 'unreadable') === 'note') {
         return {
           grade: 'note',
-          reason: `gave an answer that cannot be read, which is allowed; ${expect.text} was due`,
+          decidedBy: 'unreadable-answer',
+          reason: `sent an answer that cannot be read, which is allowed; ${expected}`,
         };
-      return { grade: 'fail', reason: `gave an answer that cannot be read: ${error.message}`, forged: false };
+      }
+      return failed('unreadable-answer', `sent an answer that cannot be read: ${error.message}`);
   }
-}
-
-/** Grades one probe: its own correctness first, then the answer, then what the answer gives away. */
-export function gradeProbe(probe: ProbeEvidence): Grade {
-  if (probe.probeFault !== null)
-    return { grade: 'harness-error', reason: `the probe was not what it should be: ${probe.probeFault}` };
-  const { answer, error } = probe.attempt;
-  if (answer === null) {
-    if (error === null) return { grade: 'harness-error', reason: 'the attempt has neither an answer nor an error' };
-    return gradeError(error, probe.expect);
-  }
-  const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
-  if (found.length > 0) return { grade: 'fail', reason: `the answer gives away: ${found.join(', ')}`, forged: false };
-  return gradeStatus(answer.status, probe.expect);
 }

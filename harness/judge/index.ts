@@ -8,8 +8,8 @@ export {
   readBaselineIfThere,
   updateBaseline,
 } from './baseline.ts';
-export type { Evidence, Judgement, ProbeEvidence } from './evidence.ts';
-export { describeAttempt, isAccepted, wasClosed } from './grade.ts';
+export type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.ts';
+export { describeAttempt, isAccepted, outcomeOfAttempt, wasClosed } from './grade.ts';
 export { judge } from './judge.ts';
 export { describeHello, type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from './judge-tls.ts';
 

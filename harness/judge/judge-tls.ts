@@ -1,4 +1,5 @@
-/** The verdict on a scenario of the certificates that an endpoint sends. Pure. */
+/** The verdicts on the certificates that an endpoint sends and on TLS handshakes. Pure. */
+
 import type { ChainAnalysis, ChainFault } from '../../certs/index.ts';
 import { type ChainFaultCode, tlsVersionName } from '../../contract/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer, Level } from '../../scenarios/index.ts';
@@ -6,68 +7,71 @@ import { type HelloOutcome, matchHello } from '../probe/index.ts';
 import type { Judgement } from './evidence.ts';
 import { atLevel } from './judge.ts';
 
-/** What shows only in the list of certificates as it was sent, which TLS 1.3 hides. */
+/** Faults of the list of certificates as sent, which TLS 1.3 encrypts. */
 const NEEDS_EXACT: ReadonlySet<ChainFaultCode> = new Set(['misordered', 'duplicate', 'unrelated', 'root-sent']);
 
-/** A judgement, and how to mend what was found when the analysis knows better than the scenario. */
 interface ChainJudgement extends Omit<Judgement, 'verdict'> {
   readonly verdict: Judgement['verdict'] | 'not-applicable';
+  /** How to fix what was found, where the analysis is more specific than the scenario. */
   readonly fix: string | null;
 }
 
-function describeChain({ certificates, anchor }: ChainAnalysis): string {
-  const names = certificates.map(({ subject }) => subject).slice(0, 5);
-  return `${names.join(' < ')}${certificates.length > 5 ? ' < ...' : ''}${anchor === null ? '' : `, trusted by ${anchor}`}`;
-}
-
-/** Judges one expectation about the chain. `analysis` is null when the certificates could not be had, and `problem` says why. */
+/** Judges one expectation about the chain. `analysis` is null when the certificates were not received; `problem` is the reason. */
 export function judgeChain(
   level: Level,
   expect: ChainExpectation,
   analysis: ChainAnalysis | null,
   problem: string,
 ): ChainJudgement {
+  const none = { observed: '', delivery: null, outcome: 'seen', fix: null } as const;
   if (analysis === null || analysis.certificates.length === 0) {
-    return {
-      verdict: 'inconclusive',
-      observed: '',
-      reason: `the certificates could not be had: ${problem}`,
-      fix: null,
-    };
+    const reason = `the certificates were not received: ${problem}`;
+    return { ...none, verdict: 'inconclusive', decidedBy: 'certificates-missing', reason };
   }
-  const observed = describeChain(analysis);
   if (!analysis.exact && expect.faults.every((code) => NEEDS_EXACT.has(code))) {
-    const reason = 'the endpoint speaks TLS 1.3 alone, which does not show the list of certificates as it was sent';
-    return { verdict: 'not-applicable', observed: '', reason, fix: null };
+    const reason = 'the endpoint supports only TLS 1.3, which hides the list of certificates as sent';
+    return { ...none, verdict: 'not-applicable', decidedBy: 'hidden-by-tls-1.3', reason };
   }
-  const has = (codes: readonly ChainFaultCode[]) =>
-    analysis.faults.filter((fault: ChainFault) => codes.includes(fault.code));
+  const has = (codes: readonly ChainFaultCode[]) => analysis.faults.filter(({ code }) => codes.includes(code));
   const isLeaf = ({ at }: ChainFault) => at !== null && analysis.certificates[at]?.role === 'leaf';
   const found = has(expect.faults).filter(
     (fault) => expect.of === undefined || isLeaf(fault) === (expect.of === 'leaf'),
   );
   const [first] = found;
   if (first !== undefined) {
-    const reason = found.map(({ text }) => text).join(' ');
-    return { ...atLevel(level, [...new Set(found.map(({ code }) => code))].join(', '), reason), fix: first.fix };
+    const codes = [...new Set(found.map(({ code }) => code))];
+    return {
+      ...atLevel(level, found.map(({ text }) => text).join(' ')),
+      observed: codes.join(', '),
+      decidedBy: 'certificate-fault',
+      delivery: null,
+      outcome: codes.toSorted().join(', '),
+      fix: first.fix,
+    };
   }
+  const observed = describeChain(analysis);
   const [hiding] = has(expect.hiddenBy ?? []);
   if (hiding !== undefined) {
-    return { verdict: 'inconclusive', observed, reason: `it cannot be seen as long as ${hiding.text}`, fix: null };
+    const reason = `cannot be checked until another fault is fixed: ${hiding.text}`;
+    return { ...none, verdict: 'inconclusive', decidedBy: 'hidden-by-another-fault', observed, reason };
   }
-  return { verdict: 'pass', observed, reason: '', fix: null };
+  return { ...none, verdict: 'pass', decidedBy: 'expected-answer', observed, reason: '' };
 }
 
-/** The verdict on a scenario of the TLS handshake: the probe between two hellos of a right sender. Pure. */
+function describeChain({ certificates, anchor }: ChainAnalysis): string {
+  const names = certificates.map(({ subject }) => subject).slice(0, 5);
+  const more = certificates.length > 5 ? ' < ...' : '';
+  return `${names.join(' < ')}${more}${anchor === null ? '' : `, trusted by ${anchor}`}`;
+}
 
-/** One hello of a right sender before the probe, the probe (the second try when the first was not clear), one after it. */
+/** A valid ClientHello before the probe, the probe (the second try when the first was not clear), a valid one after it. */
 export interface HandshakeEvidence {
   readonly before: HelloOutcome;
   readonly probe: HelloOutcome;
   readonly after: HelloOutcome;
 }
 
-/** Whether an endpoint took the hello of a right sender. */
+/** Whether the endpoint answered a ClientHello with a ServerHello. */
 export function isAnswered(outcome: HelloOutcome): boolean {
   return outcome.kind === 'server-hello';
 }
@@ -75,8 +79,10 @@ export function isAnswered(outcome: HelloOutcome): boolean {
 /** What came back, in words. */
 export function describeHello(outcome: HelloOutcome): string {
   switch (outcome.kind) {
-    case 'server-hello':
-      return `a handshake with ${tlsVersionName(outcome.version)}, ${outcome.suite.name}${outcome.compressed ? ', compressed' : ''}`;
+    case 'server-hello': {
+      const compressed = outcome.compressed ? ', compressed' : '';
+      return `a handshake with ${tlsVersionName(outcome.version)}, ${outcome.suite.name}${compressed}`;
+    }
     case 'alert':
       return `the alert ${outcome.alert}`;
     case 'closed':
@@ -84,22 +90,36 @@ export function describeHello(outcome: HelloOutcome): string {
     case 'reset':
       return 'the connection was reset';
     case 'timeout':
-      return 'nothing came within the time limit';
+      return 'no answer within the time limit';
     case 'not-tls':
-      return 'an answer that is no TLS';
+      return 'an answer that is not TLS';
     case 'connect-error':
       return outcome.error.message;
   }
 }
 
-function withoutControl(when: 'before' | 'after', control: HelloOutcome, observed: string): Judgement {
-  const reason = `control refused: the hello of a right sender ${when} it got: ${describeHello(control)}`;
-  return { verdict: 'inconclusive', observed, reason };
+/** What came back, as a code that is the same in every run (`Judgement.outcome`). */
+function outcomeOfHello(outcome: HelloOutcome): string {
+  switch (outcome.kind) {
+    case 'server-hello':
+      return 'granted';
+    case 'alert':
+      return outcome.alert;
+    case 'closed':
+    case 'reset':
+      return 'closed';
+    case 'timeout':
+      return 'silence';
+    case 'not-tls':
+      return 'other-protocol';
+    case 'connect-error':
+      return 'seen';
+  }
 }
 
 /**
- * Judges one handshake. A refusal counts only between two answered controls; an offer that was taken needs none of them. An alert, a close
- * or a reset is a refusal; silence and what could not be sent prove nothing.
+ * Judges one handshake. A refusal counts only between two answered controls; an accepted offer needs no control. An alert, a close or a
+ * reset is a refusal; silence, and a probe that could not be sent, allow no conclusion.
  */
 export function judgeHandshake(
   level: Level,
@@ -108,16 +128,34 @@ export function judgeHandshake(
   { before, probe, after }: HandshakeEvidence,
 ): Judgement {
   const observed = describeHello(probe);
-  if (!isAnswered(before)) return withoutControl('before', before, observed);
+  const seen = { observed, delivery: null, outcome: outcomeOfHello(probe) } as const;
+  if (!isAnswered(before)) return { ...seen, ...withoutControl('before', before) };
   const match = matchHello(probe, offer);
-  if (match === null) return { verdict: 'inconclusive', observed, reason: `the probe proves nothing: ${observed}` };
-  const due = `${expect.text} was due`;
-  const right = expect.pass.includes(match);
-  const noted = expect.note?.includes(match) === true;
-  if (match === 'granted' && !right && !noted) return atLevel(level, observed, `took the offer: ${observed}; ${due}`);
-  if (!isAnswered(after)) return withoutControl('after', after, observed);
-  if (right) return { verdict: 'pass', observed, reason: '' };
-  if (noted) return { verdict: 'pass', observed, reason: `recorded: ${observed}` };
-  if (match === 'none') return { verdict: 'inconclusive', observed, reason: `silence proves nothing; ${due}` };
-  return atLevel(level, observed, `${observed}; ${due}`);
+  if (match === null) {
+    const reason = `the answer allows no conclusion: ${observed}`;
+    return { ...seen, verdict: 'inconclusive', decidedBy: 'not-delivered', reason };
+  }
+  const expected = `expected ${expect.text}`;
+  const isExpected = expect.pass.includes(match);
+  const isNoted = expect.note?.includes(match) === true;
+  const decidedBy = match === 'granted' ? 'handshake-accepted' : 'handshake-refused';
+  if (match === 'granted' && !isExpected && !isNoted) {
+    return { ...seen, decidedBy, ...atLevel(level, `accepted the offer: ${observed}; ${expected}`) };
+  }
+  if (!isAnswered(after)) return { ...seen, ...withoutControl('after', after) };
+  if (isExpected) return { ...seen, decidedBy: 'expected-answer', verdict: 'pass', reason: '' };
+  if (isNoted) return { ...seen, decidedBy: 'allowed-answer', verdict: 'pass', reason: `recorded: ${observed}` };
+  if (match === 'none') {
+    const reason = `no answer allows no conclusion; ${expected}`;
+    return { ...seen, decidedBy: 'silence', verdict: 'inconclusive', reason };
+  }
+  return { ...seen, decidedBy, ...atLevel(level, `${observed}; ${expected}`) };
+}
+
+function withoutControl(
+  when: 'before' | 'after',
+  control: HelloOutcome,
+): Pick<Judgement, 'verdict' | 'decidedBy' | 'reason'> {
+  const reason = `control rejected: the valid ClientHello ${when} the probe got: ${describeHello(control)}`;
+  return { verdict: 'inconclusive', decidedBy: 'control-rejected', reason };
 }

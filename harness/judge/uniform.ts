@@ -1,10 +1,14 @@
-/** Whether a set of refusals can be told apart: a difference is an oracle for somebody who guesses credentials. */
+/** Whether the answers to several rejected deliveries differ: a difference helps an attacker who guesses credentials. Pure. */
 import type { Answer } from '../transport/index.ts';
 import type { ProbeEvidence } from './evidence.ts';
 
-/** Headers that differ from answer to answer for good reasons. Everything else has to be the same. */
-const VOLATILE =
-  /^(date|age|expires|connection|keep-alive|etag|server-timing|set-cookie|via|x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|cf-.*|x-envoy-.*|x-runtime|x-timer|x-response-time|x-ratelimit-.*|ratelimit.*|fly-request-id|x-vercel-id)$/i;
+/** Headers that differ from answer to answer for good reasons. All others must be the same. */
+const VOLATILE_NAMES = [
+  'date|age|expires|connection|keep-alive|etag|server-timing|set-cookie|via',
+  'x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|cf-.*|x-envoy-.*|fly-request-id|x-vercel-id',
+  'x-runtime|x-timer|x-response-time|x-ratelimit-.*|ratelimit.*',
+];
+const VOLATILE = new RegExp(`^(?:${VOLATILE_NAMES.join('|')})$`, 'i');
 
 interface Shape {
   readonly status: number;
@@ -14,14 +18,14 @@ interface Shape {
 }
 
 /**
- * Long tokens, times and durations in a body are taken for what differs from request to request. The text holds a byte in each character,
- * so the two letters that stand for "micro" are two characters each.
+ * Replaces long tokens, times and durations, which differ from request to request. Each character of the text is one byte, so the two
+ * signs for "micro" are two characters each.
  */
 function withoutTimes(text: string): string {
   return text.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]{5,}|\d+\.\d+|\d+(?=\s*(?:m|u|\xc2\xb5|\xce\xbc)?s\b)/g, '#');
 }
 
-/** All other numbers as well: counters, for example. */
+/** Replaces all other numbers as well, for example counters. */
 function withoutNumbers(text: string): string {
   return withoutTimes(text).replace(/\d+/g, '#');
 }
@@ -39,10 +43,10 @@ function shapeOf(answer: Answer): Shape {
   };
 }
 
-/** What an id, a nonce or a time is made of. */
+/** The characters of ids, nonces and times. */
 const WORD = /[\w+/=.:-]+/g;
 
-/** Leaves out the words that changed from one answer to the other; all of them where not even their number stayed the same. */
+/** Replaces the words that differ between the repeats; all words when not even their number is the same. */
 function withoutChangedWords(reference: string, repeats: readonly string[]): (text: string) => string {
   const wordsOf = (text: string): readonly string[] => text.match(WORD) ?? [];
   const words = wordsOf(reference);
@@ -56,8 +60,8 @@ function withoutChangedWords(reference: string, repeats: readonly string[]): (te
 }
 
 /**
- * What to compare of texts. Of a delivery that was sent twice it is known what stays the same; without one, no number counts, because it may
- * belong to the request.
+ * Which part of the texts to compare. A delivery that was sent twice shows what stays the same; without one, numbers are ignored, because
+ * they may belong to the request.
  */
 function steadyReading(reference: string, repeats: readonly string[]): (text: string) => string {
   if (repeats.length === 0) return withoutNumbers;
@@ -71,7 +75,7 @@ function nameOf(line: string): string {
   return line.replace(/:.*/s, '');
 }
 
-/** The names of the header lines that a delivery which was sent twice did not get twice. */
+/** The names of the headers that differ between the answers to one repeated delivery. */
 function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet<string> {
   const changed = repeats.flatMap(({ headers }) => [
     ...headers.filter((line) => !reference.headers.includes(line)),
@@ -80,7 +84,7 @@ function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet
   return new Set(changed.map(nameOf));
 }
 
-/** Names the first difference between the answers of the probes, or null when they cannot be told apart. Equal labels are equal deliveries. */
+/** The first difference between the answers to the probes, or null. Equal labels are equal deliveries. */
 export function differenceBetween(probes: readonly ProbeEvidence[]): string | null {
   const [first, ...others] = probes.flatMap(({ label, attempt }) =>
     attempt.answer === null ? [] : [{ label, shape: shapeOf(attempt.answer) }],
@@ -105,7 +109,7 @@ export function differenceBetween(probes: readonly ProbeEvidence[]): string | nu
     const parts = partsOf(shape);
     for (const part of ['status', 'headers', 'body'] as const) {
       if (parts[part] !== reference[part]) {
-        return `the answers can be told apart by their ${part}: "${first.label}" against "${label}"`;
+        return `the answers to "${first.label}" and "${label}" differ in their ${part}`;
       }
     }
   }

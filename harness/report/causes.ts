@@ -11,16 +11,14 @@ export interface Cause {
 }
 
 /** In a flow the reason names the delivery first, which is another one in each check. */
-function withoutLabel({ exchanges, reason }: ScenarioResult): string {
-  const label = exchanges
-    .map((exchange) => `${exchange.label}: `)
-    .find((lead) => lead !== ': ' && reason.startsWith(lead));
-  return label === undefined ? reason : reason.slice(label.length);
+function withoutLabel({ delivery, reason }: ScenarioResult): string {
+  const label = delivery == null ? '' : `${delivery}: `;
+  return label !== '' && reason.startsWith(label) ? reason.slice(label.length) : reason;
 }
 
 /** What went wrong, in words. */
 function whatWentWrong(result: ScenarioResult): string {
-  return withoutLabel(result) || `${result.expected} was due, ${result.observed || 'nothing'} came`;
+  return withoutLabel(result) || `observed ${result.observed || 'nothing'}, expected ${result.expected}`;
 }
 
 /** What was answered is a matter of the check; a crash, a closed connection or a broken answer is the same in every suite. */

@@ -52,6 +52,12 @@ const result = z.strictObject({
   observed: text,
   /** Why this verdict; empty when a pass needs no word. */
   reason: text,
+  /** What decided the verdict, as a code. Absent in documents of earlier versions, like the next two. */
+  decidedBy: text.optional(),
+  /** The label of the exchange that decided, of several; null when none did alone. */
+  delivery: text.nullable().optional(),
+  /** `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`. */
+  outcome: text.optional(),
   why: text,
   fix: text,
   /** What the baseline says of this failure; null when it is not in the baseline, or there is none. */
@@ -129,9 +135,17 @@ const shardRecord = z.strictObject({
       }),
     ),
     outages: z.array(
-      z.strictObject({ inFlight: z.array(text), culprit: text.nullable(), recovered: z.boolean(), sign: text }),
+      z.strictObject({
+        inFlight: z.array(text),
+        culprit: text.nullable(),
+        recovered: z.boolean(),
+        sign: text,
+        outcome: text.optional(),
+      }),
     ),
-    failedControls: z.array(z.strictObject({ scenario: text, observed: text, again: z.boolean() })),
+    failedControls: z.array(
+      z.strictObject({ scenario: text, observed: text, again: z.boolean(), outcome: text.optional() }),
+    ),
   }),
 });
 

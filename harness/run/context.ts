@@ -1,4 +1,5 @@
-/** What every part of a run shares: the partner, the limits, and what has been seen so far. */
+/** What all parts of a run share: the partner, the limits, and what was observed so far. */
+
 import type { Kit, RunObservations } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { createIdentities, type Identities } from '../probe/index.ts';
@@ -9,13 +10,13 @@ import { createKit } from './kit.ts';
 export interface RunLimits {
   /** For one delivery, from its start to the end of the answer. */
   readonly timeoutMs: number;
-  /** How long a receiver that went down is waited for. */
+  /** How long the run waits for a receiver that went down. */
   readonly recoveryMs: number;
   /** Deliveries in flight at the same time. */
   readonly concurrency: number;
   /** The first pause after a 429 without Retry-After; it doubles. */
   readonly backoffMs: number;
-  /** For the whole run; null: what {@link runBoundMs} makes of the other limits. */
+  /** For the whole run; null: {@link runBoundMs} derives it from the other limits. */
   readonly maxMs: number | null;
 }
 
@@ -27,6 +28,26 @@ export const DEFAULT_LIMITS: RunLimits = {
   maxMs: null,
 };
 
+/** Time limits for everything except the checks: handshakes, the preflight and its second delivery, repeated deliveries. */
+const TIMEOUTS_OUTSIDE_CHECKS = 12;
+
+/**
+ * Milliseconds after which a run ends, unless it has a limit of its own. A check is two deliveries, the probe and the control after it, and
+ * each may use its whole time limit on one of the lanes. An endpoint that answers in time stays far below this.
+ */
+export function runBoundMs(
+  { timeoutMs, recoveryMs, concurrency, maxMs }: Pick<RunLimits, 'timeoutMs' | 'recoveryMs' | 'concurrency' | 'maxMs'>,
+  checks: number,
+): number {
+  return maxMs ?? timeoutMs * (TIMEOUTS_OUTSIDE_CHECKS + Math.ceil((2 * checks) / concurrency)) + 2 * recoveryMs;
+}
+
+/** Why a run sends nothing more. */
+export interface Stop {
+  readonly code: 'bail' | 'preflight-failed' | 'receiver-down' | 'rate-limited' | 'silence';
+  readonly reason: string;
+}
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] };
 
 export interface RunContext {
@@ -36,22 +57,21 @@ export interface RunContext {
   readonly limits: RunLimits;
   readonly emit: RunListener;
   readonly signal: AbortSignal;
-  /** Tells the reporters' redaction about a signature that must never be shown. */
+  /** Registers a signature that no report may show. */
   readonly onSignature: (signature: string) => void;
   /** Requests sent so far. */
   requests: number;
-  /** Milliseconds that deliveries have waited for answers that did not come, all lanes together. */
+  /** Milliseconds that deliveries waited for answers that did not arrive, on all lanes together. */
   waitedMs: number;
-  /** The kit of the controls: their values go on from one to the next. */
+  /** The kit of the controls, whose values continue from one control to the next. */
   readonly controlKit: Kit;
-  /** One delivery at a time: after an outage, so that the next one has one suspect, and after a 429, to be gentle. */
+  /** One delivery at a time: after an outage, so that the next one has a single suspect, and after a 429. */
   serial: boolean;
-  /** What is presented as client certificate where a scenario changes it. */
+  /** The client certificates that scenarios present instead of the partner's. */
   identities: Identities;
-  /** Scenarios that were tried again after a first trial that was no pass. */
+  /** Scenarios that were tried again after a first trial that did not pass. */
   readonly retried: Set<string>;
-  /** Why nothing more is sent, or null. */
-  stopped: string | null;
+  stopped: Stop | null;
   readonly seen: Writable<RunObservations>;
 }
 
@@ -71,41 +91,26 @@ export function createContext(
   };
 }
 
-/** How long a run can take at most, whatever the endpoint does, and when it gives up earlier. */
-
-/** Time limits for what comes before and after the checks: the handshakes, the first delivery and a second look at it, second tries. */
-const AROUND_THE_CHECKS = 12;
-
 /**
- * Milliseconds after which a run ends, unless it is told another limit: a check is two deliveries, the probe and the control after it, and
- * each may take its whole time limit on one of the lanes. No endpoint that answers in time comes near it.
+ * Deliveries without an answer, counted in time limits, after which the lanes pause to try the doubtful checks alone, and after which the
+ * run stops. An endpoint that never answers a forged delivery shows it in a dozen checks; waiting for all of them would take an hour.
  */
-export function runBoundMs(
-  { timeoutMs, recoveryMs, concurrency, maxMs }: Pick<RunLimits, 'timeoutMs' | 'recoveryMs' | 'concurrency' | 'maxMs'>,
-  checks: number,
-): number {
-  return maxMs ?? timeoutMs * (AROUND_THE_CHECKS + Math.ceil((2 * checks) / concurrency)) + 2 * recoveryMs;
+const MAX_SILENCES_IN_PASS = 12;
+const MAX_SILENCES = 30;
+
+type Waiting = Pick<RunContext, 'waitedMs'> & { readonly limits: Pick<RunLimits, 'timeoutMs'> };
+
+/** Whether a pass over the queue has waited long enough for answers. */
+export function isPassExhausted({ waitedMs, limits }: Waiting, waitedBeforeMs: number): boolean {
+  return waitedMs - waitedBeforeMs >= MAX_SILENCES_IN_PASS * limits.timeoutMs;
 }
 
-/**
- * Deliveries without an answer, in time limits, after which the lanes stop to try the doubtful ones alone, and after which the run gives up.
- * An endpoint that is silent to every forged delivery shows it in a dozen checks; to wait for all the others would take an hour.
- */
-const SILENCES_OF_A_PASS = 12;
-const MOST_SILENCES = 30;
-
-/** What has been waited for in vain, in milliseconds of all lanes together, and the time limit of a delivery. */
-interface Waiting {
-  readonly waitedMs: number;
-  readonly limits: Pick<RunLimits, 'timeoutMs'>;
-}
-
-export function passIsOver({ waitedMs, limits }: Waiting, waitedBeforeMs: number): boolean {
-  return waitedMs - waitedBeforeMs >= SILENCES_OF_A_PASS * limits.timeoutMs;
-}
-
-/** Why the run gives up, or null while it need not. */
-export function outOfPatience({ waitedMs, limits }: Waiting): string | null {
-  if (waitedMs < MOST_SILENCES * limits.timeoutMs) return null;
-  return `deliveries waited ${Math.round(waitedMs / 1000)} s in all for answers that did not come, so the rest was not sent`;
+/** The reason to stop when the run has waited too long for answers, else null. */
+export function silenceStop({ waitedMs, limits }: Waiting): Stop | null {
+  if (waitedMs < MAX_SILENCES * limits.timeoutMs) return null;
+  const seconds = Math.round(waitedMs / 1000);
+  return {
+    code: 'silence',
+    reason: `deliveries waited ${seconds} s in total for answers that did not arrive, so the rest was not sent`,
+  };
 }

@@ -1,12 +1,21 @@
-/** Which scenarios a run judges, decided before the first request. */
-import { HookproofError } from '../../contract/index.ts';
-import { CATALOGUE, CLIENT_FIXTURES, type Feature, type Scenario } from '../../scenarios/index.ts';
+/** The plan of a run: which scenarios it judges, decided before the first request. */
+
+import { HookproofError, type OfferedTlsVersion } from '../../contract/index.ts';
+import {
+  CATALOGUE,
+  CLIENT_FIXTURES,
+  type Feature,
+  type FlowScenario,
+  type ObservationScenario,
+  type ProbeScenario,
+  type Scenario,
+} from '../../scenarios/index.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';
 import { isLoopback } from '../sender/index.ts';
 
-/** What to select. Nothing given selects the whole catalogue; several kinds of selection narrow one another. */
+/** The selected scenarios. An empty selection is the whole catalogue; several kinds of selection narrow each other. */
 export interface Selection {
   readonly suites: readonly string[];
   readonly scenarios: readonly string[];
@@ -15,22 +24,101 @@ export interface Selection {
   readonly shard: { readonly index: number; readonly of: number } | null;
 }
 
-/** A scenario of the plan. `obstacle` says why it does not apply, naming the feature; it is judged all the same. */
+/** A scenario of the plan. `obstacle` is the reason why it does not apply, or null. */
 export interface PlannedScenario {
   readonly suite: string;
   readonly scenario: Scenario;
   readonly obstacle: string | null;
 }
 
+/** A planned scenario that sends deliveries. */
+export interface SendingPlan extends PlannedScenario {
+  readonly scenario: ProbeScenario | FlowScenario;
+}
+
+/** Whether a scenario sends deliveries, which needs an endpoint that accepts plain valid ones. */
+export function isSending(planned: PlannedScenario): planned is SendingPlan {
+  return 'change' in planned.scenario || 'flow' in planned.scenario;
+}
+
+export function isObservation(scenario: Scenario): scenario is ObservationScenario {
+  return 'observe' in scenario;
+}
+
+/** The TLS version that a scenario requires for its probe. */
+export function versionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion | undefined {
+  return 'change' in scenario ? scenario.change.connect?.version : scenario.version;
+}
+
+/** What the plan needs to know about the endpoint. */
+interface Target {
+  readonly features: readonly Feature[];
+  /** Plain HTTP to another machine. */
+  readonly isExposed: boolean;
+}
+
+export function targetOf(partner: Partner, fixtures?: ClientFixtures): Target & { readonly features: Feature[] } {
+  const { protocol, hostname } = new URL(partner.url);
+  return { features: featuresOf(partner, fixtures), isExposed: protocol === 'http:' && !isLoopback(hostname) };
+}
+
+/** The features of a partner's configuration. */
+export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}): Feature[] {
+  const features: Feature[] = [];
+  if (partner.signing !== undefined) features.push('hmac');
+  if (partner.apiKey !== undefined) features.push('api-key');
+  if (partner.url.startsWith('https:')) features.push('https');
+  if (partner.tls?.clientCert !== undefined) features.push('mtls');
+  for (const name of CLIENT_FIXTURES) if (fixtures[name] !== undefined) features.push(`fixture-${name}`);
+  return features;
+}
+
 const SUITE_NAMES = CATALOGUE.map((suite) => suite.name);
 const SCENARIO_IDS = CATALOGUE.flatMap((suite) => suite.scenarios.map((scenario) => scenario.id));
 
-function refuseUnknown(kind: 'suite' | 'scenario', asked: readonly string[], known: readonly string[]): void {
+/**
+ * Plans a run: the selected scenarios in the order of the catalogue.
+ *
+ * @throws HookproofError for an unknown name, an invalid pattern, or a selection that matches nothing
+ */
+export function planScenarios(target: Target, selection: Partial<Selection> = {}): PlannedScenario[] {
+  const { suites = [], scenarios = [], greps = [], shard = null } = selection;
+  rejectUnknown('suite', suites, SUITE_NAMES);
+  rejectUnknown('scenario', scenarios, SCENARIO_IDS);
+  const patterns = greps.map(compile);
+
+  const selected = CATALOGUE.flatMap((suite) =>
+    suite.scenarios
+      .filter(() => suites.length === 0 || suites.includes(suite.name))
+      .filter(({ id }) => scenarios.length === 0 || scenarios.includes(id))
+      .filter(({ id, title }) => patterns.length === 0 || patterns.some((p) => p.test(id) || p.test(title)))
+      .map((scenario): PlannedScenario => {
+        return { suite: suite.name, scenario, obstacle: obstacleFor(scenario, target) };
+      }),
+  );
+  if (selected.length === 0) {
+    throw new HookproofError('PLAN_NOTHING_SELECTED', 'the selection matches no scenario', {
+      hint: '`--suite`, `--scenario` and `--grep` narrow each other; `hookproof list` prints the catalogue.',
+    });
+  }
+  if (shard === null) return selected;
+  // Dealt out one by one, so that shards have similar sizes and every scenario is in exactly one.
+  const mine = selected.filter((_, at) => at % shard.of === shard.index - 1);
+  if (mine.length === 0) {
+    const message = `shard ${shard.index}/${shard.of} of ${selected.length} scenarios is empty`;
+    throw new HookproofError('PLAN_EMPTY_SHARD', message, {
+      hint: 'Use at most as many shards as there are selected scenarios.',
+    });
+  }
+  return mine;
+}
+
+function rejectUnknown(kind: 'suite' | 'scenario', asked: readonly string[], known: readonly string[]): void {
   for (const name of asked) {
     if (known.includes(name)) continue;
     const near = nearestName(name, known);
     throw new HookproofError('PLAN_UNKNOWN_NAME', `there is no ${kind} "${name}"`, {
-      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof list\` shows them all.`,
+      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof list\` prints all of them.`,
     });
   }
 }
@@ -46,74 +134,8 @@ function compile(source: string): RegExp {
   }
 }
 
-/** What the plan has to know of the endpoint. */
-interface Target {
-  readonly features: readonly Feature[];
-  /** Plain HTTP to another machine. */
-  readonly readableOnTheWay: boolean;
-}
-
-function obstacleFor({ needs = [], sendsSecret }: Scenario, { features, readableOnTheWay }: Target): string | null {
+function obstacleFor({ needs = [], sendsSecret }: Scenario, { features, isExposed }: Target): string | null {
   const missing = needs.find((feature) => !features.includes(feature));
   if (missing !== undefined) return `the feature ${missing} is not configured`;
-  if (sendsSecret === true && readableOnTheWay) {
-    return 'it sends the secret itself, and plain HTTP would show it to everybody on the way';
-  }
-  return null;
-}
-
-/**
- * Plans a run: the selected scenarios in catalogue order, each with what stands in its way. Throws
- * {@link HookproofError} for an unknown name, a bad pattern, or a selection that matches nothing.
- */
-export function planScenarios(target: Target, selection: Selection): PlannedScenario[] {
-  refuseUnknown('suite', selection.suites, SUITE_NAMES);
-  refuseUnknown('scenario', selection.scenarios, SCENARIO_IDS);
-  const patterns = selection.greps.map(compile);
-  const { suites, scenarios, shard } = selection;
-
-  const selected = CATALOGUE.flatMap((suite) =>
-    suite.scenarios
-      .filter(() => suites.length === 0 || suites.includes(suite.name))
-      .filter(({ id }) => scenarios.length === 0 || scenarios.includes(id))
-      .filter(({ id, title }) => patterns.length === 0 || patterns.some((p) => p.test(id) || p.test(title)))
-      .map((scenario): PlannedScenario => {
-        return { suite: suite.name, scenario, obstacle: obstacleFor(scenario, target) };
-      }),
-  );
-  if (selected.length === 0) {
-    throw new HookproofError('PLAN_NOTHING_SELECTED', 'the selection matches no scenario', {
-      hint: '`--suite`, `--scenario` and `--grep` narrow one another; `hookproof list` shows what there is.',
-    });
-  }
-  // Dealt out one by one, so that shards are alike in size and every scenario is in exactly one.
-  const mine = shard === null ? selected : selected.filter((_, at) => at % shard.of === shard.index - 1);
-  if (mine.length === 0) {
-    throw new HookproofError(
-      'PLAN_EMPTY_SHARD',
-      `shard ${shard?.index}/${shard?.of} of ${selected.length} scenarios is empty`,
-      {
-        hint: 'Use at most as many shards as there are selected scenarios.',
-      },
-    );
-  }
-  return mine;
-}
-
-/** Which features a partner's configuration turns on: what is configured is what is checked. */
-
-export function featuresOf(partner: Partner, fixtures: ClientFixtures = {}): Feature[] {
-  const features: Feature[] = [];
-  if (partner.signing !== undefined) features.push('hmac');
-  if (partner.apiKey !== undefined) features.push('api-key');
-  if (partner.url.startsWith('https:')) features.push('https');
-  if (partner.tls?.clientCert !== undefined) features.push('mtls');
-  for (const name of CLIENT_FIXTURES) if (fixtures[name] !== undefined) features.push(`fixture-${name}`);
-  return features;
-}
-
-/** Whether deliveries go over plain HTTP to another machine. */
-export function isReadableOnTheWay(partner: Partner): boolean {
-  const { protocol, hostname } = new URL(partner.url);
-  return protocol === 'http:' && !isLoopback(hostname);
+  return sendsSecret === true && isExposed ? 'it sends the secret itself, which plain HTTP would expose' : null;
 }

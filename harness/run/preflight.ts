@@ -1,85 +1,94 @@
-/** The first delivery. Without an accepted one nothing else that is delivered can prove anything, so nothing else is sent. */
+/** The preflight: the first delivery of a run. Unless it is accepted, no other delivery allows a conclusion, so none is sent. */
+
 import {
   explainCertificates,
   explainClientCertificate,
-  explainGate,
-  explainRefusal,
+  explainPreflight,
+  explainRejection,
   type Finding,
-  type Gate,
+  type PreflightAttempts,
 } from '../diagnose/index.ts';
 import { describeAttempt, isAccepted } from '../judge/index.ts';
 import type { TlsInspection } from '../probe/index.ts';
-import type { RunContext } from './context.ts';
+import type { RunContext, Stop } from './context.ts';
 import { createKit } from './kit.ts';
-import type { Lane } from './lanes.ts';
-import { type Shipment, shipControl, shipProbe } from './send.ts';
-import type { SendingPlan, Trial } from './trial.ts';
+import type { Lane } from './lane.ts';
+import type { SendingPlan } from './plan.ts';
+import { recordFailedControl, type SentDelivery, sendControl, sendProbe } from './send.ts';
+import type { Trial } from './trial.ts';
 
-/** How much more patience the second delivery has: enough to tell "too late" from "never". */
-const SECOND_LOOK = { timeout: 2, bodyCapBytes: 4 * 1024 * 1024 };
+/** The scenario whose failure stands for an endpoint that accepts nothing. */
+export const PREFLIGHT_SCENARIO = 'valid/plain';
 
-/** The scenario whose failure is what the report has to say about an endpoint that accepts nothing. */
-export const GATE_SCENARIO = 'valid/plain';
+/** How many times longer the second delivery waits: enough to distinguish "too late" from "never". */
+const SECOND_TIMEOUT_FACTOR = 2;
+const SECOND_BODY_CAP_BYTES = 4 * 1024 * 1024;
 
-interface OpenedGate extends Gate {
-  readonly shipment: Shipment;
-  readonly open: boolean;
+export interface Preflight extends PreflightAttempts {
+  readonly delivery: SentDelivery;
+  readonly passed: boolean;
 }
 
-export async function openGate(context: RunContext, lane: Lane): Promise<OpenedGate> {
-  const shipment = await shipControl(context, lane, 'the first delivery');
-  const first = shipment.attempt;
-  if (isAccepted(first) && first.answer?.truncated !== true) return { first, second: null, shipment, open: true };
-  const timeoutMs = context.limits.timeoutMs * (first.error?.kind === 'timeout' ? SECOND_LOOK.timeout : 1);
-  const again = await shipControl(context, lane, 'the first delivery again', {
+/** Sends the plain valid delivery, and a second one with more time when it is not accepted. */
+export async function runPreflight(context: RunContext, lane: Lane): Promise<Preflight> {
+  const delivery = await sendControl(context, lane, 'the first delivery');
+  const first = delivery.attempt;
+  if (isAccepted(first) && first.answer?.truncated !== true) return { first, second: null, delivery, passed: true };
+  const isLate = first.error?.kind === 'timeout';
+  const again = await sendControl(context, lane, 'the first delivery, second try', {
     fresh: true,
-    timeoutMs,
-    bodyCapBytes: SECOND_LOOK.bodyCapBytes,
+    timeoutMs: context.limits.timeoutMs * (isLate ? SECOND_TIMEOUT_FACTOR : 1),
+    bodyCapBytes: SECOND_BODY_CAP_BYTES,
   });
   const second = again.attempt;
-  // A long answer is odd but ends; an endless one is still going on after the second look.
-  const open = isAccepted(second) && second.answer?.truncated !== true && first.error?.kind !== 'timeout';
-  if (open && !isAccepted(first))
-    context.seen.failedControls.push({ scenario: GATE_SCENARIO, observed: describeAttempt(first), again: true });
-  return { first, second, shipment: open ? again : shipment, open };
+  // A long answer is unusual but ends; an endless one has not ended after the second delivery either.
+  const passed = isAccepted(second) && second.answer?.truncated !== true && !isLate;
+  if (passed && !isAccepted(first)) recordFailedControl(context, PREFLIGHT_SCENARIO, { control: again, failed: first });
+  return { first, second, delivery: passed ? again : delivery, passed };
 }
 
-/** Why nothing else is judged, in a sentence. */
-export function gateReason({ first, second }: Gate, finding: Finding | null): string {
-  const got = first.answer?.status === 200 && second !== null ? describeAttempt(second) : describeAttempt(first);
-  const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase())}`;
-  return `the plain valid delivery was not accepted (${got.replace(/\.$/, '')})${why}`;
-}
-
-/** The diagnosis of a gate that stayed shut; wrong encodings are tried when the credentials were refused. */
-export async function diagnoseGate(
+/** Why the preflight failed; after a rejection for its credentials, known signing mistakes are tried. */
+export async function diagnosePreflight(
   context: RunContext,
   lane: Lane,
-  gate: Gate,
+  preflight: Preflight,
   inspection: TlsInspection | null,
 ): Promise<Finding | null> {
+  const { partner } = context;
+  const { answer, error } = preflight.first;
   if (inspection !== null) {
-    const presented = context.partner.tls?.clientCert !== undefined;
+    const presented = partner.tls?.clientCert !== undefined;
     const requested = inspection.served.clientCertificateRequested;
-    const found = explainClientCertificate(gate.first, { presented, requested });
+    const found = explainClientCertificate(preflight.first, { presented, requested });
     if (found !== null) return found;
   }
-  const status = gate.first.answer?.status;
-  if (status === 401 || status === 403 || status === 400) {
-    const kit = createKit(context.partner, context.seed, 'diagnosis', context.now, context.onSignature);
-    const send = async (change: Parameters<typeof shipProbe>[2]['change']) => {
-      const authentic = change.sign === undefined;
-      const expect = { text: 'any', authentic, pass: [] };
-      return (await shipProbe(context, lane, { label: 'diagnosis', change, expect }, kit)).attempt;
-    };
-    const found = await explainRefusal(context.partner, send, () => context.signal.aborted);
+  if (answer?.status === 401 || answer?.status === 403 || answer?.status === 400) {
+    const kit = createKit(partner, context.seed, 'diagnosis', context.now, context.onSignature);
+    const found = await explainRejection(
+      partner,
+      async (change) => {
+        const expect = { text: 'any', authentic: change.sign === undefined, pass: [] };
+        return (await sendProbe(context, lane, { label: 'diagnosis', change, expect }, kit)).attempt;
+      },
+      () => context.signal.aborted,
+    );
     if (found !== null) return found;
   }
-  if (gate.first.error?.kind === 'tls-untrusted' && inspection?.analysis != null) {
+  if (error?.kind === 'tls-untrusted' && inspection?.analysis != null) {
     const found = explainCertificates(inspection.analysis);
     if (found !== null) return found;
   }
-  return explainGate(gate, context.partner.signing !== undefined || context.partner.apiKey !== undefined);
+  return explainPreflight(preflight, partner.signing !== undefined || partner.apiKey !== undefined);
+}
+
+/** Why the run sends nothing after a failed preflight. */
+export function stopAfterPreflight({ first, second }: Preflight, finding: Finding | null): Stop {
+  const got = first.answer?.status === 200 && second !== null ? describeAttempt(second) : describeAttempt(first);
+  const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
+  return {
+    code: 'preflight-failed',
+    reason: `the plain valid delivery was not accepted (${got.replace(/\.$/, '')})${why}`,
+  };
 }
 
 const ENDLESS_ANSWER = {
@@ -89,25 +98,24 @@ const ENDLESS_ANSWER = {
   message: 'the body of the answer does not end',
 } as const;
 
-/** The trial of the scenario that stands for the gate itself. */
-export function gateTrial(planned: SendingPlan, gate: OpenedGate): Trial {
-  const { shipment } = gate;
-  const endless = gate.first.answer?.status === 200 && gate.second !== null;
-  const attempt = endless ? { ...gate.first, answer: null, error: ENDLESS_ANSWER } : gate.first;
+/** The preflight as the trial of its scenario. */
+export function trialOfPreflight(planned: SendingPlan, { first, second, delivery }: Preflight): Trial {
+  const isEndless = first.answer?.status === 200 && second !== null;
+  const attempt = isEndless ? { ...first, answer: null, error: ENDLESS_ANSWER } : first;
   const expect = 'expect' in planned.scenario ? planned.scenario.expect : { text: '200', authentic: true, pass: [200] };
+  // The first delivery has no controls around it, so the judge gets accepted ones.
   const accepted = {
-    ...gate.first,
+    ...first,
     error: null,
     answer: { status: 200, reasonPhrase: 'OK', headers: [], body: new Uint8Array(), truncated: false },
   };
-  const probe = { label: 'the first delivery', expect, attempt, leaks: shipment.leaks, probeFault: shipment.fault };
+  const probe = { label: 'the first delivery', expect, attempt, leaks: delivery.leaks, probeFault: delivery.fault };
   return {
     planned,
-    shipments: [{ ...shipment, role: 'probe' }],
-    // Nothing can stand before the first delivery: it is its own control, so the judge is handed accepted ones.
+    deliveries: [{ ...delivery, role: 'probe' }],
     evidence: { before: accepted, probes: [probe], after: accepted, killed: null, uniform: false },
     startMs: 0,
-    endMs: gate.first.timings.totalMs,
+    endMs: first.timings.totalMs,
     outage: null,
   };
 }

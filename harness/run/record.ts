@@ -1,11 +1,12 @@
 /** Turns what was sent and answered into the exchanges of the result document, without what must never be shown. */
+
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Bytes, Exchange } from '../report/result-document.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './kit.ts';
-import type { Shipment } from './send.ts';
+import type { SentDelivery } from './send.ts';
 
 /** What is kept of a body. Longer ones are cut, and say so. */
 const BODY_CAP = 4096;
@@ -107,13 +108,13 @@ function describeError({ error }: Attempt): Exchange['error'] {
   return { kind, phase, code, message };
 }
 
-export function describeExchange(shipment: Shipment, partner: Partner): Exchange {
-  const { assembled, attempt } = shipment;
+export function describeExchange(delivery: SentDelivery, partner: Partner): Exchange {
+  const { assembled, attempt } = delivery;
   const { method, target, body } = assembled.prepared;
   const credentials = [partner.signing?.secret, partner.apiKey?.value].filter((value) => value !== undefined);
   return {
-    role: shipment.role,
-    label: shipment.label,
+    role: delivery.role,
+    label: delivery.label,
     changes: assembled.changes.map(({ stage, label }) => ({ stage, label })),
     request: {
       method,

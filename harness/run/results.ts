@@ -1,92 +1,58 @@
-/** Makes the result of each planned scenario: from its trial, from the run as a whole, or from the reason why there is none. */
+/** The result of each planned scenario: from its trial, from TLS, from the run as a whole, or from the reason why there is none. */
+
 import type { RunObservations, Scenario } from '../../scenarios/index.ts';
-import { type Judgement, judge, type judgeChain } from '../judge/index.ts';
+import { type DecidedBy, type Judgement, judge, type judgeChain } from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
-import type { RunContext } from './context.ts';
+import type { RunContext, Stop } from './context.ts';
 import type { PlannedScenario } from './plan.ts';
 import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
 import type { Trial } from './trial.ts';
 
-/** What a command that shows a result again has to know. */
-type Asked = Pick<RunContext, 'seed'> & { readonly partner: { readonly url: string } };
+/** What decided a result: the judge, or the run before it came to a judgement. */
+type ResultDecidedBy =
+  | DecidedBy
+  | Stop['code']
+  | 'not-applicable'
+  | 'observation'
+  | 'interrupted'
+  | 'time-limit'
+  | 'not-run';
 
-function dueFor(scenario: Scenario): string {
-  if ('expect' in scenario) return scenario.expect.text;
-  if ('chain' in scenario) return scenario.chain.text;
-  return 'flow' in scenario ? 'each delivery gets its right answer' : 'nothing of the kind in the whole run';
+interface Decision {
+  readonly verdict: Verdict;
+  readonly observed: string;
+  readonly reason: string;
+  readonly decidedBy: ResultDecidedBy;
+  readonly delivery?: string | null;
+  readonly outcome?: string | undefined;
 }
 
-function resultOf(
-  planned: PlannedScenario,
-  said: { verdict: Verdict; observed: string; reason: string },
-  rest: Partial<Pick<ScenarioResult, 'expected' | 'durationMs' | 'reproduce' | 'exchanges'>> = {},
-): ScenarioResult {
-  const { id, title, level, requirements, why, fix } = planned.scenario;
-  return {
-    id,
-    suite: planned.suite,
-    title,
-    level,
-    requirements: [...requirements],
-    verdict: said.verdict,
-    expected: dueFor(planned.scenario),
-    observed: said.observed,
-    reason: said.reason,
-    why,
-    fix,
-    known: null,
-    durationMs: 0,
-    reproduce: null,
-    exchanges: [],
-    ...rest,
-  };
-}
-
-/** The command that runs one scenario alone. The endpoint and the credentials come from the environment or the configuration file. */
-function commandFor(context: Asked, id: string): string {
-  return `hookproof run ${shownUrl(context)} --scenario ${id} --seed ${context.seed}`;
-}
-
-function shownUrl(context: Asked): string {
-  return `'${context.partner.url.replaceAll("'", '%27')}'`;
-}
-
-/** The expectation of the probe that decided: in a flow, the one that the reason names. */
-function decidedText(trial: Trial, reason: string): string {
-  const { probes } = trial.evidence;
-  return (
-    (probes.find(({ label }) => reason.startsWith(`${label}: `)) ?? probes[0])?.expect.text ??
-    dueFor(trial.planned.scenario)
-  );
+/** What the command that repeats a result contains. */
+interface Repeatable {
+  readonly seed: string;
+  readonly partner: { readonly url: string };
 }
 
 export function resultOfTrial(context: RunContext, trial: Trial, keepEvidence: boolean): ScenarioResult {
-  const { planned, evidence, shipments } = trial;
+  const { planned, evidence, deliveries } = trial;
   const judgement = judge(planned.scenario.level, evidence);
-  const plain = judgement.verdict === 'pass';
-  const probe = shipments.find(
-    (shipment) =>
-      shipment.role === 'probe' && (shipments.length <= 3 || judgement.reason.startsWith(`${shipment.label}: `)),
+  const passed = judgement.verdict === 'pass';
+  const decisive = evidence.probes.find(({ label }) => label === judgement.delivery) ?? evidence.probes[0];
+  const probe = deliveries.find(
+    ({ role, label }) => role === 'probe' && (deliveries.length <= 3 || label === judgement.delivery),
   );
+  const expected = 'flow' in planned.scenario ? decisive?.expect.text : undefined;
   return resultOf(planned, judgement, {
-    expected: 'flow' in planned.scenario ? decidedText(trial, judgement.reason) : dueFor(planned.scenario),
+    expected: expected ?? expectedText(planned.scenario),
     durationMs: trial.endMs - trial.startMs,
-    reproduce: plain
+    reproduce: passed
       ? null
       : {
           curl: probe === undefined ? null : curlScript(probe.assembled, context.partner),
           command: commandFor(context, planned.scenario.id),
         },
-    exchanges: plain && !keepEvidence ? [] : shipments.map((shipment) => describeExchange(shipment, context.partner)),
-  });
-}
-
-export function notApplicable(planned: PlannedScenario): ScenarioResult {
-  return resultOf(planned, {
-    verdict: 'not-applicable',
-    observed: '',
-    reason: planned.obstacle ?? '',
+    exchanges: passed && !keepEvidence ? [] : deliveries.map((sent) => describeExchange(sent, context.partner)),
   });
 }
 
@@ -108,25 +74,75 @@ export function resultOfChain(
   return judgement.fix === null ? result : { ...result, fix: judgement.fix };
 }
 
-/** No HTTP client shows a handshake: only the harness sends it again. */
-function reproduceWithoutCurl(context: RunContext, planned: PlannedScenario, { verdict }: { verdict: Verdict }) {
-  const plain = verdict === 'pass' || verdict === 'not-applicable';
-  return plain ? null : { curl: null, command: commandFor(context, planned.scenario.id) };
-}
-
-export function withoutVerdict(planned: PlannedScenario, reason: string): ScenarioResult {
-  return resultOf(planned, { verdict: 'inconclusive', observed: '', reason });
-}
-
 export function resultOfObservation(
-  context: Asked & { readonly seen: RunObservations },
+  context: Repeatable & { readonly seen: RunObservations },
   planned: PlannedScenario,
 ): ScenarioResult {
-  if (!('observe' in planned.scenario)) return withoutVerdict(planned, 'not run');
-  const { verdict, observed, reason } = planned.scenario.observe(context.seen);
-  const softened = verdict === 'fail' && planned.scenario.level === 'should' ? 'warn' : verdict;
-  // Alone it would have nothing to look at: only the whole run shows it again.
-  const command = `hookproof run ${shownUrl(context)} --seed ${context.seed}`;
+  if (!('observe' in planned.scenario)) return withoutVerdict(planned, 'not-run', 'not run');
+  const observation = planned.scenario.observe(context.seen);
+  const isWarning = observation.verdict === 'fail' && planned.scenario.level === 'should';
+  const verdict = isWarning ? 'warn' : observation.verdict;
+  // Only the whole run shows it again: alone, the scenario has nothing to observe.
+  const command = `hookproof run ${quotedUrl(context)} --seed ${context.seed}`;
   const reproduce = verdict === 'pass' ? null : { curl: null, command };
-  return resultOf(planned, { verdict: softened, observed, reason }, { reproduce });
+  return resultOf(planned, { ...observation, verdict, decidedBy: 'observation' }, { reproduce });
+}
+
+export function notApplicable(planned: PlannedScenario): ScenarioResult {
+  const reason = planned.obstacle ?? '';
+  return resultOf(planned, { verdict: 'not-applicable', observed: '', reason, decidedBy: 'not-applicable' });
+}
+
+export function withoutVerdict(planned: PlannedScenario, decidedBy: ResultDecidedBy, reason: string): ScenarioResult {
+  return resultOf(planned, { verdict: 'inconclusive', observed: '', reason, decidedBy });
+}
+
+function resultOf(
+  planned: PlannedScenario,
+  { verdict, observed, reason, decidedBy, delivery = null, outcome = 'seen' }: Decision,
+  rest: Partial<Pick<ScenarioResult, 'expected' | 'durationMs' | 'reproduce' | 'exchanges'>> = {},
+): ScenarioResult {
+  const { id, title, level, requirements, why, fix } = planned.scenario;
+  return {
+    id,
+    suite: planned.suite,
+    title,
+    level,
+    requirements: [...requirements],
+    verdict,
+    expected: expectedText(planned.scenario),
+    observed,
+    reason,
+    decidedBy,
+    delivery,
+    outcome,
+    why,
+    fix,
+    known: null,
+    durationMs: 0,
+    reproduce: null,
+    exchanges: [],
+    ...rest,
+  };
+}
+
+function expectedText(scenario: Scenario): string {
+  if ('expect' in scenario) return scenario.expect.text;
+  if ('chain' in scenario) return scenario.chain.text;
+  return 'flow' in scenario ? 'the correct answer to each delivery' : 'none in the whole run';
+}
+
+/** No HTTP client shows a handshake: only the harness can repeat it. */
+function reproduceWithoutCurl(context: RunContext, planned: PlannedScenario, { verdict }: { verdict: Verdict }) {
+  const isGood = verdict === 'pass' || verdict === 'not-applicable';
+  return isGood ? null : { curl: null, command: commandFor(context, planned.scenario.id) };
+}
+
+/** The command that runs one scenario alone. The credentials come from the environment or the configuration file. */
+function commandFor(context: Repeatable, id: string): string {
+  return `hookproof run ${quotedUrl(context)} --scenario ${id} --seed ${context.seed}`;
+}
+
+function quotedUrl(context: Repeatable): string {
+  return `'${context.partner.url.replaceAll("'", '%27')}'`;
 }

@@ -1,29 +1,34 @@
-/** A run: plan, TLS, gate, deliveries, observations, result document. */
+/** A run in its phases: TLS, preflight, deliveries, observations, result document. */
 
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Stack } from '../../contract/index.ts';
-import { CATALOGUE, catalogueDigest } from '../../scenarios/index.ts';
-import { diagnose, type Finding } from '../diagnose/index.ts';
-import { type Baseline, baselineOutcome, knownIn } from '../judge/index.ts';
+import { catalogueDigest } from '../../scenarios/index.ts';
+import type { Finding } from '../diagnose/index.ts';
+import { type Baseline, knownIn } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
-import type { ClientFixtures } from '../probe/index.ts';
+import type { ClientFixtures, TlsInspection } from '../probe/index.ts';
 import type { PartialReason, ResultDocument, RunListener, ScenarioResult } from '../report/result-document.ts';
-import { runVerdict, tally } from '../report/verdict.ts';
 import { type AddressPolicy, LOCAL_TOO, type Pin, pinEndpoint, type Resolve } from '../transport/index.ts';
 import { version } from '../version.ts';
-import { createContext, DEFAULT_LIMITS, type RunLimits, runBoundMs } from './context.ts';
-import { runQueue } from './deliveries.ts';
-import { createLane } from './lanes.ts';
-import { notVerifiedIn } from './not-verified.ts';
-import { featuresOf, isReadableOnTheWay, planScenarios, type Selection } from './plan.ts';
-import { diagnoseGate, GATE_SCENARIO, gateReason, gateTrial, openGate } from './preflight.ts';
+import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits, runBoundMs } from './context.ts';
+import { runDeliveries } from './deliveries.ts';
+import { CATALOGUE_IDS, documentOf } from './document.ts';
+import { createLane, type Lane } from './lane.ts';
+import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
+import {
+  diagnosePreflight,
+  PREFLIGHT_SCENARIO,
+  runPreflight,
+  stopAfterPreflight,
+  trialOfPreflight,
+} from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
-import { describeTls, inspectWhenNeeded, isOfTls, judgeTls, unspokenVersion } from './tls-checks.ts';
-import { isObservation, isSending, type Trial } from './trial.ts';
+import { describeTls, inspectWhenNeeded, isTlsCheck, runTlsChecks, unsupportedVersion } from './tls-checks.ts';
+import type { Trial } from './trial.ts';
 
-/** What a run has to know of a revision of the catalogue. */
+/** The part of a revision of the catalogue that a run needs. */
 export interface ScoringRevision {
   readonly number: number;
   /** SHA-256 of its file, in hex. */
@@ -33,215 +38,280 @@ export interface ScoringRevision {
 
 export interface RunOptions {
   readonly partner: Partner;
-  /** Which addresses the endpoint may have: by default any that can be one, also of this machine and of private networks. */
+  /** Which addresses the endpoint may have. Default: any, including this machine and private networks. */
   readonly addresses?: AddressPolicy;
-  /** Finds them in place of the system's resolver. */
+  /** Resolves the host name instead of the system's resolver. */
   readonly resolve?: Resolve;
-  /** Client certificates that are wrong in a way that only the partner's authority can make. */
+  /** Faulty client certificates that only the partner's CA can issue. */
   readonly clientFixtures?: ClientFixtures;
   readonly selection?: Partial<Selection>;
   readonly limits?: Partial<RunLimits>;
   readonly profile?: ResultDocument['profile'];
-  /** The revision of the catalogue that says which scenarios are scored. Absent or null: all are. */
+  /** The revision of the catalogue that defines which scenarios are scored. Absent or null: all. */
   readonly revision?: ScoringRevision | null;
-  /** Repeats the values of an earlier run. A new one is drawn when it is absent. */
+  /** Repeats the values of an earlier run. Random when absent. */
   readonly seed?: string;
   /** Warnings fail. */
   readonly strict?: boolean;
-  /** Stops after the first failure; what is left is inconclusive. */
+  /** Stops after the first failure; the remaining checks are inconclusive. */
   readonly bail?: boolean;
-  /** Failures that are known: they are told, and do not stop the run. */
+  /** Known failures: they are reported and do not stop the run. */
   readonly baseline?: Baseline | null;
-  /** The stack that fixes are told for; guessed from the answers when it is absent. */
+  /** The stack that fixes are written for; guessed from the answers when absent. */
   readonly stack?: Stack | null;
-  /** Keeps the exchanges of passes too. */
+  /** Keeps the exchanges of passed checks too. */
   readonly evidence?: boolean;
-  /** What the configuration had to say; stands in the document. */
+  /** Advice about the configuration, for the document. */
   readonly advice?: readonly string[];
   readonly listener?: RunListener;
-  /** Interrupts: what was judged stands, the rest is inconclusive, and the document says so. */
+  /** Interrupts the run: finished results stay, the rest is inconclusive, and the document is marked. */
   readonly signal?: AbortSignal;
   readonly onSignature?: (signature: string) => void;
 }
 
-const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
-
 /**
- * Runs the selected scenarios against an endpoint and gives the result document. Every planned scenario is judged. Nothing about
- * the endpoint makes it reject; {@link HookproofError} is thrown for a selection that names or matches nothing, and with the code
- * ENDPOINT_ADDRESS_REFUSED for an endpoint whose address is not allowed. The address is looked up once, and is the same for the whole run.
- * The run ends within {@link runBoundMs}.
+ * Runs the selected scenarios against an endpoint. Every planned scenario gets a result. The endpoint's host name is resolved once, and
+ * all connections go to that address. The run ends within {@link runBoundMs}.
+ *
+ * @returns the result document, whatever the endpoint does
+ * @throws HookproofError for a selection that names or matches nothing, and ENDPOINT_ADDRESS_REFUSED for an address that is not allowed
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
-  const { listener = () => {}, signal = new AbortController().signal, strict = false } = options;
-  const { clientFixtures = {}, baseline = null, revision = null } = options;
-  const counts = ({ id }: Pick<ScenarioResult, 'id'>) => revision?.scored.has(id) !== false;
-  const features = featuresOf(options.partner, clientFixtures);
-  const selection: Selection = { suites: [], scenarios: [], greps: [], shard: null, ...options.selection };
-  const plan = planScenarios({ features, readableOnTheWay: isReadableOnTheWay(options.partner) }, selection);
+  const { clientFixtures = {}, listener = () => {}, onSignature = () => {}, signal } = options;
+  const target = targetOf(options.partner, clientFixtures);
+  const plan = planScenarios(target, options.selection);
+  const applicable = plan.filter(({ obstacle }) => obstacle === null);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const seed = options.seed ?? randomBytes(6).toString('hex');
   const started = performance.now();
   const now = new Date();
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const applicable = plan.filter(({ obstacle }) => obstacle === null);
-  const late = new AbortController();
-  const boundMs = runBoundMs(limits, applicable.length);
-  const limit = setTimeout(() => late.abort(), boundMs);
-  limit.unref();
-  const ends = AbortSignal.any([signal, late.signal]);
-  setMaxListeners(0, ends);
+  const deadline = startDeadline(signal, runBoundMs(limits, applicable.length));
   listener({ type: 'run-started', url: options.partner.url, seed, planned: plan.length, startedAt: now.toISOString() });
-  const { addresses: policy = LOCAL_TOO, resolve } = options;
-  const pinning = { policy, resolve, timeoutMs: limits.timeoutMs, signal: ends };
-  const pin = await pinEndpoint(options.partner.url, pinning).catch((error: unknown) => {
-    clearTimeout(limit);
-    throw error;
-  });
-  const partner = { ...options.partner, lookup: pin.lookup };
-  const context = createContext({
-    partner,
-    seed,
-    now,
-    limits,
-    emit: listener,
-    signal: ends,
-    onSignature: options.onSignature ?? (() => {}),
-  });
-
-  const results = new Map<string, ScenarioResult>();
-  let bailed = false;
-  const report = (given: ScenarioResult) => {
-    const result = { ...given, known: knownIn(baseline, given, now) };
-    results.set(result.id, result);
-    listener({ type: 'scenario-finished', judged: results.size, planned: plan.length, result });
-    if (options.bail === true && result.verdict === 'fail' && result.known === null && counts(result)) {
-      bailed ||= context.stopped === null;
-      context.stopped ??= `stopped after the first failure (${result.id})`;
-    }
-  };
-  const settle = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
-
-  for (const planned of plan) if (planned.obstacle !== null) report(notApplicable(planned));
-  const observing = applicable.filter(({ scenario }) => isObservation(scenario));
-  let sending = applicable.filter(isSending);
-  const lanes = Array.from({ length: limits.concurrency }, () => createLane(partner, limits, () => context.identities));
-  const onAbort = () => {
-    for (const lane of lanes) lane.close();
-  };
-  ends.addEventListener('abort', onAbort, { once: true });
-  let gateFinding: Finding | null = null;
-  let gateOpen: boolean | null = null;
-  const inspection = await inspectWhenNeeded(context, applicable, clientFixtures);
-
   try {
-    if (inspection !== null) {
-      for (const planned of applicable) {
-        const obstacle = unspokenVersion(planned, inspection);
-        if (obstacle !== null) report(notApplicable({ ...planned, obstacle }));
-      }
-      const isLeft = ({ scenario }: (typeof plan)[number]) => !results.has(scenario.id);
-      await judgeTls(context, applicable.filter(isOfTls).filter(isLeft), inspection, report);
-      sending = sending.filter(isLeft);
-    }
-    const [firstLane] = lanes;
-    const delivers = sending.length + observing.length > 0;
-    if (firstLane !== undefined && delivers && context.stopped === null && !ends.aborted) {
-      const gate = await openGate(context, firstLane);
-      gateOpen = gate.open;
-      if (gate.open) {
-        await runQueue(context, lanes, firstLane, sending, settle);
-        if (!ends.aborted) for (const planned of observing) report(resultOfObservation(context, planned));
-      } else if (!ends.aborted) {
-        gateFinding = await diagnoseGate(context, firstLane, gate, inspection);
-        context.stopped = gateReason(gate, gateFinding);
-        const own = sending.find(({ scenario }) => scenario.id === GATE_SCENARIO);
-        if (own !== undefined) settle(gateTrial(own, gate));
-      }
-    }
-  } finally {
-    clearTimeout(limit);
-    ends.removeEventListener('abort', onAbort);
-    for (const lane of lanes) lane.close();
-  }
+    const { addresses: policy = LOCAL_TOO, resolve } = options;
+    const pinning = { policy, resolve, timeoutMs: limits.timeoutMs, signal: deadline.signal };
+    const pin = await pinEndpoint(options.partner.url, pinning);
+    const partner = { ...options.partner, lookup: pin.lookup };
+    const context = createContext({
+      partner,
+      seed,
+      now,
+      limits,
+      emit: listener,
+      signal: deadline.signal,
+      onSignature,
+    });
+    const state = createState(context, plan, options);
+    const inspection = await inspectWhenNeeded(context, applicable, clientFixtures);
+    if (inspection !== null) await tlsPhase(state, inspection);
+    const preflight = await deliveryPhases(state, inspection);
 
-  const tooLate = `the run reached its time limit of ${Math.round(boundMs / 1000)} s`;
-  const reason = signal.aborted
-    ? 'the run was interrupted'
-    : (context.stopped ?? (late.signal.aborted ? tooLate : 'not run'));
-  const isCutOff = results.size < plan.length;
-  const partialReasons: PartialReason[] = [];
-  if (selection.shard !== null) partialReasons.push('shard');
-  else if (plan.length < CATALOGUE_IDS.length) partialReasons.push('selection');
-  if (signal.aborted) partialReasons.push('interruption');
-  else if (isCutOff && bailed) partialReasons.push('bail');
-  else if (isCutOff && context.stopped === null && late.signal.aborted) partialReasons.push('time-limit');
-  for (const planned of plan) if (!results.has(planned.scenario.id)) report(withoutVerdict(planned, reason));
-  const ordered = plan.flatMap(({ scenario }) => results.get(scenario.id) ?? []);
-  const { failedControls, outages } = context.seen;
-  const again = failedControls.filter((control) => control.again).map(({ scenario }) => scenario);
-  const retried = new Set([...context.retried, ...again]);
-  const diagnosis = await diagnose({ results: ordered, outages, gate: gateFinding, stack: options.stack ?? null });
-  const document: ResultDocument = {
-    schemaVersion: 1,
-    tool: { name: 'hookproof', version },
-    catalogue: { digest: catalogueDigest(), scenarios: CATALOGUE_IDS.length },
-    target: { url: partner.url, features, tls: inspection === null ? null : describeTls(inspection) },
-    profile: options.profile ?? null,
-    ...(revision !== null && { scoring: scoringOf(revision, ordered) }),
-    ...(retried.size > 0 && { retried: [...retried] }),
-    seed,
-    shard: selection.shard,
-    ...(selection.shard !== null && {
-      shardRecord: {
-        gate: gateOpen === null ? null : { open: gateOpen, finding: plainFinding(gateFinding) },
-        stackGiven: options.stack ?? null,
-        entries: baseline === null ? null : baseline.entries.map((entry) => ({ ...entry })),
-        seen: seenIn(context),
+    const isCutOff = state.results.size < plan.length;
+    reportUndecided(state, deadline);
+    const results = plan.flatMap(({ scenario }) => state.results.get(scenario.id) ?? []);
+    const document = await documentOf({
+      tool: { name: 'hookproof', version },
+      digest: catalogueDigest(),
+      target: {
+        url: partner.url,
+        features: target.features,
+        tls: inspection === null ? null : describeTls(inspection),
       },
-    }),
-    startedAt: now.toISOString(),
-    durationMs: performance.now() - started,
-    verdict: runVerdict(tally(ordered.filter(counts)), strict),
-    partial: partialReasons.length > 0,
-    ...(partialReasons.length > 0 && { partialReasons }),
-    strict,
-    interrupted: signal.aborted,
-    planned: plan.length,
-    judged: ordered.length,
-    requests: context.requests,
-    counts: tally(ordered),
-    advice: [...(options.advice ?? []), ...aboutAddresses(pin)],
-    diagnosis,
-    baseline: baseline === null ? null : baselineOutcome(baseline, ordered, CATALOGUE_IDS, now),
-    notVerified: notVerifiedIn(plan),
-    results: ordered,
-  };
-  listener({ type: 'run-finished', document });
-  return document;
+      profile: options.profile ?? null,
+      scoring: scoringOf(options.revision, results),
+      retried: retriedIn(context),
+      seed,
+      shard: options.selection?.shard ?? null,
+      ...shardRecordOf(state, preflight),
+      startedAt: now.toISOString(),
+      durationMs: performance.now() - started,
+      partialReasons: partialReasonsOf(state, deadline, isCutOff),
+      strict: options.strict ?? false,
+      interrupted: deadline.isInterrupted(),
+      planned: plan.length,
+      requests: context.requests,
+      advice: [...(options.advice ?? []), ...adviceAboutAddresses(pin)],
+      plan,
+      results,
+      outages: context.seen.outages,
+      preflight: preflight?.finding ?? null,
+      stack: options.stack ?? null,
+      baseline: options.baseline ?? null,
+    });
+    listener({ type: 'run-finished', document });
+    return document;
+  } finally {
+    deadline.clear();
+  }
 }
 
-function plainFinding(finding: Finding | null): Finding | null {
-  if (finding === null) return null;
-  const { fault, title, why, fix } = finding;
-  return { fault, title, why, fix };
+/** Ends the run on interruption and at its time limit. */
+interface Deadline {
+  readonly signal: AbortSignal;
+  readonly boundMs: number;
+  isInterrupted(): boolean;
+  isOver(): boolean;
+  clear(): void;
 }
 
-function seenIn({ seen }: ReturnType<typeof createContext>) {
+function startDeadline(interruption: AbortSignal | undefined, boundMs: number): Deadline {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), boundMs);
+  timer.unref();
+  const signal = AbortSignal.any([...(interruption === undefined ? [] : [interruption]), late.signal]);
+  setMaxListeners(0, signal);
   return {
-    answerTimesMs: [...seen.answerTimesMs],
-    leaks: seen.leaks.map(({ leak, scenario }) => ({ leak, scenario })),
-    outages: seen.outages.map((one) => ({ ...one, inFlight: [...one.inFlight] })),
-    failedControls: seen.failedControls.map((one) => ({ ...one })),
+    signal,
+    boundMs,
+    isInterrupted: () => interruption?.aborted === true,
+    isOver: () => late.signal.aborted,
+    clear: () => clearTimeout(timer),
   };
 }
 
-function scoringOf({ number, digest, scored }: ScoringRevision, results: readonly ScenarioResult[]) {
+/** The results so far. */
+interface RunState {
+  readonly context: RunContext;
+  readonly plan: readonly PlannedScenario[];
+  readonly options: RunOptions;
+  readonly results: Map<string, ScenarioResult>;
+  report(result: ScenarioResult): void;
+  /** The planned scenarios that apply and have no result. */
+  open(): PlannedScenario[];
+}
+
+function createState(context: RunContext, plan: readonly PlannedScenario[], options: RunOptions): RunState {
+  const { baseline = null, revision = null } = options;
+  const results = new Map<string, ScenarioResult>();
+  const report = (given: ScenarioResult) => {
+    const result = { ...given, known: knownIn(baseline, given, context.now) };
+    results.set(result.id, result);
+    context.emit({ type: 'scenario-finished', judged: results.size, planned: plan.length, result });
+    const isFailure = result.verdict === 'fail' && result.known === null && revision?.scored.has(result.id) !== false;
+    if (options.bail === true && isFailure) {
+      context.stopped ??= { code: 'bail', reason: `stopped after the first failure (${result.id})` };
+    }
+  };
+  for (const planned of plan) if (planned.obstacle !== null) report(notApplicable(planned));
+  return {
+    context,
+    plan,
+    options,
+    results,
+    report,
+    open: () => plan.filter(({ scenario }) => !results.has(scenario.id)),
+  };
+}
+
+async function tlsPhase({ context, open, report }: RunState, inspection: TlsInspection): Promise<void> {
+  for (const planned of open()) {
+    const obstacle = unsupportedVersion(planned, inspection);
+    if (obstacle !== null) report(notApplicable({ ...planned, obstacle }));
+  }
+  await runTlsChecks(context, open().filter(isTlsCheck), inspection, report);
+}
+
+interface PreflightResult {
+  readonly open: boolean;
+  readonly finding: Finding | null;
+}
+
+/** Preflight, deliveries and observations. Null when nothing was to be sent. */
+async function deliveryPhases(state: RunState, inspection: TlsInspection | null): Promise<PreflightResult | null> {
+  const { context, open } = state;
+  const { signal, limits, partner } = context;
+  const sends = open().some((planned) => isSending(planned) || isObservation(planned.scenario));
+  if (!sends || context.stopped !== null || signal.aborted) return null;
+  const newLane = () => createLane(partner, limits, () => context.identities);
+  const lanes: readonly [Lane, ...Lane[]] = [newLane(), ...Array.from({ length: limits.concurrency - 1 }, newLane)];
+  const closeLanes = () => {
+    for (const lane of lanes) lane.close();
+  };
+  signal.addEventListener('abort', closeLanes, { once: true });
+  try {
+    return await deliver(state, lanes, inspection);
+  } finally {
+    signal.removeEventListener('abort', closeLanes);
+    closeLanes();
+  }
+}
+
+async function deliver(
+  { context, open, report, options }: RunState,
+  lanes: readonly [Lane, ...Lane[]],
+  inspection: TlsInspection | null,
+): Promise<PreflightResult> {
+  const { signal } = context;
+  const onSettled = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
+  const sending = open().filter(isSending);
+  const preflight = await runPreflight(context, lanes[0]);
+  if (preflight.passed) {
+    await runDeliveries(context, lanes, sending, onSettled);
+    if (signal.aborted) return { open: true, finding: null };
+    for (const planned of open()) if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
+    return { open: true, finding: null };
+  }
+  if (signal.aborted) return { open: false, finding: null };
+  const finding = await diagnosePreflight(context, lanes[0], preflight, inspection);
+  context.stopped = stopAfterPreflight(preflight, finding);
+  const own = sending.find(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO);
+  if (own !== undefined) onSettled(trialOfPreflight(own, preflight));
+  return { open: false, finding };
+}
+
+/** Reports the checks that the run did not get to, each with the reason. */
+function reportUndecided({ context: { stopped }, open, report }: RunState, deadline: Deadline): void {
+  const limit = `the run reached its time limit of ${Math.round(deadline.boundMs / 1000)} s`;
+  const { code, reason } = deadline.isInterrupted()
+    ? ({ code: 'interrupted', reason: 'the run was interrupted' } as const)
+    : (stopped ??
+      (deadline.isOver()
+        ? ({ code: 'time-limit', reason: limit } as const)
+        : ({ code: 'not-run', reason: 'not run' } as const)));
+  for (const planned of open()) report(withoutVerdict(planned, code, reason));
+}
+
+function partialReasonsOf({ context: { stopped }, plan, options }: RunState, deadline: Deadline, isCutOff: boolean) {
+  const reasons: PartialReason[] = [];
+  if (options.selection?.shard != null) reasons.push('shard');
+  else if (plan.length < CATALOGUE_IDS.length) reasons.push('selection');
+  if (deadline.isInterrupted()) reasons.push('interruption');
+  else if (isCutOff && stopped?.code === 'bail') reasons.push('bail');
+  else if (isCutOff && stopped === null && deadline.isOver()) reasons.push('time-limit');
+  return reasons;
+}
+
+function scoringOf(revision: RunOptions['revision'], results: readonly ScenarioResult[]): ResultDocument['scoring'] {
+  if (revision == null) return undefined;
+  const { number, digest, scored } = revision;
   return { revision: number, digest, notScored: results.map(({ id }) => id).filter((id) => !scored.has(id)) };
 }
 
-function aboutAddresses({ host, address, refused }: Pin): string[] {
+function retriedIn({ retried, seen }: RunContext): ReadonlySet<string> {
+  return new Set([...retried, ...seen.failedControls.filter(({ again }) => again).map(({ scenario }) => scenario)]);
+}
+
+function shardRecordOf(
+  { context: { seen }, options }: RunState,
+  preflight: PreflightResult | null,
+): Pick<ResultDocument, 'shardRecord'> {
+  if (options.selection?.shard == null) return {};
+  const shardRecord = {
+    gate: preflight,
+    stackGiven: options.stack ?? null,
+    entries: options.baseline?.entries.map((entry) => ({ ...entry })) ?? null,
+    seen: {
+      answerTimesMs: [...seen.answerTimesMs],
+      leaks: seen.leaks.map(({ leak, scenario }) => ({ leak, scenario })),
+      outages: seen.outages.map((one) => ({ ...one, inFlight: [...one.inFlight] })),
+      failedControls: seen.failedControls.map((one) => ({ ...one })),
+    },
+  };
+  return { shardRecord };
+}
+
+function adviceAboutAddresses({ host, address, refused }: Pin): string[] {
   if (refused.length === 0) return [];
-  return [
-    `${host} also has addresses that are not delivered to (${refused.slice(0, 3).join(', ')}); the run went to ${address}.`,
-  ];
+  const shown = refused.slice(0, 3).join(', ');
+  return [`${host} also has addresses that deliveries are not allowed to go to (${shown}); the run used ${address}.`];
 }

@@ -1,60 +1,204 @@
-/** One delivery of a run: checked by the oracle, sent, repeated when the endpoint asks for patience, and looked at. */
+/** Sends one delivery of a run: checked by the oracle, repeated after 429, its answer scanned for leaks; and the controls of a trial. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
-import { describeAttempt, isAccepted, type ProbeEvidence } from '../judge/index.ts';
+import { describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
 import { derivedSignatures } from './derived-signatures.ts';
-import type { Lane, SendOptions } from './lanes.ts';
+import type { Lane, SendOptions } from './lane.ts';
 import { findLeaks } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
-import type { PlannedScenario } from './plan.ts';
 
-/** A delivery with all that is known about it: the raw material of evidence and of the report's exchanges. */
-export interface Shipment {
+/** A delivery with its result: the source of the evidence and of the exchanges in reports. */
+export interface SentDelivery {
   readonly role: 'control' | 'probe';
   readonly label: string;
   readonly assembled: Assembled;
   readonly attempt: Attempt;
   readonly leaks: readonly Leak[];
+  /** What the oracle found wrong with the request, which was then not sent; else null. */
   readonly fault: string | null;
 }
 
-const MOST_REPEATS = 3;
-const LONGEST_PAUSE_MS = 5000;
-
-function pauseAfter429(answer: Answer, turn: number, firstMs: number): number {
-  const header = answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
-  const asked = header !== undefined && /^\d+$/.test(header) ? Number(header) * 1000 : firstMs * 2 ** turn;
-  return Math.min(asked, LONGEST_PAUSE_MS);
+/** Sends a probe. */
+export function sendProbe(
+  context: RunContext,
+  lane: Lane,
+  { label, change, expect }: { readonly label: string; readonly change: Change; readonly expect: Expectation },
+  kit: Kit,
+  options: SendOptions = {},
+): Promise<SentDelivery> {
+  const assembled = assemble(change, kit, context.partner);
+  const fault = faultOfProbe(assembled, context.partner, expect.authentic);
+  return send(context, lane, { role: 'probe', label, assembled, fault }, options);
 }
 
-/** Sends, and sends again after a pause when the answer is 429: the endpoint has not looked at the delivery then. */
-async function sendPatiently(
+/** Sends the plain valid delivery; with a TLS version, on a new connection that offers only this version. */
+export async function sendControl(
+  context: RunContext,
+  lane: Lane,
+  label: string,
+  { version, ...options }: SendOptions & { readonly version?: OfferedTlsVersion | undefined } = {},
+): Promise<SentDelivery> {
+  const change: Change =
+    version === undefined ? {} : { connect: { label: `only ${tlsVersionName(version)}`, version } };
+  const assembled = assemble(change, context.controlKit, context.partner);
+  const fault = faultOfControl(assembled, context.partner);
+  const sent = await send(context, lane, { role: 'control', label, assembled, fault }, options);
+  if (isAccepted(sent.attempt)) context.seen.answerTimesMs.push(sent.attempt.timings.totalMs);
+  return sent;
+}
+
+/** The evidence of a probe for the judge. */
+export function evidenceOf({ label, attempt, leaks, fault }: SentDelivery, expect: Expectation): ProbeEvidence {
+  return { label, expect, attempt, leaks, probeFault: fault };
+}
+
+/** The control that counts, and the first attempt when that was not accepted. */
+interface ConfirmedControl {
+  readonly control: SentDelivery;
+  readonly failed: Attempt | null;
+}
+
+/** A control, and a second one on a new connection when the first is not accepted: one bad answer is not an outage. */
+export async function sendConfirmedControl(
+  context: RunContext,
+  lane: Lane,
+  label: string,
+  version: OfferedTlsVersion | undefined,
+): Promise<ConfirmedControl> {
+  const first = await sendControl(context, lane, label, { version });
+  if (isAccepted(first.attempt) || first.fault !== null || isRateLimited(first)) {
+    return { control: first, failed: null };
+  }
+  const second = await sendControl(context, lane, `${label}, second try`, { fresh: true, version });
+  return { control: second, failed: first.attempt };
+}
+
+/**
+ * The control before the probes. `versionRefused`: an endpoint that rejects the plain valid delivery over this version and accepts it over
+ * any version has not stopped answering.
+ */
+export async function sendFirstControl(
+  context: RunContext,
+  lane: Lane,
+  scenario: string,
+  version: OfferedTlsVersion | undefined,
+): Promise<{ readonly control: SentDelivery; readonly versionRefused: boolean }> {
+  const { control, failed } = await sendConfirmedControl(context, lane, 'control before', version);
+  if (version !== undefined && outageAfter(control) !== null) {
+    const overAny = await sendControl(context, lane, 'control over any version', { fresh: true });
+    if (isAccepted(overAny.attempt)) {
+      // The endpoint may have recovered in the meantime.
+      const again = await sendControl(context, lane, 'control before, third try', { fresh: true, version });
+      const versionRefused = !isAccepted(again.attempt);
+      if (!versionRefused) recordFailedControl(context, scenario, { control: again, failed });
+      return { control: again, versionRefused };
+    }
+  }
+  recordFailedControl(context, scenario, { control, failed });
+  return { control, versionRefused: false };
+}
+
+/** Records a failed control for the observation that an endpoint accepts the plain valid delivery every time. */
+export function recordFailedControl(
+  context: RunContext,
+  scenario: string,
+  { control, failed }: ConfirmedControl,
+): void {
+  if (failed === null) return;
+  context.seen.failedControls.push({
+    scenario,
+    observed: describeAttempt(failed),
+    again: isAccepted(control.attempt),
+    ...outcomeWithoutAnswer(failed),
+  });
+}
+
+/** How a receiver stopped accepting plain valid deliveries. */
+export interface OutageSign {
+  readonly sign: string;
+  readonly outcome?: string;
+}
+
+/** The sign of an outage in the control after the probes, or null. */
+export function outageAfter(after: SentDelivery): OutageSign | null {
+  const { attempt, fault } = after;
+  if (isAccepted(attempt) || fault !== null || isRateLimited(after)) return null;
+  const { answer } = attempt;
+  const sign = answer === null ? describeAttempt(attempt) : `the plain valid delivery got ${answer.status}`;
+  return { sign, ...outcomeWithoutAnswer(attempt) };
+}
+
+function outcomeWithoutAnswer(attempt: Attempt): { readonly outcome?: string } {
+  return attempt.answer === null ? { outcome: outcomeOfAttempt(attempt) } : {};
+}
+
+function isRateLimited({ attempt }: SentDelivery): boolean {
+  return attempt.answer?.status === 429;
+}
+
+async function send(
+  context: RunContext,
+  lane: Lane,
+  delivery: Pick<SentDelivery, 'role' | 'label' | 'assembled' | 'fault'>,
+  options: SendOptions,
+): Promise<SentDelivery> {
+  const { assembled, fault } = delivery;
+  if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [] };
+  for (const value of derivedSignatures(assembled)) context.onSignature(value);
+  const attempt = await sendRepeating429(context, lane, assembled, options);
+  const leaks =
+    attempt.answer === null
+      ? []
+      : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sentValues(assembled));
+  return { ...delivery, attempt, leaks };
+}
+
+/** What the request contained: the values of its headers and of its query. */
+function sentValues({ prepared: { headers, target } }: Assembled): string[] {
+  const query = target.indexOf('?');
+  const inQuery = query === -1 ? [] : new URLSearchParams(target.slice(query)).values();
+  return [...headers.map(([, value]) => value), target, ...inQuery];
+}
+
+const MAX_REPEATS = 3;
+const MAX_PAUSE_MS = 5000;
+
+/** Sends, and sends again after a pause when the answer is 429: the endpoint has not examined the delivery then. */
+async function sendRepeating429(
   context: RunContext,
   lane: Lane,
   assembled: Assembled,
   options: SendOptions,
 ): Promise<Attempt> {
   for (let turn = 0; ; turn++) {
-    // After an interruption nothing more goes out: the connections are closed, and a new one would hold up the end.
+    // After an interruption the connections are closed, and a new one would delay the end.
     if (context.signal.aborted) return notSent(context.now, 'the run was interrupted');
     context.requests++;
     const attempt = await lane.send(assembled, options);
     if (attempt.error?.kind === 'timeout') context.waitedMs += attempt.timings.totalMs;
     if (attempt.answer?.status !== 429) return attempt;
-    if (!context.serial)
-      context.emit({ type: 'notice', message: 'the endpoint answered 429: going on one delivery at a time' });
+    if (!context.serial) {
+      context.emit({ type: 'notice', message: 'the endpoint answered 429: continuing with one delivery at a time' });
+    }
     context.serial = true;
-    if (turn === MOST_REPEATS || context.signal.aborted) return attempt;
+    if (turn === MAX_REPEATS || context.signal.aborted) return attempt;
     const pause = pauseAfter429(attempt.answer, turn, context.limits.backoffMs);
     await delay(pause, undefined, { signal: context.signal }).catch(() => {});
   }
 }
 
-/** The record of a delivery that was not sent: it was not what it should be, or the run was interrupted. */
+function pauseAfter429(answer: Answer, turn: number, firstMs: number): number {
+  const header = answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
+  const asked = header !== undefined && /^\d+$/.test(header) ? Number(header) * 1000 : firstMs * 2 ** turn;
+  return Math.min(asked, MAX_PAUSE_MS);
+}
+
+/** The attempt of a delivery that was not sent: its request was faulty, or the run was interrupted. */
 function notSent(now: Date, message = 'the request was not sent'): Attempt {
   return {
     startedAt: now.toISOString(),
@@ -62,137 +206,4 @@ function notSent(now: Date, message = 'the request was not sent'): Attempt {
     answer: null,
     error: { kind: 'local', phase: 'send', code: 'HOOKPROOF_NOT_SENT', message },
   };
-}
-
-/** What the request itself has told: the values of its headers and of its query. */
-function sentValues({ prepared: { headers, target } }: Assembled): string[] {
-  const query = target.indexOf('?');
-  const inQuery = query === -1 ? [] : new URLSearchParams(target.slice(query)).values();
-  return [...headers.map(([, value]) => value), target, ...inQuery];
-}
-
-async function ship(
-  context: RunContext,
-  lane: Lane,
-  assembled: Assembled,
-  role: Shipment['role'],
-  label: string,
-  fault: string | null,
-  options: SendOptions,
-): Promise<Shipment> {
-  if (fault !== null) return { role, label, assembled, attempt: notSent(context.now), leaks: [], fault };
-  for (const value of derivedSignatures(assembled)) context.onSignature(value);
-  const attempt = await sendPatiently(context, lane, assembled, options);
-  const leaks =
-    attempt.answer === null
-      ? []
-      : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sentValues(assembled));
-  return { role, label, assembled, attempt, leaks, fault: null };
-}
-
-/** Sends the plain valid delivery; with a version, over a connection of its own that offers this version alone. */
-export async function shipControl(
-  context: RunContext,
-  lane: Lane,
-  label: string,
-  { version, ...options }: SendOptions & { readonly version?: OfferedTlsVersion | undefined } = {},
-): Promise<Shipment> {
-  const change: Change =
-    version === undefined ? {} : { connect: { label: `${tlsVersionName(version)} alone`, version } };
-  const assembled = assemble(change, context.controlKit, context.partner);
-  const shipment = await ship(
-    context,
-    lane,
-    assembled,
-    'control',
-    label,
-    faultOfControl(assembled, context.partner),
-    options,
-  );
-  if (isAccepted(shipment.attempt)) context.seen.answerTimesMs.push(shipment.attempt.timings.totalMs);
-  return shipment;
-}
-
-/** Sends a probe. */
-export function shipProbe(
-  context: RunContext,
-  lane: Lane,
-  delivery: { readonly label: string; readonly change: Change; readonly expect: Expectation },
-  kit: Kit,
-  options: SendOptions = {},
-): Promise<Shipment> {
-  const assembled = assemble(delivery.change, kit, context.partner);
-  const fault = faultOfProbe(assembled, context.partner, delivery.expect.authentic);
-  return ship(context, lane, assembled, 'probe', delivery.label, fault, options);
-}
-
-/** The judge's view of a probe. */
-export function evidenceOf(shipment: Shipment, expect: Expectation): ProbeEvidence {
-  const { label, attempt, leaks, fault } = shipment;
-  return { label, expect, attempt, leaks, probeFault: fault };
-}
-
-/** The controls around the probes of a trial: plain valid deliveries, tried again before anything is concluded from them. */
-
-/** The control that counts, and what came at the first try when that was not accepted. */
-interface SteadyControl {
-  readonly control: Shipment;
-  readonly failed: string | null;
-}
-
-/** A control, and a second one on a new connection when the first is not accepted: one bad answer is no outage yet. */
-export async function steadyControl(
-  context: RunContext,
-  lane: Lane,
-  label: string,
-  version: OfferedTlsVersion | undefined,
-): Promise<SteadyControl> {
-  const first = await shipControl(context, lane, label, { version });
-  if (isAccepted(first.attempt) || first.fault !== null || first.attempt.answer?.status === 429)
-    return { control: first, failed: null };
-  const second = await shipControl(context, lane, `${label}, second try`, { fresh: true, version });
-  return { control: second, failed: describeAttempt(first.attempt) };
-}
-
-/** For the observation that an endpoint accepts the plain valid delivery every time. */
-export function noteFailure(
-  context: RunContext,
-  { scenario }: PlannedScenario,
-  { control, failed }: SteadyControl,
-): void {
-  if (failed === null) return;
-  context.seen.failedControls.push({ scenario: scenario.id, observed: failed, again: isAccepted(control.attempt) });
-}
-
-/** How it shows in a control that the receiver stopped accepting plain valid deliveries, or null. */
-export function outageAfter(after: Shipment): string | null {
-  if (isAccepted(after.attempt) || after.fault !== null || after.attempt.answer?.status === 429) return null;
-  const { answer } = after.attempt;
-  return answer === null ? describeAttempt(after.attempt) : `the plain valid delivery got ${answer.status}`;
-}
-
-/**
- * The control before the probes. `versionRefused`: an endpoint that refuses the plain valid delivery over this version and accepts it over any has
- * not stopped answering.
- */
-export async function firstControl(
-  context: RunContext,
-  lane: Lane,
-  planned: PlannedScenario,
-  version: OfferedTlsVersion | undefined,
-): Promise<{ readonly control: Shipment; readonly versionRefused: boolean }> {
-  const steady = await steadyControl(context, lane, 'control before', version);
-  const { control } = steady;
-  if (version !== undefined && outageAfter(control) !== null) {
-    const overAny = await shipControl(context, lane, 'control over any version', { fresh: true });
-    if (isAccepted(overAny.attempt)) {
-      // It may have come back in the meantime.
-      const again = await shipControl(context, lane, 'control before, third try', { fresh: true, version });
-      const versionRefused = !isAccepted(again.attempt);
-      if (!versionRefused) noteFailure(context, planned, { ...steady, control: again });
-      return { control: again, versionRefused };
-    }
-  }
-  noteFailure(context, planned, steady);
-  return { control, versionRefused: false };
 }

@@ -91,9 +91,15 @@ const staysUp: ObservationScenario = {
     if (first === undefined) return { verdict: 'pass', observed: 'no outage', reason: '' };
     const observed =
       outages.length === 1 ? `1 outage: ${first.sign}` : `${outages.length} outages, the first: ${first.sign}`;
+    const { outcome } = first;
     const culprits = [...new Set(outages.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
     if (culprits.length > 0) {
-      return { verdict: 'fail', observed, reason: `the endpoint stopped answering because of ${culprits.join(', ')}` };
+      return {
+        verdict: 'fail',
+        observed,
+        outcome,
+        reason: `the endpoint stopped answering because of ${culprits.join(', ')}`,
+      };
     }
     const lost = outages.find(({ recovered, sign }) => !recovered && LOOKS_DEAD.test(sign));
     if (lost !== undefined) {
@@ -101,6 +107,7 @@ const staysUp: ObservationScenario = {
       return {
         verdict: 'fail',
         observed,
+        outcome,
         reason: `the endpoint went down and stayed down (${lost.sign}); in flight were: ${suspects}`,
       };
     }

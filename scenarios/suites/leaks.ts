@@ -97,13 +97,14 @@ const uniformRefusals: readonly Scenario[] = [
 const MAX_NAMED = 5;
 
 /** The first scenarios whose answers contained one of these, or null. */
-function placesOf(run: RunObservations, leaks: readonly Leak[]): string | null {
+function placesOf(run: RunObservations, leaks: readonly Leak[]): { observed: string; outcome: string } | null {
   const found = run.leaks.filter(({ leak }) => leaks.includes(leak));
   if (found.length === 0) return null;
-  const kinds = [...new Set(found.map(({ leak }) => leak))].join(', ');
+  const kinds = [...new Set(found.map(({ leak }) => leak))];
   const scenarios = [...new Set(found.map(({ scenario }) => scenario))];
   const more = scenarios.length > MAX_NAMED ? ` and ${scenarios.length - MAX_NAMED} more` : '';
-  return `${kinds} in the answers to ${scenarios.slice(0, MAX_NAMED).join(', ')}${more}`;
+  const observed = `${kinds.join(', ')} in the answers to ${scenarios.slice(0, MAX_NAMED).join(', ')}${more}`;
+  return { observed, outcome: kinds.toSorted().join(', ') };
 }
 
 const nowhere: ObservationScenario = {
@@ -114,7 +115,7 @@ const nowhere: ObservationScenario = {
   observe: (run) => {
     const places = placesOf(run, ['signature', 'secret', 'api-key']);
     if (places === null) return { verdict: 'pass', observed: 'none in any answer', reason: '' };
-    return { verdict: 'fail', observed: places, reason: `an answer contains credentials: ${places}` };
+    return { verdict: 'fail', ...places, reason: `an answer contains credentials: ${places.observed}` };
   },
   why: 'If an answer contains the expected signature, an attacker can read it and send the same body again.',
   fix: 'Answer with a fixed text. Search the error handling for messages with the header, the secret or the HMAC.',
@@ -128,7 +129,7 @@ const noStackTraces: ObservationScenario = {
   observe: (run) => {
     const places = placesOf(run, ['stack-trace', 'debug-page']);
     if (places === null) return { verdict: 'pass', observed: 'none in any answer', reason: '' };
-    return { verdict: 'warn', observed: places, reason: `an answer shows internals: ${places}` };
+    return { verdict: 'warn', ...places, reason: `an answer shows internals: ${places.observed}` };
   },
   why: 'File names, versions and line numbers show an attacker which known vulnerabilities to try.',
   fix: 'Switch the framework to production mode, and add an error handler that answers with the status only.',
@@ -142,7 +143,7 @@ const noInnerMessages: ObservationScenario = {
   observe: (run) => {
     const places = placesOf(run, ['database-message', 'error-message']);
     if (places === null) return { verdict: 'pass', observed: 'none in any answer', reason: '' };
-    return { verdict: 'warn', observed: places, reason: `an answer contains internal messages: ${places}` };
+    return { verdict: 'warn', ...places, reason: `an answer contains internal messages: ${places.observed}` };
   },
   why: 'Such messages name tables, columns and fields, which helps an attacker with injections.',
   fix: 'Catch errors where they occur, log their messages, and answer with a fixed text.',

@@ -86,6 +86,7 @@ const steady: ObservationScenario = {
     return {
       verdict: 'warn',
       observed,
+      outcome: first.outcome,
       reason: `a second attempt was accepted, so the failure is intermittent; seen in ${seen}`,
     };
   },

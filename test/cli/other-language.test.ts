@@ -46,6 +46,6 @@ describe.skipIf(lacks('python3'))('a right receiver that is not ours, in Python'
       env: { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') },
     });
     expect(code).toBe(1);
-    expect(stdout).toContain('refuses a delivery whose credentials are right');
+    expect(stdout).toContain('rejects a delivery with valid credentials');
   });
 });

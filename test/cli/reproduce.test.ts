@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Partner } from '../../harness/partner.ts';
 import { type Assembled, assemble } from '../../harness/run/assemble.ts';
 import { createKit } from '../../harness/run/kit.ts';
-import { createLane } from '../../harness/run/lanes.ts';
+import { createLane } from '../../harness/run/lane.ts';
 import { curlScript } from '../../harness/run/reproduce.ts';
 import { CATALOGUE, type ProbeScenario } from '../../scenarios/index.ts';
 import { lacks } from '../setup/programs.ts';

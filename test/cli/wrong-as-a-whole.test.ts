@@ -79,7 +79,7 @@ const only = (...suites: string[]) => (inject('whole') ? [] : suites.flatMap((su
 const LATE = inject('whole') ? { seconds: 12, args: [] } : { seconds: 6, args: ['--timeout', '5s'] };
 
 const WRONG: readonly Wrong[] = [
-  { name: 'nothing listens', url: closedPort, code: 3, says: 'Nothing listens at the endpoint' },
+  { name: 'nothing listens', url: closedPort, code: 3, says: 'Nothing is listening on the port of the endpoint' },
   {
     name: 'DNS fails',
     url: async () => 'http://no-such-host.invalid/hooks',
@@ -100,14 +100,14 @@ const WRONG: readonly Wrong[] = [
     name: 'always 200',
     url: () => using(answering(200)),
     code: 1,
-    says: 'The endpoint accepts everything: nothing is checked',
+    says: 'Accepts every request: nothing is verified',
     args: only('valid', 'signature', 'malformed'),
   },
   {
     name: 'always 401',
     url: () => using(answering(401)),
     code: 1,
-    says: 'The endpoint refuses a delivery whose credentials are right (401)',
+    says: 'The endpoint rejects a delivery with valid credentials (401)',
     args: only('valid', 'signature'),
   },
   {
@@ -121,7 +121,7 @@ const WRONG: readonly Wrong[] = [
     name: '404 path',
     url: () => using(answering(404)),
     code: 1,
-    says: 'Nothing is served at this path (404)',
+    says: 'No handler serves this path (404)',
     args: only('valid', 'signature'),
   },
   {
@@ -136,7 +136,7 @@ const WRONG: readonly Wrong[] = [
     long: true,
     url: () => using(serve(() => {})),
     code: 1,
-    says: 'The endpoint takes the delivery and never answers',
+    says: 'The endpoint reads the delivery and never answers',
     args: SHORT,
   },
   {
@@ -149,7 +149,7 @@ const WRONG: readonly Wrong[] = [
         ),
       ),
     code: 1,
-    says: 'The endpoint answers, but later than the sender waits',
+    says: 'The endpoint answers later than the sender waits',
     args: LATE.args,
   },
   {
@@ -199,7 +199,7 @@ const WRONG: readonly Wrong[] = [
     name: 'wrong secret',
     url: () => using(serve(verifying((body) => hmacOf('another-secret', body).toString('base64')))),
     code: 1,
-    says: 'The endpoint refuses a delivery whose credentials are right (401)',
+    says: 'The endpoint rejects a delivery with valid credentials (401)',
     args: only('valid', 'signature'),
   },
   {
@@ -259,7 +259,7 @@ const WRONG: readonly Wrong[] = [
     long: true,
     url: () => fragile(false),
     code: 1,
-    says: 'A single delivery stops the receiver, and it does not come back',
+    says: 'A single delivery stops the receiver, and it does not recover',
     args: ['--recovery', '1s'],
   },
   {

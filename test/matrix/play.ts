@@ -83,11 +83,11 @@ export async function runAgainst(
   }
 }
 
-/** How the results of a run that was stopped say why. */
-const STOPS: readonly (readonly [RegExp, NonNullable<Played['stopped']>])[] = [
-  [/^the plain valid delivery was not accepted/, 'gate'],
-  [/^the receiver is down since/, 'down'],
-  [/^rate-limited/, 'rate-limited'],
+/** The codes of results that a stopped run did not get to. */
+const STOPS: readonly (readonly [string, NonNullable<Played['stopped']>])[] = [
+  ['preflight-failed', 'gate'],
+  ['receiver-down', 'down'],
+  ['rate-limited', 'rate-limited'],
 ];
 
 /** The finding in the reason why nothing else was judged: "... was not accepted (401): the endpoint ...". */
@@ -99,16 +99,19 @@ function findingIn(reason: string): string | null {
 export function playedOf({ name, kind }: Subject, { results, target, durationMs }: ResultDocument): Played {
   const outcomes: Record<string, string> = {};
   const undecided: Record<string, string> = {};
+  const codes = new Set<string>();
   let judged = 0;
   for (const result of results) {
     if (result.verdict === 'not-applicable') continue;
     const outcome = outcomeOf(result);
-    if (outcome === undefined) undecided[result.id] = result.reason;
-    else judged++;
+    if (outcome === undefined) {
+      undecided[result.id] = result.reason;
+      codes.add(result.decidedBy ?? '');
+    } else judged++;
     if (typeof outcome === 'string') outcomes[result.id] = outcome;
   }
   const reasons = Object.values(undecided);
-  const stopped = STOPS.find(([pattern]) => reasons.some((reason) => pattern.test(reason)))?.[1] ?? null;
+  const stopped = STOPS.find(([code]) => codes.has(code))?.[1] ?? null;
   // Not the diagnosis, which may come from the dictionary itself.
   const found = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
   // The dates of a certificate are others in each run.

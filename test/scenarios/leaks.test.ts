@@ -123,6 +123,7 @@ describe('what the whole run has seen', () => {
     expect(observe('leaks/nowhere', leaks)).toEqual({
       verdict: 'fail',
       observed: 'signature, api-key in the answers to signature/missing, api-key/wrong',
+      outcome: 'api-key, signature',
       reason: 'credentials stand in answers: signature, api-key in the answers to signature/missing, api-key/wrong',
     });
   });
@@ -139,6 +140,7 @@ describe('what the whole run has seen', () => {
     expect(observe('leaks/no-stack-traces', leaks)).toEqual({
       verdict: 'warn',
       observed: 'stack-trace in the answers to malformed/truncated',
+      outcome: 'stack-trace',
       reason: 'the code inside shows in answers: stack-trace in the answers to malformed/truncated',
     });
   });
@@ -149,6 +151,7 @@ describe('what the whole run has seen', () => {
     expect(observe('leaks/no-inner-messages', leaks)).toEqual({
       verdict: 'warn',
       observed: 'database-message in the answers to delivery/twice',
+      outcome: 'database-message',
       reason: 'messages from inside show in answers: database-message in the answers to delivery/twice',
     });
     expect(observe('leaks/no-inner-messages', found('error-message', 'malformed/null')).verdict).toBe('warn');

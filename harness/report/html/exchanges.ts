@@ -71,10 +71,10 @@ function control(exchange: Exchange): Markup {
   return html`<details class="fold"><summary>${exchange.label}: ${answerOf(exchange)}, with nothing changed</summary><div class="pair">${request(exchange, NOTHING)}${response(exchange)}</div></details>`;
 }
 
-/** The probe that the reason names first, then the others in their order. */
-function probesOf({ exchanges, reason }: ScenarioResult): Exchange[] {
+/** The probe that decided first, then the others in their order. */
+function probesOf({ exchanges, delivery }: ScenarioResult): Exchange[] {
   const probes = exchanges.filter(({ role }) => role === 'probe');
-  const decided = probes.find(({ label }) => reason.startsWith(`${label}: `));
+  const decided = probes.find(({ label }) => label === delivery);
   return decided === undefined ? probes : [decided, ...probes.filter((one) => one !== decided)];
 }
 

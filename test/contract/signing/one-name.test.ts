@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explainSignature, SIGNING_MISTAKES, signatureOf } from '../../../contract/signing/index.ts';
-import { explainRefusal } from '../../../harness/diagnose/index.ts';
+import { explainRejection } from '../../../harness/diagnose/index.ts';
 import { explainMismatch } from '../../../receiver/inspector/credential-findings.ts';
 import { answered } from '../../harness/run/parts.ts';
 import { fakeKit, someCredentials } from '../../scenarios/credential-check.ts';
@@ -14,7 +14,7 @@ const NOTIFICATION = { id: 'n-1', type: 'CAAS', at: 1735787045, data: { type: 'B
 async function diagnosed(mistake: string, secret: string): Promise<string | undefined> {
   const made = SIGNING_MISTAKES.find(({ name }) => name === mistake);
   const partner = { url: URL, signing: { secret }, apiKey: { value: API_KEY } };
-  const found = await explainRefusal(
+  const found = await explainRejection(
     partner,
     async ({ serialise, sign }) => {
       // The sender composes another notification until its signature suits the trial.

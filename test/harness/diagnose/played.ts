@@ -29,7 +29,7 @@ export function resultsWith(
         level,
         verdict: (applies ? verdict : 'not-applicable') as Verdict,
         expected: 'expect' in scenario ? scenario.expect.text : '',
-        observed: observed.join(' ') || (RIGHT[name] ?? '200'),
+        outcome: observed.join(' ') || (RIGHT[name] ?? '200'),
       });
     }),
   );

@@ -13,7 +13,7 @@ function diagnosed(
   more: Partial<Parameters<typeof diagnose>[0]> = {},
   features = BOTH,
 ) {
-  return diagnose({ results: resultsWith(outcomes, features), outages: [], gate: null, stack: null, ...more });
+  return diagnose({ results: resultsWith(outcomes, features), outages: [], preflight: null, stack: null, ...more });
 }
 
 const outcomesOf = (name: string) => redOutcomes(faultCalled(dictionary, name));
@@ -77,7 +77,7 @@ describe('the diagnosis', () => {
         .map(({ id }) => [id, 'fail 200']),
     );
     const results = resultsWith(everything, BOTH).map((result) =>
-      result.suite === 'malformed' && result.verdict === 'pass' ? { ...result, observed: '200' } : result,
+      result.suite === 'malformed' && result.verdict === 'pass' ? { ...result, outcome: '200' } : result,
     );
     const [main] = await diagnosed({}, { results });
     expect(main?.fault).toBe('accepts-everything');
@@ -110,29 +110,29 @@ describe('the diagnosis', () => {
 });
 
 describe('an endpoint that refuses the first delivery', () => {
-  const gate = { fault: 'hex', title: 'Hex in place of Base64', why: 'Why.', fix: 'Encode it with Base64.' };
+  const preflight = { fault: 'hex', title: 'Hex in place of Base64', why: 'Why.', fix: 'Encode it with Base64.' };
   const refused = { 'valid/plain': 'fail 401' };
 
   it('is what the wrong signature that was accepted says, by the name of the mutant', async () => {
-    const [main, ...others] = await diagnosed(refused, { gate });
+    const [main, ...others] = await diagnosed(refused, { preflight });
     const { seen } = faultCalled(dictionary, 'expects-hex');
     expect(others).toEqual([]);
     expect(main).toMatchObject({
       fault: 'expects-hex',
-      title: gate.title,
-      fix: gate.fix,
+      title: preflight.title,
+      fix: preflight.fix,
       seen,
       evidence: ['valid/plain'],
     });
   });
 
   it('is what the answer says where no mutant fits, and where many do', async () => {
-    const path = { ...gate, fault: 'wrong-path', title: 'Nothing is served at this path (404)' };
-    expect(await diagnosed({ 'valid/plain': 'fail 410' }, { gate: path })).toMatchObject([
+    const path = { ...preflight, fault: 'wrong-path', title: 'No handler serves this path (404)' };
+    expect(await diagnosed({ 'valid/plain': 'fail 410' }, { preflight: path })).toMatchObject([
       { fault: 'wrong-path', seen: '' },
     ]);
-    const secret = { ...gate, fault: 'refuses-right-credentials' };
-    expect(await diagnosed(refused, { gate: secret })).toMatchObject([{ fault: 'refuses-right-credentials' }]);
+    const secret = { ...preflight, fault: 'refuses-right-credentials' };
+    expect(await diagnosed(refused, { preflight: secret })).toMatchObject([{ fault: 'refuses-right-credentials' }]);
   });
 
   it('finds every fault that a signing mistake names in the dictionary', () => {

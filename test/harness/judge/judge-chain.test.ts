@@ -51,7 +51,7 @@ describe('the verdict on a chain', () => {
     const hidden = await analysisOf('misordered', false);
     expect(judged('tls/chain-order', hidden)).toMatchObject({
       verdict: 'not-applicable',
-      reason: expect.stringContaining('TLS 1.3 alone'),
+      reason: expect.stringContaining('only TLS 1.3'),
     });
     expect(judged('tls/not-expired', hidden).verdict).toBe('pass');
   });
@@ -59,7 +59,7 @@ describe('the verdict on a chain', () => {
   it('proves nothing without certificates', () => {
     expect(judged('tls/not-expired', null)).toMatchObject({
       verdict: 'inconclusive',
-      reason: 'the certificates could not be had: it was not there',
+      reason: 'the certificates were not received: it was not there',
     });
   });
 
@@ -67,8 +67,11 @@ describe('the verdict on a chain', () => {
     const analysis = { ...(await analysisOf('p256')), certificates: [] };
     expect(judged('tls/not-expired', analysis)).toEqual({
       verdict: 'inconclusive',
+      decidedBy: 'certificates-missing',
+      delivery: null,
       observed: '',
-      reason: 'the certificates could not be had: it was not there',
+      outcome: 'seen',
+      reason: 'the certificates were not received: it was not there',
       fix: null,
     });
   });
@@ -80,7 +83,7 @@ function chainOf(names: readonly string[], faults: readonly (readonly [ChainFaul
   return {
     ...base,
     certificates,
-    faults: faults.map(([code, at]) => ({ code, at, text: `${code} at ${at}.`, fix: `mend ${code}` })),
+    faults: faults.map(([code, at]) => ({ code, at, text: `${code} at ${at}.`, fix: `fix ${code}` })),
     ...more,
   } as ChainAnalysis;
 }
@@ -92,19 +95,22 @@ beforeAll(async () => {
   someone = base.certificates[0]!;
 });
 
-const due = (faults: readonly ChainFaultCode[], more: Partial<ChainExpectation> = {}): ChainExpectation => ({
-  text: 'due',
+const expecting = (faults: readonly ChainFaultCode[], more: Partial<ChainExpectation> = {}): ChainExpectation => ({
+  text: 'T',
   faults,
   ...more,
 });
 
 describe('a chain in words', () => {
   const observed = (names: readonly string[], anchor: string | null) =>
-    judgeChain('must', due(['expired']), chainOf(names, [], { anchor }), '');
+    judgeChain('must', expecting(['expired']), chainOf(names, [], { anchor }), '');
 
   it('is the subjects from the leaf up, and who is trusted', () => {
     expect(observed(['leaf', 'issuer'], 'root')).toEqual({
       verdict: 'pass',
+      decidedBy: 'expected-answer',
+      delivery: null,
+      outcome: 'seen',
       observed: 'leaf < issuer, trusted by root',
       reason: '',
       fix: null,
@@ -121,14 +127,17 @@ describe('a chain in words', () => {
 describe('the faults of a chain', () => {
   it.each(['misordered', 'duplicate', 'unrelated', 'root-sent'] as const)('%s cannot be seen at TLS 1.3', (code) => {
     const hidden = chainOf(['leaf'], [[code, 0]], { exact: false });
-    expect(judgeChain('must', due([code]), hidden, '')).toEqual({
+    expect(judgeChain('must', expecting([code]), hidden, '')).toEqual({
       verdict: 'not-applicable',
+      decidedBy: 'hidden-by-tls-1.3',
+      delivery: null,
       observed: '',
-      reason: 'the endpoint speaks TLS 1.3 alone, which does not show the list of certificates as it was sent',
+      outcome: 'seen',
+      reason: 'the endpoint supports only TLS 1.3, which hides the list of certificates as sent',
       fix: null,
     });
-    expect(judgeChain('must', due([code, 'expired']), hidden, '').verdict).toBe('fail');
-    expect(judgeChain('must', due([code]), { ...hidden, exact: true }, '').verdict).toBe('fail');
+    expect(judgeChain('must', expecting([code, 'expired']), hidden, '').verdict).toBe('fail');
+    expect(judgeChain('must', expecting([code]), { ...hidden, exact: true }, '').verdict).toBe('fail');
   });
 
   it('are named once each, with every reason and the first fix', () => {
@@ -140,17 +149,20 @@ describe('the faults of a chain', () => {
         ['expired', 1],
       ],
     );
-    expect(judgeChain('must', due(['expired', 'weak-key']), analysis, '')).toEqual({
+    expect(judgeChain('must', expecting(['expired', 'weak-key']), analysis, '')).toEqual({
       verdict: 'fail',
+      decidedBy: 'certificate-fault',
+      delivery: null,
       observed: 'weak-key, expired',
+      outcome: 'expired, weak-key',
       reason: 'weak-key at 0. expired at 0. expired at 1.',
-      fix: 'mend weak-key',
+      fix: 'fix weak-key',
     });
   });
 
   it('count where they are looked for: at the leaf, above it, or anywhere', () => {
     const at = (place: number | null, of?: 'leaf' | 'issuers') => {
-      const expectation = due(['expired'], of === undefined ? {} : { of });
+      const expectation = expecting(['expired'], of === undefined ? {} : { of });
       return judgeChain('must', expectation, chainOf(['leaf', 'issuer'], [['expired', place]]), '').verdict;
     };
     expect([at(0, 'leaf'), at(1, 'leaf'), at(null, 'leaf')]).toEqual(['fail', 'pass', 'pass']);
@@ -160,12 +172,17 @@ describe('the faults of a chain', () => {
 
   it('may hide what is looked for', () => {
     const analysis = chainOf(['leaf'], [['missing-intermediate', null]], { anchor: null });
-    expect(judgeChain('must', due(['expired'], { hiddenBy: ['missing-intermediate'] }), analysis, '')).toEqual({
+    expect(judgeChain('must', expecting(['expired'], { hiddenBy: ['missing-intermediate'] }), analysis, '')).toEqual({
       verdict: 'inconclusive',
+      decidedBy: 'hidden-by-another-fault',
+      delivery: null,
+      outcome: 'seen',
       observed: 'leaf',
-      reason: 'it cannot be seen as long as missing-intermediate at null.',
+      reason: 'cannot be checked until another fault is fixed: missing-intermediate at null.',
       fix: null,
     });
-    expect(judgeChain('must', due(['expired'], { hiddenBy: ['self-signed'] }), analysis, '').verdict).toBe('pass');
+    expect(judgeChain('must', expecting(['expired'], { hiddenBy: ['self-signed'] }), analysis, '').verdict).toBe(
+      'pass',
+    );
   });
 });

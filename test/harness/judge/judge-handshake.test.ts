@@ -67,11 +67,14 @@ describe('an offer that must not be taken', () => {
     expect(judgeHandshake('should', OLD, REFUSED, evidence)).toEqual({
       verdict: 'warn',
       observed: 'a handshake with TLS 1.0, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
-      reason: 'took the offer: a handshake with TLS 1.0, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256; a refusal was due',
+      outcome: 'granted',
+      decidedBy: 'handshake-accepted',
+      delivery: null,
+      reason: 'accepted the offer: a handshake with TLS 1.0, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256; expected a refusal',
     });
     expect(judgeHandshake('info', OLD, REFUSED, evidence)).toMatchObject({
       verdict: 'pass',
-      reason: expect.stringContaining('recorded: took the offer'),
+      reason: expect.stringContaining('recorded: accepted the offer'),
     });
   });
 });
@@ -99,38 +102,54 @@ describe('compression', () => {
   });
 });
 
-describe('what the judge says of a hello', () => {
+describe('the judgement of a hello', () => {
   const SUITE = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256';
+  const HANDSHAKE: HelloExpectation = { text: 'a handshake', pass: ['granted'] };
 
-  it.each<[HelloOutcome, string]>([
-    [hello(), `a handshake with TLS 1.2, ${SUITE}`],
-    [hello({ compressed: true }), `a handshake with TLS 1.2, ${SUITE}, compressed`],
-    [alert, 'the alert protocol_version'],
-    [ended('closed'), 'the connection was closed'],
-    [ended('reset'), 'the connection was reset'],
-    [ended('timeout'), 'nothing came within the time limit'],
-    [notTls, 'an answer that is no TLS'],
-    [notSent, 'Nothing listens.'],
-  ])('$kind', (outcome, words) => expect(describeHello(outcome)).toBe(words));
+  it.each<[HelloOutcome, string, string]>([
+    [hello(), `a handshake with TLS 1.2, ${SUITE}`, 'granted'],
+    [hello({ compressed: true }), `a handshake with TLS 1.2, ${SUITE}, compressed`, 'granted'],
+    [alert, 'the alert protocol_version', 'protocol_version'],
+    [ended('closed'), 'the connection was closed', 'closed'],
+    [ended('reset'), 'the connection was reset', 'closed'],
+    [ended('timeout'), 'no answer within the time limit', 'silence'],
+    [notTls, 'an answer that is not TLS', 'other-protocol'],
+    [notSent, 'Nothing listens.', 'seen'],
+  ])('$0.kind', (probe, words, outcome) => {
+    expect(describeHello(probe)).toBe(words);
+    const judged = judgeHandshake('must', OLD, REFUSED, { before: hello(), probe, after: hello() });
+    expect([judged.observed, judged.outcome, judged.delivery]).toEqual([words, outcome, null]);
+  });
 
-  it.each<[string, HelloOutcome, HelloOutcome, HelloOutcome, HelloExpectation, string]>([
-    ['a refusal', hello(), alert, hello(), REFUSED, ''],
+  it.each<[string, HelloOutcome, HelloOutcome, HelloOutcome, HelloExpectation, string, string]>([
+    ['an expected refusal', hello(), alert, hello(), REFUSED, 'expected-answer', ''],
+    ['a recorded refusal', hello(), alert, hello(), RECORDED, 'allowed-answer', 'recorded: the alert protocol_version'],
     [
-      'a probe that proves nothing',
+      'an answer that is not TLS',
       hello(),
       notTls,
       hello(),
       REFUSED,
-      'the probe proves nothing: an answer that is no TLS',
+      'not-delivered',
+      'the answer allows no conclusion: an answer that is not TLS',
     ],
-    ['silence', hello(), ended('timeout'), hello(), REFUSED, 'silence proves nothing; a refusal was due'],
+    [
+      'silence',
+      hello(),
+      ended('timeout'),
+      hello(),
+      REFUSED,
+      'silence',
+      'no answer allows no conclusion; expected a refusal',
+    ],
     [
       'no control before',
       alert,
       alert,
       hello(),
       REFUSED,
-      'control refused: the hello of a right sender before it got: the alert protocol_version',
+      'control-rejected',
+      'control rejected: the valid ClientHello before the probe got: the alert protocol_version',
     ],
     [
       'no control after',
@@ -138,20 +157,20 @@ describe('what the judge says of a hello', () => {
       alert,
       ended('closed'),
       REFUSED,
-      'control refused: the hello of a right sender after it got: the connection was closed',
+      'control-rejected',
+      'control rejected: the valid ClientHello after the probe got: the connection was closed',
     ],
     [
-      'a refusal where none was due',
+      'an unexpected refusal',
       hello(),
       alert,
       hello(),
-      { text: 'a handshake', pass: ['granted'] },
-      'the alert protocol_version; a handshake was due',
+      HANDSHAKE,
+      'handshake-refused',
+      'the alert protocol_version; expected a handshake',
     ],
-  ])('%s', (_name, before, probe, after, due, reason) => {
-    expect(judgeHandshake('must', OLD, due, { before, probe, after })).toMatchObject({
-      observed: describeHello(probe),
-      reason,
-    });
+  ])('%s', (_name, before, probe, after, expectation, decidedBy, reason) => {
+    const judged = judgeHandshake('must', OLD, expectation, { before, probe, after });
+    expect([judged.decidedBy, judged.reason]).toEqual([decidedBy, reason]);
   });
 });

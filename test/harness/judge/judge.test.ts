@@ -1,243 +1,182 @@
+/** The verdict on a scenario: controls, levels, several probes, a stopped receiver. */
 import { describe, expect, it } from 'vitest';
 import { type Evidence, judge } from '../../../harness/judge/index.ts';
-import type { Attempt, TransportErrorKind } from '../../../harness/transport/index.ts';
-import { accepted, type Expectation, handled, type Leak, refused, refusedMalformed } from '../../../scenarios/index.ts';
+import type { Attempt } from '../../../harness/transport/index.ts';
+import { accepted, type Expectation, handled, refused, refusedMalformed } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 
 const verdictOf = (expectation: Expectation, attempt: Attempt, more: Partial<Evidence> = {}) =>
   judge('must', evidence([probe(expectation, attempt)], more)).verdict;
 
-describe('one answer against what was due', () => {
-  const table: readonly [name: string, due: Expectation, rows: Readonly<Record<number, string>>][] = [
-    [
-      'accepted',
-      accepted,
-      {
-        200: 'pass',
-        201: 'fail',
-        202: 'fail',
-        204: 'fail',
-        302: 'fail',
-        400: 'fail',
-        401: 'fail',
-        403: 'fail',
-        404: 'fail',
-        429: 'inconclusive',
-        500: 'fail',
-        503: 'inconclusive',
-      },
-    ],
-    [
-      'refused',
-      refused,
-      {
-        200: 'fail',
-        202: 'fail',
-        301: 'fail',
-        400: 'fail',
-        401: 'pass',
-        403: 'fail',
-        429: 'inconclusive',
-        500: 'fail',
-        503: 'inconclusive',
-      },
-    ],
-    [
-      'handled',
-      handled,
-      {
-        200: 'pass',
-        202: 'pass',
-        302: 'fail',
-        400: 'pass',
-        401: 'pass',
-        413: 'pass',
-        422: 'pass',
-        429: 'pass',
-        500: 'fail',
-        503: 'fail',
-      },
-    ],
-    [
-      'refusedMalformed',
-      refusedMalformed,
-      {
-        200: 'fail',
-        302: 'fail',
-        400: 'warn',
-        401: 'pass',
-        403: 'warn',
-        429: 'inconclusive',
-        500: 'fail',
-        503: 'fail',
-      },
-    ],
-  ];
-  for (const [name, due, rows] of table) {
-    it.each(Object.entries(rows))(`${name}: %s is %s`, (status, verdict) => {
-      expect(verdictOf(due, answer(Number(status)))).toBe(verdict);
-    });
-  }
-
-  const errors: readonly [TransportErrorKind, string][] = [
-    ['dns', 'inconclusive'],
-    ['refused', 'inconclusive'],
-    ['unreachable', 'inconclusive'],
-    ['tls', 'inconclusive'],
-    ['tls-untrusted', 'inconclusive'],
-    ['reset', 'fail'],
-    ['timeout', 'fail'],
-    ['invalid-http', 'fail'],
-    ['headers-too-large', 'fail'],
-    ['local', 'harness-error'],
-  ];
-  it.each(errors)('no answer because of %s is %s', (kind, verdict) => {
-    expect(verdictOf(accepted, failure(kind))).toBe(verdict);
-    expect(verdictOf(refused, failure(kind))).toBe(verdict);
-    expect(verdictOf(handled, failure(kind))).toBe(verdict);
-  });
-
-  it('lets a cut-off delivery go unanswered, and a refusal by closing where it is allowed', () => {
-    expect(verdictOf({ text: 'no answer', authentic: true, pass: ['none'] }, failure('reset'))).toBe('pass');
-    expect(verdictOf({ text: 'no answer', authentic: true, pass: ['none'] }, failure('timeout'))).toBe('pass');
-    expect(verdictOf({ text: '4xx or closed', authentic: true, pass: ['4xx', 'closed'] }, failure('reset'))).toBe(
-      'pass',
-    );
-    expect(verdictOf({ text: '4xx', authentic: true, pass: ['4xx'], warn: ['closed'] }, failure('reset'))).toBe('warn');
-  });
-
-  it('takes a certificate that is not trusted as an answer where it is one', () => {
-    const due = (more: Partial<Expectation>) => ({ text: 'recorded', authentic: true, pass: [200], ...more });
-    expect(verdictOf(due({ note: ['untrusted'] }), failure('tls-untrusted'))).toBe('pass');
-    expect(verdictOf(due({ warn: ['untrusted'] }), failure('tls-untrusted'))).toBe('warn');
-    expect(verdictOf(due({ note: ['alert', 'closed'] }), failure('tls-untrusted'))).toBe('inconclusive');
-  });
-
-  it('lets an exact status beat its class', () => {
-    const due: Expectation = { text: '4xx but 404', authentic: true, pass: ['4xx'], warn: [404] };
-    expect(verdictOf(due, answer(404))).toBe('warn');
-    expect(verdictOf(due, answer(400))).toBe('pass');
-  });
-});
-
 describe('the controls', () => {
-  it.each([answer(401), answer(500), answer(204), failure('reset'), failure('refused')])(
-    'proves nothing without an accepted control before',
-    (before) => {
-      for (const attempt of [answer(200), answer(401), answer(500)])
-        expect(verdictOf(refused, attempt, { before })).toBe('inconclusive');
-    },
-  );
-
-  it.each([null, answer(401), answer(500), failure('refused')])(
-    'does not count a refusal without an accepted control after',
-    (after) => {
-      expect(verdictOf(refused, answer(401), { after })).toBe('inconclusive');
-      expect(verdictOf(accepted, answer(200), { after })).toBe('inconclusive');
-      expect(verdictOf(accepted, answer(401), { after })).toBe('inconclusive');
-      expect(verdictOf(handled, answer(500), { after })).toBe('inconclusive');
-    },
-  );
-
-  it('calls a scenario whose probes were not sent for want of a control inconclusive', () => {
-    expect(judge('must', evidence([], { before: answer(429), after: null })).reason).toBe(
-      'rate-limited: the plain valid delivery before it got 429',
-    );
-    expect(judge('must', evidence([], { before: answer(500), after: null })).verdict).toBe('inconclusive');
+  it.each<[string, Attempt, string, string]>([
+    ['401', answer(401), 'control-rejected', 'control rejected: the plain valid delivery before the probe got 401'],
+    ['204', answer(204), 'control-rejected', 'control rejected: the plain valid delivery before the probe got 204'],
+    ['429', answer(429), 'rate-limited', 'rate-limited: the plain valid delivery before the probe got 429'],
+    [
+      'no answer',
+      failure('reset'),
+      'control-rejected',
+      'control rejected: the plain valid delivery before the probe got no answer: it was reset',
+    ],
+  ])('allow no conclusion when the first gets %s', (_name, before, decidedBy, reason) => {
+    const common = { verdict: 'inconclusive', reason, decidedBy, delivery: null };
+    expect(judge('must', evidence([], { before, after: null }))).toEqual({
+      ...common,
+      observed: 'nothing',
+      outcome: 'seen',
+    });
+    for (const status of [200, 401, 500]) {
+      expect(judge('must', evidence([probe(refused, answer(status))], { before }))).toEqual({
+        ...common,
+        observed: `${status}`,
+        outcome: `${status}`,
+      });
+    }
   });
 
-  it('needs no control after a forged delivery that was accepted', () => {
+  it.each<[string, Attempt | null, string, string]>([
+    [
+      'is not sent',
+      null,
+      'control-rejected',
+      'control rejected: the plain valid delivery after the probe was not sent',
+    ],
+    ['gets 500', answer(500), 'control-rejected', 'control rejected: the plain valid delivery after the probe got 500'],
+    ['gets 429', answer(429), 'rate-limited', 'rate-limited: the plain valid delivery after the probe got 429'],
+    [
+      'cannot be sent',
+      failure('local'),
+      'control-rejected',
+      'control rejected: the plain valid delivery after the probe got no answer: it was local',
+    ],
+  ])('allow no conclusion when the second %s', (_name, after, decidedBy, reason) => {
+    expect(judge('must', evidence([probe(refused, answer(401))], { after }))).toEqual({
+      verdict: 'inconclusive',
+      observed: '401',
+      outcome: '401',
+      reason,
+      decidedBy,
+      delivery: null,
+    });
+  });
+
+  it.each<[string, Expectation, Attempt]>([
+    ['a pass', accepted, answer(200)],
+    ['a crash', handled, answer(500)],
+    ['a redirect', accepted, answer(302)],
+    ['another 2xx', accepted, answer(204)],
+    ['a rejection of a valid delivery', accepted, answer(401)],
+    ['another status', refused, answer(404)],
+    ['a reset', accepted, failure('reset')],
+    ['silence', accepted, failure('timeout')],
+    ['an answer that is not HTTP', accepted, failure('invalid-http')],
+  ])('are both needed for %s', (_name, expectation, attempt) => {
+    expect(verdictOf(expectation, attempt, { after: null })).toBe('inconclusive');
+  });
+
+  it('are both needed for a leak', () => {
+    const leaking = probe({ ...refused, absent: ['secret'] }, answer(401), { leaks: ['secret'] });
+    expect(judge('must', evidence([leaking], { after: null })).verdict).toBe('inconclusive');
+  });
+
+  it('need not be complete for an accepted forgery', () => {
     expect(verdictOf(refused, answer(200), { after: null })).toBe('fail');
     expect(verdictOf(refusedMalformed, answer(204), { after: failure('refused') })).toBe('fail');
   });
+});
 
-  it('says that the endpoint is rate-limited, whichever delivery showed it', () => {
-    expect(judge('must', evidence([probe(refused, answer(401))], { after: answer(429) }))).toEqual({
-      verdict: 'inconclusive',
-      observed: '401',
-      reason: 'rate-limited: the plain valid delivery after it got 429',
+describe('an error of the harness', () => {
+  const none = { verdict: 'harness-error', observed: 'nothing', outcome: 'seen', delivery: null };
+
+  it('is a control that could not be sent, or a scenario without a probe', () => {
+    expect(judge('must', evidence([], { before: failure('local') }))).toMatchObject({
+      ...none,
+      decidedBy: 'control-rejected',
+    });
+    expect(judge('must', evidence([]))).toEqual({
+      ...none,
+      decidedBy: 'no-probe',
+      reason: 'the scenario sent no probe',
     });
   });
 
-  it('fails whoever stopped the receiver, at any level', () => {
-    for (const level of ['must', 'should', 'info'] as const) {
-      const said = judge(
-        level,
-        evidence([probe(handled, failure('reset'))], { killed: 'the connection was refused', after: null }),
-      );
-      expect(said.verdict).toBe('fail');
-      expect(said.reason).toContain('the connection was refused');
-    }
+  it('is a faulty probe, whatever the answers', () => {
+    const faulty = probe(refused, answer(200), { probeFault: 'its signature is valid' });
+    expect(judge('must', evidence([faulty], { before: answer(401) }))).toEqual({
+      verdict: 'harness-error',
+      observed: '200',
+      outcome: '200',
+      decidedBy: 'faulty-probe',
+      delivery: null,
+      reason: 'the probe is faulty: its signature is valid',
+    });
   });
 });
 
-describe('levels, several probes, leaks, faults of our own', () => {
-  it('fails, warns or records by level', () => {
+describe('a receiver that a delivery stops', () => {
+  it.each(['must', 'should', 'info'] as const)('fails at the level %s', (level) => {
+    const stopped = evidence([probe(handled, failure('reset'))], { killed: 'the connection was refused', after: null });
+    expect(judge(level, stopped)).toEqual({
+      verdict: 'fail',
+      observed: 'no answer: it was reset',
+      outcome: 'closed',
+      decidedBy: 'receiver-stopped',
+      delivery: null,
+      reason: 'the receiver stopped answering after this delivery: the connection was refused',
+    });
+  });
+});
+
+describe('a level', () => {
+  it('makes a failure fail, warn or be recorded', () => {
     const bad = evidence([probe(refused, answer(200))]);
-    expect(judge('must', bad).verdict).toBe('fail');
-    expect(judge('should', bad).verdict).toBe('warn');
-    expect(judge('info', bad)).toEqual({
-      verdict: 'pass',
-      observed: '200',
-      reason: 'recorded: accepted with 200 a delivery that had to be refused',
+    const reason = 'accepted (200) a delivery that must be rejected';
+    expect(judge('must', bad)).toMatchObject({ verdict: 'fail', reason });
+    expect(judge('should', bad)).toMatchObject({ verdict: 'warn', reason });
+    expect(judge('info', bad)).toMatchObject({ verdict: 'pass', reason: `recorded: ${reason}` });
+  });
+});
+
+describe('several probes', () => {
+  const probes = (...statuses: number[]) =>
+    statuses.map((status, at) => probe(accepted, answer(status), { label: `${at + 1}.` }));
+
+  it('are decided by the worst, which is named', () => {
+    expect(judge('must', evidence(probes(200, 409, 200)))).toEqual({
+      verdict: 'fail',
+      observed: '409',
+      outcome: '409',
+      decidedBy: 'wrong-status',
+      delivery: '2.',
+      reason: '2.: answered 409, expected 200',
     });
   });
 
-  it('lets the worst probe decide and names it', () => {
-    const said = judge(
-      'must',
-      evidence([
-        probe(accepted, answer(200), { label: 'first' }),
-        probe(accepted, answer(409), { label: 'second' }),
-        probe(accepted, answer(200), { label: 'third' }),
-      ]),
-    );
-    expect(said).toEqual({ verdict: 'fail', observed: '409', reason: 'second: answered 409 where 200 was due' });
+  it('pass without a comment', () => {
+    const pass = { verdict: 'pass', observed: '200', outcome: '200', decidedBy: 'expected-answer', reason: '' };
+    expect(judge('must', evidence(probes(200, 200)))).toEqual({ ...pass, delivery: null });
   });
 
-  it('calls a wrong probe a harness error, before anything else', () => {
-    const said = judge(
-      'must',
-      evidence([probe(refused, answer(200), { probeFault: 'its credentials are right' })], { before: answer(401) }),
-    );
-    expect(said.verdict).toBe('harness-error');
-    expect(judge('must', evidence([])).verdict).toBe('harness-error');
-    expect(judge('must', evidence([], { before: failure('local') })).verdict).toBe('harness-error');
-  });
-
-  it('fails for a leak that was asked for and for no other', () => {
-    const due: Expectation = { ...refused, absent: ['signature'] };
-    const leaking = (leaks: Leak[]) => judge('must', evidence([probe(due, answer(401), { leaks })])).verdict;
-    expect(leaking(['signature'])).toBe('fail');
-    expect(leaking(['stack-trace'])).toBe('pass');
-  });
-
-  it('leaves out what differs between two answers to the same delivery, and nothing else', () => {
-    const uniform = (...attempts: readonly Attempt[]) => {
-      const [a, again, b] = attempts.map((attempt, at) => probe(refused, attempt, { label: at < 2 ? 'a' : 'b' }));
-      return judge('must', evidence([a!, again!, b!], { uniform: true })).verdict;
-    };
-    const traced = (id: string, error: string) => answer(401, `{"trace":"${id}","error":"${error}"}`, [['Trace', id]]);
-    expect(uniform(traced('01JQz', 'refused'), traced('01JXy', 'refused'), traced('01KAb', 'refused'))).toBe('pass');
-    expect(uniform(traced('01JQz', 'refused'), traced('01JXy', 'refused'), traced('01KAb', 'no key'))).toBe('fail');
-    expect(uniform(traced('same', 'refused'), traced('same', 'refused'), traced('other', 'refused'))).toBe('fail');
-    // An id with figures inside of it.
-    expect(uniform(traced('0A1B', 'refused'), traced('0AB22', 'refused'), traced('AAAA', 'refused'))).toBe('pass');
-    const page = (nonce: string, reason: string) =>
-      answer(401, `<script nonce="${nonce}"></script><p>${reason}</p>`, [
-        ['Content-Security-Policy', `script-src 'nonce-${nonce}'`],
-        ['X-Reason', reason],
-      ]);
-    expect(uniform(page('aB+/x=', 'no'), page('cDe/f=', 'no'), page('ghIj+k=', 'no'))).toBe('pass');
-    expect(uniform(page('aB+/x=', 'missing'), page('cDe/f=', 'missing'), page('ghIj+k=', 'wrong'))).toBe('fail');
-    // A body of other words each time has nothing to compare, its status still has.
-    expect(uniform(answer(401, 'a'), answer(401, 'b c'), answer(401, 'd e f'))).toBe('pass');
-    expect(uniform(answer(401, 'a'), answer(401, 'b c'), answer(403, 'd e f'))).toBe('fail');
-  });
-
-  it('takes an answer that is no HTTP as the expectation says', () => {
-    const lenient: Expectation = { ...refused, note: ['unreadable'] };
-    expect(judge('must', evidence([probe(lenient, failure('invalid-http'))])).verdict).toBe('pass');
-    expect(judge('must', evidence([probe(refused, failure('invalid-http'))])).verdict).toBe('fail');
+  const tls = failure('tls', { code: 'ERR_SSL_X', alert: 'unknown_ca' });
+  const T = { text: 'T', authentic: true };
+  it.each<[string, Expectation, Attempt]>([
+    ['an allowed answer', handled, answer(202)],
+    ['an expected alert', { ...T, pass: ['alert'] }, tls],
+    ['a recorded alert', { ...T, pass: [200], note: ['alert'] }, tls],
+    ['an expected reset', { ...T, pass: ['closed'] }, failure('reset')],
+    ['a recorded reset', { ...T, pass: [200], note: ['closed'] }, failure('reset')],
+    ['expected silence', { ...T, pass: ['none'] }, failure('timeout')],
+    ['a recorded certificate', { ...T, pass: [200], note: ['untrusted'] }, failure('tls-untrusted')],
+    ['the expected answer', accepted, answer(200)],
+  ])('%s is better than a warning', (_name, expectation, attempt) => {
+    const passing = probe(expectation, attempt, { label: 'one' });
+    const warning = probe(refusedMalformed, answer(400), { label: 'other' });
+    for (const both of [
+      [passing, warning],
+      [warning, passing],
+    ]) {
+      expect(judge('must', evidence(both))).toMatchObject({ verdict: 'warn', delivery: 'other' });
+    }
   });
 });

@@ -8,8 +8,9 @@ import { answer, evidence, failure, probe } from './attempts.ts';
 /** The judge's reason; empty when the deliveries, by their labels, cannot be told apart. */
 function difference(deliveries: readonly (readonly [label: string, attempt: Attempt])[], due: Expectation = refused) {
   const probes = deliveries.map(([label, attempt]) => probe(due, attempt, { label }));
-  const { verdict, reason } = judge('must', evidence(probes, { uniform: true }));
-  expect(verdict).toBe(reason === '' ? 'pass' : 'fail');
+  const { verdict, reason, decidedBy, delivery } = judge('must', evidence(probes, { uniform: true }));
+  expect([verdict, decidedBy]).toEqual(reason === '' ? ['pass', 'expected-answer'] : ['fail', 'answers-differ']);
+  expect(delivery).toBeNull();
   return reason;
 }
 
@@ -20,7 +21,7 @@ type Headers = Readonly<Record<string, string>>;
 const ofHeaders = (...given: readonly (readonly [label: string, headers: Headers])[]) =>
   difference(given.map(([label, headers]) => [label, answer(401, '', Object.entries(headers))]));
 
-const by = (part: string) => `the answers can be told apart by their ${part}: "a" against "b"`;
+const by = (part: string) => `the answers to "a" and "b" differ in their ${part}`;
 
 describe('refusals that can be told apart', () => {
   it('names the part and the deliveries', () => {
@@ -46,7 +47,7 @@ describe('refusals that can be told apart', () => {
   });
 
   it('looks at every delivery', () => {
-    expect(ofBodies(['c', 'no'], ['a', 'no'], ['b', 'never'])).toContain('"c" against "b"');
+    expect(ofBodies(['c', 'no'], ['a', 'no'], ['b', 'never'])).toContain('"c" and "b"');
   });
 
   it('is asked only where it is due', () => {

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLane } from '../../../harness/run/lanes.ts';
+import { createLane } from '../../../harness/run/lane.ts';
 import type { Change, Transmission } from '../../../scenarios/index.ts';
 import { type Endpoint, listen } from '../../endpoints/listen.ts';
 import { assembled, partnerAt } from '../run/parts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { causesOf } from '../../../harness/report/causes.ts';
-import { diagnosisWith, exchangeWith, resultWith } from './documents.ts';
+import { diagnosisWith, resultWith } from './documents.ts';
 
 const REFUSED = 'refused with 401 a delivery whose credentials were right';
 
@@ -36,7 +36,7 @@ describe('causes', () => {
     const closed = 'closed the connection';
     const inFlow = {
       ...failed('delivery/copies', 'no answer', `copy 2 of 2: ${closed}`),
-      exchanges: [exchangeWith({ label: 'copy 2 of 2' })],
+      delivery: 'copy 2 of 2',
     };
     expect(told([failed('valid/buy', 'no answer', closed), inFlow], [])).toEqual([
       [closed, ['valid/buy', 'delivery/copies']],

@@ -52,8 +52,8 @@ describe('a receiver that one delivery stops, and that comes back', () => {
   it('says while it goes on who did it', async () => {
     const { url } = await hurt('stop');
     const { notices } = await runAgainst(url, 4);
-    expect(notices.filter((notice) => notice.includes('confirmed by trying it alone'))).toEqual([
-      `${CULPRIT} stops the receiver: confirmed by trying it alone`,
+    expect(notices.filter((notice) => notice.includes('confirmed by repeating it alone'))).toEqual([
+      `${CULPRIT} stops the receiver: confirmed by repeating it alone`,
     ]);
   });
 });
@@ -110,7 +110,7 @@ describe('an endpoint that limits the rate', () => {
     expect(of('fail', 'inconclusive', 'harness-error').filter(({ requirements }) => requirements.length > 0)).toEqual(
       [],
     );
-    expect(notices).toEqual(['the endpoint answered 429: going on one delivery at a time']);
+    expect(notices).toEqual(['the endpoint answered 429: continuing with one delivery at a time']);
     expect({ most, verdict: document.verdict }).toEqual({ most: 1, verdict: 'conformant' });
   });
 });

@@ -111,7 +111,7 @@ describe('a run against a name', () => {
     );
   });
 
-  it('says when the name has addresses that are not delivered to', async () => {
+  it('lists the addresses of the name that deliveries are not allowed to go to', async () => {
     const endpoint = await listen(createServer((_request, response) => response.end()));
     open.push(endpoint);
     const resolve: Resolve = async () => ['127.0.0.1', '169.254.169.254'].map((address) => ({ address, family: 4 }));
@@ -121,7 +121,8 @@ describe('a run against a name', () => {
       resolve,
     });
     expect(advice).toEqual([
-      'partner.example also has addresses that are not delivered to (169.254.169.254); the run went to 127.0.0.1.',
+      'partner.example also has addresses that deliveries are not allowed to go to (169.254.169.254); ' +
+        'the run used 127.0.0.1.',
     ]);
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { planScenarios, type Selection } from '../../../harness/run/plan.ts';
 import { CATALOGUE, FEATURES, type Feature } from '../../../scenarios/index.ts';
 
-const ALL = { features: ['hmac', 'api-key'] as Feature[], readableOnTheWay: false };
+const ALL = { features: ['hmac', 'api-key'] as Feature[], isExposed: false };
 
-function plan(selection: Partial<Selection> = {}, target: { features: Feature[]; readableOnTheWay: boolean } = ALL) {
+function plan(selection: Partial<Selection> = {}, target: { features: Feature[]; isExposed: boolean } = ALL) {
   return planScenarios(target, { suites: [], scenarios: [], greps: [], shard: null, ...selection });
 }
 
@@ -14,7 +14,7 @@ const total = CATALOGUE.flatMap(({ scenarios }) => scenarios).length;
 describe('the plan of a run', () => {
   it('holds the whole catalogue, in its order, when nothing is selected', () => {
     expect(ids(plan())).toEqual(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
-    const everything = plan({}, { features: [...FEATURES], readableOnTheWay: false });
+    const everything = plan({}, { features: [...FEATURES], isExposed: false });
     expect(everything.filter(({ obstacle }) => obstacle !== null)).toEqual([]);
   });
 
@@ -30,9 +30,9 @@ describe('the plan of a run', () => {
   });
 
   it('keeps what does not apply, and says why', () => {
-    const obstacles = (features: Feature[], readableOnTheWay = false) =>
-      new Map(plan({}, { features, readableOnTheWay }).map(({ scenario, obstacle }) => [scenario.id, obstacle]));
-    expect(plan({}, { features: [], readableOnTheWay: false })).toHaveLength(total);
+    const obstacles = (features: Feature[], isExposed = false) =>
+      new Map(plan({}, { features, isExposed }).map(({ scenario, obstacle }) => [scenario.id, obstacle]));
+    expect(plan({}, { features: [], isExposed: false })).toHaveLength(total);
     expect(obstacles(['api-key']).get('signature/missing')).toBe('the feature hmac is not configured');
     expect(obstacles(['hmac']).get('api-key/missing')).toBe('the feature api-key is not configured');
     expect(obstacles(['hmac']).get('valid/plain')).toBeNull();
@@ -43,9 +43,7 @@ describe('the plan of a run', () => {
   });
 
   it('does not send the secret itself over plain HTTP to another machine', () => {
-    const kept = plan({}, { ...ALL, readableOnTheWay: true }).filter(({ obstacle }) =>
-      obstacle?.startsWith('it sends'),
-    );
+    const kept = plan({}, { ...ALL, isExposed: true }).filter(({ obstacle }) => obstacle?.startsWith('it sends'));
     expect(ids(kept)).toEqual(['signature/secret-itself', 'signature/secret-in-base64', 'signature/secret-as-bearer']);
   });
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { createContext, DEFAULT_LIMITS } from '../../../harness/run/context.ts';
-import { runQueue } from '../../../harness/run/deliveries.ts';
-import type { Lane, SendOptions } from '../../../harness/run/lanes.ts';
-import { planScenarios } from '../../../harness/run/plan.ts';
-import { isSending, type Trial } from '../../../harness/run/trial.ts';
+import { runDeliveries } from '../../../harness/run/deliveries.ts';
+import type { Lane, SendOptions } from '../../../harness/run/lane.ts';
+import { isSending, planScenarios } from '../../../harness/run/plan.ts';
+import type { Trial } from '../../../harness/run/trial.ts';
 import type { Attempt, TransportErrorKind } from '../../../harness/transport/index.ts';
 import type { Change } from '../../../scenarios/index.ts';
 import { answered, NOW, partnerAt } from './parts.ts';
@@ -17,7 +17,7 @@ async function play(ids: readonly string[], answer: (change: Change, options: Se
   const partner = partnerAt('https://127.0.0.1:9/hooks');
   const selection = { suites: [], scenarios: ids, greps: [], shard: null };
   const features = ['hmac', 'api-key', 'https', 'mtls'] as const;
-  const planned = planScenarios({ features, readableOnTheWay: false }, selection).filter(isSending);
+  const planned = planScenarios({ features, isExposed: false }, selection).filter(isSending);
   const context = createContext({
     partner,
     seed: 'seed',
@@ -40,8 +40,7 @@ async function play(ids: readonly string[], answer: (change: Change, options: Se
     close: () => {},
   };
   const settled: Trial[] = [];
-  const lanes = ids.map(() => lane);
-  await runQueue(context, lanes, lane, planned, (trial) => settled.push(trial));
+  await runDeliveries(context, [lane, ...ids.slice(1).map(() => lane)], planned, (trial) => settled.push(trial));
   return { probes, errors: settled.map(({ evidence }) => evidence.probes.map(({ attempt }) => attempt.error?.kind)) };
 }
 

@@ -1,0 +1,75 @@
+/** A lane: one kept connection, as the sender uses in production, and new ones for deliveries that must not share it. */
+
+import { setMaxListeners } from 'node:events';
+import type { Partner } from '../partner.ts';
+import {
+  connectedExchange,
+  createIdentities,
+  headersFor,
+  type Identities,
+  rawExchange,
+  requestBytes,
+  writerFor,
+} from '../probe/index.ts';
+import { createSender } from '../sender/index.ts';
+import { type Attempt, createConnections, exchange } from '../transport/index.ts';
+import type { Assembled } from './assemble.ts';
+
+export interface SendOptions {
+  /** On a new connection. */
+  readonly fresh?: boolean;
+  /** Instead of the run's limits. Implies a new connection. */
+  readonly timeoutMs?: number;
+  readonly bodyCapBytes?: number;
+}
+
+export interface Lane {
+  /** Sends one assembled request. Never rejects. */
+  send(assembled: Assembled, options?: SendOptions): Promise<Attempt>;
+  /** Closes every connection; deliveries in flight end without an answer. */
+  close(): void;
+}
+
+const BODY_CAP_BYTES = 64 * 1024;
+
+export function createLane(
+  partner: Partner,
+  limits: { readonly timeoutMs: number },
+  identities: () => Identities = () => createIdentities(partner, {}, false),
+): Lane {
+  const connected = { lookup: partner.lookup, ...(partner.tls === undefined ? {} : { tls: partner.tls }) };
+  const kept = createSender({ timeoutMs: limits.timeoutMs, bodyCapBytes: BODY_CAP_BYTES, maxSockets: 1, ...connected });
+  const fresh = createConnections({ keepAlive: false, ...connected });
+  const closing = new AbortController();
+  const { signal } = closing;
+  // All deliveries of a group listen to it at the same time.
+  setMaxListeners(0, signal);
+
+  return {
+    send({ prepared, transmission, kit, change }, options = {}) {
+      const limitsOfThis = {
+        timeoutMs: options.timeoutMs ?? limits.timeoutMs,
+        bodyCapBytes: options.bodyCapBytes ?? BODY_CAP_BYTES,
+        signal,
+      };
+      if (transmission?.kind === 'raw') {
+        const bytes = transmission.make(requestBytes(prepared), kit);
+        return rawExchange(prepared.url, partner, bytes, limitsOfThis);
+      }
+      if (change.connect !== undefined) {
+        return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);
+      }
+      const write = writerFor(transmission);
+      const isOrdinary = options.timeoutMs === undefined && options.bodyCapBytes === undefined && write === undefined;
+      if (isOrdinary && options.fresh !== true) return kept.deliver(prepared, { signal });
+      const request = { ...prepared, headers: headersFor(transmission, prepared.headers) };
+      const agent = fresh.agentFor(prepared.url);
+      return exchange(request, { agent, ...limitsOfThis, ...(write === undefined ? {} : { write }) });
+    },
+    close() {
+      closing.abort();
+      kept.close();
+      fresh.close();
+    },
+  };
+}
