@@ -32,7 +32,7 @@ describe('the first delivery', () => {
   it('is a warning when it failed and the second one did not', async () => {
     expect(await steadiness((request) => request === 1)).toEqual([
       ['valid/plain', 'pass', ''],
-      ['valid/steady', 'warn', 'seen at valid/plain'],
+      ['valid/steady', 'warn', 'seen in valid/plain'],
     ]);
   });
 
