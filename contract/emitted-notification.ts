@@ -1,6 +1,6 @@
 /** What the sender emits: the strict shapes. Specification: Resources and their fields. */
 import * as z from 'zod';
-import { findKind, type NotificationKind } from './notification-kinds.ts';
+import { findKind, type NotificationKind } from './kinds.ts';
 import { SHAPES } from './shapes.ts';
 
 export type BuyNotification = z.infer<(typeof SHAPES)['CAAS_BUY']['emitted']>;

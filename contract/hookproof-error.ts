@@ -1,8 +1,8 @@
-/** Whose move it is: the user's configuration, or our own code. A wrong partner is a verdict and never an error. */
+/** What is at fault: the user's input, or hookproof itself. A faulty receiver is a verdict, never an error. */
 export type ErrorKind = 'usage' | 'internal';
 
 /**
- * The one error class. Everything that a person has to read is thrown as this.
+ * The only error class: every error that a person has to read is thrown as this.
  *
  * - `code` is stable and greppable, for example `CONFIG_UNKNOWN_KEY`;
  * - `message` says what is wrong and names the thing;

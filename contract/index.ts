@@ -1,5 +1,15 @@
 export { toAtomicAmount, toDisplayAmount } from './amounts.ts';
 export {
+  CONTENT_TYPE,
+  DEFAULT_API_KEY_HEADER,
+  DEFAULT_SIGNATURE_HEADER,
+  type HeaderLine,
+  headerValues,
+  LIMITS,
+  RESERVED_HEADERS,
+  sameHeaderName,
+} from './delivery.ts';
+export {
   type BuyNotification,
   type DepositNotification,
   emittedNotification,
@@ -19,33 +29,17 @@ export {
   findErrorCode,
   isErrorCodeShaped,
 } from './error-codes.ts';
-export {
-  CONTENT_TYPE,
-  DEFAULT_API_KEY_HEADER,
-  DEFAULT_SIGNATURE_HEADER,
-  type HeaderLine,
-  headerValues,
-  RESERVED_HEADERS,
-  sameHeaderName,
-} from './headers.ts';
 export { type ErrorKind, HookproofError } from './hookproof-error.ts';
-export type { JsonObject, JsonValue } from './json.ts';
-export { type JsonSchemas, jsonSchemas } from './json-schemas.ts';
-export { LIMITS } from './limits.ts';
-export {
-  NOTIFICATION_KINDS,
-  NOTIFICATION_TYPES,
-  type NotificationKind,
-  type NotificationType,
-} from './notification-kinds.ts';
-export { type Reading, readNotification } from './read-notification.ts';
-export type { ReceivedKind, ReceivedNotification, ReceivedOf } from './received-notification.ts';
-export { STACKS, type Stack } from './stacks.ts';
+export { type JsonObject, type JsonSchemas, type JsonValue, jsonSchemas } from './json.ts';
 export {
   DEPOSIT_STATUS_MEANINGS,
   DEPOSIT_STATUSES,
   type DepositStatus,
+  NOTIFICATION_KINDS,
+  NOTIFICATION_TYPES,
   NOTIFIED_PAYMENT_METHOD_STATUSES,
+  type NotificationKind,
+  type NotificationType,
   type NotifiedPaymentMethodStatus,
   ORDER_STATUS_MEANINGS,
   ORDER_STATUSES,
@@ -59,7 +53,15 @@ export {
   TRACKING_STATUS_MEANINGS,
   TRACKING_STATUSES,
   type TrackingStatus,
-} from './statuses.ts';
+} from './kinds.ts';
+export {
+  type Reading,
+  type ReceivedKind,
+  type ReceivedNotification,
+  type ReceivedOf,
+  readNotification,
+} from './read-notification.ts';
+export { STACKS, type Stack } from './stacks.ts';
 export {
   CHAIN_FAULTS,
   type ChainFaultCode,

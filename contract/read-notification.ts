@@ -1,9 +1,8 @@
-/** Reading a notification as a receiver should: strictly where it matters, and tolerantly everywhere else. */
+/** Reads a notification as a receiver should: strict where it matters, tolerant everywhere else. */
 import * as z from 'zod';
+import { readTime, receivedEnvelope } from './envelope.ts';
 import type { JsonObject } from './json.ts';
-import { findKind } from './notification-kinds.ts';
-import { readTime } from './notification-time.ts';
-import { envelope, type ReceivedNotification } from './received-notification.ts';
+import { findKind, type NotificationKind } from './kinds.ts';
 import { SHAPES } from './shapes.ts';
 
 /** A notification, or what is wrong with it. The issues name fields and never quote values. */
@@ -14,10 +13,10 @@ export type Reading =
 /**
  * Reads a parsed JSON value as a notification. It never throws.
  *
- * Needed are the envelope (`id` of 1 to 200 characters without control characters, `type`, `at`, `data`) and what
- * identifies the thing and its state (the transaction and its status, the wallet and its customer, ...). Everything
+ * Required are the envelope (`id` of 1 to 200 characters without control characters, `type`, `at`, `data`) and what
+ * identifies the object and its state (the transaction and its status, the wallet and its customer, ...). Everything
  * else may be missing, null or empty, unknown fields are kept, and lists of values are open. A `type` or a CAAS
- * `data.type` that is not listed reads as the kind UNKNOWN, of which only the envelope is looked at.
+ * `data.type` that is not listed reads as the kind UNKNOWN, of which only the envelope is checked.
  *
  * Specification: Resources and their fields; Delivery endpoint (malformed payloads).
  */
@@ -25,7 +24,7 @@ export function readNotification(value: unknown): Reading {
   try {
     return read(value);
   } catch {
-    // No parsed JSON gets here; a value with getters or a proxy can throw when it is looked at.
+    // Parsed JSON never throws; a value with getters or a proxy can.
     return { ok: false, issues: ['notification: cannot be read'] };
   }
 }
@@ -33,7 +32,7 @@ export function readNotification(value: unknown): Reading {
 const compiled = new Map<z.ZodType, z.ZodType>();
 
 /**
- * The schema, made into one function, which reads three times as fast. Making it takes a millisecond or two, so that
+ * The schema compiled into one function, which reads three times as fast. Compiling takes a millisecond or two, so it
  * waits until it is needed.
  */
 function compile<S extends z.ZodType>(schema: S): S {
@@ -43,7 +42,7 @@ function compile<S extends z.ZodType>(schema: S): S {
 }
 
 function read(value: unknown): Reading {
-  const outer = compile(envelope).safeParse(value);
+  const outer = compile(receivedEnvelope).safeParse(value);
   if (!outer.success) return refusal(outer.error);
   const { id, type, data } = outer.data;
   const raw = value as JsonObject;
@@ -75,3 +74,38 @@ function refusal(error: z.ZodError): Reading {
     issues: error.issues.map(({ path, message }) => `${path.join('.') || 'notification'}: ${message}`),
   };
 }
+
+/** The kinds, and UNKNOWN for a `type` (or a `data.type` of CAAS) that is not listed: the service may add some. */
+export type ReceivedKind = NotificationKind | 'UNKNOWN';
+
+/**
+ * A known kind as it is read: `id`, `type`, `at` as a Date, and `data` in which absent, null and empty are all null.
+ */
+type Envelope<K extends NotificationKind> = z.output<(typeof SHAPES)[K]['received']>;
+
+interface Received<K extends NotificationKind> {
+  readonly kind: K;
+  readonly id: string;
+  readonly type: Envelope<K>['type'];
+  readonly at: Date;
+  /** The fields of the kind. Fields that are not listed are kept, though the type does not name them. */
+  readonly data: Envelope<K>['data'];
+  /** The notification as received, unchanged. */
+  readonly raw: JsonObject;
+}
+
+interface ReceivedUnknown {
+  readonly kind: 'UNKNOWN';
+  readonly id: string;
+  readonly type: string;
+  /** The time; null when it cannot be read. */
+  readonly at: Date | null;
+  readonly data: JsonObject;
+  readonly raw: JsonObject;
+}
+
+/** A notification as a receiver handles it. `kind` says which one it is, and what `data` has. */
+export type ReceivedNotification = { [K in NotificationKind]: Received<K> }[NotificationKind] | ReceivedUnknown;
+
+/** The notification of one kind. */
+export type ReceivedOf<K extends ReceivedKind> = Extract<ReceivedNotification, { kind: K }>;

@@ -1,13 +1,13 @@
-/** The words of TLS that both sides use. Specification: TLS. */
+/** The TLS vocabulary of both sides. Specification: TLS. */
 
-/** Versions as node:tls names them, and the one that came before it had names. */
+/** Versions as node:tls names them, and the one before it had names. */
 export type TlsVersion = 'SSLv3' | 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
 
 /** The versions that a sender offers. */
 export const TLS_VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const satisfies readonly TlsVersion[];
 export type OfferedTlsVersion = (typeof TLS_VERSIONS)[number];
 
-/** "TLSv1.2" as people write it: "TLS 1.2". */
+/** "TLSv1.2" as "TLS 1.2". */
 export function tlsVersionName(version: TlsVersion): string {
   switch (version) {
     case 'SSLv3':
@@ -19,31 +19,31 @@ export function tlsVersionName(version: TlsVersion): string {
   }
 }
 
-/** What can be wrong with the certificates that a server sends, each in a few words. */
+/** The faults of the certificates that a server sends. */
 export const CHAIN_FAULTS = {
-  unreadable: 'something in the chain is no certificate',
+  unreadable: 'something in the chain is not a certificate',
   expired: 'a certificate has expired',
   'not-yet-valid': 'a certificate is not valid yet',
   'expires-soon': 'a certificate expires within 30 days',
   'host-mismatch': 'the certificate is for another name than the one in the URL',
   'no-alternative-name': 'the certificate has no subject alternative name',
   'self-signed': 'the certificate is self-signed',
-  'unknown-authority': 'the chain ends at an authority that is not trusted',
+  'unknown-authority': 'the chain ends at a CA that is not trusted',
   'missing-intermediate': 'an intermediate certificate is missing',
-  'forged-issuer': 'a certificate names an authority that did not sign it',
+  'forged-issuer': 'a certificate names a CA that did not sign it',
   misordered: 'the certificates are not in order',
   duplicate: 'a certificate is sent twice',
-  unrelated: 'a certificate that belongs to no link of the chain is sent',
-  'root-sent': 'the root is sent, which nobody needs',
+  unrelated: 'a certificate that does not belong to the chain is sent',
+  'root-sent': 'the root is sent, which is unnecessary',
   'weak-key': 'a key is weaker than RSA with 2048 bits',
   'weak-signature': 'a certificate is signed with SHA-1 or MD5',
-  'issuer-not-authority': 'a certificate is signed by one that is no authority',
-  'path-too-long': 'the chain is longer than one of its authorities allows',
-  'wrong-purpose': 'the certificate is not meant for a server',
-  unexplained: 'OpenSSL refuses the chain for a reason of its own',
+  'issuer-not-authority': 'a certificate is signed by one that is not a CA',
+  'path-too-long': 'the chain is longer than one of its CAs allows',
+  'wrong-purpose': 'the certificate is not valid for a server',
+  unexplained: 'OpenSSL rejects the chain for another reason',
 } as const;
 
 export type ChainFaultCode = keyof typeof CHAIN_FAULTS;
 
-/** A certificate that expires within so many days deserves a warning. */
+/** A certificate that expires within so many days causes a warning. */
 export const EXPIRY_WARNING_DAYS = 30;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTime } from '../../contract/notification-time.ts';
+import { readTime } from '../../contract/envelope.ts';
 
 const iso = (value: unknown) => readTime(value)?.toISOString() ?? null;
 

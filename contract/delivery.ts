@@ -1,8 +1,8 @@
 /**
- * Header names and lines of a delivery. Specification: Delivery endpoint; Authentication.
+ * The headers and limits of a delivery. Specification: Delivery endpoint; Authentication; Limits.
  */
 
-/** One header line as it stands on the wire: order, letter case and repetition are kept. */
+/** One header line as it is sent: order, letter case and repetition are kept. */
 export type HeaderLine = readonly [name: string, value: string];
 
 /** The default name of the header that carries the HMAC signature. A partner may configure another. */
@@ -45,3 +45,17 @@ export function sameHeaderName(a: string, b: string): boolean {
 export function headerValues(lines: readonly HeaderLine[], name: string): string[] {
   return lines.filter(([other]) => sameHeaderName(other, name)).map(([, value]) => value);
 }
+
+/** The answer times are rulings: the specification does not state any. */
+export const LIMITS = {
+  /** The recommended minimum length of the HMAC secret, in characters. */
+  recommendedSecretLength: 32,
+  /** The minimum size of an RSA key; an ECDSA key of equivalent strength is accepted too. */
+  minimumRsaBits: 2048,
+  /** The lowest TLS version, as node:tls names it. */
+  minimumTlsVersion: 'TLSv1.2',
+  /** Milliseconds after which an answer counts as missing (ruling). */
+  answerTimeoutMs: 10_000,
+  /** Milliseconds after which an answer counts as slow (ruling). */
+  slowAnswerMs: 5_000,
+} as const;

@@ -1,6 +1,45 @@
-/** Every status, with what it means. Specification: States and transitions. */
+/**
+ * The types, kinds and statuses of notifications. Specification: Notification envelope; Events; States and transitions.
+ *
+ * `type` is a field of the envelope. A *kind* is finer: it is `type`, and for CAAS also `data.type`, so that each kind
+ * has one fixed shape of `data`.
+ */
 
-/** What orders, refunds, payment methods and the like can be, by status, with the meaning in words. */
+/** Every value of `type`. */
+export const NOTIFICATION_TYPES = ['CAAS', 'PAYMENT_METHOD', 'REFUND', 'CAAS_BLOCKCHAIN', 'WALLET'] as const;
+export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
+
+/** Every kind of notification. */
+export const NOTIFICATION_KINDS = [
+  'CAAS_BUY',
+  'CAAS_SELL',
+  'CAAS_ORDER_TRACKING',
+  'REFUND',
+  'PAYMENT_METHOD',
+  'WALLET',
+  'CAAS_BLOCKCHAIN',
+] as const;
+export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
+
+const KIND_BY_TYPE: ReadonlyMap<string, NotificationKind> = new Map([
+  ['REFUND', 'REFUND'],
+  ['PAYMENT_METHOD', 'PAYMENT_METHOD'],
+  ['WALLET', 'WALLET'],
+  ['CAAS_BLOCKCHAIN', 'CAAS_BLOCKCHAIN'],
+]);
+
+const KIND_BY_CAAS_TYPE: ReadonlyMap<unknown, NotificationKind> = new Map([
+  ['BUY', 'CAAS_BUY'],
+  ['SELL', 'CAAS_SELL'],
+  ['ORDER_TRACKING', 'CAAS_ORDER_TRACKING'],
+]);
+
+/** The kind of a `type` and a `data.type` (used for CAAS only), or undefined when there is none. */
+export function findKind(type: string, dataType: unknown): NotificationKind | undefined {
+  return type === 'CAAS' ? KIND_BY_CAAS_TYPE.get(dataType) : KIND_BY_TYPE.get(type);
+}
+
+/** The meaning of each status of an object, in words. */
 type Meanings<S extends string> = Readonly<Record<S, string>>;
 
 /** `data.metadata.orderStatus` of CAAS BUY and SELL. The list is open for a receiver: others may follow. */
@@ -15,8 +54,8 @@ export const ORDER_STATUSES = [
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export const ORDER_STATUS_MEANINGS: Meanings<OrderStatus> = {
-  CREATED: 'The transaction exists and is being worked on.',
-  PENDING: 'The transaction exists, and nothing of it is on the blockchain yet.',
+  CREATED: 'The transaction exists and is in progress.',
+  PENDING: 'The transaction exists, and is not on the blockchain yet.',
   BLOCKCHAIN_ACCEPTED: 'The transfer is on the blockchain; the next notification brings its hash.',
   CONFIRMED: 'The transfer is complete, and the user has it in the wallet.',
   COMPLETED: 'The transaction is finished. The service sends this value; its difference from CONFIRMED is not stated.',
@@ -28,8 +67,8 @@ export const REFUND_STATUSES = ['SUCCESS', 'FAIL'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
 export const REFUND_STATUS_MEANINGS: Meanings<RefundStatus> = {
-  SUCCESS: 'The crypto went back to the refund wallet; the notification carries the hash of that transfer.',
-  FAIL: 'The refund did not work; errorData says why.',
+  SUCCESS: 'The crypto was returned to the refund wallet; the notification has the hash of that transfer.',
+  FAIL: 'The refund failed; errorData says why.',
 };
 
 /** `data.metadata.providerTransactionStatus` of CAAS ORDER_TRACKING. */
@@ -37,8 +76,8 @@ export const TRACKING_STATUSES = ['COMPLETED', 'EXPIRED'] as const;
 export type TrackingStatus = (typeof TRACKING_STATUSES)[number];
 
 export const TRACKING_STATUS_MEANINGS: Meanings<TrackingStatus> = {
-  COMPLETED: 'The user has done the step at the physical site.',
-  EXPIRED: 'The user came too late, and the provider has let the transaction lapse.',
+  COMPLETED: 'The user completed the step at the physical site.',
+  EXPIRED: 'The user was too late, and the provider let the transaction expire.',
 };
 
 /** Every status that a payment method can have. Most of them are never notified. */
@@ -47,9 +86,9 @@ export type PaymentMethodStatus = (typeof PAYMENT_METHOD_STATUSES)[number];
 
 export const PAYMENT_METHOD_STATUS_MEANINGS: Meanings<PaymentMethodStatus> = {
   CREATED: 'The payment method has been entered. Not notified.',
-  STAGED: 'The microtransactions went through, and the user may now verify their amounts. Notified.',
+  STAGED: 'The microtransactions succeeded, and the user can now verify their amounts. Notified.',
   VERIFIED: 'The payment method has been verified. Not notified.',
-  DECLINED: 'An error came up while the payment method was added; errorCode says which. Notified.',
+  DECLINED: 'An error occurred while the payment method was added; errorCode says which. Notified.',
   DELETED: 'The payment method has been removed. Not notified.',
 };
 
@@ -60,7 +99,7 @@ export const NOTIFIED_PAYMENT_METHOD_STATUSES = [
 ] as const satisfies readonly PaymentMethodStatus[];
 export type NotifiedPaymentMethodStatus = (typeof NOTIFIED_PAYMENT_METHOD_STATUSES)[number];
 
-/** `data.status` of CAAS_BLOCKCHAIN: only the value that is shown. The list is open: the others are not stated. */
+/** `data.status` of CAAS_BLOCKCHAIN: only the value that the specification shows. The list is open. */
 export const DEPOSIT_STATUSES = ['COMPLETED'] as const;
 export type DepositStatus = (typeof DEPOSIT_STATUSES)[number];
 

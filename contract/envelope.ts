@@ -1,0 +1,84 @@
+/** The envelope around every notification. Specification: Notification envelope. */
+import * as z from 'zod';
+import { discriminator, type Field, group } from './fields.ts';
+import type { NotificationType } from './kinds.ts';
+
+/** The envelope around `data`. */
+export function notification<T extends NotificationType, A extends Field, D extends Field>(type: T, at: A, data: D) {
+  return group(
+    { id: notificationId, type: discriminator(type, 'What the notification is about.'), at, data },
+    'A notification.',
+  );
+}
+
+const ID = 'Unique identifier of the notification.';
+const EPOCH = 'Time of the notification, in seconds since 1970-01-01T00:00:00Z.';
+const ISO = 'Time of the notification, as an ISO 8601 timestamp in UTC.';
+
+/** Control characters do harm in logs and stores. */
+const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
+/** The sender makes UUIDs; a receiver accepts any identifier that it can store. */
+const notificationId = {
+  emitted: z.uuid().describe(ID),
+  received: z.string().min(1).max(200).regex(NO_CONTROL_CHARACTERS, 'must not have control characters').describe(ID),
+};
+
+/** The envelope alone: all that is checked of a notification of an unknown kind. */
+export const receivedEnvelope = z.looseObject({
+  id: notificationId.received,
+  type: z.string().min(1),
+  data: z.looseObject({}),
+});
+
+/** The largest number of seconds that a Date can hold. */
+const MAX_SECONDS = 8.64e12;
+
+const DATE = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+const TIME = '[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?';
+const OFFSET = '(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?';
+
+/** Epoch seconds as text, or an ISO 8601 date, with or without time, fraction and offset. */
+const READABLE_TIME = new RegExp(`^(?:[0-9]{1,13}(?:\\.[0-9]+)?|${DATE}(?:[Tt ]${TIME}${OFFSET})?)$`);
+
+const DATE_AND_TIME = /^(.{10}).([0-9:]+)(?:[.,]([0-9]+))?(?:[Zz]|([+-][0-9]{2}):?([0-9]{2}))?$/;
+
+/** A receiver reads the time as a Date, whichever of the two forms is sent. */
+const receivedTime = z
+  .union([
+    z.number().min(0).max(MAX_SECONDS),
+    z.string().regex(READABLE_TIME, 'must be epoch seconds or an ISO 8601 timestamp'),
+  ])
+  .transform((value, context) => {
+    const time = readTime(value);
+    if (time !== null) return time;
+    context.addIssue({ code: 'custom', message: 'must be a time that exists' });
+    return z.NEVER;
+  });
+
+/** `at` of CAAS, REFUND and PAYMENT_METHOD. The upper bound rejects milliseconds. */
+export const epochSeconds = {
+  emitted: z.int().positive().max(99_999_999_999).describe(EPOCH),
+  received: receivedTime.describe(EPOCH),
+};
+
+/** `at` of WALLET and CAAS_BLOCKCHAIN. */
+export const timestamp = { emitted: z.iso.datetime().describe(ISO), received: receivedTime.describe(ISO) };
+
+/**
+ * The time of a notification as a Date, or null when it is not a time. A number is in seconds and may have a fraction.
+ * A text without an offset is in UTC: the service sends UTC, and `Date.parse` alone would read it as local time.
+ */
+export function readTime(at: unknown): Date | null {
+  if (typeof at === 'number') return dateOf(at * 1000);
+  if (typeof at !== 'string' || !READABLE_TIME.test(at)) return null;
+  if (!at.includes('-')) return dateOf(Number(at) * 1000);
+  const [, date, time, fraction = '', hours = '+00', minutes = '00'] = DATE_AND_TIME.exec(at) ?? [];
+  if (date === undefined) return dateOf(Date.parse(at));
+  return dateOf(Date.parse(`${date}T${time}${fraction && `.${fraction}`}${hours}:${minutes}`));
+}
+
+/** A time before 1970, or beyond what a Date can hold, is not the time of a notification. */
+function dateOf(milliseconds: number): Date | null {
+  return milliseconds >= 0 && milliseconds <= MAX_SECONDS * 1000 ? new Date(milliseconds) : null;
+}
