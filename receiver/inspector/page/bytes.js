@@ -1,4 +1,5 @@
-// Bytes for reading: as text in which nothing hides, and as hexadecimal with offsets.
+// Bytes as readable text: with everything invisible named, as hexadecimal with offsets, and as JSON with one item per
+// line.
 import { element } from './dom.js';
 
 export function fromBase64(base64) {
@@ -16,7 +17,7 @@ function characterLength(all, at) {
   return length;
 }
 
-/** Parts of text, and of bytes that are no UTF-8. */
+/** Parts of text, and of bytes that are not UTF-8. */
 function* parts(all) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let start = 0;
@@ -38,7 +39,9 @@ function* parts(all) {
   if (start < all.length) yield part(all.length);
 }
 
-/** What shows nothing, or changes how the rest is shown: controls, direction marks, zero-width characters, tags. */
+/**
+ * Characters that are invisible or change how others are shown: controls, direction marks, zero-width characters, tags.
+ */
 const SPECIAL =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e00ff}]+/gu;
 
@@ -50,12 +53,12 @@ function nameOf(character) {
   return code === 0x7f ? '\u2421' : `<U+${hex(code, 4).toUpperCase()}>`;
 }
 
-/** How many parts are marked. Hostile bytes could ask for so many elements that the page would stand still. */
-const MOST_MARKS = 1000;
+/** How many parts are marked. Hostile bytes could require so many elements that the page freezes. */
+const MAX_MARKS = 1000;
 
 /**
- * The text of bytes, for a `pre`. What is invisible is named. With `spaces`, spaces and line ends are shown too, for a difference that is
- * made of them.
+ * The text of bytes, for a `pre`. Invisible characters are named. With `spaces`, spaces and line ends are shown too,
+ * for differences that consist of them.
  */
 export function textOf(all, { spaces = false } = {}) {
   const fragment = document.createDocumentFragment();
@@ -66,7 +69,7 @@ export function textOf(all, { spaces = false } = {}) {
   };
   const mark = (text) => {
     marks += 1;
-    if (marks > MOST_MARKS) {
+    if (marks > MAX_MARKS) {
       pending += text;
       return;
     }
@@ -94,7 +97,7 @@ function showSpaces(text) {
   return text.replaceAll(' ', '\u00b7').replaceAll('\t', '\u2192\t').replaceAll('\n', '\u21b5\n');
 }
 
-/** How much of the text cannot be shown as it is. */
+/** How many bytes and characters cannot be shown as they are. */
 export function oddities(all) {
   let invalid = 0;
   let special = 0;
@@ -105,7 +108,7 @@ export function oddities(all) {
   return { invalid, special };
 }
 
-/** For copying: as decoders give it. */
+/** For copying: the decoded text. */
 export function plainText(all) {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(all);
 }
@@ -127,4 +130,62 @@ export function hexDump(all, width = 16) {
 /** A few bytes as hexadecimal. */
 export function hexOf(all) {
   return Array.from(all, (byte) => hex(byte, 2)).join(' ');
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
+const MAX_DEPTH = 100;
+const MAX_LENGTH = 400_000;
+/** Longer texts are not coloured. */
+const MAX_COLOURED = 6000;
+
+/** The parts of a JSON text, or the reason why it cannot be formatted. */
+export function layOut(text) {
+  try {
+    JSON.parse(text);
+  } catch {
+    return { problem: 'This is not JSON.' };
+  }
+  const tokens = text.match(TOKEN) ?? [];
+  const parts = [];
+  let depth = 0;
+  let length = 0;
+  const add = (kind, part) => {
+    parts.push([kind, part]);
+    length += part.length;
+  };
+  const line = () => add('space', `\n${'  '.repeat(depth)}`);
+  for (const [index, token] of tokens.entries()) {
+    const next = tokens[index + 1];
+    if (token === '{' || token === '[') {
+      add('sign', token);
+      depth += 1;
+      if (depth > MAX_DEPTH) return { problem: 'It is nested too deeply to be formatted.' };
+      if (next !== '}' && next !== ']') line();
+    } else if (token === '}' || token === ']') {
+      depth -= 1;
+      if (tokens[index - 1] !== '{' && tokens[index - 1] !== '[') line();
+      add('sign', token);
+    } else if (token === ',') {
+      add('sign', token);
+      line();
+    } else if (token === ':') {
+      add('sign', ': ');
+    } else {
+      add(token.startsWith('"') ? (next === ':' ? 'key' : 'text') : 'value', token);
+    }
+    if (length > MAX_LENGTH) return { problem: 'It is too long to be formatted.' };
+  }
+  return { parts, text: parts.map(([, part]) => part).join('') };
+}
+
+/** The formatted text as nodes. `show` turns text into nodes in which invisible characters are named. */
+export function jsonNodes({ parts, text }, show) {
+  if (parts.length > MAX_COLOURED) return show(text);
+  const fragment = document.createDocumentFragment();
+  for (const [kind, part] of parts) {
+    if (kind === 'space' || kind === 'value') fragment.append(part);
+    else if (kind === 'sign') fragment.append(element('span', { class: 'j-sign' }, part));
+    else fragment.append(element('span', { class: `j-${kind}` }, show(part)));
+  }
+  return fragment;
 }

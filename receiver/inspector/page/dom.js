@@ -1,4 +1,5 @@
-// Elements from data. Text is only ever set as text: everything of a delivery is hostile.
+// Elements from data, and numbers and times as text. Text is only ever set as text: every part of a delivery is
+// hostile.
 
 /** An element with attributes (those that are undefined are left out) and children: elements, or text. */
 export function element(name, attributes = {}, ...children) {
@@ -20,7 +21,7 @@ export function isNarrow() {
   return matchMedia('(max-width: 820px)').matches;
 }
 
-/** A button that copies a text and says so for a moment. */
+/** A button that copies a text and confirms it briefly. */
 export function copyButton(label, text, attributes = {}) {
   const button = element('button', { type: 'button', ...attributes }, label);
   button.addEventListener('click', async () => {
@@ -39,7 +40,7 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without HTTPS, and not on this machine, there is no clipboard: the old way then.
+    // Without HTTPS, except on this machine, there is no clipboard API.
     const area = element('textarea', { 'aria-hidden': 'true', class: 'unseen' });
     area.value = text;
     const focused = document.activeElement;
@@ -60,4 +61,36 @@ export function commandLine(text) {
     element('pre', { tabindex: '0' }, text),
     copyButton('Copy', () => text),
   );
+}
+
+const pad = (value, length = 2) => String(value).padStart(length, '0');
+
+/** 14:02:11.482, in the time zone of the reader. */
+export function clock(iso) {
+  const at = new Date(iso);
+  return `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}.${pad(at.getMilliseconds(), 3)}`;
+}
+
+export function bytes(count) {
+  return count === undefined ? '' : count.toLocaleString('en');
+}
+
+export function counted(count, noun) {
+  return `${bytes(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function took(ms) {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(0)} s`;
+  if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${ms >= 10 ? ms.toFixed(0) : ms.toFixed(1)} ms`;
+}
+
+/** For example: 401 refused, accepted, duplicate, aborted. */
+export function verdict({ outcome, status }) {
+  return outcome === 'refused' ? `${status} refused` : outcome;
+}
+
+/** The fixed word of a reason, without details in parentheses or after a colon. */
+export function reasonWord(reason) {
+  return reason?.replace(/(?: \(.*\)|: .*)$/s, '');
 }

@@ -1,18 +1,14 @@
-// The page put together: the stream fills the list, the list opens the details.
-import { detailView } from './detail-view.js';
-import { element, find, isNarrow } from './dom.js';
-import { emptyView } from './empty-view.js';
-import { createFilters } from './filters.js';
-import { createList } from './list-view.js';
+// The page: the stream of events fills the list, and the list opens the details.
+import { detailView } from './detail.js';
+import { clock, commandLine, element, find, isNarrow } from './dom.js';
+import { createFilters, createList } from './list.js';
 import { openStream } from './stream.js';
-import { setUpTheme } from './theme-switch.js';
-import { clock } from './words.js';
 
 const detail = find('detail-pane');
 const announce = find('announce');
-/** Details that were opened stay readable after the receiver was restarted. */
+/** Opened details stay readable after a restart of the receiver. */
 const opened = new Map();
-const MOST_OPENED = 60;
+const MAX_OPENED = 60;
 
 let hello;
 let instance;
@@ -35,7 +31,7 @@ const list = createList({
 
 // Deliveries
 
-/** Those that came since the last frame are put in at once. */
+/** Deliveries since the last frame are added together. */
 let arrived = [];
 function arrive(delivery) {
   if (
@@ -67,7 +63,7 @@ function put(batch) {
   list.removeWhere((entry) => surplus.has(entry) || (entry.id.startsWith(`${instance}-`) && entry.number < oldest));
   filters.update(list.entries());
   showWhich();
-  tell(batch);
+  announceNew(batch);
 }
 
 function showWhich() {
@@ -78,16 +74,16 @@ function showWhich() {
   find('empty').hidden = count > 0 || hello === undefined;
 }
 
-/** To screen readers: not each delivery, but now and then how many there were. */
-let untold = [];
-function tell(batch) {
-  untold.push(...batch);
-  if (untold.length > batch.length) return;
+/** For screen readers: the number of new deliveries every few seconds, instead of each delivery. */
+let unannounced = [];
+function announceNew(batch) {
+  unannounced.push(...batch);
+  if (unannounced.length > batch.length) return;
   setTimeout(() => {
-    const refused = untold.filter(({ outcome }) => outcome === 'refused').length;
-    const many = untold.length === 1 ? '1 new delivery' : `${untold.length} new deliveries`;
+    const refused = unannounced.filter(({ outcome }) => outcome === 'refused').length;
+    const many = unannounced.length === 1 ? '1 new delivery' : `${unannounced.length} new deliveries`;
     announce.textContent = refused === 0 ? many : `${many}, ${refused} refused`;
-    untold = [];
+    unannounced = [];
   }, 5000);
 }
 
@@ -96,8 +92,8 @@ function tell(batch) {
 const STATES = {
   connecting: 'Connecting',
   live: 'Live',
-  lost: 'Disconnected, trying again',
-  full: 'Too many viewers, trying again',
+  lost: 'Disconnected, reconnecting',
+  full: 'Too many viewers, retrying',
 };
 
 function showConnection() {
@@ -127,7 +123,7 @@ openStream({
     find('empty').replaceChildren(...emptyView(data));
     if (isOther && list.entries().length > 0) {
       notice(
-        `The receiver was started again at ${clock(new Date().toISOString()).slice(0, 8)}. Deliveries from before are grey.`,
+        `The receiver was restarted at ${clock(new Date().toISOString()).slice(0, 8)}. Earlier deliveries are grey.`,
       );
       list.markBefore(({ id }) => !id.startsWith(`${instance}-`));
     }
@@ -135,13 +131,13 @@ openStream({
   },
   onDelivery: arrive,
   onGap({ lost }) {
-    notice(`${lost} more went by too quickly to be shown, and ${lost === 1 ? 'is' : 'are'} no longer kept.`);
+    notice(`${lost} more arrived too quickly to be shown, and ${lost === 1 ? 'is' : 'are'} no longer stored.`);
   },
 });
 
 // Details
 
-/** Opens the details of a delivery. On a phone they take the place of the list, and the browser's way back leads to it. */
+/** Opens the details of a delivery. On a phone they replace the list, and the browser's back button returns to it. */
 async function open(id, { focus = false } = {}) {
   const hash = `#${id}`;
   if (location.hash !== hash) {
@@ -152,12 +148,12 @@ async function open(id, { focus = false } = {}) {
   shownId = id;
   document.body.classList.add('showing');
   if (!opened.has(id)) {
-    // On a phone they are all that is seen: neither others nor nothing may stand there meanwhile.
-    if (isNarrow()) detail.replaceChildren(noDetailView('The details are on their way'));
+    // On a phone nothing else is visible: show neither the previous details nor an empty page while loading.
+    if (isNarrow()) detail.replaceChildren(noDetailView('Loading the details'));
     const view = await load(id);
     if (view !== undefined) {
       opened.set(id, view);
-      if (opened.size > MOST_OPENED) opened.delete(opened.keys().next().value);
+      if (opened.size > MAX_OPENED) opened.delete(opened.keys().next().value);
     }
   }
   if (shownId !== id) return;
@@ -181,11 +177,11 @@ function goneView(id) {
   const isBefore = instance !== undefined && !id.startsWith(`${instance}-`);
   const why =
     connection !== 'live'
-      ? 'The receiver cannot be reached, so the details cannot be loaded.'
+      ? 'The receiver is unreachable, so the details cannot be loaded.'
       : isBefore
-        ? 'It came before the receiver was started again, and the details went with that process.'
-        : 'It is no longer kept: the inspector has room for the last deliveries only.';
-  return noDetailView('The details of this delivery are not to be had', why);
+        ? 'It arrived before the receiver was restarted, and its details were lost with that process.'
+        : 'It is no longer stored: the inspector keeps only the last deliveries.';
+  return noDetailView('The details of this delivery are not available', why);
 }
 
 function noDetailView(title, ...why) {
@@ -244,7 +240,7 @@ find('pause').addEventListener('click', togglePause);
 find('clear').addEventListener('click', () => {
   list.removeWhere(() => true);
   filters.update([]);
-  notice('The view was cleared. Load the page again to see what is still kept.');
+  notice('The view was cleared. Reload the page to see the deliveries that are still stored.');
   showWhich();
 });
 find('reset').addEventListener('click', () => {
@@ -301,3 +297,50 @@ addEventListener('keydown', (event) => {
   event.preventDefault();
   use();
 });
+
+function emptyView({ receiver, signature, apiKey }) {
+  const url = receiver ?? 'URL';
+  const ca = url.startsWith('https:') ? ' --ca ca.pem' : '';
+  const needs = [
+    signature === undefined ? undefined : 'HOOKPROOF_SECRET (or --secret-file)',
+    apiKey === undefined ? undefined : 'HOOKPROOF_API_KEY (or --api-key-file)',
+  ].filter(Boolean);
+  return [
+    element('h2', {}, 'No deliveries yet'),
+    element(
+      'p',
+      {},
+      'Each delivery to the receiver appears here when it arrives. Send the first one from another terminal:',
+    ),
+    commandLine(`hookproof trigger buy ${url}${ca}`),
+    needs.length === 0
+      ? undefined
+      : element('p', {}, `The command needs ${needs.join(' and ')}, with the same values as the receiver.`),
+    element('p', {}, 'List all samples and flows:'),
+    commandLine('hookproof trigger list'),
+    receiver === undefined
+      ? undefined
+      : element('p', {}, 'Or point your own sender to ', element('span', { class: 'mono' }, receiver), '.'),
+  ].filter((part) => part !== undefined);
+}
+
+const THEMES = ['system', 'light', 'dark'];
+
+function setUpTheme(button) {
+  const root = document.documentElement;
+  const show = () => {
+    button.textContent = `Theme: ${root.dataset.theme ?? 'system'}`;
+  };
+  button.addEventListener('click', () => {
+    const next = THEMES[(THEMES.indexOf(root.dataset.theme ?? 'system') + 1) % THEMES.length];
+    if (next === 'system') delete root.dataset.theme;
+    else root.dataset.theme = next;
+    try {
+      localStorage.setItem('hookproof-theme', next);
+    } catch {
+      // Without storage the choice lasts until the page is closed.
+    }
+    show();
+  });
+  show();
+}

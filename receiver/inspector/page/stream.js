@@ -1,8 +1,8 @@
-// The stream of events. It connects again by itself, and goes on where it was.
+// The stream of events. It reconnects by itself, and resumes after the last event.
 
-/** Without any sign of life for so long, the connection is taken for dead. In milliseconds. */
+/** A connection without events for this long is considered dead. In milliseconds. */
 const SILENCE = 40_000;
-/** A page that nobody looks at gives its connection back after a while: browsers allow six to an address. In milliseconds. */
+/** A hidden page closes its connection after this time: browsers allow six per host. In milliseconds. */
 const HIDDEN = 60_000;
 
 export function openStream({ onHello, onDelivery, onGap, onState }) {
@@ -14,9 +14,9 @@ export function openStream({ onHello, onDelivery, onGap, onState }) {
 
   const alive = () => {
     clearTimeout(silence);
-    silence = setTimeout(() => again(0), SILENCE);
+    silence = setTimeout(() => reconnect(0), SILENCE);
   };
-  const again = (ms) => {
+  const reconnect = (ms) => {
     source?.close();
     source = undefined;
     clearTimeout(silence);
@@ -44,13 +44,13 @@ export function openStream({ onHello, onDelivery, onGap, onState }) {
     on('ping', () => {});
     on('full', () => {
       onState('full');
-      again(10_000);
+      reconnect(10_000);
     });
     source.addEventListener('error', () => {
       if (mine !== source) return;
       onState('lost');
-      // Not left to the browser, which gives up after some errors and keeps its own time.
-      again(1000);
+      // Not left to the browser, which gives up after some errors.
+      reconnect(1000);
     });
   }
 
@@ -63,7 +63,7 @@ export function openStream({ onHello, onDelivery, onGap, onState }) {
         clearTimeout(silence);
         clearTimeout(waiting);
       }, HIDDEN);
-    } else if (source === undefined) again(0);
+    } else if (source === undefined) reconnect(0);
   });
   connect();
 }

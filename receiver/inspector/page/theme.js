@@ -4,6 +4,6 @@
     const theme = localStorage.getItem('hookproof-theme');
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
   } catch {
-    // Storage is off: the theme of the system it is.
+    // Storage is disabled: use the theme of the system.
   }
 })();

@@ -276,7 +276,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
       expect(text).toContain(named);
     }
     expect(text).toContain('\\xff\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90');
-    expect(text).toContain('8 bytes that are no UTF-8');
+    expect(text).toContain('8 bytes that are not UTF-8');
     expect(text).toMatch(/The first 65,536 of 1,0\d\d,\d\d\d bytes are shown/);
     expect(text).toContain('nested too deep');
     expect(text).toContain('The body is empty.');
@@ -339,7 +339,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await row('before').click();
     await title().waitFor();
     await first.close();
-    await page.locator('#connection-text', { hasText: 'Disconnected, trying again' }).waitFor();
+    await page.locator('#connection-text', { hasText: 'Disconnected, reconnecting' }).waitFor();
     const second: RunningInspector = await startInspector({ signing, apiKey, port: first.port });
     endings.push(() => second.close());
     second.observe(reportOf({ rawBody: Buffer.from('{"id":"after-1"}') }));
@@ -350,7 +350,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
       page.locator(`${rows} .id`).evaluateAll((all) => all.map((id) => id.getAttribute('title')));
     expect(await ids('.row')).toEqual(['after-2', 'after-1', 'before']);
     expect(await ids('.row.before')).toEqual(['before']);
-    expect(await page.locator('#notice').textContent()).toContain('The receiver was started again');
+    expect(await page.locator('#notice').textContent()).toContain('The receiver was restarted');
     // What was open stays, and its details are still there when one comes back to it.
     await row('after-1').click();
     await row('before').click();
@@ -380,7 +380,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await visit(site.inspector.url, PHONE);
     await page.route('**/deliveries/**', () => {});
     await rows().first().click();
-    expect(await title().textContent()).toContain('The details are on their way');
+    expect(await title().textContent()).toContain('Loading the details');
     await page.getByRole('button', { name: 'Back to the list' }).click();
     await page.locator('#list').waitFor();
     expect(await title().isVisible()).toBe(false);
