@@ -1,4 +1,7 @@
-/** The verdict as a small SVG picture, for a page or a README. It shows words of ours and numbers only: nothing of the endpoint. */
+/**
+ * The verdict as a small SVG picture, for a page or a README. It shows words of ours and numbers only: nothing of the
+ * endpoint.
+ */
 import type { ResultDocument } from './result-document.ts';
 import { isPartial } from './verdict.ts';
 import { headline } from './wording.ts';
@@ -40,7 +43,9 @@ function colourOf(document: ResultDocument): string {
   return COLOURS[isPartial(document) && verdict === 'conformant' ? 'inconclusive' : verdict];
 }
 
-/** The picture, ending with a newline: 20 pixels high, without any reference to fonts, styles or addresses elsewhere. */
+/**
+ * The picture, ending with a newline: 20 pixels high, without any reference to fonts, styles or addresses elsewhere.
+ */
 export function renderBadge(document: ResultDocument): string {
   const said = message(document);
   const left = Math.round(widthOf(LABEL)) + 2 * PADDING;

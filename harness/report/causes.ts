@@ -1,43 +1,18 @@
-/** What failed, by cause: what the diagnosis accounts for, and then what went wrong alike. Every report groups by this. Pure. */
-import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
+/** Results grouped by cause: first those that the diagnosis explains, then those that went wrong in the same way. */
+import type { Diagnosis, Exchange, ResultDocument, ScenarioResult } from './result-document.ts';
 
-/** Checks that want the same mending. */
+/** Checks that need the same fix. */
 export interface Cause {
-  /** The fault that accounts for them; null when no known fault does. */
+  /** The fault that explains them; null when no known fault does. */
   readonly diagnosis: Diagnosis | null;
-  /** What they have in common, in the words of the report. Empty for a single check, which speaks for itself. */
+  /** What they have in common. Empty for a single check, which has a title. */
   readonly title: string;
   readonly members: readonly ScenarioResult[];
 }
 
-/** In a flow the reason names the delivery first, which is another one in each check. */
-function withoutLabel({ delivery, reason }: ScenarioResult): string {
-  const label = delivery == null ? '' : `${delivery}: `;
-  return label !== '' && reason.startsWith(label) ? reason.slice(label.length) : reason;
-}
-
-/** What went wrong, in words. */
-function whatWentWrong(result: ScenarioResult): string {
-  return withoutLabel(result) || `observed ${result.observed || 'nothing'}, expected ${result.expected}`;
-}
-
-/** What was answered is a matter of the check; a crash, a closed connection or a broken answer is the same in every suite. */
-const ANSWERED = /^[2-4]\d\d\b/;
-
-/** Two cases have the same cause when they went wrong in the same way, and, where an answer was wrong, stand in one suite. */
-export function causeOf(result: ScenarioResult): string {
-  return JSON.stringify([ANSWERED.test(result.observed) ? result.suite : '', whatWentWrong(result)]);
-}
-
-/** The failures first, and the larger group before the smaller one; else in the order of the run. */
-function byWeight(one: Cause, other: Cause): number {
-  const failures = (cause: Cause) => cause.members.filter(({ verdict }) => verdict === 'fail').length;
-  return failures(other) - failures(one) || other.members.length - one.members.length;
-}
-
 /**
- * The given results by cause, each in one of them: first what the faults of the diagnosis account for, in their order, then the rest,
- * by suite and by what went wrong, the largest group first.
+ * The given results by cause, each in one of them: first what the faults of the diagnosis explain, in their order, then
+ * the rest by suite and by what went wrong, with the most failures first.
  */
 export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDocument['diagnosis']): Cause[] {
   const left = new Set(results);
@@ -49,15 +24,48 @@ export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDo
       for (const member of members) left.delete(member);
       return { diagnosis: one, title: one.title, members };
     });
-  const rest = groupBy([...left], causeOf).map(([, members]): Cause => {
+  const rest = groupBy([...left], causeKey).map(([, members]): Cause => {
     const [first] = members;
     const title = first === undefined || members.length === 1 ? '' : whatWentWrong(first);
     return { diagnosis: null, title, members };
   });
-  return [...explained.filter(({ members }) => members.length > 0), ...rest.toSorted(byWeight)];
+  return [...explained.filter(({ members }) => members.length > 0), ...rest.toSorted(byFailures)];
 }
 
-/** Groups in the order in which their first member came. */
+/** The same for results that went wrong in the same way; those with an answered status are also kept apart by suite. */
+export function causeKey(result: ScenarioResult): string {
+  const status = answeredStatus(result);
+  // A crash, a closed connection or a broken answer is the same in every suite.
+  const suite = status !== null && status < 500 ? result.suite : '';
+  return JSON.stringify([suite, whatWentWrong(result)]);
+}
+
+/** The status of the decisive answer; null when there was none. */
+export function answeredStatus(result: ScenarioResult): number | null {
+  const { outcome } = result;
+  if (outcome === undefined) return decisiveProbe(result)?.response?.status ?? null;
+  return /^\d{3}$/.test(outcome) ? Number(outcome) : null;
+}
+
+/** The probe that decided the verdict; undefined when no probe was kept. */
+export function decisiveProbe({ delivery, exchanges }: ScenarioResult): Exchange | undefined {
+  const probes = exchanges.filter(({ role }) => role === 'probe');
+  return probes.find(({ label }) => label === delivery) ?? probes[0];
+}
+
+/** The reason without the delivery that it names first, which differs from check to check. */
+function whatWentWrong({ delivery, expected, observed, reason }: ScenarioResult): string {
+  const lead = `${delivery}: `;
+  const general = delivery != null && reason.startsWith(lead) ? reason.slice(lead.length) : reason;
+  return general || `expected ${expected}, observed ${observed || 'nothing'}`;
+}
+
+function byFailures(one: Cause, other: Cause): number {
+  const failures = (cause: Cause) => cause.members.filter(({ verdict }) => verdict === 'fail').length;
+  return failures(other) - failures(one) || other.members.length - one.members.length;
+}
+
+/** Groups in the order of their first members. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): [key: string, members: T[]][] {
   const groups = new Map<string, T[]>();
   for (const item of items) {

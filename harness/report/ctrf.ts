@@ -1,10 +1,11 @@
 /**
  * The document in the Common Test Report Format (CTRF): one test a scenario. Times are in whole milliseconds.
  *
- * pass is `passed`, and so is warn, except in a strict run, where it fails as the run does; fail is `failed`; not-applicable, what is known
- * and what is not scored is `skipped`. inconclusive and harness-error are `other`: the schema has no word for an error, and `failed` would be
- * held against an endpoint about which nothing was proved. So that nobody who counts failures alone takes such a run for a green one, a run
- * without a verdict, a broken-off one and an entry of the baseline that is no longer true each add a test of their own that has failed.
+ * pass is `passed`, and so is warn, except in a strict run, where it fails as the run does; fail is `failed`;
+ * not-applicable, what is known and what is not scored is `skipped`. inconclusive and harness-error are `other`: the
+ * schema has no word for an error, and `failed` would be held against an endpoint about which nothing was proved. So
+ * that nobody who counts failures alone takes such a run for a green one, a run without a verdict, a broken-off one and
+ * an entry of the baseline that is no longer true each add a test of their own that has failed.
  *
  * Only fields are used that the schema has had since its first releases, because it allows no others.
  */

@@ -1,4 +1,7 @@
-/** The ndjson reporter: each event is written when it happens, so that whoever reads along sees the run go on, and a killed run leaves what it knew. */
+/**
+ * The ndjson reporter: each event is written when it happens, so that whoever reads along sees the run go on, and a
+ * killed run leaves what it knew.
+ */
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';

@@ -21,7 +21,9 @@ const COLUMNS: readonly (readonly [name: string, of: (partner: FleetPartner) => 
   ['seconds', ({ durationMs }) => Number((durationMs / 1000).toFixed(1))],
 ];
 
-/** What begins like a formula would be computed by the spreadsheet that opens the file, so an apostrophe makes it text. */
+/**
+ * What begins like a formula would be computed by the spreadsheet that opens the file, so an apostrophe makes it text.
+ */
 function cell(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
@@ -30,7 +32,10 @@ function cell(value: string | number | null): string {
   return /[",;']/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
 }
 
-/** With a line of names first, and lines that end in CR LF. The suites follow as columns of the number of failures in each. */
+/**
+ * With a line of names first, and lines that end in CR LF. The suites follow as columns of the number of failures in
+ * each.
+ */
 export function renderFleetCsv({ partners }: FleetDocument): string {
   const suites = [...new Set(partners.flatMap((partner) => Object.keys(partner.suites)))];
   const head = [...COLUMNS.map(([name]) => name), ...suites.map((suite) => `failed in ${suite}`)];

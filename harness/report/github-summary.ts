@@ -1,4 +1,7 @@
-/** The job summary: what a person reads first on the page of a run of GitHub Actions. Markdown, without any address of its own. */
+/**
+ * The job summary: what a person reads first on the page of a run of GitHub Actions. Markdown, without any address of
+ * its own.
+ */
 import { type Cause, causesOf, groupBy } from './causes.ts';
 import { fresh } from './github.ts';
 import { counted } from './layout.ts';

@@ -1,4 +1,6 @@
-/** The log of a step in GitHub Actions: the report for people, in which nothing is a command, and then the annotations. */
+/**
+ * The log of a step in GitHub Actions: the report for people, in which nothing is a command, and then the annotations.
+ */
 
 import { type Cause, causesOf } from './causes.ts';
 import { renderHuman } from './human.ts';
@@ -12,7 +14,10 @@ export function renderGithub(document: ResultDocument, terminal: TerminalOptions
   return `${defuse(renderHuman(document, terminal))}\n${renderAnnotations(document)}`;
 }
 
-/** Annotations of GitHub Actions: workflow commands, few and short, because a step shows ten errors and ten warnings and no more. */
+/**
+ * Annotations of GitHub Actions: workflow commands, few and short, because a step shows ten errors and ten warnings and
+ * no more.
+ */
 
 type Level = 'error' | 'warning' | 'notice';
 
@@ -91,8 +96,9 @@ export function renderAnnotations(document: ResultDocument): string {
 }
 
 /**
- * Keeps hostile text from commanding a runner of GitHub Actions. A runner reads every line of a log: `::name::` commands at the start of
- * a line, whatever white space stands before it, and `##[name]` anywhere in it. Characters that a comparison may ignore are passed over.
+ * Keeps hostile text from commanding a runner of GitHub Actions. A runner reads every line of a log: `::name::`
+ * commands at the start of a line, whatever white space stands before it, and `##[name]` anywhere in it. Characters
+ * that a comparison may ignore are passed over.
  */
 
 /** The colons of a command at the start of a line. */

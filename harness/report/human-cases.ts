@@ -1,6 +1,9 @@
-/** Failures and warnings: each with what was expected, what came, why it matters, how to mend it, and how to see it again. */
+/**
+ * Failures and warnings: each with what was expected, what came, why it matters, how to mend it, and how to see it
+ * again.
+ */
 
-import { causeOf, groupBy } from './causes.ts';
+import { causeKey, groupBy } from './causes.ts';
 import { counted, type Layout, truncate } from './layout.ts';
 import type { Exchange, ResultDocument, ScenarioResult } from './result-document.ts';
 import { describeBytes } from './visible.ts';
@@ -81,7 +84,7 @@ function renderShort(result: ScenarioResult, layout: Layout): string {
 
 function inFull(results: readonly ScenarioResult[]): ReadonlySet<ScenarioResult> {
   if (results.length <= SHOWN_IN_FULL) return new Set(results);
-  const firsts = groupBy(results, causeOf).flatMap(([, members]) => members.slice(0, 1));
+  const firsts = groupBy(results, causeKey).flatMap(([, members]) => members.slice(0, 1));
   return new Set(firsts.slice(0, SHOWN_IN_FULL));
 }
 
@@ -109,7 +112,10 @@ export function renderCases(title: string, results: readonly ScenarioResult[], l
   return lines;
 }
 
-/** What is said once for many checks: inconclusive and not applicable, notes, advice, and what no black-box test can see. */
+/**
+ * What is said once for many checks: inconclusive and not applicable, notes, advice, and what no black-box test can
+ * see.
+ */
 
 /** Up to this many checks of a group are named one by one, of more only the suites are. */
 const NAMED = 4;

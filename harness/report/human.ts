@@ -1,4 +1,7 @@
-/** The terminal report. It reads from the top: the verdict, the cause, what failed and how to mend it, then all the rest. */
+/**
+ * The terminal report. It reads from the top: the verdict, the cause, what failed and how to mend it, then all the
+ * rest.
+ */
 
 import { groupBy } from './causes.ts';
 import {
@@ -41,11 +44,11 @@ import {
 const SCREEN_LINES = 100;
 
 /**
- * The document as text for a terminal, ending with a newline. The first line is the verdict; the last one says how many of
- * the planned checks were judged.
+ * The document as text for a terminal, ending with a newline. The first line is the verdict; the last one says how many
+ * of the planned checks were judged.
  *
- * Lines keep to `columns` (40 at the least, 120 at the most), except what is there to be copied (commands and scripts) and the
- * last line. Whatever came from the endpoint is escaped: no control character reaches the terminal.
+ * Lines keep to `columns` (40 at the least, 120 at the most), except what is there to be copied (commands and scripts)
+ * and the last line. Whatever came from the endpoint is escaped: no control character reaches the terminal.
  */
 export function renderHuman(document: ResultDocument, options: TerminalOptions): string {
   const layout = createLayout(options);
@@ -126,7 +129,10 @@ export function renderHeadline(document: ResultDocument, layout: Layout): string
   ];
 }
 
-/** What the endpoint behaves like, before anything else: the evidence, where it comes from, why it matters and how to mend it. */
+/**
+ * What the endpoint behaves like, before anything else: the evidence, where it comes from, why it matters and how to
+ * mend it.
+ */
 
 function inFull(diagnosis: Diagnosis, layout: Layout): string[] {
   const { title, evidence, alike, seen, why, fix, stack } = diagnosis;

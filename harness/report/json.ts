@@ -4,7 +4,10 @@ import type { ResultDocument, RunEvent } from './result-document.ts';
 /** Of the published schema of events (`hookproof list --schemas`). */
 const EVENT_VERSION = 1;
 
-/** Characters that JSON may hold as they are and that act on a terminal or hide in an editor. They only occur inside strings. */
+/**
+ * Characters that JSON may hold as they are and that act on a terminal or hide in an editor. They only occur inside
+ * strings.
+ */
 const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 function escapeOf(character: string): string {
@@ -14,14 +17,17 @@ function escapeOf(character: string): string {
 }
 
 /**
- * JSON in which control and invisible characters are escaped; parsing gives them back. So is `##[`, which a runner of GitHub Actions takes for a
- * command anywhere in a line of a log: it stands only inside strings too.
+ * JSON in which control and invisible characters are escaped; parsing gives them back. So is `##[`, which a runner of
+ * GitHub Actions takes for a command anywhere in a line of a log: it stands only inside strings too.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf).replaceAll('##[', '##\\u005b');
 }
 
-/** The document itself, indented, ending with a newline. Control and invisible characters are escaped; parsing gives them back. */
+/**
+ * The document itself, indented, ending with a newline. Control and invisible characters are escaped; parsing gives
+ * them back.
+ */
 export function renderJson(document: ResultDocument): string {
   return `${visibleJson(document, 2)}\n`;
 }

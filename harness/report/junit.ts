@@ -1,9 +1,10 @@
 /**
  * The document as JUnit XML: one testsuite a suite, one testcase a scenario.
  *
- * The diagnosis stands in the properties of every suite, before its checks. fail is a failure, and skipped when it is known; an entry of
- * the baseline that is no longer true is a failure of its own; inconclusive and harness-error are errors; not-applicable is skipped; warn passes and says so in
- * system-out, except in a strict run, where it fails as the run does.
+ * The diagnosis stands in the properties of every suite, before its checks. fail is a failure, and skipped when it is
+ * known; an entry of the baseline that is no longer true is a failure of its own; inconclusive and harness-error are
+ * errors; not-applicable is skipped; warn passes and says so in system-out, except in a strict run, where it fails as
+ * the run does.
  */
 
 import { groupBy } from './causes.ts';
@@ -39,7 +40,9 @@ function counts(outcomes: readonly Outcome[]): { tests: number; failures: number
   return { tests: outcomes.length, failures: count('failure'), errors: count('error'), skipped: count('skipped') };
 }
 
-/** A run that was broken off must not look green: the checks that were planned and not judged are an error of their own. */
+/**
+ * A run that was broken off must not look green: the checks that were planned and not judged are an error of their own.
+ */
 function incomplete(document: ResultDocument, properties: string): string[] {
   const text = incompleteness(document);
   if (text === null) return [];
@@ -140,7 +143,10 @@ export function renderJunit(document: ResultDocument): string {
 /** Colour and cursor sequences: they say nothing in a test report. */
 const ANSI_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
 
-/** What the Char production of XML 1.0 leaves out, lone surrogates included; and C1 controls and directional overrides, which it allows. */
+/**
+ * What the Char production of XML 1.0 leaves out, lone surrogates included; and C1 controls and directional overrides,
+ * which it allows.
+ */
 const ILLEGAL = /[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -168,7 +174,10 @@ function xmlText(text: string): string {
   return clean(text).replace(/\r/g, '&#13;');
 }
 
-/** An attribute value, without its quotes: line breaks and tabs are kept as references, which parsers would otherwise flatten. */
+/**
+ * An attribute value, without its quotes: line breaks and tabs are kept as references, which parsers would otherwise
+ * flatten.
+ */
 function xmlAttribute(text: string): string {
   return clean(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

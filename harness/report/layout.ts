@@ -25,7 +25,10 @@ const SIGNS: Readonly<Record<Verdict, readonly [unicode: string, ascii: string, 
   'harness-error': ['#', '#', 'red'],
 };
 
-/** How a line begins that GitHub Actions takes for a command, wherever it stands in a log; spaces before it do not matter. */
+/**
+ * How a line begins that GitHub Actions takes for a command, wherever it stands in a log; spaces before it do not
+ * matter.
+ */
 const WORKFLOW_COMMAND = /^(\s*)(?=::|##\[)(.)/;
 
 /** The first character of a command as an escape. Lines of our own never begin like that. */
@@ -134,7 +137,9 @@ export function truncate(text: string, width: number, mark = '…'): string {
   return splitAt(text, Math.max(1, width - displayWidth(mark)))[0] + mark;
 }
 
-/** Lines of at most `width` columns, broken at spaces; a word that is wider than a line is broken inside. Never empty. */
+/**
+ * Lines of at most `width` columns, broken at spaces; a word that is wider than a line is broken inside. Never empty.
+ */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -35,7 +35,9 @@ interface State {
   shown: number;
 }
 
-/** The lines that a finished check is worth: failures, warnings, our own errors, and each reason for no verdict once. */
+/**
+ * The lines that a finished check is worth: failures, warnings, our own errors, and each reason for no verdict once.
+ */
 function remarkable(result: ScenarioResult, told: Set<string>, layout: Layout): string[] {
   const { verdict } = result;
   if (verdict === 'pass' || verdict === 'not-applicable' || result.known !== null) return [];
@@ -64,8 +66,8 @@ function liveLine(state: State, layout: Layout, columns: number): string {
  * A listener that shows a run's progress.
  *
  * On a terminal one line is rewritten in place (judged of planned, the suite, the failures so far) and gone at the end;
- * elsewhere there are a few plain lines. Either way failures, warnings and notices are printed as they come, and the first
- * output is there as soon as the run starts. Give it redacted events.
+ * elsewhere there are a few plain lines. Either way failures, warnings and notices are printed as they come, and the
+ * first output is there as soon as the run starts. Give it redacted events.
  */
 export function createProgress(options: ProgressOptions): RunListener {
   const columns = options.columns ?? 80;

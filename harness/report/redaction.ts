@@ -25,6 +25,7 @@ const WORDING: ReadonlySet<string> = new Set([
   'catalogue',
   'cipher',
   'code',
+  'decidedBy',
   'evidence',
   'expected',
   'fault',
@@ -33,6 +34,7 @@ const WORDING: ReadonlySet<string> = new Set([
   'kind',
   'method',
   'notVerified',
+  'outcome',
   'phase',
   'protocol',
   'requirements',
@@ -75,8 +77,9 @@ function redactPart<T>(part: T, redactor: Redactor): T {
 }
 
 /**
- * The document without secrets and right signatures in any string, bodies in base64 included. Keys, numbers and the closed
- * lists of the schema are untouched, so the result is a valid document again. Redacting twice changes nothing more.
+ * The document without secrets and right signatures in any string, bodies in base64 included. Keys, numbers and the
+ * closed lists of the schema are untouched, so the result is a valid document again. Redacting twice changes nothing
+ * more.
  */
 export function redactDocument(document: ResultDocument, redactor: Redactor): ResultDocument {
   return redactPart(document, redactor);
@@ -125,9 +128,9 @@ function redactDeep(error: unknown, redactor: Redactor, depth: number): Error {
 }
 
 /**
- * A copy of the error that may be shown. A {@link HookproofError} stays one, with its code and kind; of any other error the
- * name, the code, the causes and the errors of an AggregateError are kept, and properties of its own are dropped: nobody
- * knows what they hold. Anything that is no error becomes one.
+ * A copy of the error that may be shown. A {@link HookproofError} stays one, with its code and kind; of any other error
+ * the name, the code, the causes and the errors of an AggregateError are kept, and properties of its own are dropped:
+ * nobody knows what they hold. Anything that is no error becomes one.
  */
 export function redactError(error: unknown, redactor: Redactor): Error {
   return redactDeep(error, redactor, 0);

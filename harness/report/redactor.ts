@@ -1,6 +1,6 @@
 /**
- * Redaction by value: whatever is written goes through here once, so a secret is removed wherever it stands and however it is
- * spelt. Reports name secrets as `[redacted:NAME]`, and right signatures as `[redacted:signature]`.
+ * Redaction by value: whatever is written goes through here once, so a secret is removed wherever it stands and however
+ * it is spelt. Reports name secrets as `[redacted:NAME]`, and right signatures as `[redacted:signature]`.
  */
 import type { HeaderLine } from '../../contract/index.ts';
 import {
@@ -24,8 +24,8 @@ export interface Redactor {
   /** The text without secrets, in any of their encodings, and without right signatures. */
   text(input: string): string;
   /**
-   * The same for wording that is the catalogue's own and no answer of an endpoint. Secrets under 16 characters may be plain
-   * words ("test"): they are left alone here, where a gap in a sentence that everybody knows would tell them.
+   * The same for wording that is the catalogue's own and no answer of an endpoint. Secrets under 16 characters may be
+   * plain words ("test"): they are left alone here, where a gap in a sentence that everybody knows would tell them.
    */
   wording(input: string): string;
   /** The same for bytes of any encoding that holds ASCII or UTF-8. */
@@ -37,8 +37,8 @@ export interface Redactor {
 }
 
 /**
- * Values under this length stand in any text by chance. They are redacted only where they are a value by themselves: a whole
- * header value or string, in quotes, or after `=` or `:`; letter case counts, and encoded forms are not searched.
+ * Values under this length stand in any text by chance. They are redacted only where they are a value by themselves: a
+ * whole header value or string, in quotes, or after `=` or `:`; letter case counts, and encoded forms are not searched.
  */
 const SHORTEST_ANYWHERE = 4;
 

@@ -1,6 +1,7 @@
 /**
- * The result document, schema version 1: the one thing that a run produces. Every report is a rendering of it, so whatever a
- * report shows is in here, already redacted. The JSON Schema that the package publishes is generated from this schema.
+ * The result document, schema version 1, which is what a run produces. Every report is a rendering of it, so it holds
+ * whatever a report shows, already redacted. The JSON Schemas that the package publishes are generated from these
+ * schemas.
  */
 import * as z from 'zod';
 import { type JsonObject, STACKS } from '../../contract/index.ts';
@@ -15,7 +16,7 @@ const text = z.string();
 const milliseconds = z.number().nonnegative();
 const headerLines = z.array(z.tuple([text, text]));
 
-/** Bytes for reading: as text when they are clean UTF-8, else as base64; `length` is the real number of bytes before any cap. */
+/** Bytes as text when they are valid UTF-8, else as base64. `length` is the number of bytes before truncation. */
 const bytes = z.strictObject({
   length: z.int().nonnegative(),
   text: text.nullable(),
@@ -25,9 +26,9 @@ const bytes = z.strictObject({
 
 const exchange = z.strictObject({
   role: z.enum(['control', 'probe']),
-  /** What this delivery is: "control before", "probe", "the second copy". */
+  /** What this delivery is, for example "control before", "probe", "the second copy". */
   label: text,
-  /** What was changed against the plain valid delivery, stage by stage; empty for a control. */
+  /** The differences from a valid delivery, stage by stage; empty for a control. */
   changes: z.array(z.strictObject({ stage: text, label: text })),
   request: z.strictObject({ method: text, target: text, headers: headerLines, body: bytes }),
   response: z.strictObject({ status: z.int(), headers: headerLines, body: bytes }).nullable(),
@@ -50,7 +51,7 @@ const result = z.strictObject({
   verdict: z.enum(VERDICTS),
   expected: text,
   observed: text,
-  /** Why this verdict; empty when a pass needs no word. */
+  /** Why this verdict; empty when a pass needs no comment. */
   reason: text,
   /** What decided the verdict, as a code. Absent in documents of earlier versions, like the next two. */
   decidedBy: text.optional(),
@@ -60,59 +61,62 @@ const result = z.strictObject({
   outcome: text.optional(),
   why: text,
   fix: text,
-  /** What the baseline says of this failure; null when it is not in the baseline, or there is none. */
+  /** The baseline's entry for this failure; null without an entry or a baseline. */
   known: z.strictObject({ reason: text, owner: text, expires: text }).nullable(),
   durationMs: milliseconds,
-  /** How to see it again: a shell script around curl (null when curl cannot send it) and the command that runs this scenario alone. */
+  /**
+   * A shell script that repeats the probe with curl (null when curl cannot send it), and the command that runs this
+   * scenario alone.
+   */
   reproduce: z.strictObject({ curl: text.nullable(), command: text }).nullable(),
-  /** The exchanges behind the verdict: kept for everything that is not a pass, left out for passes unless asked for. */
+  /** The exchanges behind the verdict. Those of passes are omitted unless `--evidence` is given. */
   exchanges: z.array(exchange),
 });
 
 const diagnosis = z.strictObject({
-  /** The nearest, another one at the same time, or one that comes in question in place of the nearest. */
+  /** The best match, another fault at the same time, or an alternative to the best match. */
   relation: z.enum(['main', 'also', 'or']),
-  /** Stable name of the fault: `hookproof explain NAME` says more when it is in the fault dictionary. */
+  /** Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. */
   fault: text,
   title: text,
-  /** Outcomes that agree with the fault, of `outcomes` that could tell. */
+  /** How many of the `outcomes` that this fault predicts agree with the run. */
   agreement: z.int().nonnegative(),
   outcomes: z.int().nonnegative(),
-  /** The checks that are not passed and that this fault accounts for. */
+  /** The checks that did not pass and that this fault explains. */
   evidence: z.array(text),
-  /** Other faults that the outcomes of this run cannot tell from this one. */
+  /** Other faults that this run cannot distinguish from this one. */
   alike: z.array(text),
-  /** Where it comes from: code and products in which it is seen; empty when that is not known. */
+  /** Code and products in which the fault occurs; empty when unknown. */
   seen: text,
   why: text,
   fix: text,
-  /** The stack that `fix` is for, and what gives the stack away; null for the rule that holds everywhere. */
+  /** The stack that `fix` is for, and how it was recognised; null when `fix` holds for every stack. */
   stack: z.strictObject({ name: text, told: text }).nullable(),
 });
 
 const baseline = z.strictObject({
   file: text,
   entries: z.int().nonnegative(),
-  /** Checks that fail the run no more, by id. */
+  /** Ids of the checks that are known to fail, and do not fail the run. */
   known: z.array(text),
-  /** Entries that fail the run: the check passes now, there is no such check, or the entry is expired. */
+  /** Entries that fail the run: the check passes, the check does not exist, or the entry has expired. */
   stale: z.array(z.strictObject({ scenario: text, problem: z.enum(STALE), message: text })),
   /** Entries without a reason or an owner yet. */
   unfilled: z.array(text),
-  /** Entries whose check came to no verdict in this run, or was no part of it. */
+  /** Entries whose check has no verdict in this run, or was not selected. */
   notJudged: z.array(text),
 });
 
 /** What a shard holds in addition to its results, so that shards can be joined as if they had been one run. */
 const shardRecord = z.strictObject({
-  /** Whether the plain valid delivery was accepted, and why not; null where nothing was to be delivered. */
+  /** Whether the first valid delivery was accepted, and why not; null when nothing had to be delivered. */
   gate: z
     .strictObject({
       open: z.boolean(),
       finding: z.strictObject({ fault: text, title: text, why: text, fix: text }).nullable(),
     })
     .nullable(),
-  /** The stack that the user named; null when it is guessed. */
+  /** The stack given by the user; null when it is guessed. */
   stackGiven: z.enum(STACKS).nullable(),
   /** The entries of the baseline; null without one. */
   entries: z.array(z.strictObject({ scenario: text, reason: text, owner: text, expires: text })).nullable(),
@@ -156,16 +160,16 @@ export const resultDocument = z.strictObject({
   target: z.strictObject({
     url: text,
     features: z.array(z.enum(FEATURES)),
-    /** What the endpoint serves over HTTPS: the certificates in the order sent, the leaf first. Null for plain HTTP. */
+    /** Null for plain HTTP. The certificates are in the order sent, the leaf first. */
     tls: z
       .strictObject({
         protocol: text.nullable(),
         cipher: text.nullable(),
         versions: z.array(text),
         trustedBy: text.nullable(),
-        /** Null when it cannot be told, as over TLS 1.3. */
+        /** Null when it cannot be seen, as over TLS 1.3. */
         clientCertificateRequested: z.boolean().nullable(),
-        /** The authorities whose client certificates the endpoint says it takes; it need not say. */
+        /** The CAs that the endpoint lists for client certificates; the list may be empty. */
         clientAuthorities: z.array(text),
         chain: z.array(
           z.strictObject({
@@ -184,22 +188,24 @@ export const resultDocument = z.strictObject({
       .nullable(),
   }),
   profile: z.enum(['basic', 'staging', 'production']).nullable(),
-  /** Under a profile, which revision of the catalogue says what is scored. Absent without one: everything is. */
+  /**
+   * The catalogue revision that decides what is scored under a profile. Absent without a profile: everything is scored.
+   */
   scoring: z
     .strictObject({
       revision: z.int().positive(),
       /** SHA-256 of the revision's file, in hex. */
       digest: text,
-      /** Checks of this run that are newer than the revision: judged and told, and without weight for verdict and exit code. */
+      /** Checks of this run that are newer than the revision: reported, but without effect on verdict and exit code. */
       notScored: z.array(text),
     })
     .optional(),
-  /** Checks whose verdict comes from a second try after a first that was no pass, because others in flight may have been to blame. Absent: none. */
+  /** Checks that were repeated because deliveries in flight may have caused the first failure. Absent: none. */
   retried: z.array(text).optional(),
   seed: text,
-  /** Where this shard stands in a sharded run; null for a whole one. */
+  /** The position of this shard; null when the run is not sharded. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
-  /** In a shard alone: what joins it with the others. */
+  /** Only in a shard: what is needed to join it with the others. */
   shardRecord: shardRecord.optional(),
   startedAt: text,
   durationMs: milliseconds,
@@ -223,11 +229,11 @@ export const resultDocument = z.strictObject({
     notApplicable: z.int().nonnegative(),
     harnessError: z.int().nonnegative(),
   }),
-  /** What the user should know about the configuration: a short secret, plain HTTP outside loopback, ... */
+  /** Advice on the configuration: a short secret, plain HTTP outside loopback, ... */
   advice: z.array(text),
-  /** What the endpoint behaves like, the most telling first; empty when nothing is wrong, and when no known fault fits. */
+  /** The faults that explain the results, the best match first; empty when nothing failed or no known fault fits. */
   diagnosis: z.array(diagnosis),
-  /** What became of the list of known failures; null without one. */
+  /** The comparison with the baseline; null without one. */
   baseline: baseline.nullable(),
   notVerified: z.array(z.strictObject({ requirement: text, text: text, reason: text })),
   results: z.array(result),

@@ -1,4 +1,4 @@
-/** Counts and the run's verdict. Pure. */
+/** Counts, the verdict of a run, and its exit code. */
 import type { ResultDocument, RunVerdict, ScenarioResult } from './result-document.ts';
 
 type Counts = ResultDocument['counts'];
@@ -13,18 +13,19 @@ export function tally(results: readonly ScenarioResult[]): Counts {
   return counts;
 }
 
-/** The verdict of the run, by precedence: our own error, a failure, no verdict, conformant. Warnings fail a strict run. */
+/**
+ * The verdict of the run, by precedence: harness error, failure, no verdict, conformant. Warnings fail a strict run.
+ */
 export function runVerdict(counts: Counts, strict: boolean): RunVerdict {
   if (counts.harnessError > 0) return 'harness-error';
   if (counts.fail > 0 || (strict && counts.warn > 0)) return 'nonconformant';
   if (counts.inconclusive > 0) return 'inconclusive';
-  // Nothing that applied was judged: that proves nothing.
+  // Without any result that says something there is no verdict.
   return counts.pass + counts.warn === 0 ? 'inconclusive' : 'conformant';
 }
 
 /**
- * Whether a result counts for the verdict and the exit code. Under a revision of the catalogue, a newer scenario is judged and told, and
- * does not.
+ * Whether a result counts for the verdict and the exit code. Checks newer than the revision of the catalogue do not.
  */
 export function isScored({ scoring }: Pick<ResultDocument, 'scoring'>, { id }: Pick<ScenarioResult, 'id'>): boolean {
   return scoring?.notScored.includes(id) !== true;
@@ -40,10 +41,11 @@ export function failsTheRun(verdict: ScenarioResult['verdict'], strict: boolean)
   return verdict === 'fail' || (strict && verdict === 'warn');
 }
 
+const CODES = { conformant: 0, nonconformant: 1, inconclusive: 3, 'harness-error': 4 } as const;
+
 /**
- * The exit code of a run. Known failures do not fail it, however the endpoint is judged, and stale entries of the baseline do. What is not
- * scored has no weight.
- * Interruption (130, 143) is decided where the signal is seen.
+ * The exit code of a run. Known failures do not fail it, and stale entries of the baseline do. Checks that are not
+ * scored have no effect. The codes of an interruption (130, 143) belong to the signal handler.
  */
 export function exitCodeOf(
   document: Pick<ResultDocument, 'baseline' | 'counts' | 'results' | 'scoring' | 'strict'>,
@@ -63,5 +65,3 @@ export function exitCodeOf(
   const code = CODES[runVerdict(counts, strict)];
   return code !== 4 && (baseline?.stale.length ?? 0) > 0 ? 1 : code;
 }
-
-const CODES = { conformant: 0, nonconformant: 1, inconclusive: 3, 'harness-error': 4 } as const;

@@ -1,10 +1,13 @@
 /**
- * Makes hostile text safe to look at. What an endpoint answers ends up in terminals, XML and logs, so every character that
- * controls a display rather than showing something is replaced by its escape.
+ * Makes hostile text safe to look at. What an endpoint answers ends up in terminals, XML and logs, so every character
+ * that controls a display rather than showing something is replaced by its escape.
  */
 import type { Bytes } from './result-document.ts';
 
-/** Controls, formatting characters (bidirectional overrides, zero-width ones), lone surrogates, line and paragraph separators. */
+/**
+ * Controls, formatting characters (bidirectional overrides, zero-width ones), lone surrogates, line and paragraph
+ * separators.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -18,7 +21,10 @@ export function escapeCharacter(character: string): string {
   return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
-/** The text with every control and invisible character as an escape (`\x1b`, `\n`, `\u202e`): one line, and nothing acts on the terminal. */
+/**
+ * The text with every control and invisible character as an escape (`\x1b`, `\n`, `\u202e`): one line, and nothing acts
+ * on the terminal.
+ */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escapeCharacter);
 }

@@ -1,5 +1,4 @@
-/** The verdict of a run in words that every report shares: the verdict, the numbers, what was tested, what to bear in mind. Pure. */
-
+/** The wording that all reports share: verdict, numbers, what was tested, caveats, and the diagnosis. */
 import { counted } from './layout.ts';
 import type { Diagnosis, PartialReason, ResultDocument, RunVerdict } from './result-document.ts';
 import { isPartial, isScored } from './verdict.ts';
@@ -21,19 +20,17 @@ function runCounts({ counts, planned, results }: ResultDocument): { run: number;
   return { run: planned - notRun - counts.notApplicable, judged, notRun };
 }
 
-/**
- * "NOT CONFORMANT"; of a partial run, which has no verdict, "3 of 680 checks run, all passed (partial run, no verdict)".
- */
+/** "NOT CONFORMANT"; for a partial run "3 of 680 checks run, all passed (partial run, no verdict)". */
 export function headline(document: ResultDocument): string {
   if (!isPartial(document)) return VERDICT_WORDS[document.verdict];
   const { catalogue, counts } = document;
   const { run } = runCounts(document);
-  const outcome = run > 0 && run === counts.pass ? 'all passed' : counted(counts.fail, 'failure');
-  const passed = outcome === '0 failures' ? 'none failed' : outcome;
-  return `${run} of ${counted(catalogue.scenarios, 'check')} run${run > 0 ? `, ${passed}` : ''} (partial run, no verdict)`;
+  const passed = run === counts.pass ? ', all passed' : ', none failed';
+  const outcome = counts.fail > 0 ? `, ${counted(counts.fail, 'failure')}` : passed;
+  return `${run} of ${counted(catalogue.scenarios, 'check')} run${run > 0 ? outcome : ''} (partial run, no verdict)`;
 }
 
-/** The sign that stands beside the verdict of a run: that of the checks which decided it. */
+/** The verdict of a check whose sign stands for the verdict of the run. */
 export const VERDICT_SIGN = {
   conformant: 'pass',
   nonconformant: 'fail',
@@ -49,30 +46,28 @@ const PARTIAL_WORDS: Readonly<Record<PartialReason, string>> = {
   interruption: 'interrupted',
 };
 
-/** What the verdict does not say by itself. */
+/** What the reader must know in addition to the verdict. */
 export function caveats(document: ResultDocument): string[] {
   const lines: string[] = [];
-  const because = (document.partialReasons ?? []).map((reason) => PARTIAL_WORDS[reason]);
-  if (document.interrupted && because.length === 0) because.push(PARTIAL_WORDS.interruption);
+  const fallback = document.interrupted ? ('interruption' as const) : ('shard' as const);
+  const because = (document.partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]);
   if (isPartial(document)) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
-  if (document.verdict === 'harness-error')
-    lines.push('hookproof itself went wrong, so this says nothing about the endpoint');
-  if (document.verdict === 'inconclusive' && !isPartial(document))
-    lines.push('nothing is proved, neither for the endpoint nor against it');
+  if (document.verdict === 'harness-error') lines.push('internal error of hookproof: no conclusion about the endpoint');
+  if (document.verdict === 'inconclusive' && !isPartial(document)) lines.push('no conclusion about the endpoint');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
   return [...lines, ...aboutBaseline(document)];
 }
 
-/** What the list of known failures does to the run. */
+/** The effect of the baseline on the run. */
 function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] {
   if (baseline === null) return [];
   const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
-  const stale = counted(baseline.stale.length, 'entry', 'entries');
+  const stale = counted(baseline.stale.length, 'stale entry', 'stale entries');
   return [
     ...(known > 0 && known === counts.fail
-      ? [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no failure is new`]
+      ? [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no new failure`]
       : []),
-    ...(baseline.stale.length > 0 ? [`not true any longer: ${stale} of ${baseline.file}, so the run fails`] : []),
+    ...(baseline.stale.length > 0 ? [`the run fails because of ${stale} in ${baseline.file}`] : []),
   ];
 }
 
@@ -82,11 +77,9 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
   const failed = results.filter(({ verdict }) => verdict === 'fail');
   const known = failed.filter((result) => result.known !== null).length;
   const aside = failed.filter((result) => !isScored(document, result)).length;
-  const besides = [known > 0 ? `${known} known` : '', aside > 0 ? `${aside} not scored` : '']
-    .filter(Boolean)
-    .join(', ');
+  const added = [known > 0 ? `${known} known` : '', aside > 0 ? `${aside} not scored` : ''].filter(Boolean).join(', ');
   const parts: [number, string][] = [
-    [counts.fail, besides === '' ? 'failed' : `failed (${besides})`],
+    [counts.fail, added === '' ? 'failed' : `failed (${added})`],
     [counts.harnessError, counts.harnessError === 1 ? 'harness error' : 'harness errors'],
     [counts.warn, counts.warn === 1 ? 'warning' : 'warnings'],
     [counts.inconclusive, 'inconclusive'],
@@ -94,7 +87,7 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
     [counts.notApplicable, 'not applicable'],
   ];
   const named = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
-  return named.length === 0 ? 'nothing was judged' : named.join(', ');
+  return named.length === 0 ? 'no check was run' : named.join(', ');
 }
 
 /** "304 of 680 planned checks judged, 376 not run". */
@@ -125,21 +118,19 @@ export function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocu
 
 const FIXTURE = 'fixture-';
 
-/** "with hmac, api-key", or that nothing is on. */
+/** "with hmac, api-key", or that none is enabled. */
 export function featuresOf({ features }: ResultDocument['target']): string {
   const on = features.filter((feature) => !feature.startsWith(FIXTURE));
-  return on.length === 0 ? 'no security feature on' : `with ${on.join(', ')}`;
+  return on.length === 0 ? 'no security feature enabled' : `with ${on.join(', ')}`;
 }
 
-/** The client certificates that were there to be refused; empty when there were none. */
+/** The faulty client certificates that the run presented; empty when there were none. */
 export function fixturesOf({ features }: ResultDocument['target']): string {
   return features
     .filter((feature) => feature.startsWith(FIXTURE))
     .map((feature) => feature.slice(FIXTURE.length))
     .join(', ');
 }
-
-/** The diagnosis in words that every report shares. Pure. */
 
 /** "verifies-reserialised-json, 31 of 31 outcomes agree". */
 export function closeness({ fault, agreement, outcomes }: Diagnosis): string {
@@ -157,11 +148,11 @@ export function namesOf(names: readonly string[]): string {
   return more <= 1 ? names.join(', ') : `${names.slice(0, NAMED).join(', ')} and ${more} more`;
 }
 
-/** The failures that no fault of the diagnosis accounts for. */
+/** The failures that no fault of the diagnosis explains. */
 export function unexplained({ diagnosis, results }: Pick<ResultDocument, 'diagnosis' | 'results'>): string[] {
   const said = new Set(diagnosis.filter(({ relation }) => relation !== 'or').flatMap(({ evidence }) => evidence));
   return results.filter(({ id, verdict }) => verdict === 'fail' && !said.has(id)).map(({ id }) => id);
 }
 
-/** What is said when there are failures and nothing that is known fits them. */
-export const NOTHING_FITS = 'No mistake that hookproof knows fits these failures: each one below stands for itself.';
+/** For failures that no known fault explains. */
+export const NOTHING_FITS = 'No known fault explains these failures. Each one is listed separately below.';

@@ -69,7 +69,8 @@ async function writeTarget(path: string, text: string): Promise<void> {
 
 function writeStream(stream: Writable, text: string): Promise<void> {
   return new Promise((done, failed) => {
-    // A stream that fails tells it twice, by the callback and then by the event: somebody has to listen to that as well.
+    // A stream that fails tells it twice, by the callback and then by the event: somebody has to listen to that as
+    // well.
     const ignore = (): void => undefined;
     stream.on('error', ignore);
     stream.write(text, (error) => {
@@ -100,8 +101,8 @@ export function notWritten(name: string, path: string, error: unknown): Hookproo
 }
 
 /**
- * Writes the document with each reporter, files first, and returns the files in the order of the reporters. Missing folders
- * are made. A report that cannot be written does not keep the others from being written.
+ * Writes the document with each reporter, files first, and returns the files in the order of the reporters. Missing
+ * folders are made. A report that cannot be written does not keep the others from being written.
  *
  * @throws HookproofError REPORT_NOT_WRITTEN, after everything else is written
  */

@@ -1,20 +1,22 @@
 /**
- * Writing HTML from hostile strings. What is put into a template is escaped and capped unless it is markup that a template made:
- * there is no way to say "this string is safe", and a result document, which is JSON, cannot hold a symbol as a key.
+ * Writes HTML from untrusted strings. A value in a template is escaped and capped unless a template made it: there is
+ * no way to mark a string as safe, and a result document, which is JSON, cannot contain a symbol as a key.
  */
 import { visible } from '../visible.ts';
 
 const MARKUP = Symbol('markup');
 
-/** A piece of finished HTML. Only {@link html} makes it. */
+/** A piece of finished HTML. Only {@link html} creates it. */
 export interface Markup {
   readonly [MARKUP]: string;
 }
 
 type Value = Markup | string | number | false | null | undefined | readonly Value[];
 
-/** No single text of a report needs more characters; what does (bodies, scripts) is split before. */
-const LONGEST = 1500;
+/**
+ * No single text of a report needs more characters. Bodies and scripts, which do, are split into {@link pieces} first.
+ */
+const MAX_CHARACTERS = 1500;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -24,18 +26,73 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function isMarkup(value: object): value is Markup {
-  return MARKUP in value;
+/** A template whose values are escaped. Attributes must be in double quotes. */
+export function html(literals: TemplateStringsArray, ...values: readonly Value[]): Markup {
+  let text = literals[0] ?? '';
+  for (const [at, value] of values.entries()) text += written(value) + (literals[at + 1] ?? '');
+  return { [MARKUP]: text };
 }
 
-function capped(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  return `${text.slice(0, longest)} [${text.length - longest} more characters]`;
+/** The HTML as text. */
+export function textOf(markup: Markup): string {
+  return markup[MARKUP];
 }
 
-/** Characters that act rather than show (controls, directional overrides, lone surrogates) become escapes that can be read. */
-function escaped(text: string): string {
-  return visible(capped(text, LONGEST)).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+/** The number of characters of the HTML. */
+export function sizeOf(markup: Markup): number {
+  return markup[MARKUP].length;
+}
+
+/** Pieces with another between each two of them. */
+export function joined(items: readonly Value[], between: Value): Markup {
+  return html`${items.flatMap((item, at) => (at === 0 ? [item] : [between, item]))}`;
+}
+
+/** A line break, for `pre` elements. */
+export const NEW_LINE = html`
+`;
+
+/** A sentence of ours, in which text between backticks is code. */
+export function prose(text: string): Markup {
+  const parts = text.split(/`([^`\n]+)`/);
+  return html`${parts.map((part, at) => (at % 2 === 1 ? code(part) : part))}`;
+}
+
+/** Code of up to this length is kept on one line: a flag that is broken at its hyphens is hard to read. */
+const MAX_UNBROKEN = 24;
+
+function code(text: string): Markup {
+  return text.length <= MAX_UNBROKEN ? html`<code class="short">${text}</code>` : html`<code>${text}</code>`;
+}
+
+/** The text with a capital first letter. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** A row of a description list; empty without a value. */
+export function field(name: string, value: Markup | string): Markup | '' {
+  return value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
+}
+
+/** Large enough for curl scripts, which contain bodies of up to 4096 bytes. */
+const MAX_SCRIPT = 8192;
+
+/** A command or script to copy, unwrapped and never shortened. The script of the page adds a button. */
+export function script(text: string): Markup {
+  if (text.length > MAX_SCRIPT) {
+    return html`<p class="none">a script of ${text.length} characters: see the JSON report</p>`;
+  }
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => html`${pieces(visible(line))}`);
+  return html`<pre class="copy">${joined(lines, NEW_LINE)}</pre>`;
+}
+
+/** Parts of a long text that {@link html} does not shorten. */
+export function pieces(text: string): string[] {
+  return text.match(/.{1,1024}/gsu) ?? [];
 }
 
 function written(value: Value): string {
@@ -46,61 +103,16 @@ function written(value: Value): string {
   return value.map(written).join('');
 }
 
-/** A template whose values are escaped. Attributes are to be written with double quotes. */
-export function html(literals: TemplateStringsArray, ...values: readonly Value[]): Markup {
-  let text = literals[0] ?? '';
-  for (const [at, value] of values.entries()) text += written(value) + (literals[at + 1] ?? '');
-  return { [MARKUP]: text };
+function isMarkup(value: object): value is Markup {
+  return MARKUP in value;
 }
 
-/** The finished page as text. */
-export function textOf(markup: Markup): string {
-  return markup[MARKUP];
+/** Characters that control a display (controls, directional overrides, lone surrogates) become readable escapes. */
+function escaped(text: string): string {
+  return visible(capped(text)).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** How many characters a piece takes in the page. */
-export function sizeOf(markup: Markup): number {
-  return markup[MARKUP].length;
-}
-
-/** A piece between two others, as `join` does it. */
-export function joined(pieces: readonly Value[], between: Value): Markup {
-  return html`${pieces.flatMap((piece, at) => (at === 0 ? [piece] : [between, piece]))}`;
-}
-
-/** Sentences of ours: what stands between backticks is code. */
-
-/** Code that is no longer than this is kept on one line: a flag that is broken at its hyphens cannot be read. */
-const UNBROKEN = 24;
-
-export function prose(text: string): Markup {
-  const parts = text.split(/`([^`\n]+)`/);
-  const code = (part: string) =>
-    part.length <= UNBROKEN ? html`<code class="short">${part}</code>` : html`<code>${part}</code>`;
-  return html`${parts.map((part, at) => (at % 2 === 1 ? code(part) : part))}`;
-}
-
-/** "Answered 500." from "answered 500": a reason of the run as the beginning of a line. */
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** What is there to be copied: commands and scripts, on their lines, whole or not at all. */
-
-/** curl scripts carry bodies of up to 4096 bytes. */
-const LONGEST_SCRIPT = 8192;
-const PIECE = 1024;
-
-const NEW_LINE = html`
-`;
-
-/** The script of the page puts a button for copying beside it. */
-export function script(text: string): Markup {
-  if (text.length > LONGEST_SCRIPT)
-    return html`<p class="none">a script of ${text.length} characters: see the JSON report</p>`;
-  const lines = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => visible(line).match(new RegExp(`[^]{1,${PIECE}}`, 'gu')) ?? []);
-  return html`<pre class="copy">${lines.map((line, at) => html`${at > 0 && NEW_LINE}${line}`)}</pre>`;
+function capped(text: string): string {
+  if (text.length <= MAX_CHARACTERS) return text;
+  return `${text.slice(0, MAX_CHARACTERS)} [${text.length - MAX_CHARACTERS} more characters]`;
 }

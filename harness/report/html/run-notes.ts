@@ -1,136 +1,137 @@
-/** What came to no verdict and why, with what was tried and what to do next. */
+/**
+ * The sections of the page without defects of the endpoint: no verdict, the baseline, advice, notes, and what is not
+ * verified.
+ */
 import { groupBy } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../result-document.ts';
 import { namesOf } from '../wording.ts';
-import { checkLink, type Places } from './checks.ts';
+import { type Anchors, checkLink } from './checks.ts';
 import { milliseconds } from './exchanges.ts';
-import { capital, html, joined, type Markup, prose, script } from './markup.ts';
+import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
 
-const NAMED = 3;
-const MOST_GROUPS = 12;
-
-function reasonOf({ observed, reason }: ScenarioResult): string {
-  return reason || observed || 'no reason was recorded';
+/** What came to no verdict and why, what was tried, and what to do next. */
+export function inconclusive(document: ResultDocument, anchors: Anchors): Markup | '' {
+  const without = withVerdict(document.results, 'inconclusive');
+  if (without.length === 0) return '';
+  const doctor = `hookproof doctor '${document.target.url.replaceAll("'", '%27')}'`;
+  return html`<section id="open"><h2>Without a verdict <span>${counted(without.length, 'check')}</span></h2>
+${byReason(without, anchors)}<dl>${firstFailedDelivery(without, document.target.url)}
+<dt>Next</dt><dd>Fix the problem above and run again.
+This command checks DNS, connection, certificates, credentials and clock:${script(doctor)}</dd></dl></section>`;
 }
 
-function members(results: readonly ScenarioResult[], places: Places): Markup {
-  if (results.length <= NAMED) {
-    return joined(
-      results.map(({ id }) => checkLink(id, places)),
-      ', ',
-    );
-  }
-  return html`${groupBy(results, ({ suite }) => suite)
-    .map(([suite, inSuite]) => `${suite} ${inSuite.length}`)
-    .join(', ')}`;
-}
-
-/** One entry a reason. */
-function byReason(results: readonly ScenarioResult[], places: Places): Markup {
-  const groups = groupBy(results, reasonOf);
-  const left = groups.length - MOST_GROUPS;
-  return html`<ul class="reasons">${groups
-    .slice(0, MOST_GROUPS)
-    .map(
-      ([reason, group]) =>
-        html`<li>${capital(reason)} <span class="close">${counted(group.length, 'check')}: ${members(group, places)}</span></li>`,
-    )}${left > 0 && html`<li class="close">and ${counted(left, 'more reason')}, each beside its check below</li>`}</ul>`;
-}
-
-/** The first delivery that went wrong: address, phase and error, as far as it got. */
-function attempted({ results, target }: ResultDocument): Markup | '' {
-  const first = results
-    .filter(({ verdict }) => verdict === 'inconclusive')
+/** The first delivery that failed: address, phase and error, as far as it got. */
+function firstFailedDelivery(results: readonly ScenarioResult[], url: string): Markup | '' {
+  const failed = results
     .flatMap(({ exchanges }) => exchanges)
     .find(({ error, response }) => error !== null || (response !== null && response.status !== 200));
-  if (first === undefined) return '';
-  const { error, request, response, timings } = first;
-  const came = response === null ? (error?.message ?? 'no answer') : `the answer ${response.status}`;
-  const rows: [string, string][] = [
-    [
-      'Tried',
-      `${first.label}: ${request.method} ${target.url}, ${counted(request.body.length, 'byte')}, signed and addressed as configured`,
-    ],
-    ['Came back', came],
-    ['Error', error === null ? '' : `${error.code}, while: ${error.phase}, after ${milliseconds(timings.totalMs)}`],
-  ];
-  return html`${rows.map(([name, value]) => value !== '' && html`<dt>${name}</dt><dd>${value}</dd>`)}`;
+  if (failed === undefined) return '';
+  const { error, label, request, response, timings } = failed;
+  const size = counted(request.body.length, 'byte');
+  return html`${[
+    field('Sent', `${label}: ${request.method} ${url}, ${size}, signed as configured`),
+    field('Answer', response === null ? (error?.message ?? 'none') : `status ${response.status}`),
+    field('Error', (error && `${error.code} in phase ${error.phase}, after ${milliseconds(timings.totalMs)}`) || ''),
+  ]}`;
 }
 
-function quoted(url: string): string {
-  return `'${url.replaceAll("'", '%27')}'`;
-}
-
-export function inconclusive(document: ResultDocument, places: Places): Markup | '' {
-  const without = document.results.filter(({ verdict }) => verdict === 'inconclusive');
-  if (without.length === 0) return '';
-  return html`<section id="open"><h2>What has no verdict <span>${counted(without.length, 'check')}</span></h2>${byReason(without, places)}<dl>${attempted(document)}<dt>Next</dt><dd>Mend what stands in the way, and run again. This looks at DNS, connection, certificates, credentials and clock, and says what it finds:${script(`hookproof doctor ${quoted(document.target.url)}`)}</dd></dl></section>`;
-}
-
-export function harnessErrors(results: readonly ScenarioResult[], places: Places): Markup | '' {
-  const errors = results.filter(({ verdict }) => verdict === 'harness-error');
+export function harnessErrors(results: readonly ScenarioResult[], anchors: Anchors): Markup | '' {
+  const errors = withVerdict(results, 'harness-error');
   if (errors.length === 0) return '';
-  return html`<section><h2>Faults of hookproof <span>${counted(errors.length, 'check')}</span></h2><p>The probe was not what it should have been, so it was not sent. It says nothing about the endpoint: please report it.</p>${byReason(errors, places)}</section>`;
+  return html`<section><h2>Harness errors <span>${counted(errors.length, 'check')}</span></h2>
+<p>hookproof built an invalid probe and did not send it. This says nothing about the endpoint. Please report it.</p>
+${byReason(errors, anchors)}</section>`;
 }
-
-/** What a reader has to know besides: the list of known failures, advice, notes, what does not apply, what no run can see. */
 
 /** Entries of the baseline that fail the run. */
-export function stale(baseline: BaselineOutcome | null, places: Places): Markup | '' {
+export function stale(baseline: BaselineOutcome | null, anchors: Anchors): Markup | '' {
   if (baseline === null || baseline.stale.length === 0) return '';
-  return html`<section><h2>Not true any longer in ${baseline.file} <span>${counted(baseline.stale.length, 'entry', 'entries')}</span></h2><p>Each of them fails the run, so that the list of known failures stays true.</p><ul class="reasons">${baseline.stale.map(
-    ({ message, scenario }) => html`<li>${message} <span class="close">${checkLink(scenario, places)}</span></li>`,
-  )}</ul>${script(`hookproof baseline update ${baseline.file}`)}</section>`;
+  const items = baseline.stale.map(
+    ({ message, scenario }) => html`<li>${message} <span class="close">${checkLink(scenario, anchors)}</span></li>`,
+  );
+  const count = counted(baseline.stale.length, 'entry', 'entries');
+  return html`<section><h2>Stale entries in ${baseline.file} <span>${count}</span></h2>
+<p>Stale entries fail the run. This command removes or updates them:</p><ul class="reasons">${items}</ul>
+${script(`hookproof baseline update ${baseline.file}`)}</section>`;
 }
 
-function noteOn(names: readonly string[], words: string): Markup | '' {
+/** Failures and warnings that are in the baseline. */
+export function known(
+  results: readonly ScenarioResult[],
+  baseline: BaselineOutcome | null,
+  anchors: Anchors,
+): Markup | '' {
+  if (baseline === null) return '';
+  const listed = results.flatMap((result) => (result.known === null ? [] : [{ ...result, known: result.known }]));
+  const caveats = [
+    entriesCaveat(baseline.unfilled, 'without a reason or an owner'),
+    entriesCaveat(baseline.notJudged, 'not judged in this run'),
+  ];
+  if (listed.length === 0 && caveats.every((caveat) => caveat === '')) return '';
+  const items = listed.map(
+    ({ id, observed, known: { expires, owner, reason } }) => html`<li>${checkLink(id, anchors)}: ${observed}
+<span class="close">${reason} Owner: ${owner}, until ${expires}.</span></li>`,
+  );
+  return html`<section><h2>Known failures <span>${listed.length}, from ${baseline.file}</span></h2>${caveats}
+<ul class="reasons">${items}</ul></section>`;
+}
+
+function entriesCaveat(names: readonly string[], words: string): Markup | '' {
   if (names.length === 0) return '';
   return html`<p class="caveat">${counted(names.length, 'entry', 'entries')} ${words}: ${namesOf(names)}.</p>`;
 }
 
-/** What failed or warned and is on the list. */
-export function known(
-  results: readonly ScenarioResult[],
-  baseline: BaselineOutcome | null,
-  places: Places,
-): Markup | '' {
-  if (baseline === null) return '';
-  const listed = results.flatMap((result) => (result.known === null ? [] : [{ ...result, known: result.known }]));
-  const notes = [
-    noteOn(baseline.unfilled, 'without a reason or an owner'),
-    noteOn(baseline.notJudged, 'not judged in this run'),
-  ];
-  if (listed.length === 0 && notes.every((note) => note === '')) return '';
-  return html`<section><h2>Known failures <span>${listed.length}, from ${baseline.file}</span></h2>${notes}<ul class="reasons">${listed.map(
-    ({ id, observed, known: { expires, owner, reason } }) =>
-      html`<li>${checkLink(id, places)}: ${observed} <span class="close">${reason} Owner: ${owner}, until ${expires}.</span></li>`,
-  )}</ul></section>`;
-}
-
 export function advice(lines: readonly string[]): Markup | '' {
   if (lines.length === 0) return '';
-  return html`<section><h2>Advice</h2><ul class="reasons">${lines.map((line) => html`<li>${prose(line)}</li>`)}</ul></section>`;
+  const items = lines.map((line) => html`<li>${prose(line)}</li>`);
+  return html`<section><h2>Advice</h2><ul class="reasons">${items}</ul></section>`;
 }
 
-/** Passes that come with a word, and what was not asked, each by its reason. */
-export function notes(results: readonly ScenarioResult[], places: Places): Markup {
-  const noted = results.filter(({ reason, verdict }) => verdict === 'pass' && reason !== '');
-  const off = results.filter(({ verdict }) => verdict === 'not-applicable');
-  return html`${noted.length > 0 && html`<section><h2>Passed with a note <span>${noted.length}</span></h2>${byReason(noted, places)}</section>`}${
-    off.length > 0 &&
-    html`<section><h2>Not applicable <span>${off.length}</span></h2>${byReason(off, places)}</section>`
-  }`;
+/** Passes with a comment, and checks that do not apply, by reason. */
+export function notes(results: readonly ScenarioResult[], anchors: Anchors): Markup {
+  const section = (title: string, members: readonly ScenarioResult[]) =>
+    members.length > 0 &&
+    html`<section><h2>${title} <span>${members.length}</span></h2>${byReason(members, anchors)}</section>`;
+  const noted = withVerdict(results, 'pass').filter(({ reason }) => reason !== '');
+  const notApplicable = withVerdict(results, 'not-applicable');
+  return html`${section('Passed with a note', noted)}${section('Not applicable', notApplicable)}`;
 }
 
-/** By reason, because several requirements share one. */
+/** The requirements that no black-box test can verify, by reason, because several share one. */
 export function notVerified(entries: ResultDocument['notVerified']): Markup | '' {
   if (entries.length === 0) return '';
-  return html`<section class="unseen"><h2>Not verified <span>by any test from outside</span></h2><ul>${groupBy(
-    entries,
-    ({ reason }) => reason,
-  ).map(
-    ([reason, group]) =>
-      html`<li>${group.map(({ requirement, text }) => html`<p><b title="${requirement}">${capital(text)}</b></p>`)}<p>${prose(reason)}</p></li>`,
-  )}</ul></section>`;
+  const items = groupBy(entries, ({ reason }) => reason).map(([reason, group]) => {
+    const texts = group.map(({ requirement, text }) => html`<p><b title="${requirement}">${capital(text)}</b></p>`);
+    return html`<li>${texts}<p>${prose(reason)}</p></li>`;
+  });
+  return html`<section class="unseen"><h2>Not verified <span>by black-box test</span></h2><ul>${items}</ul></section>`;
+}
+
+function withVerdict(results: readonly ScenarioResult[], verdict: ScenarioResult['verdict']): ScenarioResult[] {
+  return results.filter((result) => result.verdict === verdict);
+}
+
+/** Up to this many checks of a reason are named; of more, the suites are counted. */
+const MAX_NAMED = 3;
+const MAX_REASONS = 12;
+
+/** One entry for each reason. */
+function byReason(results: readonly ScenarioResult[], anchors: Anchors): Markup {
+  const groups = groupBy(results, ({ observed, reason }) => reason || observed || 'no reason was recorded');
+  const left = groups.length - MAX_REASONS;
+  const items = groups.slice(0, MAX_REASONS).map(([reason, members]) => {
+    const names =
+      members.length <= MAX_NAMED
+        ? joined(
+            members.map(({ id }) => checkLink(id, anchors)),
+            ', ',
+          )
+        : groupBy(members, ({ suite }) => suite)
+            .map(([suite, inSuite]) => `${suite} ${inSuite.length}`)
+            .join(', ');
+    return html`<li>${capital(reason)} <span class="close">${counted(members.length, 'check')}: ${names}</span></li>`;
+  });
+  const more = left > 0 && html`<li class="close">and ${counted(left, 'more reason')}: see the checks below</li>`;
+  return html`<ul class="reasons">${items}${more}</ul>`;
 }

@@ -1,5 +1,6 @@
-/** How verdicts look: a word each, and a shape for where there is no room for the word. Colour only repeats what they say. */
-
+/**
+ * How verdicts look: a word each, and a shape where there is no space for the word. Colour only repeats what they say.
+ */
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import { groupBy } from '../causes.ts';
 import type { ScenarioResult, Verdict } from '../result-document.ts';
@@ -9,13 +10,13 @@ export interface Face {
   readonly verdict: Verdict;
   /** The word in a list of checks. */
   readonly word: string;
-  /** The words of a number of them. */
+  /** The words after a number of them. */
   readonly counted: (count: number) => string;
-  /** A path in a box of 8 by 8, from the point where the pen stands. */
+  /** A path in a box of 8 by 8, relative to its start. */
   readonly path: string;
 }
 
-/** From what needs a person to what does not. */
+/** Ordered by how much attention they need. */
 export const FACES: readonly Face[] = [
   {
     verdict: 'fail',
@@ -63,53 +64,71 @@ export const FACES: readonly Face[] = [
 
 export function faceOf(verdict: Verdict): Face {
   const face = FACES.find((one) => one.verdict === verdict);
-  if (face === undefined) throw new Error(`no face for ${verdict}`);
+  if (face === undefined) throw new TypeError(`unknown verdict ${verdict}`);
   return face;
 }
 
-/** The suites in a table: of each check a small shape, and the numbers. */
-
-/** Shapes in one line: so many fit on a telephone. */
-const COLUMNS = 30;
-const PITCH = 10;
-
-function count(results: readonly ScenarioResult[], { verdict }: Face): number {
+export function countOf(results: readonly ScenarioResult[], verdict: Verdict): number {
   return results.filter((result) => result.verdict === verdict).length;
 }
 
-/** All shapes of one verdict are one path, which keeps hundreds of them small. */
-function shapes(results: readonly ScenarioResult[], face: Face): Markup | '' {
-  const places = results.flatMap(({ verdict }, at) => (verdict === face.verdict ? [at] : []));
-  if (places.length === 0) return '';
-  const path = places.map((at) => `M${(at % COLUMNS) * PITCH} ${Math.floor(at / COLUMNS) * PITCH}${face.path}`);
-  // One path of one suite is longer than any text, and wholly ours.
-  return html`<path class="v-${face.verdict}" d="${path}"/>`;
+/** The shape of a verdict as a small picture. */
+export function shape(verdict: Verdict, path = faceOf(verdict).path): Markup {
+  return html`<svg class="shape v-${verdict}" viewBox="0 0 8 8" aria-hidden="true"><path d="M0 0${path}"/></svg>`;
 }
 
-function strip(results: readonly ScenarioResult[]): Markup {
-  const width = Math.min(results.length, COLUMNS) * PITCH - 2;
-  const height = Math.ceil(results.length / COLUMNS) * PITCH - 2;
-  return html`<svg class="strip" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-hidden="true">${FACES.map((face) => shapes(results, face))}</svg>`;
+/** Numbers as lengths of one bar, in the given order. */
+export function barOf(parts: readonly { readonly verdict: Verdict; readonly count: number }[], total: number): Markup {
+  let x = 0;
+  const rects = parts.map(({ count, verdict }) => {
+    const width = (count / Math.max(1, total)) * 100;
+    const left = x;
+    x += width;
+    if (width === 0) return '';
+    const shown = Math.max(0.4, width - 0.3).toFixed(2);
+    return html`<rect class="v-${verdict}" x="${left.toFixed(2)}" width="${shown}" height="6"/>`;
+  });
+  return html`<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">${rects}</svg>`;
 }
 
-/** What the suite shows, in the words of the catalogue; empty when the document comes from another one. */
+/** What the suite shows, in the words of the catalogue; empty when the document comes from another catalogue. */
 export function suiteTitle(name: string): string {
   return CATALOGUE.find((suite) => suite.name === name)?.title ?? '';
 }
 
-/** Columns without any number are left out. */
-export function matrix(results: readonly ScenarioResult[]): Markup {
-  const faces = FACES.filter((face) => count(results, face) > 0);
-  const suites = groupBy(results, ({ suite }) => suite);
-  const row = ([suite, members]: [string, ScenarioResult[]], at: number) =>
-    html`<tr><th scope="row"><a href="#s${at}">${suite}</a><span>${suiteTitle(suite)}</span></th><td class="cells">${strip(members)}</td>${faces.map(
-      (face) => {
-        const number = count(members, face);
-        return html`<td class="number${number === 0 ? ' zero' : ` v-${face.verdict}`}" data-w="${face.word}">${number}</td>`;
-      },
-    )}</tr>`;
-  return html`<table class="matrix"><thead><tr><th scope="col">Suite</th><th scope="col" class="cells">Checks</th>${faces.map(
-    (face) =>
-      html`<th scope="col" class="number"><svg class="shape v-${face.verdict}" viewBox="0 0 8 8" aria-hidden="true"><path d="M0 0${face.path}"/></svg>${face.word}</th>`,
-  )}</tr></thead><tbody>${suites.map(row)}</tbody></table>`;
+/** The suites in a table: a small shape for each check, and the numbers. Columns without a number are omitted. */
+export function suiteTable(results: readonly ScenarioResult[]): Markup {
+  const faces = FACES.filter(({ verdict }) => countOf(results, verdict) > 0);
+  const numbers = (members: readonly ScenarioResult[]) =>
+    faces.map(({ verdict, word }) => {
+      const number = countOf(members, verdict);
+      return html`<td class="number ${number === 0 ? 'zero' : `v-${verdict}`}" data-w="${word}">${number}</td>`;
+    });
+  const rows = groupBy(results, ({ suite }) => suite).map(
+    ([suite, members], at) => html`<tr>
+<th scope="row"><a href="#s${at}">${suite}</a><span>${suiteTitle(suite)}</span></th>
+<td class="cells">${shapesOf(members)}</td>${numbers(members)}</tr>`,
+  );
+  const columns = faces.map(({ verdict, word }) => html`<th scope="col" class="number">${shape(verdict)}${word}</th>`);
+  return html`<table class="matrix"><thead><tr>
+<th scope="col">Suite</th><th scope="col" class="cells">Checks</th>${columns}</tr></thead>
+<tbody>${rows}</tbody></table>`;
+}
+
+/** How many shapes of one line fit on a telephone. */
+const COLUMNS = 30;
+const PITCH = 10;
+
+/** All shapes of one verdict are one path, which keeps hundreds of them small. */
+function shapesOf(results: readonly ScenarioResult[]): Markup {
+  const width = Math.min(results.length, COLUMNS) * PITCH - 2;
+  const height = Math.ceil(results.length / COLUMNS) * PITCH - 2;
+  const paths = FACES.map(({ path, verdict }) => {
+    const places = results.flatMap((result, at) => (result.verdict === verdict ? [at] : []));
+    if (places.length === 0) return '';
+    const starts = places.map((at) => `M${(at % COLUMNS) * PITCH} ${Math.floor(at / COLUMNS) * PITCH}${path}`);
+    return html`<path class="v-${verdict}" d="${starts}"/>`;
+  });
+  return html`<svg class="strip" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"
+aria-hidden="true">${paths}</svg>`;
 }

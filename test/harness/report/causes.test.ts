@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { causesOf } from '../../../harness/report/causes.ts';
 import { diagnosisWith, resultWith } from './documents.ts';
 
-const REFUSED = 'refused with 401 a delivery whose credentials were right';
+const REFUSED = 'rejected a correctly signed delivery with 401';
 
 function failed(id: string, observed: string, reason: string) {
   return resultWith({ id, verdict: 'fail', observed, reason });
@@ -13,7 +13,7 @@ const told = (...given: Parameters<typeof causesOf>) =>
   causesOf(...given).map(({ title, members }) => [title, members.map(({ id }) => id)]);
 
 describe('causes', () => {
-  it('are the faults of the diagnosis first, and then what went wrong alike', () => {
+  it('are the faults of the diagnosis first, then what went wrong in the same way', () => {
     const results = [
       failed('raw-body/tabs', '401', REFUSED),
       failed('raw-body/float', '401', REFUSED),
@@ -32,7 +32,7 @@ describe('causes', () => {
     ]);
   });
 
-  it('are one over all suites where no answer came, and leave out which delivery of a flow it was', () => {
+  it('are the same in all suites without an answer, and for all deliveries of a flow', () => {
     const closed = 'closed the connection';
     const inFlow = {
       ...failed('delivery/copies', 'no answer', `copy 2 of 2: ${closed}`),
@@ -43,7 +43,7 @@ describe('causes', () => {
     ]);
   });
 
-  it('with failures stand before those with warnings only, however many', () => {
+  it('with failures come before those with only warnings', () => {
     const warn = (id: string) => ({ ...failed(id, '403', 'other'), verdict: 'warn' as const });
     expect(
       told([warn('http/a'), warn('http/b'), failed('valid/buy', '401', REFUSED)], []).map(([, ids]) => ids),

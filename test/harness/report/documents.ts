@@ -35,6 +35,7 @@ export function exchangeWith(parts: Partial<Exchange> = {}): Exchange {
 /** A result; without more, `signature/missing` passed. */
 export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult {
   const id = parts.id ?? 'signature/missing';
+  const [status] = /^\d{3}/.exec(parts.observed ?? '401') ?? ['seen'];
   return {
     id,
     suite: id.split('/')[0] ?? 'signature',
@@ -45,6 +46,7 @@ export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult 
     expected: '401',
     observed: '401',
     reason: '',
+    outcome: status,
     why: 'Anybody who knows the URL could send notifications.',
     fix: 'Treat an absent header like a wrong one: answer 401.',
     known: null,

@@ -83,7 +83,7 @@ describe('the terminal report', () => {
 
   it('says so when nothing that is known fits, and which failures the diagnosis leaves over', () => {
     const failed = ['a', 'b', 'c'].map((slug) => resultWith({ id: `signature/${slug}`, verdict: 'fail' }));
-    expect(renderHuman(documentWith({ results: failed }), PLAIN)).toContain('No mistake that hookproof knows fits');
+    expect(renderHuman(documentWith({ results: failed }), PLAIN)).toContain('No known fault explains these failures');
     const diagnosis = [diagnosisWith({ evidence: ['signature/a'] })];
     const partly = renderHuman(documentWith({ results: failed, diagnosis }), PLAIN);
     expect(partly).toContain('besides   2 failures that this does not explain: signature/b, signature/c');
@@ -113,7 +113,7 @@ describe('the terminal report', () => {
     };
     const report = renderHuman(documentWith({ results, baseline }), PLAIN);
     expect(report).toContain('2 failed (1 known)');
-    expect(report).toContain('not true any longer: 1 entry of known.yaml, so the run fails');
+    expect(report).toContain('the run fails because of 1 stale entry in known.yaml');
     expect(report).toContain('Failures (1)\n');
     expect(report).toContain('✗ raw-body/tabs passes now.\n');
     expect(report).toContain(
@@ -216,7 +216,7 @@ describe('the terminal report', () => {
         '? NO VERDICT  http://127.0.0.1:8080/hooks',
         '  5 inconclusive',
         '  with hmac, api-key',
-        '  nothing is proved, neither for the endpoint nor against it',
+        '  no conclusion about the endpoint',
         '',
         'Inconclusive (5)',
         '  ? 5 checks inconclusive: control refused: the plain valid delivery before it',
@@ -283,7 +283,7 @@ describe('the terminal report', () => {
       '# HARNESS ERROR  http://127.0.0.1:8080/hooks',
       '  1 harness error',
       '  with hmac, api-key',
-      '  hookproof itself went wrong, so this says nothing about the endpoint',
+      '  internal error of hookproof: no conclusion about the endpoint',
       '',
       'Harness errors (1): faults of hookproof, please report them',
       '  # 1 check: the probe was wrong',

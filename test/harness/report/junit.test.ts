@@ -36,7 +36,7 @@ describe('the JUnit report', () => {
 
   it('says so when nothing that is known fits', () => {
     const failed = ['a', 'b'].map((id) => resultWith({ id: `signature/${id}`, verdict: 'fail' }));
-    expect(renderJunit(documentWith({ results: failed }))).toContain('No mistake that hookproof knows fits');
+    expect(renderJunit(documentWith({ results: failed }))).toContain('No known fault explains these failures');
     expect(renderJunit(documentWith())).not.toContain('name="diagnosis"');
   });
 

@@ -55,7 +55,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
   const shown = (page: Page, verdict = '') =>
     page.locator(`details[data-v${verdict && `=${verdict}`}]:visible`).count();
 
-  it('is whole without its script: no filter, links open what they lead to, everything unfolds', async () => {
+  it('is complete without its script: no filter, links open their targets, everything unfolds', async () => {
     const page = await open({ javaScriptEnabled: false });
     expect(await page.locator('#filter').isVisible()).toBe(false);
     expect(await page.locator('button:visible').count()).toBe(0);
@@ -69,7 +69,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('filters by verdict, suite and words, and says how much is shown', async () => {
+  it('filters by verdict, suite and words, and shows the number of checks', async () => {
     const page = await open();
     const total = document.results.length;
     const found = page.locator('#found');
@@ -83,14 +83,14 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
     const ids = await page.locator('details[data-v]:visible > summary code').allTextContents();
     expect(ids.length).toBeGreaterThan(0);
     for (const id of ids) expect(id).toMatch(/^valid\//);
-    // A link to a check that the filter hides takes the filter away.
+    // A link to a hidden check resets the filter.
     await page.locator('.causes details summary').first().click();
     await page.locator('.causes .members a').first().click();
     await expect.poll(() => shown(page, 'fail')).toBe(FAILED);
     expect(complaints).toEqual([]);
   });
 
-  it('copies a command, and can be used with the keyboard alone', async () => {
+  it('copies a command with the keyboard alone', async () => {
     const page = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const check = page.locator('details[data-v=fail]').first();
     await check.locator('summary').first().focus();
@@ -106,7 +106,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows what must be mended in print, once each cause, without controls', async () => {
+  it('prints every failure, without controls', async () => {
     const page = await open({ javaScriptEnabled: false, colorScheme: 'dark', viewport: { width: 680, height: 900 } });
     await page.emulateMedia({ media: 'print' });
     const seen = (selector: string) => page.locator(`${selector}:visible`).count();
@@ -140,7 +140,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
     },
   );
 
-  it('is to the parser of a browser what it is to ours, whatever the document says, and runs nothing', async () => {
+  it('is parsed by a browser as by our strict reader, whatever the document contains, and runs nothing', async () => {
     const documents = fc.sample(await hostileDocuments(), { numRuns: 6, seed: 7 });
     // Its own policy would not let the report parse anything.
     const page = await open();
@@ -158,7 +158,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('its policy stops what would get in all the same', async () => {
+  it('has a policy that blocks injected markup', async () => {
     const page = renderHtml(document).replace(
       '<main>',
       '<main><script>document.title = "in"</script><b style="color:red" onclick="x()"></b><img src="http://127.0.0.1:9/x">',

@@ -12,7 +12,7 @@ import { lacks } from '../../../setup/programs.ts';
 import { fleetWith, largeFleet, partnerWith } from '../../fleet/documents.ts';
 
 describe('the page about many partners', () => {
-  it('has the same tags and attributes whatever stands in its texts', async () => {
+  it('has the same tags and attributes whatever its texts contain', async () => {
     const withText = (text: string) => {
       const bad = partnerWith('bad', 'failed', 1, {
         url: `https://x.example/${text}`,
@@ -27,7 +27,7 @@ describe('the page about many partners', () => {
     expect(tagsOf(page)).toEqual(tagsOf(await withText('tame')));
     expect(page.match(/<script>/g)).toHaveLength(1);
     expect(page).not.toMatch(/[\x1b\u202e]/);
-    expect(page).toContain('Not complete');
+    expect(page).toContain('Incomplete:');
     expect(page).toContain('href="good/report.html"');
   });
 });

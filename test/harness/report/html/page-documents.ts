@@ -56,7 +56,7 @@ export function wholeRun(
         verdict,
         expected: '200',
         observed: isWrong ? '401' : '200',
-        reason: isWrong ? 'refused with 401 a delivery whose credentials were right' : '',
+        reason: isWrong ? 'rejected a correctly signed delivery with 401' : '',
         why,
         fix,
         known: null,
@@ -82,7 +82,7 @@ export function diagnosedRun(parts: Partial<ResultDocument> = {}): ResultDocumen
   return {
     ...run,
     diagnosis: [
-      diagnosisWith({ title: 'The signature is verified over JSON that was written again', evidence }),
+      diagnosisWith({ title: 'The signature is verified over re-serialised JSON', evidence }),
       diagnosisWith({ relation: 'or', title: 'Something else' }),
     ],
     notVerified: [

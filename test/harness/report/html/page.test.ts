@@ -17,7 +17,7 @@ function textOf(...given: Parameters<typeof renderHtml>): string {
 }
 
 describe('the HTML report', () => {
-  it('says the verdict, that nothing is to be mended, and what is not verified', () => {
+  it('shows the verdict, that there is nothing to fix, and what is not verified', () => {
     const text = textOf(
       wholeRun(() => 'pass', {
         profile: 'staging',
@@ -27,7 +27,7 @@ describe('the HTML report', () => {
     expect(text).toMatch(
       /^ hookproof report Conformant http:\/\/127\.0\.0\.1:8080\/hooks \d+ passed\. (\d+) of \1 planned checks judged /,
     );
-    expect(text).toContain('Nothing. Every check that applies was judged, and none failed.');
+    expect(text).toContain('Nothing: every check that applies was run, and none failed.');
     expect(text).toContain('Started 2026-11-21 10:00:00 UTC Took 840 ms');
     expect(text).toContain('Configured with hmac, api-key Profile staging Connection plain HTTP Seed 7f3a');
     expect(text).toContain('Compared in constant time It cannot be seen.');
@@ -37,11 +37,11 @@ describe('the HTML report', () => {
     const text = textOf(diagnosedRun());
     const order = [
       'Not conformant',
-      'What the endpoint behaves like The signature is verified over JSON that was written again',
-      '1 other explanation that fit less well Something else',
-      'What must be mended',
-      'The fix stands above.',
-      'What is worth mending 1 check, 1 cause',
+      'Diagnosis The signature is verified over re-serialised JSON',
+      '1 less likely explanation Something else',
+      'What to fix',
+      'See the fix above.',
+      'What should be fixed 1 check, 1 cause',
       'Advice',
       'Not verified',
       'Suites',
@@ -50,7 +50,6 @@ describe('the HTML report', () => {
     ].map((words) => text.indexOf(words));
     expect(order).toEqual(order.toSorted((one, other) => one - other));
     expect(order).not.toContain(-1);
-    // The register has each text once, and every failure has it with it.
     expect(text).toContain('hmac-raw-body : The signature is over the exact bytes of the body as received.');
   });
 
@@ -60,11 +59,11 @@ describe('the HTML report', () => {
     const text = page.replaceAll('&quot;', '"');
     expect(text.includes('{"id":<mark> </mark>"7e57ca5e-2222","type":<mark> </mark>"CAAS"')).toBe(true);
     expect(/<i>0000<\/i> {2}7b 22 69 64 22 3a <mark>20<\/mark> 22 {2}\{"id":<mark> <\/mark>"\n/.test(text)).toBe(true);
-    expect(textOf(diagnosedRun())).toContain('connected 0.4 ms, TLS 3.1 ms, first byte 8.0 ms, whole answer 8.5 ms');
+    expect(textOf(diagnosedRun())).toContain('connected 0.4 ms, TLS 3.1 ms, first byte 8.0 ms, complete 8.5 ms');
   });
 
-  it('says of an endpoint that cannot be reached what was tried and what to do', () => {
-    const error = { kind: 'connect', phase: 'connect', code: 'ECONNREFUSED', message: 'Nothing listens there.' };
+  it('shows for an unreachable endpoint what was sent and what to do', () => {
+    const error = { kind: 'connect', phase: 'connect', code: 'ECONNREFUSED', message: 'Nothing is listening.' };
     const exchange = exchangeWith({ label: 'the first delivery', response: null, error });
     const results = [
       resultWith({ verdict: 'inconclusive', observed: '', reason: 'not delivered', exchanges: [exchange] }),
@@ -72,18 +71,18 @@ describe('the HTML report', () => {
         resultWith({ id: `http/${slug}`, verdict: 'inconclusive', reason: 'down' }),
       ),
     ];
-    const diagnosis = [diagnosisWith({ title: 'Nothing listens at the endpoint', evidence: [], seen: '' })];
+    const diagnosis = [diagnosisWith({ title: 'Nothing is listening on the port', evidence: [], seen: '' })];
     const text = textOf(documentWith({ results, diagnosis }));
     expect(text).toContain('No verdict');
-    expect(text).toContain('Nothing is proved, neither for the endpoint nor against it.');
+    expect(text).toContain('No conclusion about the endpoint.');
     expect(text).toContain('Not delivered 1 check: signature/missing');
     expect(text).toContain('Down 4 checks: http 4');
-    expect(text).toContain('Tried the first delivery: POST http://127.0.0.1:8080/hooks');
-    expect(text).toContain('Came back Nothing listens there. Error ECONNREFUSED, while: connect');
+    expect(text).toContain('Sent the first delivery: POST http://127.0.0.1:8080/hooks');
+    expect(text).toContain('Answer Nothing is listening. Error ECONNREFUSED in phase connect');
     expect(text).toContain("hookproof doctor 'http://127.0.0.1:8080/hooks'");
   });
 
-  it('tells known failures, stale entries, an interruption, a shard, strictness and faults of our own', () => {
+  it('shows known failures, stale entries, an interruption, a shard, strictness and harness errors', () => {
     const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
     const baseline = {
       file: 'known.yaml',
@@ -113,19 +112,19 @@ describe('the HTML report', () => {
     expect(text).toContain('Interrupted: only a run of the whole catalogue gives a verdict.');
     expect(text).toContain('Strict: warnings fail the run.');
     expect(text).toContain('Shard 2 of 4');
-    expect(text).toContain('Not true any longer in known.yaml 1 entry');
+    expect(text).toContain('Stale entries in known.yaml 1 entry');
     expect(text).toContain('Known failures 1, from known.yaml');
     expect(text).toContain('The gateway. Owner: payments, until 2099-12-31.');
-    expect(text).toContain('Faults of hookproof 1 check');
-    // In a strict run a warning must be mended.
-    expect(text).toMatch(/What must be mended 1 check, 1 cause 1 Refuses|What must be mended 1 check, 1 cause Refuses/);
+    expect(text).toContain('Harness errors 1 check');
+    // In a strict run a warning fails.
+    expect(text).toContain('What to fix 1 check, 1 cause Refuses');
   });
 
-  it('stays small: a green run below 350 kB, one with 300 failures and large answers below 3 MB', () => {
-    expect(renderHtml(wholeRun(() => 'pass')).length).toBeLessThan(350_000);
+  it('stays small: a passing run below 360 kB, one with 300 failures and large answers below 3 MB', () => {
+    expect(renderHtml(wholeRun(() => 'pass')).length).toBeLessThan(360_000);
     const failing = wholeRun((_, at) => (at < 300 ? 'fail' : 'pass'), {}, '<b>"&'.repeat(800));
     const page = renderHtml(failing);
     expect(page.length).toBeLessThan(3_000_000);
-    expect(page.includes('the exchanges of this check are in the JSON report only')).toBe(true);
+    expect(page.includes('the exchanges of this check are only in\nthe JSON report')).toBe(true);
   });
 });

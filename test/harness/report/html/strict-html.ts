@@ -1,4 +1,4 @@
-/** A small strict reader of the HTML that the report writes. Throws at every tag and attribute that the report has no business with. */
+/** A small strict reader of the HTML that the report writes. Throws at every tag and attribute that the report does not use. */
 
 export interface Tag {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface Tag {
 const WORDS = '[a-z-]+';
 const NUMBER = '-?[0-9.]+';
 
-/** Every element that may stand in the page, with its attributes and what they may hold. */
+/** Every element of the page, with its attributes and their values. */
 const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   html: { lang: /^en$/ },
   meta: {
@@ -17,14 +17,14 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     'http-equiv': /^Content-Security-Policy$/,
     content: /^(?:[\w ,.=;/+-]|&#39;)+$/,
   },
-  details: { 'data-v': new RegExp(`^${WORDS}$`), class: /^(fold|quiet|again)$/, id: /^requirements$/ },
+  details: { 'data-v': new RegExp(`^${WORDS}$`), class: /^(fold|quiet|repeated)$/, id: /^requirements$/ },
   div: { id: /^(c\d+|unseen)$/, class: /^(first|lead|pair|verdicts)$/, role: /^group$/, 'aria-label': /^Verdict$/ },
-  section: { id: /^(mend|warnings|open|suites|checks|not-scored)$/, class: /^(suite|unseen)$/, 'data-s': /^\d+$/ },
+  section: { id: /^(fix|warnings|open|suites|checks|not-scored)$/, class: /^(suite|unseen)$/, 'data-s': /^\d+$/ },
   a: { href: /^#(c\d+|q\d+|s\d+|unseen)$/ },
   h3: { id: /^s\d+$/ },
   dt: { id: /^q\d+$/, class: /^screen$/ },
   dd: { class: /^screen$/ },
-  dl: { class: /^(facts|register)$/ },
+  dl: { class: /^(facts|requirements)$/ },
   ol: { class: /^causes$/, start: /^9$/ },
   ul: { class: /^(reasons|members|times)$/ },
   li: { class: /^close$/ },
@@ -75,7 +75,7 @@ const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 function readAttributes(name: string, source: string): Record<string, string> {
   const allowed = ALLOWED[name] ?? {};
   const attributes: Record<string, string> = {};
-  const rest = source.replace(/ ([A-Za-z-]+)(?:="([^"<]*)")?/g, (_, key: string, value = '') => {
+  const rest = source.replace(/[ \n]([A-Za-z-]+)(?:="([^"<]*)")?/g, (_, key: string, value = '') => {
     if (!Object.hasOwn(allowed, key) || !allowed[key]?.test(value)) throw new Error(`<${name} ${key}="${value}">`);
     attributes[key] = value;
     return '';
@@ -86,8 +86,9 @@ function readAttributes(name: string, source: string): Record<string, string> {
 
 /** The elements of the page in order. */
 export function readPage(source: string): Tag[] {
-  if (!source.startsWith('<!doctype html>\n<html') || !source.endsWith('</html>\n')) throw new Error('no whole page');
-  // What stands in these two is a constant, and held by its digest.
+  if (!source.startsWith('<!doctype html>\n<html') || !source.endsWith('</html>\n'))
+    throw new Error('not a complete page');
+  // These two are files of ours, and the policy holds their digests.
   const body = source
     .slice('<!doctype html>\n'.length)
     .replace(/<style>[^<]*<\/style>/, '<style></style>')
@@ -101,8 +102,8 @@ export function readPage(source: string): Tag[] {
         throw new Error(`text that is not escaped: ${piece.slice(0, 80)}`);
       continue;
     }
-    const [, slash, name = '', attributes = ''] = /^<(\/?)([a-z][a-z0-9]*)((?: [^>]*?)?)\/?>$/.exec(piece) ?? [];
-    if (!Object.hasOwn(ALLOWED, name)) throw new Error(`no element of the report: ${piece.slice(0, 80)}`);
+    const [, slash, name = '', attributes = ''] = /^<(\/?)([a-z][a-z0-9]*)((?:[ \n][^>]*?)?)\/?>$/.exec(piece) ?? [];
+    if (!Object.hasOwn(ALLOWED, name)) throw new Error(`not an element of the report: ${piece.slice(0, 80)}`);
     if (slash === '/') {
       const last = open.pop();
       if (last !== name) throw new Error(`</${name}> closes <${last}>`);

@@ -1,0 +1,70 @@
+/**
+ * A page in one file that needs nothing else. Nothing is loaded and nothing is sent: the policy in the page allows one
+ * style and one script, each by its digest, and no more. Every page can be read without its script.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { HookproofError } from '../../../contract/index.ts';
+import { html, type Markup, textOf } from './markup.ts';
+
+/** Where the styles and scripts are, relative to the sources, to the compiled library and to the bundled program. */
+const FOLDERS = ['./', '../../../../harness/report/html/', '../../harness/report/html/'];
+
+type Asset = 'report.css' | 'report.js' | 'fleet.css' | 'fleet.js';
+
+const assets = new Map<Asset, string>();
+
+/** @throws HookproofError REPORT_PAGE */
+function readAsset(name: Asset): string {
+  const known = assets.get(name);
+  if (known !== undefined) return known;
+  for (const folder of FOLDERS) {
+    try {
+      const text = readFileSync(new URL(folder + name, import.meta.url), 'utf8');
+      assets.set(name, text);
+      return text;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  throw new HookproofError('REPORT_PAGE', `${name} of the HTML report was not found.`, {
+    hint: 'It is in harness/report/html/ of the package: install the package again.',
+    kind: 'internal',
+  });
+}
+
+const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** The page as text, ending with a newline. Styles are joined in their order. */
+export function renderPage(page: {
+  readonly title: string;
+  readonly styles: readonly Asset[];
+  readonly script: Asset;
+  readonly body: Markup;
+  /** Class of the body. */
+  readonly kind?: string;
+}): string {
+  const style = page.styles.map(readAsset).join('');
+  const script = readAsset(page.script);
+  const policy = [
+    "default-src 'none'",
+    `style-src ${digest(style)}`,
+    `script-src ${digest(script)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+  const head = html`<!doctype html>
+<html lang="en"><head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${page.title}</title>
+`;
+  const body = html`<body${page.kind !== undefined && html` class="${page.kind}"`}>${page.body}`;
+  // Style and script are files of ours, and the policy holds their digests: they are written as they are.
+  return `${textOf(head)}<style>${style}</style></head>${textOf(body)}<script>${script}</script></body></html>\n`;
+}
