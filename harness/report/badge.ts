@@ -1,7 +1,4 @@
-/**
- * The verdict as a small SVG picture, for a page or a README. It shows words of ours and numbers only: nothing of the
- * endpoint.
- */
+/** The verdict as a small SVG picture for a page or a README. It contains only words of ours and numbers. */
 import type { ResultDocument } from './result-document.ts';
 import { isPartial } from './verdict.ts';
 import { headline } from './wording.ts';
@@ -19,12 +16,12 @@ const COLOURS = {
 const HEIGHT = 20;
 const PADDING = 6;
 
-/** Widths of Verdana at 11 pixels, near enough: the text is set to the width that is counted with. */
+/** The width of a text and its padding, by approximate widths of Verdana at 11 pixels; the text is set to this width. */
 function widthOf(text: string): number {
-  return [...text].reduce(
-    (sum, character) => sum + (/[iljtfr., ·]/.test(character) ? 4.2 : /[mw]/.test(character) ? 9.6 : 7),
-    0,
+  const widths = [...text].map((character) =>
+    /[iljtfr., ·]/.test(character) ? 4.2 : /[mw]/.test(character) ? 9.6 : 7,
   );
+  return Math.round(widths.reduce((sum, width) => sum + width, 0)) + 2 * PADDING;
 }
 
 /** "conformant", "not conformant · 34 failed"; "partial run" when a part of the catalogue was not run. */
@@ -43,20 +40,24 @@ function colourOf(document: ResultDocument): string {
   return COLOURS[isPartial(document) && verdict === 'conformant' ? 'inconclusive' : verdict];
 }
 
-/**
- * The picture, ending with a newline: 20 pixels high, without any reference to fonts, styles or addresses elsewhere.
- */
+/** The picture, ending with a newline: 20 pixels high, without references to fonts, styles or addresses. */
 export function renderBadge(document: ResultDocument): string {
-  const said = message(document);
-  const left = Math.round(widthOf(LABEL)) + 2 * PADDING;
-  const right = Math.round(widthOf(said)) + 2 * PADDING;
-  const text = (words: string, x: number, width: number): string =>
-    `<text x="${x + PADDING}" y="14" textLength="${width - 2 * PADDING}">${words}</text>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="${HEIGHT}" viewBox="0 0 ${left + right} ${HEIGHT}" role="img" aria-label="${LABEL}: ${said}">
-<title>${LABEL}: ${said}</title>
-<clipPath id="r"><rect width="${left + right}" height="${HEIGHT}" rx="3"/></clipPath>
-<g clip-path="url(#r)"><rect width="${left}" height="${HEIGHT}" fill="#33393f"/><rect x="${left}" width="${right}" height="${HEIGHT}" fill="${colourOf(document)}"/></g>
-<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">${text(LABEL, 0, left)}${text(said, left, right)}</g>
-</svg>
-`;
+  const words = message(document);
+  const left = widthOf(LABEL);
+  const right = widthOf(words);
+  const width = left + right;
+  const background = (x: number, length: number, colour: string): string =>
+    `<rect x="${x}" width="${length}" height="${HEIGHT}" fill="${colour}"/>`;
+  const text = (content: string, x: number, length: number): string =>
+    `<text x="${x + PADDING}" y="14" textLength="${length - 2 * PADDING}">${content}</text>`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}"`,
+    ` role="img" aria-label="${LABEL}: ${words}">`,
+    `<title>${LABEL}: ${words}</title>`,
+    `<clipPath id="r"><rect width="${width}" height="${HEIGHT}" rx="3"/></clipPath>`,
+    `<g clip-path="url(#r)">${background(0, left, '#33393f')}${background(left, right, colourOf(document))}</g>`,
+    '<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">',
+    `${text(LABEL, 0, left)}${text(words, left, right)}</g>`,
+    '</svg>\n',
+  ].join('\n');
 }

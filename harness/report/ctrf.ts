@@ -1,13 +1,12 @@
 /**
- * The document in the Common Test Report Format (CTRF): one test a scenario. Times are in whole milliseconds.
+ * The document in the Common Test Report Format (CTRF): one test for each check. Times are in whole milliseconds.
  *
- * pass is `passed`, and so is warn, except in a strict run, where it fails as the run does; fail is `failed`;
- * not-applicable, what is known and what is not scored is `skipped`. inconclusive and harness-error are `other`: the
- * schema has no word for an error, and `failed` would be held against an endpoint about which nothing was proved. So
- * that nobody who counts failures alone takes such a run for a green one, a run without a verdict, a broken-off one and
- * an entry of the baseline that is no longer true each add a test of their own that has failed.
+ * A pass is `passed`, and so is a warn, except in a strict run, where it fails; a fail is `failed`; not-applicable,
+ * known and not scored results are `skipped`. inconclusive and harness-error are `other`, because the schema has no
+ * status for an error and `failed` would blame the endpoint. A reader who counts only failures must not take such a run
+ * for a green one: a run without a verdict, an incomplete run and a stale baseline entry each add a failed test.
  *
- * Only fields are used that the schema has had since its first releases, because it allows no others.
+ * Only fields of the first releases of the schema are used, because it allows no others.
  */
 
 import { visibleJson } from './json.ts';
@@ -30,13 +29,13 @@ interface Test {
   readonly [field: string]: unknown;
 }
 
-/** Several lines, each made visible. */
+/** Several lines, with control characters escaped. */
 function lines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** What a test tells beyond its status; a plain pass needs no word. */
-function words(result: ScenarioResult, document: ResultDocument, status: Status) {
+/** The text of a test; a pass without a comment needs none. */
+function textOf(result: ScenarioResult, document: ResultDocument, status: Status) {
   if (status === 'skipped') return { message: visible(whySkipped(result, document)) };
   if (status === 'passed' && result.verdict === 'pass' && result.reason === '') return {};
   return { message: visible(message(result)), trace: lines(details(result)) };
@@ -51,7 +50,7 @@ function testOf(result: ScenarioResult, document: ResultDocument): Test {
     status,
     duration: Math.round(result.durationMs),
     suite: ['hookproof', visible(suite)],
-    ...words(result, document, status),
+    ...textOf(result, document, status),
     rawStatus: verdict,
     tags: [level, ...requirements.map(visible)],
     type: 'conformance',
@@ -62,20 +61,20 @@ function testOf(result: ScenarioResult, document: ResultDocument): Test {
   };
 }
 
-/** A test that stands for the run itself. */
+/** A test about the run itself. */
 function ofRun(name: string, why: string, rawStatus: string): Test {
   return { name, status: 'failed', duration: 0, suite: ['hookproof', 'run'], message: why, rawStatus };
 }
 
 function testsOfRun(document: ResultDocument): Test[] {
-  const tests = (document.baseline?.stale ?? []).map(({ scenario, problem, message: told }) =>
-    ofRun(visible(`the baseline still holds for ${scenario}`), visible(told), problem),
+  const tests = (document.baseline?.stale ?? []).map(({ scenario, problem, message: text }) =>
+    ofRun(visible(`the baseline still holds for ${scenario}`), visible(text), problem),
   );
   const missing = incompleteness(document);
   if (missing !== null) tests.push(ofRun('every planned check is judged', missing, 'incomplete'));
   const code = exitCodeOf(document);
-  if (code === 3) tests.push(ofRun('the run comes to a verdict', 'nothing is proved by this run', 'inconclusive'));
-  if (code === 4) tests.push(ofRun('the run comes to a verdict', 'hookproof itself went wrong', 'harness-error'));
+  if (code === 3) tests.push(ofRun('the run comes to a verdict', 'no conclusion about the endpoint', 'inconclusive'));
+  if (code === 4) tests.push(ofRun('the run comes to a verdict', 'internal error of hookproof', 'harness-error'));
   return tests;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The ndjson reporter: each event is written when it happens, so that whoever reads along sees the run go on, and a
- * killed run leaves what it knew.
- */
+/** The ndjson reporter: each event is written when it happens, so that a killed run leaves what it knew. */
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -11,7 +8,7 @@ import type { RunEvent } from './result-document.ts';
 import { notWritten } from './write-reports.ts';
 
 export interface EventStream {
-  /** The reporters that are told here, and must not be written again. */
+  /** The reporters that are written here, and must not be written again. */
   readonly reporters: readonly Reporter[];
   /** Writes an event, which must be redacted. It never throws. */
   tell(event: RunEvent): void;
@@ -24,7 +21,7 @@ interface Sink {
   close(): void;
 }
 
-/** The file is opened at once, so that a run does not go on for nothing, and emptied with the first event. */
+/** The file is opened at once, so that a run does not start in vain, and emptied with the first event. */
 function fileSink(path: string): Sink {
   mkdirSync(dirname(path), { recursive: true });
   const file = openSync(path, 'a');
@@ -41,7 +38,7 @@ function fileSink(path: string): Sink {
 
 function streamSink(stream: Writable, failed: (error: unknown) => void): Sink {
   stream.on('error', (error) => {
-    // A reader that has seen enough (`| head`) is no error of ours.
+    // A reader that stops early (`| head`) is not an error.
     if (!('code' in error && error.code === 'EPIPE')) failed(error);
   });
   return { write: (text) => stream.write(text), close: () => undefined };

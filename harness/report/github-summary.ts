@@ -3,7 +3,7 @@
  * its own.
  */
 import { type Cause, causesOf, groupBy } from './causes.ts';
-import { fresh } from './github.ts';
+import { scoredAndUnknown } from './github.ts';
 import { counted } from './layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun, isScored } from './verdict.ts';
@@ -51,7 +51,7 @@ function aboutDiagnosis(one: Diagnosis): string[] {
 function diagnosisOf({ counts, diagnosis }: ResultDocument): string[] {
   if (diagnosis.length === 0 && counts.fail < 2) return [];
   const lines = diagnosis.length === 0 ? [NOTHING_FITS] : diagnosis.flatMap(aboutDiagnosis);
-  return ['### What the endpoint behaves like', '', ...lines, ''];
+  return ['### Diagnosis', '', ...lines, ''];
 }
 
 function oneCheck({ expected, id, observed, title }: ScenarioResult): string {
@@ -65,7 +65,7 @@ function aboutCause({ diagnosis, members, title }: Cause): string[] {
   const left = members.length - MOST_MEMBERS;
   return [
     `- **${prose(title)}** (${counted(members.length, 'check')})`,
-    // The fix of a diagnosis stands above.
+    // The fix of a diagnosis is already shown.
     ...(diagnosis === null ? [`  - **Fix:** ${prose(first.fix)}`] : []),
     ...members.slice(0, MOST_MEMBERS).map((member) => `  - ${oneCheck(member)}`),
     ...(left > 0 ? [`  - and ${left} more`] : []),
@@ -84,7 +84,7 @@ function foldedList<T>(title: string, items: readonly T[], line: (item: T) => st
 
 function blocksOf(document: ResultDocument): string[][] {
   const { advice, baseline, diagnosis, notVerified, results, strict } = document;
-  const own = fresh(document);
+  const own = scoredAndUnknown(document);
   const failing = own.filter(({ verdict }) => failsTheRun(verdict, strict));
   const causes = causesOf(failing, diagnosis).map(aboutCause);
   const warnings = strict ? [] : own.filter(({ verdict }) => verdict === 'warn');
@@ -96,8 +96,8 @@ function blocksOf(document: ResultDocument): string[][] {
   return [
     opening(document),
     diagnosisOf(document),
-    ...(causes.length === 0 ? [] : [['### What must be mended', ''], ...causes, ['']]),
-    foldedList('Entries of the baseline that no longer hold', baseline?.stale ?? [], ({ message }) => prose(message)),
+    ...(causes.length === 0 ? [] : [['### What to fix', ''], ...causes, ['']]),
+    foldedList('Stale baseline entries', baseline?.stale ?? [], ({ message }) => prose(message)),
     foldedList('Every failure', failing, oneCheck),
     foldedList('Warnings', warnings, oneCheck),
     foldedList('Without a verdict, by reason', open, ([reason, members]) => {
@@ -116,7 +116,7 @@ function blocksOf(document: ResultDocument): string[][] {
 
 /** Markdown of at most `limit` bytes: parts that no longer fit are left out, and it says so. */
 export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTES): string {
-  const cut = '\nThe rest is left out, because a job summary holds no more; the reports have it all.\n';
+  const cut = '\nThe rest is omitted, because a job summary has a size limit. See the reports.\n';
   const room = limit - Buffer.byteLength(cut);
   let text = '';
   let size = 0;
@@ -142,7 +142,7 @@ function short(text: string): string {
 
 /** Everything that Markdown or HTML could take for markup. */
 const MARKUP = /[!#$&*+\-./:<>@[\\\]^_`{|}~]/g;
-/** A joiner that nobody sees keeps these from becoming a mention, an address or a reference. */
+/** An invisible joiner keeps these from becoming a mention, an address or a reference. */
 const REFERS = new Set(['@', '#']);
 
 /** Prose: text as it reads, and no markup, link, mention or picture in it. */

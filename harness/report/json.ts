@@ -1,13 +1,10 @@
 /** The document and the events as JSON. */
 import type { ResultDocument, RunEvent } from './result-document.ts';
 
-/** Of the published schema of events (`hookproof list --schemas`). */
+/** The version of the published schema of events (`hookproof list --schemas`). */
 const EVENT_VERSION = 1;
 
-/**
- * Characters that JSON may hold as they are and that act on a terminal or hide in an editor. They only occur inside
- * strings.
- */
+/** Characters that JSON may contain and that control a terminal or are invisible. They occur only inside strings. */
 const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 function escapeOf(character: string): string {
@@ -17,8 +14,8 @@ function escapeOf(character: string): string {
 }
 
 /**
- * JSON in which control and invisible characters are escaped; parsing gives them back. So is `##[`, which a runner of
- * GitHub Actions takes for a command anywhere in a line of a log: it stands only inside strings too.
+ * JSON in which control and invisible characters are escaped, which parsing reverts. So is `##[`, which starts a command
+ * in a log of GitHub Actions.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf).replaceAll('##[', '##\\u005b');
@@ -37,7 +34,7 @@ export function renderEvent(event: RunEvent): string {
   return `${visibleJson({ schemaVersion: EVENT_VERSION, ...event })}\n`;
 }
 
-/** The events that a run with this document would have told, without the notices: they are in no document. */
+/** The events of a run with this document, without the notices, which are in no document. */
 function* eventsOf(document: ResultDocument): Generator<RunEvent> {
   const { target, seed, planned, startedAt, results } = document;
   yield { type: 'run-started', url: target.url, seed, planned, startedAt };

@@ -1,12 +1,10 @@
 /**
- * The document as JUnit XML: one testsuite a suite, one testcase a scenario.
+ * The document as JUnit XML: one testsuite for each suite, one testcase for each check.
  *
- * The diagnosis stands in the properties of every suite, before its checks. fail is a failure, and skipped when it is
- * known; an entry of the baseline that is no longer true is a failure of its own; inconclusive and harness-error are
- * errors; not-applicable is skipped; warn passes and says so in system-out, except in a strict run, where it fails as
- * the run does.
+ * The diagnosis is in the properties of every suite. A fail is a failure, or skipped when it is known; a stale entry of
+ * the baseline is a failure of its own; inconclusive and harness-error are errors; not-applicable is skipped; a warn
+ * passes with a system-out, except in a strict run, where it fails.
  */
-
 import { groupBy } from './causes.ts';
 import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
@@ -14,25 +12,108 @@ import { isPartial } from './verdict.ts';
 import { escapeCharacter } from './visible.ts';
 import { closeness, NOTHING_FITS, namesOf } from './wording.ts';
 
-function seconds(milliseconds: number): string {
-  return (milliseconds / 1000).toFixed(3);
+/** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
+export function renderJunit(document: ResultDocument): string {
+  const { baseline, durationMs, results } = document;
+  const properties = propertiesOf(document);
+  const timestamp = document.startedAt;
+  const suite = (
+    name: string,
+    milliseconds: number,
+    outcomes: readonly Outcome[],
+    cases: readonly string[],
+  ): string => {
+    const attributes = { name, ...counts(outcomes), time: seconds(milliseconds), timestamp };
+    return element('testsuite', attributes, { children: [properties, ...cases] });
+  };
+  const stale = baseline?.stale ?? [];
+  const missing = incompleteness(document);
+  const extra: Outcome[] = [...stale.map((): Outcome => 'failure'), ...(missing === null ? [] : ['error' as const])];
+  const suites = groupBy(results, (result) => result.suite).map(([name, members]) =>
+    suite(
+      name,
+      members.reduce((sum, member) => sum + member.durationMs, 0),
+      members.map((member) => outcomeOf(member, document)),
+      members.map((member) => testcase(member, document)),
+    ),
+  );
+  if (stale.length > 0) {
+    const cases = stale.map(({ scenario, problem, message: text }) =>
+      caseOfRun(`the baseline still holds for ${scenario}`, 'baseline', 'failure', text, `baseline-${problem}`),
+    );
+    suites.push(
+      suite(
+        'baseline',
+        0,
+        stale.map((): Outcome => 'failure'),
+        cases,
+      ),
+    );
+  }
+  // An interrupted run must not look green.
+  if (missing !== null) {
+    suites.push(
+      suite('run', 0, ['error'], [caseOfRun('every planned check is judged', 'run', 'error', missing, 'incomplete')]),
+    );
+  }
+  const outcomes = [...results.map((result) => outcomeOf(result, document)), ...extra];
+  const attributes = { name: 'hookproof', ...counts(outcomes), time: seconds(durationMs), timestamp };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, { children: suites })}\n`;
+}
+
+function propertiesOf(document: ResultDocument): string {
+  const { catalogue, seed, target, tool, verdict } = document;
+  const values: (readonly [name: string, value: string])[] = [
+    ['url', target.url],
+    ['features', target.features.join(', ')],
+    ['verdict', isPartial(document) ? 'none' : verdict],
+    ['partial', String(isPartial(document))],
+    ['seed', seed],
+    ['catalogue.digest', catalogue.digest],
+    ['hookproof.version', tool.version],
+    ...diagnosisProperties(document),
+  ];
+  return element('properties', {}, { children: values.map(([name, value]) => element('property', { name, value })) });
+}
+
+/** The diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
+function diagnosisProperties({ diagnosis, counts: { fail } }: ResultDocument): [name: string, value: string][] {
+  if (diagnosis.length === 0) return fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
+  return diagnosis.flatMap((fault, at): [string, string][] => {
+    const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
+    if (fault.relation === 'or') return [[name, `or: ${fault.title} (${closeness(fault)})`]];
+    const values: [string, string][] = [
+      [name, `${fault.title} (${closeness(fault)})`],
+      [`${name}.evidence`, namesOf(fault.evidence)],
+      [`${name}.seen`, fault.seen],
+      [`${name}.why`, fault.why],
+      [`${name}.fix`, fault.stack === null ? fault.fix : `${fault.fix} (for ${fault.stack.name})`],
+    ];
+    return values.filter(([, value]) => value !== '');
+  });
 }
 
 function testcase(result: ScenarioResult, document: ResultDocument): string {
-  const outcome = outcomeOf(result, document);
   const attributes = {
     name: `${result.id}: ${result.title}`,
     classname: `hookproof.${result.suite}`,
     time: seconds(result.durationMs),
   };
+  const problem = { message: message(result), type: result.verdict };
   const child = {
-    failure: () => [element('failure', { message: message(result), type: result.verdict }, { text: details(result) })],
-    error: () => [element('error', { message: message(result), type: result.verdict }, { text: details(result) })],
+    failure: () => [element('failure', problem, { text: details(result) })],
+    error: () => [element('error', problem, { text: details(result) })],
     skipped: () => [element('skipped', { message: whySkipped(result, document) })],
     passed: () =>
       result.reason === '' && result.verdict === 'pass' ? [] : [element('system-out', {}, { text: details(result) })],
   };
-  return element('testcase', attributes, { children: child[outcome]() });
+  return element('testcase', attributes, { children: child[outcomeOf(result, document)]() });
+}
+
+/** A testcase about the run itself. */
+function caseOfRun(name: string, suite: string, outcome: 'failure' | 'error', text: string, type: string): string {
+  const attributes = { name, classname: `hookproof.${suite}`, time: seconds(0) };
+  return element('testcase', attributes, { children: [element(outcome, { message: text, type })] });
 }
 
 function counts(outcomes: readonly Outcome[]): { tests: number; failures: number; errors: number; skipped: number } {
@@ -40,113 +121,37 @@ function counts(outcomes: readonly Outcome[]): { tests: number; failures: number
   return { tests: outcomes.length, failures: count('failure'), errors: count('error'), skipped: count('skipped') };
 }
 
-/**
- * A run that was broken off must not look green: the checks that were planned and not judged are an error of their own.
- */
-function incomplete(document: ResultDocument, properties: string): string[] {
-  const text = incompleteness(document);
-  if (text === null) return [];
-  const error = element('error', { message: text, type: 'incomplete' });
-  const attributes = { name: 'every planned check is judged', classname: 'hookproof.run', time: seconds(0) };
-  const only = element('testcase', attributes, { children: [error] });
-  return [
-    element(
-      'testsuite',
-      { name: 'run', ...counts(['error']), time: seconds(0), timestamp: document.startedAt },
-      { children: [properties, only] },
-    ),
-  ];
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(3);
 }
 
-/** Entries of the baseline that are no longer true fail the run, so each is a failure here too. */
-function staleEntries(document: ResultDocument, properties: string): string[] {
-  const stale = document.baseline?.stale ?? [];
-  if (stale.length === 0) return [];
-  const cases = stale.map(({ scenario, problem, message }) =>
-    element(
-      'testcase',
-      { name: `the baseline still holds for ${scenario}`, classname: 'hookproof.baseline', time: seconds(0) },
-      { children: [element('failure', { message, type: `baseline-${problem}` })] },
-    ),
-  );
-  const outcomes = stale.map((): Outcome => 'failure');
-  const attributes = { name: 'baseline', ...counts(outcomes), time: seconds(0), timestamp: document.startedAt };
-  return [element('testsuite', attributes, { children: [properties, ...cases] })];
+/** An element on lines of its own. Children are finished XML, each on its line; text is character data. */
+function element(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  content: { readonly children?: readonly string[]; readonly text?: string } = {},
+): string {
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${xmlAttribute(String(value))}"`);
+  const open = `<${name}${written.join('')}`;
+  if (content.text !== undefined) return `${open}>${xmlText(content.text)}</${name}>`;
+  const children = content.children ?? [];
+  return children.length === 0 ? `${open}/>` : `${open}>\n${children.join('\n')}\n</${name}>`;
 }
 
-/** The diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
-function diagnosisProperties({ diagnosis, counts: { fail } }: ResultDocument): [name: string, value: string][] {
-  if (diagnosis.length === 0) return fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
-  return diagnosis.flatMap((one, at): [string, string][] => {
-    const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
-    const lines: [string, string][] = [
-      [name, `${one.relation === 'or' ? 'or: ' : ''}${one.title} (${closeness(one)})`],
-      [`${name}.evidence`, namesOf(one.evidence)],
-      [`${name}.seen`, one.seen],
-      [`${name}.why`, one.why],
-      [`${name}.fix`, one.stack === null ? one.fix : `${one.fix} (for ${one.stack.name})`],
-    ];
-    return (one.relation === 'or' ? lines.slice(0, 1) : lines).filter(([, value]) => value !== '');
-  });
+/** Character data. ANSI sequences are removed; what XML cannot contain becomes a visible escape (`\x00`). */
+function xmlText(text: string): string {
+  return escaped(text).replace(/\r/g, '&#13;');
 }
 
-/** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
-export function renderJunit(document: ResultDocument): string {
-  const { results, startedAt } = document;
-  const property = (name: string, value: string): string => element('property', { name, value });
-  const properties = element(
-    'properties',
-    {},
-    {
-      children: [
-        property('url', document.target.url),
-        property('features', document.target.features.join(', ')),
-        property('verdict', isPartial(document) ? 'none' : document.verdict),
-        property('partial', String(isPartial(document))),
-        property('seed', document.seed),
-        property('catalogue.digest', document.catalogue.digest),
-        property('hookproof.version', document.tool.version),
-        ...diagnosisProperties(document).map(([name, value]) => property(name, value)),
-      ],
-    },
-  );
-  const suites = groupBy(results, (result) => result.suite).map(([suite, members]) => {
-    const time = seconds(members.reduce((sum, member) => sum + member.durationMs, 0));
-    const attributes = {
-      name: suite,
-      ...counts(members.map((member) => outcomeOf(member, document))),
-      time,
-      timestamp: startedAt,
-    };
-    return element('testsuite', attributes, {
-      children: [properties, ...members.map((member) => testcase(member, document))],
-    });
-  });
-  const stale = staleEntries(document, properties);
-  const broken = incomplete(document, properties);
-  const outcomes = [
-    ...results.map((result) => outcomeOf(result, document)),
-    ...(document.baseline?.stale ?? []).map((): Outcome => 'failure'),
-    ...broken.map((): Outcome => 'error'),
-  ];
-  const attributes = {
-    name: 'hookproof',
-    ...counts(outcomes),
-    time: seconds(document.durationMs),
-    timestamp: startedAt,
-  };
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, { children: [...suites, ...stale, ...broken] })}\n`;
+/** An attribute value without its quotes. Line breaks and tabs are references, because parsers replace them by spaces. */
+function xmlAttribute(text: string): string {
+  return escaped(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Writing XML 1.0 from hostile strings. */
-
-/** Colour and cursor sequences: they say nothing in a test report. */
+/** Colour and cursor sequences, which say nothing in a test report. */
 const ANSI_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
 
-/**
- * What the Char production of XML 1.0 leaves out, lone surrogates included; and C1 controls and directional overrides,
- * which it allows.
- */
+/** What XML 1.0 forbids, lone surrogates included, and the C1 controls and directional overrides that it allows. */
 const ILLEGAL = /[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -157,40 +162,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-function clean(text: string): string {
+function escaped(text: string): string {
   return (
     text
       .replace(ANSI_SEQUENCE, '')
       .replace(ILLEGAL, escapeCharacter)
       .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-      // On a log that a runner of GitHub Actions reads, these would begin commands.
+      // In a log that a runner of GitHub Actions reads, these would start commands.
       .replaceAll('##[', '##&#91;')
       .replace(/^([^\S\n]*):(?=:)/gm, '$1&#58;')
   );
-}
-
-/** Character data. ANSI sequences are dropped; what XML cannot hold becomes a visible escape (`\x00`). */
-function xmlText(text: string): string {
-  return clean(text).replace(/\r/g, '&#13;');
-}
-
-/**
- * An attribute value, without its quotes: line breaks and tabs are kept as references, which parsers would otherwise
- * flatten.
- */
-function xmlAttribute(text: string): string {
-  return clean(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-/** An element on lines of its own. Children are finished XML, each on its line; text is character data. */
-export function element(
-  name: string,
-  attributes: Readonly<Record<string, string | number>>,
-  content: { readonly children?: readonly string[]; readonly text?: string } = {},
-): string {
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${xmlAttribute(String(value))}"`);
-  const open = `<${name}${written.join('')}`;
-  if (content.text !== undefined) return `${open}>${xmlText(content.text)}</${name}>`;
-  const children = content.children ?? [];
-  return children.length === 0 ? `${open}/>` : `${open}>\n${children.join('\n')}\n</${name}>`;
 }

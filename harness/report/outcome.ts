@@ -1,12 +1,12 @@
-/** What a check is in the words of test reports (JUnit, CTRF), and what such a report says of it. Pure. */
+/** What test reports (JUnit, CTRF) say about a check. */
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun, isScored } from './verdict.ts';
 import { judgedLine } from './wording.ts';
 
-/** JUnit's four words: an error is a check that came to no verdict. */
+/** The four outcomes of JUnit: an error is a check without a verdict. */
 export type Outcome = 'failure' | 'error' | 'skipped' | 'passed';
 
-/** Known failures and what is not scored are skipped; a pass stays one. */
+/** Known failures and checks that are not scored are skipped, unless they pass. */
 export function outcomeOf(result: ScenarioResult, document: ResultDocument): Outcome {
   const { strict } = document;
   if (!isScored(document, result) && result.verdict !== 'pass') return 'skipped';
@@ -26,7 +26,7 @@ export function outcomeOf(result: ScenarioResult, document: ResultDocument): Out
   }
 }
 
-/** One line: what a list of failures shows. */
+/** One line, for a list of failures. */
 export function message(result: ScenarioResult): string {
   if (result.verdict === 'fail' || result.verdict === 'warn') {
     return `expected ${result.expected}, observed ${result.observed}`;
@@ -43,7 +43,7 @@ export function whySkipped(result: ScenarioResult, document: ResultDocument): st
   return `known failure (${observed}): ${known.reason} (owner: ${known.owner}, until ${known.expires})`;
 }
 
-/** Everything a person needs to act on, a line each. */
+/** Everything needed to fix the failure, a line each. */
 export function details(result: ScenarioResult): string {
   const lines: [string, string][] = [
     ['check', `${result.id} (${result.level})`],
@@ -54,7 +54,7 @@ export function details(result: ScenarioResult): string {
     ['why', result.why],
     ['fix', result.fix],
     ['requirements', result.requirements.join(', ')],
-    ['again', result.reproduce?.command ?? ''],
+    ['rerun', result.reproduce?.command ?? ''],
     ['curl', result.reproduce?.curl ?? ''],
   ];
   return lines
@@ -63,7 +63,7 @@ export function details(result: ScenarioResult): string {
     .join('\n');
 }
 
-/** What a run lacks that did not judge everything; null for a whole one. */
+/** Why the run is incomplete; null when every planned check has a result. */
 export function incompleteness(document: ResultDocument): string | null {
   const { judged, planned, interrupted } = document;
   if (judged === planned && !interrupted) return null;

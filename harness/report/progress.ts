@@ -1,4 +1,4 @@
-/** What a person sees while a run goes on. It goes to standard error: the result alone is on standard output. */
+/** The progress display of a run, for standard error. */
 
 import { counted, createLayout, displayWidth, formatDuration, type Layout, truncate } from './layout.ts';
 import type { RunEvent, RunListener, ScenarioResult } from './result-document.ts';
@@ -19,8 +19,8 @@ const ERASE_LINE = '\r\x1b[K';
 /** How many lines a run without a terminal gets for its progress alone. */
 const MILESTONES = 4;
 
-/** How many findings are shown as they come; the report has them all, and in order. */
-const MOST_SHOWN = 6;
+/** How many findings are printed during the run; the report contains all. */
+const MAX_SHOWN = 6;
 
 interface State {
   url: string;
@@ -29,22 +29,20 @@ interface State {
   suite: string;
   failures: number;
   warnings: number;
-  /** Reasons of inconclusive checks that were told: a receiver that is down gives each check the same one. */
-  readonly told: Set<string>;
+  /** Reasons of inconclusive checks that were printed: a receiver that is down gives each check the same reason. */
+  readonly reasons: Set<string>;
   /** Findings so far. */
   shown: number;
 }
 
-/**
- * The lines that a finished check is worth: failures, warnings, our own errors, and each reason for no verdict once.
- */
-function remarkable(result: ScenarioResult, told: Set<string>, layout: Layout): string[] {
+/** The lines for a finished check: failures, warnings, harness errors, and each reason for no verdict once. */
+function linesFor(result: ScenarioResult, reasons: Set<string>, layout: Layout): string[] {
   const { verdict } = result;
   if (verdict === 'pass' || verdict === 'not-applicable' || result.known !== null) return [];
   const reason = result.reason || result.observed;
   if (verdict === 'inconclusive') {
-    if (told.has(reason)) return [];
-    told.add(reason);
+    if (reasons.has(reason)) return [];
+    reasons.add(reason);
   }
   const lead = `${layout.sign(verdict)} ${layout.paint(verdict, layout.style(verdict))}  `;
   const text =
@@ -57,7 +55,7 @@ function liveLine(state: State, layout: Layout, columns: number): string {
   if (state.failures > 0) parts.push(counted(state.failures, 'failure'));
   if (state.warnings > 0) parts.push(counted(state.warnings, 'warning'));
   const text = layout.safe(parts.filter((part) => part !== '').join('  '));
-  // One column stays free: a full line makes some terminals wrap.
+  // Some terminals wrap a full line, so one column stays free.
   const shown = truncate(text, Math.max(8, columns - 1), layout.safe('…'));
   return displayWidth(shown) === 0 ? '' : layout.paint(shown, state.failures > 0 ? 'red' : 'dim');
 }
@@ -79,7 +77,7 @@ export function createProgress(options: ProgressOptions): RunListener {
     suite: '',
     failures: 0,
     warnings: 0,
-    told: new Set(),
+    reasons: new Set(),
     shown: 0,
   };
   let live = '';
@@ -110,10 +108,10 @@ export function createProgress(options: ProgressOptions): RunListener {
         Object.assign(state, { judged: event.judged, planned: event.planned, suite: result.suite });
         if (result.verdict === 'fail' && result.known === null) state.failures += 1;
         if (result.verdict === 'warn' && result.known === null) state.warnings += 1;
-        const lines = remarkable(result, state.told, layout);
+        const lines = linesFor(result, state.reasons, layout);
         if (lines.length > 0) state.shown += 1;
-        if (state.shown <= MOST_SHOWN) print(lines);
-        else if (lines.length > 0 && state.shown === MOST_SHOWN + 1) print(['more in the report']);
+        if (state.shown <= MAX_SHOWN) print(lines);
+        else if (lines.length > 0 && state.shown === MAX_SHOWN + 1) print(['further findings are in the report']);
         if (!options.isTTY && milestone(event.judged)) {
           print([`${event.judged} of ${event.planned} judged, ${counted(state.failures, 'failure')} so far`]);
         }

@@ -1,10 +1,31 @@
-/** The one output boundary: a document, a result or an event without any secret in any of its strings. */
-
+/** The output boundary: documents, events and errors without secrets. */
 import { HookproofError } from '../../contract/index.ts';
 import type { Redactor } from './redactor.ts';
 import type { ResultDocument, RunEvent } from './result-document.ts';
 
-/** Closed lists of the schema: whatever the secrets are, these stay what the schema allows. */
+/**
+ * The document without secrets and valid signatures in any string, bodies in base64 included. Keys, numbers and fields
+ * with a closed list of values are unchanged, so the result is a valid document. Redacting is idempotent.
+ */
+export function redactDocument(document: ResultDocument, redactor: Redactor): ResultDocument {
+  return redactValue(document, '', redactor, false) as ResultDocument;
+}
+
+/** An event without secrets, for the progress display and the ndjson reporter. */
+export function redactEvent(event: RunEvent, redactor: Redactor): RunEvent {
+  return redactValue(event, '', redactor, false) as RunEvent;
+}
+
+/**
+ * A copy of the error that may be shown. A {@link HookproofError} keeps its code and kind. Any other error keeps its
+ * name, code, causes and the errors of an AggregateError; other properties are dropped, because they may contain
+ * anything. A value that is not an error becomes one.
+ */
+export function redactError(error: unknown, redactor: Redactor): Error {
+  return redactDeep(error, redactor, 0);
+}
+
+/** Fields with a closed list of values: they are never changed, whatever the secrets are. */
 const CLOSED: ReadonlySet<string> = new Set([
   'features',
   'leak',
@@ -19,7 +40,7 @@ const CLOSED: ReadonlySet<string> = new Set([
   'verdict',
 ]);
 
-/** Wording of the catalogue and of ours: the same in every run. */
+/** Texts of the catalogue and of hookproof, which are the same in every run. */
 const WORDING: ReadonlySet<string> = new Set([
   'alike',
   'catalogue',
@@ -53,7 +74,7 @@ function redactBase64(base64: string, redactor: Redactor): string {
   return Buffer.from(redactor.bytes(Buffer.from(base64, 'base64'))).toString('base64');
 }
 
-/** Keys and numbers are untouched; a string belongs to the nearest key above it. */
+/** Keys and numbers are unchanged; a string belongs to its nearest key. */
 function redactValue(value: unknown, key: string, redactor: Redactor, wording: boolean): unknown {
   if (typeof value === 'string') {
     if (key === 'base64') return redactBase64(value, redactor);
@@ -71,29 +92,8 @@ function redactValue(value: unknown, key: string, redactor: Redactor, wording: b
   return value;
 }
 
-/** Any part of a document, redacted. What comes out has the shape of what went in, because only strings change. */
-function redactPart<T>(part: T, redactor: Redactor): T {
-  return redactValue(part, '', redactor, false) as T;
-}
-
-/**
- * The document without secrets and right signatures in any string, bodies in base64 included. Keys, numbers and the
- * closed lists of the schema are untouched, so the result is a valid document again. Redacting twice changes nothing
- * more.
- */
-export function redactDocument(document: ResultDocument, redactor: Redactor): ResultDocument {
-  return redactPart(document, redactor);
-}
-
-/** An event without secrets, for whoever listens to a run while it goes on: progress and the ndjson reporter. */
-export function redactEvent(event: RunEvent, redactor: Redactor): RunEvent {
-  return redactPart(event, redactor);
-}
-
-/** Errors without secrets: message, stack, hint, and the same for every cause. */
-
-/** Chains of causes that are longer than this are cut; it also ends a chain that is a circle. */
-const DEEPEST = 8;
+/** Longer chains of causes are cut, which also ends a circular chain. */
+const MAX_CAUSES = 8;
 
 function redactOther(error: Error, cause: { cause?: unknown }, redactor: Redactor, depth: number): Error {
   const message = redactor.text(error.message);
@@ -113,7 +113,7 @@ function redactOther(error: Error, cause: { cause?: unknown }, redactor: Redacto
 function redactDeep(error: unknown, redactor: Redactor, depth: number): Error {
   if (!(error instanceof Error)) return new Error(redactor.text(String(error)));
   const inner =
-    error.cause === undefined || depth >= DEEPEST ? undefined : redactDeep(error.cause, redactor, depth + 1);
+    error.cause === undefined || depth >= MAX_CAUSES ? undefined : redactDeep(error.cause, redactor, depth + 1);
   const cause = inner === undefined ? {} : { cause: inner };
   const copy =
     error instanceof HookproofError
@@ -125,13 +125,4 @@ function redactDeep(error: unknown, redactor: Redactor, depth: number): Error {
       : redactOther(error, cause, redactor, depth);
   copy.stack = redactor.text(error.stack ?? '');
   return copy;
-}
-
-/**
- * A copy of the error that may be shown. A {@link HookproofError} stays one, with its code and kind; of any other error
- * the name, the code, the causes and the errors of an AggregateError are kept, and properties of its own are dropped:
- * nobody knows what they hold. Anything that is no error becomes one.
- */
-export function redactError(error: unknown, redactor: Redactor): Error {
-  return redactDeep(error, redactor, 0);
 }

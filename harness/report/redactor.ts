@@ -1,6 +1,6 @@
 /**
- * Redaction by value: whatever is written goes through here once, so a secret is removed wherever it stands and however
- * it is spelt. Reports name secrets as `[redacted:NAME]`, and right signatures as `[redacted:signature]`.
+ * Redaction by value: all output passes through here once, so a secret is removed in every place and encoding. Reports
+ * show secrets as `[redacted:NAME]`, and valid signatures as `[redacted:signature]`.
  */
 import type { HeaderLine } from '../../contract/index.ts';
 import {
@@ -14,36 +14,36 @@ import {
 } from '../../contract/secret-spellings.ts';
 import { createSignatureIndex } from './signature-index.ts';
 
-/** A secret and the name by which reports speak of it ("signature secret", "API key"). */
+/** A secret and its name in reports ("signature secret", "API key"). */
 export interface NamedSecret {
   readonly name: string;
   readonly value: string;
 }
 
 export interface Redactor {
-  /** The text without secrets, in any of their encodings, and without right signatures. */
+  /** The text without secrets, in any of their encodings, and without valid signatures. */
   text(input: string): string;
   /**
-   * The same for wording that is the catalogue's own and no answer of an endpoint. Secrets under 16 characters may be
-   * plain words ("test"): they are left alone here, where a gap in a sentence that everybody knows would tell them.
+   * The same for a text of the catalogue. Secrets under 16 characters may be plain words ("test"): they stay in such a
+   * text, because a gap in a well-known sentence would reveal them.
    */
   wording(input: string): string;
-  /** The same for bytes of any encoding that holds ASCII or UTF-8. */
+  /** The same for bytes in any encoding that contains ASCII or UTF-8. */
   bytes(input: Uint8Array): Uint8Array;
   /** Names and values of header lines. */
   headers(lines: readonly HeaderLine[]): HeaderLine[];
-  /** From now on this right signature (base64 of the digest) is redacted as well, in base64, base64url and hex. */
+  /** Redacts this valid signature (base64 of the digest) from now on, in base64, base64url and hex. */
   addSignature(base64: string): void;
 }
 
 /**
- * Values under this length stand in any text by chance. They are redacted only where they are a value by themselves: a
- * whole header value or string, in quotes, or after `=` or `:`; letter case counts, and encoded forms are not searched.
+ * Shorter values occur in any text by chance. They are redacted only where they are a complete value: a whole header
+ * value or string, in quotes, or after `=` or `:`; case-sensitive, and not in encoded forms.
  */
-const SHORTEST_ANYWHERE = 4;
+const MIN_ANYWHERE = 4;
 
-/** Values from this length on are no ordinary words. */
-const SHORTEST_STRONG = 16;
+/** Values of this length or more are not ordinary words. */
+const MIN_STRONG = 16;
 
 function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
@@ -55,7 +55,7 @@ function findShort(text: string, short: readonly { readonly pattern: RegExp; rea
   );
 }
 
-/** The longest marker that holds no secret itself: a secret may be the word "redacted". */
+/** The longest marker that contains no secret itself: a secret may be the word "redacted". */
 function chooseMarker(name: string, folded: readonly string[]): string {
   const candidates = [`[redacted:${name}]`, '[redacted]', '[***]', '<---->'];
   return candidates.find((candidate) => !folded.some((form) => foldCase(candidate).includes(form))) ?? '';
@@ -65,16 +65,16 @@ function chooseMarker(name: string, folded: readonly string[]): string {
 export function createRedactor(options: { readonly values: readonly NamedSecret[] }): Redactor {
   const parts = options.values.flatMap(({ name, value }) => secretParts(value).map((part) => ({ name, value: part })));
   const forms: Form[] = parts
-    .filter(({ value }) => value.length >= SHORTEST_ANYWHERE)
+    .filter(({ value }) => value.length >= MIN_ANYWHERE)
     .flatMap(({ name, value }) =>
       [...new Set(secretSpellings(value).map(foldCase))].map((text) => ({
         text,
         name,
-        weak: value.length < SHORTEST_STRONG,
+        weak: value.length < MIN_STRONG,
       })),
     );
   const short = parts
-    .filter(({ value }) => value.length < SHORTEST_ANYWHERE)
+    .filter(({ value }) => value.length < MIN_ANYWHERE)
     .map(({ name, value }) => ({
       name,
       pattern: new RegExp(`(?<=^\\s*|["'=:&]\\s*)${escapeForRegExp(value)}(?=\\s*(?:$|["'=&,;\\r\\n]))`, 'g'),

@@ -1,4 +1,4 @@
-/** Writing reports: redacted once, rendered, and put in place whole. */
+/** Writes reports: redacted once, rendered, and replaced as a whole. */
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -19,13 +19,13 @@ export interface WriteOptions {
   readonly redactor: Redactor;
   /** What standard output can show. Without it: 80 columns, no colour, Unicode. Files never hold colour. */
   readonly terminal?: TerminalOptions;
-  /** Reporters that were told the run while it went on, and are done. */
+  /** Reporters that wrote events during the run, and are done. */
   readonly streamed?: readonly Reporter[];
-  /** Where GitHub Actions takes the job summary from: the `github` reporter adds to this file. */
+  /** The file of the job summary of GitHub Actions, to which the `github` reporter appends. */
   readonly summaryFile?: string | undefined;
   /** Takes a sentence about a report that is not written, for standard error. */
   readonly notice?: (message: string) => void;
-  /** Whether a runner of GitHub Actions reads standard output: then nothing on it that a person reads is a command. */
+  /** Whether a runner of GitHub Actions reads standard output: then no line of the terminal report is a command. */
   readonly actions?: boolean;
 }
 
@@ -41,7 +41,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Written beside its place and renamed, so that nobody ever reads half a report. */
+/** Written to a temporary file and renamed, so that no reader sees half a report. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   try {
@@ -63,26 +63,25 @@ async function writeTarget(path: string, text: string): Promise<void> {
   }
   if (existing === undefined) return replaceFile(path, text);
   if (existing.isDirectory()) throw new Error('it is a directory');
-  // Behind a link the file itself is replaced and not the link; a pipe or a device is written to and never replaced.
+  // Of a link the target is replaced; a pipe or a device is written to and never replaced.
   return existing.isFile() ? replaceFile(await realpath(path), text) : writeFile(path, text);
 }
 
 function writeStream(stream: Writable, text: string): Promise<void> {
   return new Promise((done, failed) => {
-    // A stream that fails tells it twice, by the callback and then by the event: somebody has to listen to that as
-    // well.
+    // A failing stream reports it twice, to the callback and as an event, which must have a listener.
     const ignore = (): void => undefined;
     stream.on('error', ignore);
     stream.write(text, (error) => {
       if (!error) stream.off('error', ignore);
-      // A reader that has seen enough (`| head`) is no error of ours.
+      // A reader that stops early (`| head`) is not an error.
       if (!error || ('code' in error && error.code === 'EPIPE')) done();
       else failed(error);
     });
   });
 }
 
-/** A step may hold so much and no more, with what it wrote before. */
+/** The size limit holds for the whole summary of a step. */
 async function addSummary(path: string, document: ResultDocument): Promise<void> {
   const { MAX_SUMMARY_BYTES, renderSummary } = await import('./github-summary.ts');
   const before = await stat(path).then(
@@ -95,7 +94,7 @@ async function addSummary(path: string, document: ResultDocument): Promise<void>
 export function notWritten(name: string, path: string, error: unknown): HookproofError {
   const reason = error instanceof Error ? error.message : String(error);
   return new HookproofError('REPORT_NOT_WRITTEN', `The ${name} report cannot be written to ${path}: ${reason}`, {
-    hint: 'Name a file in a folder that can be written to.',
+    hint: 'Name a file in a writable folder.',
     cause: error,
   });
 }

@@ -156,7 +156,7 @@ describe('the log of a step in GitHub Actions', () => {
     const commands = commandsIn(renderAnnotations(documentWith({ results })));
     const count = (wanted: string) => commands.filter(({ name }) => name === wanted).length;
     expect([count('error'), count('warning')]).toEqual([10, 6]);
-    expect(commands.find(({ properties }) => properties.title === '292 more')).toBeDefined();
+    expect(commands.find(({ properties }) => properties.title === '292 more checks')).toBeDefined();
     expect(Math.max(...commands.map(({ data }) => data.length))).toBeLessThan(2000);
   });
 
@@ -216,8 +216,8 @@ describe('the job summary', () => {
     const parts = renderSummary(document).match(/^(?:#+ .*|<details>.*)$/gm);
     expect(parts).toEqual([
       '## ❌ hookproof: NOT CONFORMANT',
-      '### What the endpoint behaves like',
-      '### What must be mended',
+      '### Diagnosis',
+      '### What to fix',
       '<details><summary>Every failure (1)</summary>',
       '<details><summary>Warnings (1)</summary>',
       '<details><summary>Without a verdict, by reason (1)</summary>',
@@ -255,7 +255,7 @@ describe('the job summary', () => {
     const text = renderSummary(documentWith({ results }));
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024 * 1024);
     expect(Buffer.byteLength(text)).toBeGreaterThan(900 * 1024);
-    expect(text).toContain('a job summary holds no more');
+    expect(text).toContain('a job summary has a size limit');
     expect(renderSummary(document, 10)).toBe('');
     expect(Buffer.byteLength(renderSummary(document, 700))).toBeLessThanOrEqual(700);
   });

@@ -86,14 +86,14 @@ describe('the terminal report', () => {
     expect(renderHuman(documentWith({ results: failed }), PLAIN)).toContain('No known fault explains these failures');
     const diagnosis = [diagnosisWith({ evidence: ['signature/a'] })];
     const partly = renderHuman(documentWith({ results: failed, diagnosis }), PLAIN);
-    expect(partly).toContain('besides   2 failures that this does not explain: signature/b, signature/c');
+    expect(partly).toContain('also      2 other failures that this does not explain: signature/b');
     expect(renderHuman(documentWith(), PLAIN)).not.toMatch(/behaves like|No mistake/);
   });
 
   it('says what two faults do at the same time', () => {
     const also = diagnosisWith({ relation: 'also', fault: 'other', title: 'Takes any key' });
     const report = renderHuman(documentWith({ diagnosis: [diagnosisWith(), also] }), PLAIN);
-    expect(report).toMatch(/A missing signature is accepted\n[\s\S]*\n {2}and at the same time\n {2}Takes any key\n/);
+    expect(report).toMatch(/A missing signature is accepted\n[\s\S]*\n {2}in addition\n {2}Takes any key\n/);
   });
 
   it('tells known failures apart from new ones, and names what no longer holds', () => {
@@ -128,17 +128,17 @@ describe('the terminal report', () => {
         '  1 failed, 1 warning, 1 inconclusive, 2 passed, 2 not applicable',
         '  with hmac, api-key; profile staging',
         '',
-        'Your endpoint behaves like this',
+        'Diagnosis',
         '  Checks a signature only when there is one',
         '  skips-missing-signature, 31 of 31 outcomes agree',
         '  evidence  signature/missing',
-        '  seen      Middlewares that look only at headers that are there.',
+        '  seen in   Middlewares that look only at headers that are there.',
         '  why       The check stands behind a condition on the header, so that whoever',
         '            leaves the header out is let in without any check.',
         '  fix       Answer 401 when the header is absent.',
         '  for       express (X-Powered-By: Express)',
         '  more      hookproof explain skips-missing-signature',
-        '  same as   empty-signature-accepted: this run cannot tell them apart',
+        '  same as   empty-signature-accepted: this run cannot distinguish them',
         '  or        Accepts everything (accepts-everything, 27 of 31 outcomes agree)',
         '',
         'Failures (1)',
@@ -153,7 +153,7 @@ describe('the terminal report', () => {
         '    answer    200, 15 bytes: \\x1b[2Jall fine\\u202e',
         '    why       Anybody who knows the URL could send notifications.',
         '    fix       Treat an absent header like a wrong one: answer 401.',
-        '    again     hookproof run --scenario signature/missing',
+        '    rerun     hookproof run --scenario signature/missing',
         '    curl',
         `      body='{"id":"1"}'`,
         '      curl -sS -X POST "$HOOKPROOF_URL" \\',
@@ -169,10 +169,10 @@ describe('the terminal report', () => {
         '    observed  403',
         '    why       Anybody who knows the URL could send notifications.',
         '    fix       Treat an absent header like a wrong one: answer 401.',
-        '    again     hookproof run --scenario http/case',
+        '    rerun     hookproof run --scenario http/case',
         '',
         'Inconclusive (1)',
-        '  ? 1 check inconclusive: rate-limited: the endpoint answered 429',
+        '  ? 1 check: rate-limited: the endpoint answered 429',
         '    http/slow',
         '',
         'Passed with a note (1)',
@@ -219,8 +219,8 @@ describe('the terminal report', () => {
         '  no conclusion about the endpoint',
         '',
         'Inconclusive (5)',
-        '  ? 5 checks inconclusive: control refused: the plain valid delivery before it',
-        '    got no answer: nothing listens at 127.0.0.1:8080',
+        '  ? 5 checks: control refused: the plain valid delivery before it got no answer:',
+        '    nothing listens at 127.0.0.1:8080',
         '    valid 2, signature 3',
         '',
         'suite     pass fail warn inconclusive  n/a error',
@@ -285,7 +285,7 @@ describe('the terminal report', () => {
       '  with hmac, api-key',
       '  internal error of hookproof: no conclusion about the endpoint',
       '',
-      'Harness errors (1): faults of hookproof, please report them',
+      'Harness errors (1): please report them',
       '  # 1 check: the probe was wrong',
       '    signature/missing',
       '',
@@ -307,7 +307,7 @@ describe('the terminal report', () => {
 
   it('keeps to every width from 40, and to 120 in wider terminals', () => {
     const copied = new Set(CURL.split('\n').map((line) => line.trim()));
-    for (const id of ['signature/missing', 'http/case']) copied.add(`again     hookproof run --scenario ${id}`);
+    for (const id of ['signature/missing', 'http/case']) copied.add(`rerun     hookproof run --scenario ${id}`);
     for (const columns of [40, 60, 80, 120, 200]) {
       for (const line of renderHuman(eventful, { ...PLAIN, columns })
         .trimEnd()

@@ -18,7 +18,7 @@ describe('what is not scored', () => {
     expect(text).toContain(
       [
         'Not scored (2)',
-        '  2 checks newer than revision 3: without weight until the revision is raised; 2 would not pass',
+        '  newer than revision 3, without effect on the verdict; 2 did not pass',
         '  ✗ valid/newer: Does something new',
         '    observed  500',
         '    fix       Mend it.',
@@ -32,9 +32,7 @@ describe('what is not scored', () => {
 
   it('is only counted where it passes', () => {
     const passing = documentWith({ results: results.map(({ id }) => resultWith({ id })), scoring });
-    expect(rendered(passing)).toContain(
-      'Not scored (2)\n  2 checks newer than revision 3: without weight until the revision is raised\n\n',
-    );
+    expect(rendered(passing)).toContain('Not scored (2)\n  newer than revision 3, without effect on the verdict\n\n');
   });
 
   it('is not mentioned where everything is scored', () => {

@@ -18,12 +18,12 @@ describe('wrapping', () => {
     expect(truncate('漢字漢字', 5)).toBe('漢字…');
   });
 
-  it('loses nothing and passes the width by no more than one wide character', () => {
+  it('loses no character and keeps to the width', () => {
     const words = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '漢', 'e\u0301', '😀'), minLength: 1 }));
     fc.assert(
       fc.property(words, fc.integer({ min: 2, max: 12 }), (given, width) => {
         const lines = wrap(given.join(' '), width);
-        expect(lines.join('').replaceAll(' ', '')).toBe(given.join(''));
+        expect(lines.join('').replaceAll(' ', '')).toBe(given.join('').normalize());
         for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
       }),
     );
