@@ -90,17 +90,10 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
   return named.length === 0 ? 'no check was run' : named.join(', ');
 }
 
-/** "304 of 680 planned checks judged, 376 not run". */
+/** "304 of 680 planned checks judged, 376 not run". The other checks without a verdict are in {@link numbers}. */
 export function judgedLine(document: ResultDocument): string {
-  const { counts, planned } = document;
   const { judged, notRun } = runCounts(document);
-  const rest: [number, string][] = [
-    [counts.notApplicable, 'not applicable'],
-    [planned - judged - notRun - counts.notApplicable, 'without a verdict'],
-    [notRun, 'not run'],
-  ];
-  const named = rest.filter(([count]) => count > 0).map(([count, word]) => `, ${count} ${word}`);
-  return `${judged} of ${planned} planned checks judged${named.join('')}`;
+  return `${judged} of ${document.planned} planned checks judged${notRun > 0 ? `, ${notRun} not run` : ''}`;
 }
 
 /** Whether every planned check that applies has a verdict. */

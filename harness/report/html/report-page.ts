@@ -89,7 +89,7 @@ function facts(document: ResultDocument): Markup {
     field('Started', when(document.startedAt)),
     field('Took', `${formatDuration(document.durationMs)}, ${counted(document.requests, 'request')}`),
     field('Configured', featuresOf(target)),
-    field('Faulty client certificates', fixturesOf(target)),
+    field('Test certificates', fixturesOf(target)),
     field('Profile', profile ?? ''),
     field('Connection', target.tls === null ? 'plain HTTP' : connectionOf(target.tls)),
     field('Trusted by', target.tls?.trustedBy ?? ''),

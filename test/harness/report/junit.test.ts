@@ -126,7 +126,7 @@ describe('the JUnit report', () => {
         'why: Anybody who knows the URL could send notifications.',
         'fix: Treat an absent header like a wrong one: answer 401.',
         'requirements: hmac-missing',
-        'again: hookproof run --scenario signature/missing',
+        'rerun: hookproof run --scenario signature/missing',
         'curl: curl -X POST \\',
         '  "$URL" <&-',
       ].join('\n'),
