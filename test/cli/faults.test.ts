@@ -32,7 +32,7 @@ describe('receiver --fault', () => {
     const { code, stdout } = await hookproof(['run', url, ...suites], { env });
     await stop();
     expect(code).toBe(1);
-    const [, rest = ''] = stdout.split('Your endpoint behaves like this\n');
+    const [, rest = ''] = stdout.split('Diagnosis\n');
     const { title, fix } = (await loadDictionary()).faults.find(({ name }) => name === 'missing-signature-accepted')!;
     expect(rest.split('\n')[0]?.trim()).toBe(title.replace(/\.$/, ''));
     expect(rest).toMatch(/missing-signature-accepted, (\d+) of \1 outcomes agree/);
@@ -45,7 +45,7 @@ describe('receiver --fault', () => {
     const { code, stdout } = await hookproof(['run', url, '--suite', 'signature'], { env });
     await stop();
     expect({ code, warned: output().stderr.includes('WARNING') }).toEqual({ code: 0, warned: false });
-    expect(stdout).not.toContain('behaves like this');
+    expect(stdout).not.toContain('Diagnosis');
   });
 
   it('serves a wrong certificate of its own, and a run names it', async () => {
