@@ -1,6 +1,6 @@
 /**
- * Writes the reference pages and the texts of the faults from the tables in the code, or with `--check` fails when one of them is stale.
- * Run by `npm run docs` and `npm run check:docs`.
+ * Writes the reference pages and the texts of the faults from the tables in the code, or with `--check` fails when
+ * one of them is stale. Run by `npm run docs` and `npm run check:docs`.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import {
@@ -12,6 +12,7 @@ import {
   TRACKING_STATUS_MEANINGS,
 } from '../contract/index.ts';
 import { commandsOf, createProgram } from '../harness/cli/program.ts';
+import { defaultText, SETTINGS, type Setting } from '../harness/config/settings.ts';
 import { FAULTS, textOf } from '../receiver/faults/index.ts';
 import { CATALOGUE, changedStages, REQUIREMENTS, type Scenario } from '../scenarios/index.ts';
 
@@ -21,7 +22,10 @@ function page(title: string, intro: string, ...parts: string[]): string {
   return `${[`# ${title}`, NOTE, intro, ...parts].join('\n\n')}\n`;
 }
 
-/** A cell: text in one line, with what Markdown and HTML would take for markup escaped. Code between backticks stands for itself. */
+/**
+ * A cell: text in one line, with characters escaped that Markdown or HTML would interpret. Code between backticks
+ * stays as it is.
+ */
 function cell(text: string): string {
   return text
     .replaceAll('\n', ' ')
@@ -49,6 +53,13 @@ function stagesOf(scenario: Scenario): string {
   return 'flow' in scenario ? 'flow' : 'observation';
 }
 
+function factsOf(scenario: Scenario): string {
+  const needs = scenario.needs === undefined ? '' : `, needs ${scenario.needs.join(' and ')}`;
+  const expected = 'expect' in scenario ? `; expected: ${scenario.expect.text}` : '';
+  const links = scenario.requirements.map((id) => `[${id}](requirements.md#${id})`).join(', ');
+  return `Level ${scenario.level}${needs}; changes: ${stagesOf(scenario)}${expected}. Requirements: ${links}.`;
+}
+
 function scenarios(): string {
   const all = CATALOGUE.flatMap((suite) => suite.scenarios);
   const suites = CATALOGUE.map((suite) =>
@@ -58,7 +69,7 @@ function scenarios(): string {
       ...suite.scenarios.map((scenario) =>
         [
           `### \`${scenario.id}\``,
-          `**${cell(scenario.title)}.** Level ${scenario.level}${scenario.needs === undefined ? '' : `, needs ${scenario.needs.join(' and ')}`}; changes: ${stagesOf(scenario)}${'expect' in scenario ? `; expected: ${scenario.expect.text}` : ''}. Requirements: ${scenario.requirements.map((id) => `[${id}](requirements.md#${id})`).join(', ')}.`,
+          `**${cell(scenario.title)}.** ${factsOf(scenario)}`,
           cell(scenario.why),
           `*Fix:* ${cell(scenario.fix)}`,
         ].join('\n\n'),
@@ -66,7 +77,7 @@ function scenarios(): string {
     ].join('\n\n'),
   );
   const summary = table(
-    ['suite', 'scenarios', 'what it shows'],
+    ['suite', 'scenarios', 'what it checks'],
     CATALOGUE.map(({ name, title, scenarios: list }) => [`[${name}](#${name})`, String(list.length), title]),
   );
   return page(
@@ -89,11 +100,12 @@ function requirements(): string {
             .slice(0, 6)
             .map(({ id }) => `\`${id}\``)
             .join(', ')}${by.length > 6 ? ', …' : ''}`;
-    return `### ${entry.id}\n\n${cell(entry.text)}\n\nLevel ${entry.level}; binds the ${entry.subject}; source: ${entry.section}. ${cell(proof)}`;
+    const facts = `Level ${entry.level}; binds the ${entry.subject}; source: ${entry.section}. ${cell(proof)}`;
+    return `### ${entry.id}\n\n${cell(entry.text)}\n\n${facts}`;
   });
   return page(
     'Requirements',
-    'Every normative statement of the specification, and every ruling where it is silent, with what judges it.',
+    'Every normative statement of the specification and every ruling where it is silent, with the scenarios for it.',
     ...rows,
   );
 }
@@ -145,12 +157,32 @@ function commandLine(): string {
   });
   return page(
     'Command line',
-    'Every command with its options. Exit codes: 0 conformant, 1 failures, 2 usage or configuration, 3 no verdict, 4 internal error, 130 and 143 interrupted.',
+    'Every command with its options. Exit codes: 0 conformant, 1 failures, 2 usage or configuration, 3 no verdict, ' +
+      '4 internal error, 130 and 143 interrupted.',
     ...parts,
+    settings(),
   );
 }
 
-/** One line a fault, so that an edit of one shows as a change of one. The fault dictionary joins it with the outcomes. */
+/** The settings of a run, in the order of the table in the code. */
+function settings(): string {
+  const rows = (SETTINGS as readonly Setting[]).map((setting) => [
+    setting.flagOnly === true ? '' : `\`${setting.path}\``,
+    setting.flag === undefined ? '' : `\`${setting.flag}\``,
+    setting.environment ?? '',
+    setting.description,
+    defaultText(setting) ?? '',
+  ]);
+  return [
+    '## Settings',
+    'A flag takes precedence over the environment variable, and the variable over `hookproof.yaml`.',
+    table(['key in hookproof.yaml', 'flag', 'variable', 'meaning', 'default'], rows),
+  ].join('\n\n');
+}
+
+/**
+ * One line a fault, so that an edit of one shows as a change of one. The fault dictionary joins it with the outcomes.
+ */
 function faultTexts(): string {
   const texts = FAULTS.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map((fault) => JSON.stringify(textOf(fault)));
   return `[\n${texts.join(',\n')}\n]\n`;

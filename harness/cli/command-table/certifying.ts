@@ -1,10 +1,10 @@
-/** Certification: one partner or many, and what is done with certificates. */
+/** Certification: one partner or many, and the commands for certificates. */
 import type { Command } from 'commander';
 import { type ActionMaker, collect, withEndpoint, withRun, withSettings } from './shared-options.ts';
 
 const CERTIFY_HELP = `
-The certificate and its evidence go into one folder: hookproof-certificate, or --output-dir. It is refused, with every reason, unless the run
-is whole and every scored check is judged and green.
+The certificate and its evidence are written to one folder: hookproof-certificate, or --output-dir. No certificate is
+issued, and every reason is listed, unless the run is complete and every scored check is judged and passes.
 
 Examples:
   hookproof certify keygen
@@ -13,65 +13,76 @@ Examples:
   hookproof certify verify hookproof-certificate/certificate.dsse.json --key hookproof-certify.pub.pem
 
 Exit codes:
-  0 certified, 1 the endpoint is in the way, 2 what was asked for or this machine is, 3 no verdict, 4 internal error, 130/143 interrupted`;
+  0 certified, 1 refused because of the endpoint, 2 refused because of the options or of this machine, 3 no verdict,
+  4 internal error, 130/143 interrupted`;
+
+const VERIFY_HELP = `
+Exits 0 if it is valid, 1 if it is not, 2 if it could not be checked.
+
+Example:
+  hookproof certify verify certificate.dsse.json --key hookproof-certify.pub.pem --url https://partner.example/hooks`;
 
 export function addCertifyingCommands(program: Command, action: ActionMaker): void {
   const certify = withSettings(
     withRun(program.command('certify').argument('[url]', 'endpoint (or HOOKPROOF_URL)')),
     'certify',
   )
-    .description('run a profile against an endpoint, and issue a signed certificate when nothing speaks against it')
-    .option('--key <file>', 'private key that signs it (or HOOKPROOF_CERTIFY_KEY); `certify keygen` makes one')
-    .option('--passphrase-file <file>', 'passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
-    .option('--valid-for <days>', 'how long it is good, 1d to 398d', '90d')
+    .description('run a profile against an endpoint, and issue a signed certificate if every check passes')
+    .option('--key <file>', 'private key to sign with (or HOOKPROOF_CERTIFY_KEY); `certify keygen` makes one')
+    .option('--passphrase-file <file>', 'file with the passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
+    .option('--valid-for <days>', 'validity of the certificate, 1d to 398d', '90d')
     .option(
       '--partners <folder>',
-      'many partners: one file each, written as hookproof.yaml; --shard is then by partner',
+      'certify many partners: one file each, like hookproof.yaml; --shard is then by partner',
     )
-    .option('--only <name>', 'of these, this partner (repeatable)', collect)
-    .option('--parallel <n>', 'partners at the same time, 1 to 64 (default: twice the processors, at most 8)')
+    .option('--only <name>', 'only this partner of the folder (repeatable)', collect)
+    .option('--parallel <n>', 'partners at the same time, 1 to 64 (default: two for each processor, at most 8)')
     .option('--per-host <n>', 'partners at the same time on one host (default: 1)')
-    .option('--partner-timeout <duration>', 'for one partner; it then has no verdict (default: 10m)')
-    .option('--previous <place>', 'compare with this fleet.json (default: the last one in the output folder)')
-    .option('--resume', 'go on with a certification of many that was interrupted')
-    .option('--check', 'check the files of all partners and show the plan; sends nothing')
-    .option('--json', 'with --partners: a summary as JSON')
+    .option('--partner-timeout <duration>', 'time limit of one partner, which has no verdict after it (default: 10m)')
+    .option('--previous <place>', 'compare with this fleet.json (default: the latest in the output folder)')
+    .option('--resume', 'continue an interrupted certification of many partners')
+    .option('--check', 'check the files of all partners and print the plan; send nothing')
+    .option('--json', 'with --partners: print a summary as JSON')
     .addHelpText('after', CERTIFY_HELP)
     .enablePositionalOptions()
     .action(action(async () => (await import('../certify/certify.ts')).certifyCommand));
 
   certify
     .command('keygen')
-    .argument('[file]', 'private key to write; the public key goes beside it, as .pub.pem', 'hookproof-certify.pem')
-    .description('make the pair of Ed25519 keys that certificates are signed and verified with')
-    .option('--passphrase-file <file>', 'encrypt it with this passphrase (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
+    .argument(
+      '[file]',
+      'private key to write; the public key is written next to it, as .pub.pem',
+      'hookproof-certify.pem',
+    )
+    .description('make the Ed25519 key pair that signs and verifies certificates')
+    .option(
+      '--passphrase-file <file>',
+      'file with the passphrase to encrypt it with (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)',
+    )
     .action(action(async () => (await import('../certify/signing-key.ts')).certifyKeygenCommand));
 
   certify
     .command('verify')
     .argument('<file>', 'certificate')
-    .description('say whether a certificate is good, offline')
+    .description('check whether a certificate is valid, offline')
     .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
-    .option('--result <file>', 'the result document that lies beside it, to be sure that it is the one')
-    .option('--url <url>', 'the endpoint that it has to be for')
-    .option('--profile <name>', 'the profile that it has to be for')
-    .option('--at <time>', 'judge the dates at this time (default: now)')
-    .option('--strict', 'a superseded revision refuses too')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nExits 0 when it is good, 1 when it is not, 2 when it could not be looked at.\n\nExample:\n  hookproof certify verify certificate.dsse.json --key hookproof-certify.pub.pem --url https://partner.example/hooks',
-    )
+    .option('--result <file>', 'the result document of the certificate, to check that the two belong together')
+    .option('--url <url>', 'the endpoint that it must be for')
+    .option('--profile <name>', 'the profile that it must be for')
+    .option('--at <time>', 'check validity at this time (default: now)')
+    .option('--strict', 'also reject a superseded revision')
+    .option('--json', 'print JSON')
+    .addHelpText('after', VERIFY_HELP)
     .action(action(async () => (await import('../certify/issued.ts')).certifyVerifyCommand));
 
   certify
     .command('merge')
-    .argument('<folders...>', 'what `certify --partners` has written for each shard')
+    .argument('<folders...>', 'what `certify --partners` wrote for each shard')
     .description('join the shards of a certification of many partners')
-    .requiredOption('-o, --output-dir <folder>', 'where the whole goes; a folder that is not there yet')
+    .requiredOption('-o, --output-dir <folder>', 'folder for the result; it must not exist yet')
     .option('--previous <place>', 'compare with this fleet.json')
-    .option('--json', 'a summary as JSON')
-    .addHelpText('after', '\nExits as `certify --partners` would have, and with 2 when they do not belong together.')
+    .option('--json', 'print a summary as JSON')
+    .addHelpText('after', '\nExits as `certify --partners` does, and with 2 if the shards do not belong together.')
     .action(action(async () => (await import('../certify/fleet-folder.ts')).certifyMergeCommand));
 
   withSettings(
@@ -83,13 +94,13 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     ),
     'certify',
   )
-    .description('send a short canary to a certified endpoint, and report what has drifted')
+    .description('send a few deliveries to a certified endpoint, and report what has changed')
     .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
-    .option('--strict', 'a superseded revision counts as drift')
-    .option('--json', 'as JSON')
+    .option('--strict', 'report a superseded revision as a change too')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExits 0 when it is as certified, 1 when it has drifted or the certificate is not good, 3 when that could not be told.',
+      '\nExits 0 if nothing changed, 1 if something did or the certificate is not valid, 3 if there is no conclusion.',
     )
     .action(action(async () => (await import('../certify/issued.ts')).certifyRecheckCommand));
 }

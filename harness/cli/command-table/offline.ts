@@ -1,88 +1,103 @@
-/** What sends nothing: looking things up, signing and verifying by hand, files to begin with. */
+/** The commands that send nothing: look-ups, signing and verifying by hand, files to start from. */
 import { type Command, Option } from 'commander';
 import { STACKS } from '../../../contract/stacks.ts';
 import { type ActionMaker, collect, withRun } from './shared-options.ts';
 
+const EXPLAIN_HELP = `
+Examples:
+  hookproof explain signature/missing
+  hookproof explain hmac-raw-body
+  hookproof explain verifies-reserialised-json --stack flask
+  hookproof explain 352-102-S1`;
+
+const VERIFY_HELP = `
+Exits 0 if it matches and 1 if it does not.
+
+Example:
+  hookproof verify body.json --signature "$HEADER" --secret-file secret.txt`;
+
+const CERTS_HELP = `
+For tests, never for production. It prints how to use the files.
+
+Examples:
+  hookproof certs certs
+  hookproof certs certs --host partner.test --host 127.0.0.1 --days 90 --key rsa2048`;
+
 export function addOfflineCommands(program: Command, action: ActionMaker): void {
   program
     .command('list')
-    .description('scenarios, suites, requirements, known faults and error codes')
+    .description('list scenarios, suites, requirements, known faults and error codes')
     .addOption(
       new Option('--what <kind>', 'what to list')
         .choices(['scenarios', 'suites', 'requirements', 'faults', 'error-codes'])
         .default('scenarios'),
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
-    .option('--json', 'as JSON')
-    .option('--schemas', 'the JSON Schemas of notifications, of the result document and of events (ndjson)')
+    .option('--json', 'print JSON')
+    .option('--schemas', 'print the JSON Schemas of notifications, of the result document and of events (ndjson)')
     .action(action(async () => (await import('../commands/list.ts')).listCommand));
 
   program
     .command('explain')
     .argument('<id>', 'scenario, suite, requirement, known fault, order status or error code')
-    .option('--stack <name>', `the fix of a fault for this stack: ${STACKS.join(', ')}`)
-    .description('what it means, why it matters, how to mend it')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  hookproof explain signature/missing\n  hookproof explain hmac-raw-body\n  hookproof explain verifies-reserialised-json --stack flask\n  hookproof explain 352-102-S1',
-    )
+    .option('--stack <name>', `show the fix of a fault for this stack: ${STACKS.join(', ')}`)
+    .description('what it means, why it matters, how to fix it')
+    .addHelpText('after', EXPLAIN_HELP)
     .action(action(async () => (await import('../commands/explain.ts')).explainCommand));
 
   program
     .command('sign')
-    .argument('[file]', 'file with the body, "-" or nothing for standard input', '-')
+    .argument('[file]', 'file with the body (default: standard input)', '-')
     .description('sign a body, offline')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
-    .option('--as <spelling>', 'another spelling, to reproduce a fault; `--as list` shows them', 'base64')
+    .option(
+      '--as <spelling>',
+      'sign with this mistake or encoding, to reproduce a fault; `--as list` lists them',
+      'base64',
+    )
     .addHelpText('after', '\nExample:\n  hookproof sign body.json --secret-file secret.txt')
     .action(action(async () => (await import('../commands/sign.ts')).signCommand));
 
   program
     .command('verify')
-    .argument('[file]', 'file with the body, "-" or nothing for standard input', '-')
-    .description('say why a signature does not match, offline')
-    .requiredOption('--signature <value>', 'the signature as it came in the header')
+    .argument('[file]', 'file with the body (default: standard input)', '-')
+    .description('explain why a signature does not match, offline')
+    .requiredOption('--signature <value>', 'the signature, as received in the header')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
-    .option('--api-key-file <file>', 'file with the API key, to notice when the two were swapped')
-    .option('--url <url>', 'the URL of the endpoint, to notice when it was signed too')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nExits 0 when it matches and 1 when it does not.\n\nExample:\n  hookproof verify body.json --signature "$HEADER" --secret-file secret.txt',
-    )
+    .option('--api-key-file <file>', 'file with the API key, to detect that the two were swapped')
+    .option('--url <url>', 'the URL of the endpoint, to detect that it was signed too')
+    .option('--json', 'print JSON')
+    .addHelpText('after', VERIFY_HELP)
     .action(action(async () => (await import('../commands/verify.ts')).verifyCommand));
 
   program
     .command('certs')
-    .argument('<dir>', 'folder to write to; made when it is not there')
+    .argument('<dir>', 'folder to write to; it is created if it does not exist')
     .description('write test certificates for HTTPS and mutual TLS')
     .option('--host <name>', 'host or address of the server certificate (repeatable; default: this machine)', collect)
-    .option('--days <n>', 'how long they are valid, 1 to 825 (default: 90)')
-    .addOption(new Option('--key <kind>', 'kind of the keys').choices(['p256', 'rsa2048']).default('p256'))
+    .option('--days <n>', 'validity in days, 1 to 825 (default: 90)')
+    .addOption(new Option('--key <kind>', 'type of the keys').choices(['p256', 'rsa2048']).default('p256'))
     .option('--client-cn <name>', 'common name of the client certificate (default: hookproof test client)')
-    .option('--keep-ca-keys', 'write the keys of the two authorities too')
-    .option('--force', 'replace files that are already there')
-    .addHelpText(
-      'after',
-      '\nFor trying things out, never for production. It prints how the files are used.\n\nExamples:\n  hookproof certs certs\n  hookproof certs certs --host partner.test --host 127.0.0.1 --days 90 --key rsa2048',
-    )
+    .option('--keep-ca-keys', 'write the private keys of the two CAs too')
+    .option('--force', 'replace existing files')
+    .addHelpText('after', CERTS_HELP)
     .action(action(async () => (await import('../commands/certs.ts')).certsCommand));
 
   program
     .command('init')
     .argument('[file]', 'file to write (default: hookproof.yaml)')
     .description('write a commented hookproof.yaml')
-    .option('--force', 'replace the file when it is already there')
+    .option('--force', 'replace an existing file')
     .action(action(async () => (await import('../commands/init.ts')).initCommand));
 
-  const config = program.command('config').description('show the configuration or its schema');
+  const config = program.command('config').description('print the configuration or its schema');
 
   withRun(config.command('show').argument('[url]'))
-    .description('every setting with its source; secrets are never shown')
+    .description('print every setting with its source; secrets are never shown')
     .action(action(async () => (await import('../commands/config.ts')).configShowCommand));
 
   config
     .command('schema')
-    .description('the JSON Schema of hookproof.yaml, for editors')
+    .description('print the JSON Schema of hookproof.yaml, for editors')
     .action(action(async () => (await import('../commands/config.ts')).configSchemaCommand));
 }
