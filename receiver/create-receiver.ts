@@ -44,10 +44,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 /** Every stage by name. The order of the names is the order in which they run. */
 const RECEIVING_STAGES = [
   'accept',
-  'checkClientCertificate',
+  'requireClientCertificate',
   'readBody',
-  'checkApiKey',
-  'verifySignature',
+  'requireApiKey',
+  'requireSignature',
   'checkContentType',
   'parse',
   'validate',
@@ -65,10 +65,10 @@ export function createPipeline(config: ReceiverConfig, handling: Handling): Pipe
   const { clientCertificate, apiKey, signing } = config;
   return {
     accept: accept(config.path),
-    checkClientCertificate: clientCertificate === undefined ? pass : requireClientCertificate(clientCertificate),
+    requireClientCertificate: clientCertificate === undefined ? pass : requireClientCertificate(clientCertificate),
     readBody: readBody(config.bodyLimit),
-    checkApiKey: apiKey === undefined ? pass : requireApiKey(apiKey),
-    verifySignature: signing === undefined ? pass : requireSignature(signing),
+    requireApiKey: apiKey === undefined ? pass : requireApiKey(apiKey),
+    requireSignature: signing === undefined ? pass : requireSignature(signing),
     checkContentType,
     parse: parse(config.maxDepth),
     validate,

@@ -25,7 +25,7 @@ interface KeyedDelivery {
  */
 function compareKeys(matches: (given: string, key: string) => boolean): Replace {
   return ({ correct, config: { apiKey } }) => {
-    if (apiKey === undefined) return correct.checkApiKey;
+    if (apiKey === undefined) return correct.requireApiKey;
     return (req, res, next) => {
       const given = requestHeader(req, apiKey.header);
       if (typeof given !== 'string' || given === '') return refuseUnauthorized(res, 'api-key-missing');
@@ -40,10 +40,10 @@ export function acceptWithoutCheck(accepts: (delivery: KeyedDelivery, parts: Fau
   return (parts) => {
     const { correct, config } = parts;
     const { apiKey } = config;
-    if (apiKey === undefined) return correct.checkApiKey;
+    if (apiKey === undefined) return correct.requireApiKey;
     return (req, res, next) => {
       const delivery = { req, res, next, given: requestHeader(req, apiKey.header), config: apiKey };
-      return accepts(delivery, parts) ? next() : correct.checkApiKey(req, res, next);
+      return accepts(delivery, parts) ? next() : correct.requireApiKey(req, res, next);
     };
   };
 }
@@ -53,7 +53,7 @@ export function rejectKeys(refuseWrong: (delivery: KeyedDelivery, parts: FaultPa
   return (parts) => {
     const { correct, config } = parts;
     const { apiKey } = config;
-    if (apiKey === undefined) return correct.checkApiKey;
+    if (apiKey === undefined) return correct.requireApiKey;
     return (req, res, next) => {
       const given = requestHeader(req, apiKey.header);
       if (checkApiKey({ header: given, keys: apiKey.keys }).ok) return next();
@@ -62,14 +62,14 @@ export function rejectKeys(refuseWrong: (delivery: KeyedDelivery, parts: FaultPa
   };
 }
 
-const CRITICAL = { area: 'api-key', severity: 'critical', forbidden: true, stage: 'checkApiKey' } as const;
+const CRITICAL = { area: 'api-key', severity: 'critical', forbidden: true, stage: 'requireApiKey' } as const;
 
 const ALWAYS = {
   rule: 'Check the key on every delivery, before anything in it decides what happens next.',
   express: 'Use a middleware before every handler of the route, without a condition.',
 } as const;
 
-const LOOSE = { area: 'api-key', severity: 'high', forbidden: true, stage: 'checkApiKey' } as const;
+const LOOSE = { area: 'api-key', severity: 'high', forbidden: true, stage: 'requireApiKey' } as const;
 
 const WHOLE = {
   rule:
@@ -241,10 +241,10 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
       ({ correct }) =>
       (req, res, next) => {
         // The signature is verified here, so that its own check is unchanged.
-        correct.verifySignature(req, res, (refused) => {
+        correct.requireSignature(req, res, (refused) => {
           if (refused !== undefined) return next(refused);
           correct.parse(req, res, (failed) =>
-            failed === undefined ? correct.checkApiKey(req, res, next) : next(failed),
+            failed === undefined ? correct.requireApiKey(req, res, next) : next(failed),
           );
         });
       },

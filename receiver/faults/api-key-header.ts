@@ -4,7 +4,7 @@ import { answer, refuse, refuseUnauthorized, requestHeader, required } from '../
 import { acceptWithoutCheck, rejectKeys } from './api-key-check.ts';
 import type { StageFault } from './fault.ts';
 
-const API_KEY = { area: 'api-key', severity: 'medium', forbidden: true, stage: 'checkApiKey' } as const;
+const API_KEY = { area: 'api-key', severity: 'medium', forbidden: true, stage: 'requireApiKey' } as const;
 
 const HEADER_ONLY = {
   rule: 'Read the key only from the configured header.',
@@ -157,7 +157,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       ({ correct, config }) =>
       (req, res, next) => {
         const exact = config.apiKey?.header === 'x-api-key' ? 'X-API-Key' : config.apiKey?.header;
-        if (exact === undefined || req.rawHeaders.includes(exact)) return correct.checkApiKey(req, res, next);
+        if (exact === undefined || req.rawHeaders.includes(exact)) return correct.requireApiKey(req, res, next);
         refuseUnauthorized(res, 'api-key-missing');
       },
   },
@@ -181,7 +181,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
       (req, res, next) => {
         const given = config.apiKey && requestHeader(req, config.apiKey.header);
         if (Array.isArray(given)) return next(new TypeError('trim is not a function'));
-        correct.checkApiKey(req, res, next);
+        correct.requireApiKey(req, res, next);
       },
   },
   // Key checks that decide correctly but answer incorrectly.

@@ -33,7 +33,7 @@ function stagesAfterChecks({ checkContentType, parse, validate, store, reply }: 
 function decideTogether(accepts: (credentials: Credentials) => boolean): StageFault['replace'] {
   return ({ correct, config }) => {
     const { signing, apiKey } = config;
-    if (signing === undefined || apiKey === undefined) return correct.checkApiKey;
+    if (signing === undefined || apiKey === undefined) return correct.requireApiKey;
     const goOn = stagesAfterChecks(correct);
     return (req, res, next) => {
       const key = checkApiKey({ header: requestHeader(req, apiKey.header), keys: apiKey.keys });
@@ -47,7 +47,7 @@ function decideTogether(accepts: (credentials: Credentials) => boolean): StageFa
 
 const COMBINATION = {
   area: 'combination',
-  stage: 'checkApiKey',
+  stage: 'requireApiKey',
   severity: 'critical',
   forbidden: true,
   needs: ['hmac', 'api-key'],

@@ -348,8 +348,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: isDust,
     fix: claimLast,
     severity: 'critical',
-    stage: 'checkApiKey',
-    replace: ({ correct }) => claimId(idInStream, correct.checkApiKey),
+    stage: 'requireApiKey',
+    replace: ({ correct }) => claimId(idInStream, correct.requireApiKey),
   },
   {
     ...POISONED,
@@ -361,8 +361,8 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: isDust,
     fix: claimLast,
     severity: 'critical',
-    stage: 'verifySignature',
-    replace: ({ correct }) => claimId(idInBody, correct.verifySignature),
+    stage: 'requireSignature',
+    replace: ({ correct }) => claimId(idInBody, correct.requireSignature),
   },
   {
     ...POISONED,
@@ -375,14 +375,14 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     fix: claimLast,
     severity: 'high',
     needs: ['api-key', 'hmac'],
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: ({ correct, config: { signing } }) => {
-      const claimed = claimId(idInBody, correct.checkApiKey);
+      const claimed = claimId(idInBody, correct.requireApiKey);
       return (req, res, next) => {
         const rawBody = required(res, 'rawBody');
         const header = signing && requestHeader(req, signing.header);
         const isSigned = verifySignature({ rawBody, header, secrets: signing?.secrets ?? [] }).ok;
-        return isSigned ? claimed(req, res, next) : correct.checkApiKey(req, res, next);
+        return isSigned ? claimed(req, res, next) : correct.requireApiKey(req, res, next);
       };
     },
   },
@@ -416,16 +416,16 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     why: 'A forged notification is stored, and the real one is rejected because it differs.',
     fix: { ...claimLast, rule: 'Store nothing of an unverified delivery.' },
     severity: 'critical',
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: ({ correct }) => {
       const kept = new Map<string, string>();
       return (req, res, next) => {
         const id = idInBody(res);
         const content = id && serialise(JSON.parse(required(res, 'rawBody').toString('utf8')));
-        if (id === undefined || content === undefined) return correct.verifySignature(req, res, next);
+        if (id === undefined || content === undefined) return correct.requireSignature(req, res, next);
         const held = kept.get(id) ?? content;
         kept.set(id, held);
-        return correct.verifySignature(req, res, (error?: unknown) =>
+        return correct.requireSignature(req, res, (error?: unknown) =>
           error === undefined && held !== content ? refuse(res, 409, 'conflict') : next(error),
         );
       };
@@ -443,15 +443,15 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     },
     severity: 'critical',
     needs: ['hmac'],
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: ({ correct }) => {
       const refused = new Set<string>();
       return (req, res, next) => {
         const id = idInBody(res);
-        if (id === undefined) return correct.verifySignature(req, res, next);
+        if (id === undefined) return correct.requireSignature(req, res, next);
         if (refused.has(id)) return refuseUnauthorized(res, 'signature-mismatch');
         refused.add(id);
-        return correct.verifySignature(req, res, (error?: unknown) => {
+        return correct.requireSignature(req, res, (error?: unknown) => {
           refused.delete(id);
           next(error);
         });

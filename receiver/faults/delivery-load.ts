@@ -232,7 +232,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   },
   {
     ...LOAD,
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     name: 'verdicts-in-shared-objects',
     title:
       'Keeps the verification result in an object that requests share, so a forged delivery under load gets the ' +
@@ -258,7 +258,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
         const place = await placeOf(req, res);
         if (place > 15) return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
         if (place === 0) isRight = false;
-        return parts.correct.verifySignature(req, res, next);
+        return parts.correct.requireSignature(req, res, next);
       }, parts);
     },
   },
@@ -305,7 +305,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   },
   {
     ...LOAD,
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     name: 'refusals-keep-their-connection',
     title: 'Keeps a database connection for every rejected delivery and answers nothing after fifty of them',
     seen: 'Early returns between acquiring a pooled connection and releasing it.',
@@ -320,7 +320,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
       return stageOf(({ header = '', expected }, req, res, next) => {
         if (kept >= 50) return silent(req, res, next);
         if (!expected.includes(header)) kept += 1;
-        return parts.correct.verifySignature(req, res, next);
+        return parts.correct.requireSignature(req, res, next);
       }, parts);
     },
   },
@@ -363,7 +363,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   },
   {
     ...LOAD,
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     name: 'answers-200-then-verifies',
     equivalentTo: {
       name: 'refuses-with-200',
@@ -441,7 +441,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   },
   {
     ...LOAD,
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     name: 'joined-copies-share-a-verdict',
     title: 'Gives a delivery the verification result of another one in progress with the same id',
     seen: 'Layers that join identical requests in flight (single-flight, promise caches) and use the id as their key.',

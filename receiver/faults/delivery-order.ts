@@ -63,7 +63,7 @@ const keepNothing = {
  * Replaces a stage: after an answer with one of these statuses, `turnAway` answers the next request on the connection.
  */
 function affectNext(
-  stage: 'parse' | 'validate' | 'verifySignature',
+  stage: 'parse' | 'validate' | 'requireSignature',
   turnAway: (...stage: Parameters<Stage>) => void,
 ): StageFault['replace'] {
   return ({ correct }) => {
@@ -242,8 +242,8 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     why: 'Behind a proxy the next delivery may come from another client: a forgery makes a real notification fail.',
     fix: keepNothing,
     needs: ['hmac'],
-    stage: 'verifySignature',
-    replace: affectNext('verifySignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
+    stage: 'requireSignature',
+    replace: affectNext('requireSignature', (_req, res) => refuseUnauthorized(res, 'signature-mismatch')),
   },
   {
     ...CONNECTION,

@@ -22,7 +22,7 @@ const REFUSAL = {
   severity: 'medium',
   forbidden: true,
   needs: ['hmac'],
-  stage: 'verifySignature',
+  stage: 'requireSignature',
 } as const;
 
 const ANSWER_401 = {
@@ -39,7 +39,7 @@ const ANSWER_401 = {
 function refusing(refuseWrong: (res: Parameters<Stage>[1]) => void): StageFault['replace'] {
   return ({ correct, config }) =>
     config.signing === undefined
-      ? correct.verifySignature
+      ? correct.requireSignature
       : (req, res, next) => {
           const check = verify({
             rawBody: required(res, 'rawBody'),
@@ -141,7 +141,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
         'lower-cases names.',
       django: 'Names in `request.META` are upper-case with the prefix HTTP_; `request.headers` accepts any spelling.',
     },
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: () => (_req, res) => answer(res, 401, { error: 'unauthorized' }),
   },
   {

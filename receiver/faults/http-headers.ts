@@ -241,13 +241,13 @@ export const httpHeadersFaults: readonly StageFault[] = [
     why: 'An HTTP/2 proxy writes every name in lower case: as soon as one is in front, every delivery is answered 401.',
     fix: ANY_CASE,
     needs: ['hmac'],
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace:
       ({ correct, config }) =>
       (req, res, next) => {
         const exact = config.signing?.header === 'x-service-signature' ? 'X-Service-Signature' : undefined;
         if (exact === undefined || isAbsentOrSpelt(req.rawHeaders, exact, [exact]))
-          return correct.verifySignature(req, res, next);
+          return correct.requireSignature(req, res, next);
         refuseUnauthorized(res, 'signature-missing');
       },
   },
@@ -262,13 +262,13 @@ export const httpHeadersFaults: readonly StageFault[] = [
     why: 'The next component with another spelling stops every delivery.',
     fix: ANY_CASE,
     needs: ['hmac'],
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace:
       ({ correct, config }) =>
       (req, res, next) => {
         const exact = config.signing?.header === 'x-service-signature' ? 'X-Service-Signature' : undefined;
         if (exact === undefined || isAbsentOrSpelt(req.rawHeaders, exact, [exact, exact.toLowerCase()]))
-          return correct.verifySignature(req, res, next);
+          return correct.requireSignature(req, res, next);
         refuseUnauthorized(res, 'signature-missing');
       },
   },

@@ -78,7 +78,7 @@ interface RefusedSignature extends Failed {
 export function rejectSignature(page: (refused: RefusedSignature) => Page | null): Replacement {
   return ({ correct, config }) => {
     const { signing } = config;
-    if (signing === undefined) return correct.verifySignature;
+    if (signing === undefined) return correct.requireSignature;
     return (req, res, next) => {
       const rawBody = required(res, 'rawBody');
       const presented = requestHeader(req, signing.header);
@@ -100,7 +100,7 @@ export function rejectKey(
 ): Replacement {
   return ({ correct, config }) => {
     const { apiKey } = config;
-    if (apiKey === undefined) return correct.checkApiKey;
+    if (apiKey === undefined) return correct.requireApiKey;
     return (req, res, next) => {
       const header = requestHeader(req, apiKey.header);
       const result = checkApiKey({ header, keys: apiKey.keys });
@@ -156,7 +156,7 @@ const SIGNATURE_SHOWN = {
   severity: 'critical',
   forbidden: true,
   needs: ['hmac'],
-  stage: 'verifySignature',
+  stage: 'requireSignature',
 } as const;
 
 const ONE_WORD: StageFault['fix'] = {
@@ -183,7 +183,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     why: 'An attacker needs only one guess.',
     fix: NO_ECHO,
     needs: ['api-key'],
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: rejectKey(({ presented, keys }) =>
       presented === undefined ? null : { body: { error: `API key is not ${keys[0]}`, presented } },
     ),
@@ -196,7 +196,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     why: 'A request without any credential reveals the secret and the key.',
     fix: NO_ECHO,
     needs: ['api-key'],
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: (parts) =>
       rejectKey(({ presented, req }) =>
         presented === undefined

@@ -101,7 +101,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: 'It reveals that bodies are parsed before any credential is checked, and by which parser.',
     fix: { ...PRODUCTION, rule: 'Verify the raw body first, answer 401 if that fails, and parse afterwards.' },
     needs: ['hmac'],
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: rejectSignature(({ rawBody }) => {
       const message = messageOfParser(rawBody);
       return message === null ? null : { body: { error: 'unauthorized', errors: [message] } };
@@ -128,7 +128,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: MAP_FOR_ATTACKERS,
     fix: PRODUCTION,
     needs: ['hmac'],
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: rejectSignature(({ reason }) => (reason === 'malformed' ? { body: { detail: PYTHON_TRACE } } : null)),
   },
   {
@@ -217,7 +217,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: 'An attacker who tries keys sees when one is valid and can continue with the other credential.',
     fix: ONE_REFUSAL,
     needs: ['hmac', 'api-key'],
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: rejectKey(() => ({ body: { error: 'Invalid API key' } })),
   },
   {
@@ -228,7 +228,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: 'Each code brings an attacker closer to the correct format.',
     fix: ONE_REFUSAL,
     needs: ['hmac'],
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: rejectSignature(({ reason }) => ({
       body: { error: 'unauthorized', code: 1001 + ['missing', 'malformed', 'mismatch'].indexOf(reason) },
     })),
@@ -241,7 +241,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: 'The answer reveals when length and alphabet are correct, so the format can be found by trial.',
     fix: ONE_REFUSAL,
     needs: ['hmac'],
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: rejectSignature(({ reason }) =>
       reason === 'malformed' ? { body: { error: 'The signature has the wrong length' } } : null,
     ),
@@ -254,7 +254,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     why: 'It confirms the name of the header to a scanner: the answer changes as soon as the header is present.',
     fix: ONE_REFUSAL,
     needs: ['api-key'],
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: rejectKey(({ presented }) => ({
       body: { error: 'unauthorized', code: presented === undefined ? 2001 : 2002 },
     })),
@@ -268,7 +268,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     fix: { ...ONE_REFUSAL, rule: 'Look up keys by a digest of the whole key, and answer every mismatch the same.' },
     severity: 'medium',
     needs: ['api-key'],
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: rejectKey(({ presented, keys }) =>
       presented !== undefined && keys[0]?.startsWith(presented.slice(0, 8)) === true && presented.length >= 8
         ? { body: { error: 'This API key has been revoked' } }

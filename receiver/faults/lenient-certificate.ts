@@ -30,7 +30,7 @@ const ACCEPTS_EVERYONE: TlsOptions = { requestCert: true, rejectUnauthorized: fa
 /** Common to the mutants of the client certificate check. */
 export const MTLS = {
   area: 'mtls',
-  stage: 'checkClientCertificate',
+  stage: 'requireClientCertificate',
   options: ACCEPTS_EVERYONE,
   severity: 'critical',
   forbidden: true,
@@ -59,7 +59,7 @@ export function handleClients(instead: (parts: FaultParts) => (client: Client) =
     return (req, res, next) => {
       const client = clientOf(req, parts);
       const stage = client === null ? null : choose(client);
-      return (stage ?? parts.correct.checkClientCertificate)(req, res, next);
+      return (stage ?? parts.correct.requireClientCertificate)(req, res, next);
     };
   };
 }

@@ -32,7 +32,7 @@ export function stageOf(
   { correct, config }: FaultParts,
 ): Stage {
   const { signing, apiKey } = config;
-  if (signing === undefined) return correct.verifySignature;
+  if (signing === undefined) return correct.requireSignature;
   return (req, res, next) => {
     const body = required(res, 'rawBody');
     const lines = requestHeader(req, signing.header);
@@ -53,7 +53,7 @@ export function stageOf(
 export function alsoAccept(test: Test): Replace {
   return (parts) =>
     stageOf(
-      (delivery, req, res, next) => (test(delivery) ? next() : parts.correct.verifySignature(req, res, next)),
+      (delivery, req, res, next) => (test(delivery) ? next() : parts.correct.requireSignature(req, res, next)),
       parts,
     );
 }
@@ -77,7 +77,7 @@ export function throwWhen(test: Test): Replace {
   return (parts) =>
     stageOf((delivery, req, res, next) => {
       if (test(delivery)) throw new TypeError('The check of the signature threw.');
-      return parts.correct.verifySignature(req, res, next);
+      return parts.correct.requireSignature(req, res, next);
     }, parts);
 }
 
@@ -86,7 +86,7 @@ export function endProcessWhen(test: Test): Replace {
   return (parts) =>
     stageOf((delivery, req, res, next) => {
       if (test(delivery)) return parts.crash(100);
-      return parts.correct.verifySignature(req, res, next);
+      return parts.correct.requireSignature(req, res, next);
     }, parts);
 }
 
@@ -101,7 +101,7 @@ export function unverified({ body }: Signed): Record<string, unknown> {
 }
 
 /** Common to the mutants of the signature check. */
-export const SIGNATURE = { area: 'signature', stage: 'verifySignature' } as const;
+export const SIGNATURE = { area: 'signature', stage: 'requireSignature' } as const;
 
 /** A mutant that also accepts deliveries that pass `test`. */
 export function lenientMutant(

@@ -45,8 +45,8 @@ function oneIn(many: number): StageFault['replace'] {
 
 /** All stages after reading the body. */
 function stagesAfterBody({ correct }: FaultParts): Stage {
-  const { checkApiKey, verifySignature, checkContentType, parse, validate, store, reply } = correct;
-  const stages = [checkApiKey, verifySignature, checkContentType, parse, validate, store, reply];
+  const { requireApiKey, requireSignature, checkContentType, parse, validate, store, reply } = correct;
+  const stages = [requireApiKey, requireSignature, checkContentType, parse, validate, store, reply];
   return (req, res, next) => {
     const run = (at: number): void | Promise<void> =>
       stages[at]?.(req, res, (error?: unknown) =>
@@ -59,7 +59,7 @@ function stagesAfterBody({ correct }: FaultParts): Stage {
 /** The correct check, then the rest. */
 function checkFirst({ correct }: FaultParts, goOn: Stage): Stage {
   return (req, res, next) =>
-    correct.checkClientCertificate(req, res, (error?: unknown) =>
+    correct.requireClientCertificate(req, res, (error?: unknown) =>
       error === undefined ? void Promise.resolve(goOn(req, res, next)).catch(next) : next(error),
     );
 }
@@ -379,7 +379,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
   // Receivers for which a certificate is enough.
   {
     ...BASE,
-    ...skipWhenCertified('verifySignature'),
+    ...skipWhenCertified('requireSignature'),
     name: 'signature-not-needed-with-certificate',
     title: 'Requires no signature from a client with a valid certificate',
     seen:
@@ -393,7 +393,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
   },
   {
     ...BASE,
-    ...skipWhenCertified('checkApiKey'),
+    ...skipWhenCertified('requireApiKey'),
     name: 'api-key-not-needed-with-certificate',
     title: 'Requires no API key from a client with a valid certificate',
     seen: 'Lists of authenticators of which the first success is enough.',

@@ -45,7 +45,7 @@ function parsing(such: (body: Buffer) => boolean, end: Ends): StageFault['replac
  */
 function inspectFirst(such: (body: Buffer) => boolean, end: Ends): StageFault['replace'] {
   return (parts) => (req, res, next) =>
-    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.correct.checkApiKey(req, res, next);
+    such(required(res, 'rawBody')) ? end(parts, req, res, next) : parts.correct.requireApiKey(req, res, next);
 }
 
 const fails: Ends = () => throwTypeError('Unexpected token in JSON');
@@ -75,7 +75,7 @@ function mergeInto(target: Flags, source: object, refused: ReadonlySet<string>):
 }
 
 /**
- * Replaces `verifySignature`: merges a verified payload into an object, and accepts a delivery if a new object of that
+ * Replaces `requireSignature`: merges a verified payload into an object, and accepts a delivery if a new object of that
  * kind has the flag. Only the prototype of these objects is reachable, not that of all objects of the process.
  */
 function acceptIfPolluted(
@@ -89,7 +89,7 @@ function acceptIfPolluted(
     const names = new Set(refused);
     return (req, res, next) => {
       if ((new Context() as Flags).verified === true) return next();
-      return correct.verifySignature(req, res, (error?: unknown) => {
+      return correct.requireSignature(req, res, (error?: unknown) => {
         if (error !== undefined) return next(error);
         try {
           const part = partOf(JSON.parse(required(res, 'rawBody').toString('utf8')));
@@ -105,7 +105,7 @@ function acceptIfPolluted(
 
 const POLLUTION = {
   area: 'payload',
-  stage: 'verifySignature',
+  stage: 'requireSignature',
   severity: 'critical',
   forbidden: true,
   needs: ['hmac'],
@@ -201,7 +201,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     fix: verifyFirst,
     severity: 'low',
     forbidden: false,
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: inspectFirst(
       (body) => !isJson(body),
       (_parts, _req, res) => refuse(res, 400, 'body-not-json'),
@@ -215,7 +215,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     why: "Anyone can fill the error log, and see the parser's message if error pages are enabled.",
     fix: verifyFirst,
     severity: 'medium',
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: inspectFirst((body) => !isJson(body), fails),
   },
   {
@@ -226,7 +226,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     why: 'Anyone can stop the receiver with six bytes.',
     fix: verifyFirst,
     severity: 'critical',
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: inspectFirst((body) => !isJson(body), endsProcess),
   },
   {
@@ -237,7 +237,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     why: 'Anyone can fill the error log and reach code that expects verified payloads.',
     fix: verifyFirst,
     severity: 'medium',
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace: inspectFirst(
       (body) => body.toString('latin1').trim() === 'null',
       () => throwTypeError("Cannot read properties of null (reading 'type')"),

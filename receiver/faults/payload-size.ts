@@ -142,13 +142,13 @@ export const payloadSizeFaults: readonly StageFault[] = [
     why: 'Anyone can stop the receiver without a secret.',
     fix: { ...limitDepth, rule: 'Verify first: nothing reads an unverified body.' },
     severity: 'critical',
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     replace:
       ({ correct, crash }) =>
       (req, res, next) =>
         /^\[{5000}/.test(required(res, 'rawBody').subarray(0, 5000).toString('latin1'))
           ? crash(100)
-          : correct.checkApiKey(req, res, next),
+          : correct.requireApiKey(req, res, next),
   },
   {
     ...SIZE,

@@ -7,7 +7,7 @@ const RAW_BODY = {
   area: 'raw-body',
   severity: 'medium',
   forbidden: true,
-  stage: 'verifySignature',
+  stage: 'requireSignature',
 } as const;
 
 const ONLY_RAW = rawBytes('Remove the fallback: verify only the raw bytes.');

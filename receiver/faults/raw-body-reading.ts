@@ -17,7 +17,7 @@ function hashesAtMost(bytes: number, shown: string): StageFault {
       `Deliveries over ${shown} are rejected although their signature is valid. Samples are far smaller, so it ` +
       'first shows in production.',
     fix: rawBytes('Read to the end of the body, with a limit that answers 413, and hash all of it.'),
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: verifyOver((body) => [body.subarray(0, bytes)]),
   };
 }
@@ -202,7 +202,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
       'Text outside ASCII is rejected, and different texts share a signature because the upper byte of each ' +
       'character is lost.',
     fix: rawBytes('Name UTF-8 where the HMAC function takes text, or better, pass it the bytes.'),
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: verifyOver((body) => [Buffer.from(body.toString('utf8'), 'latin1')]),
   },
   {
@@ -216,7 +216,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes('Pass the bytes of the body to the HMAC function.', {
       dotnet: 'Use Encoding.UTF8 instead of Encoding.ASCII, or better, the bytes of `Request.Body`.',
     }),
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: verifyOver((body) => [asUtf8(body.toString('utf8').replace(/[^\0-\x7f]/g, '?'))]),
   },
   {

@@ -11,7 +11,7 @@ import type { Fault, StageFault } from './fault.ts';
 export function verifyOver(inputs: (rawBody: Buffer, req: Request) => readonly Uint8Array[]): StageFault['replace'] {
   return ({ correct, config }) => {
     const { signing } = config;
-    if (signing === undefined) return correct.verifySignature;
+    if (signing === undefined) return correct.requireSignature;
     return (req, res, next) => {
       const header = requestHeader(req, signing.header);
       const fits = (rawBody: Uint8Array) => verifySignature({ rawBody, header, secrets: signing.secrets }).ok;

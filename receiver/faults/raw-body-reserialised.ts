@@ -19,7 +19,7 @@ const LANGUAGE = {
   area: 'raw-body',
   severity: 'high',
   forbidden: true,
-  stage: 'verifySignature',
+  stage: 'requireSignature',
 } as const;
 
 const over = (style: JsonDialect) =>
@@ -112,7 +112,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     fix: RAW_BYTES,
     severity: 'high',
     forbidden: true,
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: verifyOver((body) => [Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8'))))]),
   },
   // Output of other languages. Several mutants reject every real delivery; the others show by their numbers and
@@ -272,7 +272,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen: 'Hand-written HTTP parsers that search for the start of the JSON text.',
     why: 'Anything before the brace is not covered by the check, and a delivery with a signed prefix is rejected.',
     fix: rawBytes('Take the body from the HTTP library, from its first byte on.'),
-    stage: 'verifySignature',
+    stage: 'requireSignature',
     replace: verifyOver((body) => [body.subarray(Math.max(0, body.indexOf('{')))]),
   },
   {

@@ -433,7 +433,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
         const { at } = unverified(delivery);
         const seconds = typeof at === 'number' ? at : Date.parse(String(at)) / 1000;
         if (seconds < Date.now() / 1000 - 86_400) return refuseUnauthorized(res, 'signature-old');
-        return parts.correct.verifySignature(req, res, next);
+        return parts.correct.requireSignature(req, res, next);
       }, parts),
   },
 ];

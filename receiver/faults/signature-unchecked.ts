@@ -91,7 +91,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     replace:
       ({ config, correct }) =>
       (req, res, next) => {
-        if (config.signing === undefined) return correct.verifySignature(req, res, next);
+        if (config.signing === undefined) return correct.requireSignature(req, res, next);
         config.logger.warn({ event: 'signature-not-enforced' }, 'the signature is not enforced');
         next();
       },

@@ -29,9 +29,9 @@ const parseAnyway: Stage = (req, res, next) => {
 
 function unverifiedWhen(matches: Matches, text: Text): StageFault {
   const replace = ({ correct, config }: FaultParts): Stage => {
-    if (config.signing === undefined) return correct.verifySignature;
+    if (config.signing === undefined) return correct.requireSignature;
     return (req, res, next) => {
-      const stage = matches(req, required(res, 'rawBody')) ? parseAnyway : correct.verifySignature;
+      const stage = matches(req, required(res, 'rawBody')) ? parseAnyway : correct.requireSignature;
       return stage(req, res, next);
     };
   };
@@ -96,7 +96,7 @@ export const unsignedShapes: readonly StageFault[] = [
 export const keylessShapes: readonly StageFault[] = [
   {
     area: 'api-key',
-    stage: 'checkApiKey',
+    stage: 'requireApiKey',
     severity: 'critical',
     forbidden: true,
     name: 'api-key-only-for-json',
