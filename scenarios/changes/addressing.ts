@@ -1,9 +1,9 @@
-/** Replacements for the address stage: method, target and headers. */
+/** Changes of the address stage: method, target, headers and the API key. */
 import { type HeaderLine, headerValues, sameHeaderName } from '../../contract/index.ts';
 import type { AddressChange, Kit, RequestHead } from '../scenario.ts';
 
 /** Which header a change is about: a configured one by its role, or any by its name. */
-export type HeaderRef = 'signature' | 'api-key' | { readonly name: string };
+type HeaderRef = 'signature' | 'api-key' | { readonly name: string };
 
 function nameOf(header: HeaderRef, kit: Kit): string {
   if (header === 'signature') return kit.signatureHeader;
@@ -12,8 +12,9 @@ function nameOf(header: HeaderRef, kit: Kit): string {
 }
 
 /**
- * Replaces the line of a header by any number of lines: none removes it, two repeat it. The new lines stand where the
- * old one stood, or last when there was none. `lines` gets the header's name and its value ('' when there was none).
+ * Replaces the line of a header by any number of lines: none removes it, two repeat it. The new lines take the position
+ * of the old one, or come last when there was none. `lines` gets the header's name and its value ('' when there was
+ * none).
  */
 export function replaceHeader(
   header: HeaderRef,
@@ -53,12 +54,12 @@ export function addHeaders(label: string, lines: (kit: Kit) => readonly HeaderLi
   return { label, make: (head, kit) => ({ ...head, headers: [...head.headers, ...lines(kit)] }) };
 }
 
-/** Makes several address changes as one: for what is one fault but needs two lines touched. */
+/** Combines two address changes: for one fault that needs two changed lines. */
 export function both(label: string, first: AddressChange, second: AddressChange): AddressChange {
   return { label, make: (head, kit, body) => second.make(first.make(head, kit, body), kit, body) };
 }
 
-/** Sends one line of this header, in place of any that are there. */
+/** Sends one line of this header, instead of any others. */
 export function setHeader(name: string, value: string): AddressChange {
   return headerValue({ name }, `${name}: ${value}`, () => value);
 }
@@ -75,8 +76,8 @@ export function addQuery(label: string, query: (kit: Kit, head: RequestHead) => 
 }
 
 /**
- * Takes the value of a header to another header. When that is the very header that the partner has configured, the
- * value goes to one with `-Copy` behind its name, so that it always stands in a wrong place.
+ * Moves the value of a header to another header. When that is the header that the partner has configured, `-Copy` is
+ * appended to its name, so that the value is always in the wrong header.
  */
 export function moveToHeader(
   header: HeaderRef,
@@ -95,7 +96,7 @@ export function moveToHeader(
   };
 }
 
-/** Takes the value of a header to a parameter of the query. */
+/** Moves the value of a header to a parameter of the query. */
 export function moveToQuery(header: HeaderRef, label: string, parameter: (kit: Kit) => string): AddressChange {
   const added = addQuery(label, (kit, head) => {
     const old = headerValues(head.headers, nameOf(header, kit))[0] ?? '';
@@ -103,3 +104,23 @@ export function moveToQuery(header: HeaderRef, label: string, parameter: (kit: K
   });
   return both(label, added, withoutHeader(header, label));
 }
+
+/**
+ * Sends this instead of the API key. If it happens to be the partner's key, an `x` is appended, so that it is invalid
+ * for every partner. White space around a value is not part of it.
+ */
+export function keyInstead(label: string, value: (key: string, kit: Kit) => string): AddressChange {
+  return headerValue('api-key', label, (key, kit) => {
+    const sent = value(key, kit);
+    return sent.replace(/^[\t ]+|[\t ]+$/g, '') === key ? `${sent}x` : sent;
+  });
+}
+
+/** The key with one character changed. A negative index counts from the end. */
+export function withCharacterChanged(key: string, index: number): string {
+  const at = index < 0 ? key.length + index : index;
+  return `${key.slice(0, at)}${key[at] === '0' ? '1' : '0'}${key.slice(at + 1)}`;
+}
+
+/** A random key. */
+export const wrongKey = keyInstead('a random API key', (_key, kit) => kit.nonce(32));

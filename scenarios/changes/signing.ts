@@ -1,8 +1,10 @@
-/** Replacements for the sign stage: the ways in which a signature is wrong, or merely spelt differently. */
+/**
+ * Changes of the sign stage: signatures that are invalid, or encoded differently. Each says how a shell makes its
+ * value, for the reproduction lines.
+ */
 import { createHash, createHmac } from 'node:crypto';
 import { signBody } from '../../contract/signing/index.ts';
 import type { Kit, SignChange } from '../scenario.ts';
-import { RIGHT_SIGNATURE, shellWord, signatureUnder } from './signing-shell.ts';
 
 /** HMAC of a body, as raw bytes. `algorithm` is a digest name that node:crypto knows. */
 export function hmac(secret: string | Uint8Array, body: Uint8Array, algorithm = 'sha256'): Buffer {
@@ -38,8 +40,8 @@ export function literal(
 }
 
 /**
- * Signs correctly, but with another secret. Should the partner's secret happen to be that very one, then an `x` is put
- * behind it, so that the signature is wrong for every partner. `shell` is how a shell would make the value.
+ * Signs correctly, but with another secret. If it happens to be the partner's secret, an `x` is appended, so that the
+ * signature is invalid for every partner. `shell` is how a shell would make the value.
  */
 export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Array, shell?: string): SignChange {
   return signChange(
@@ -76,7 +78,7 @@ export function signedMistakenly(label: string, mistake: string): SignChange {
   return signChange(label, (body, kit) => signBody(body, kit.secret, mistake), undefined);
 }
 
-/** Sends a value that is derived from the right signature. */
+/** Sends a value that is derived from the correct signature. */
 export function derived(
   label: string,
   from: (right: string, body: Uint8Array, kit: Kit) => string,
@@ -86,7 +88,7 @@ export function derived(
   return signChange(label, (body, kit) => from(kit.sign(body), body, kit), shell, suits);
 }
 
-/** Spells the right digest in another encoding. */
+/** Writes the correct digest in another encoding. */
 export function encodedAs(
   label: string,
   encode: (digest: Buffer) => string,
@@ -99,7 +101,7 @@ export function encodedAs(
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /**
- * Moves the characters of a Base64 text in [start, end) up the Base64 alphabet. By a multiple of four the result is
+ * Shifts the characters of a Base64 text in [start, end) up the Base64 alphabet. By a multiple of four the result is
  * canonical Base64 of another digest; by one at the last character of a 32-byte digest, only the two spare bits change.
  */
 export function shifted(base64: string, start: number, end: number, steps = 4): string {
@@ -107,4 +109,55 @@ export function shifted(base64: string, start: number, end: number, steps = 4): 
     ALPHABET.charAt((ALPHABET.indexOf(c) + steps) % ALPHABET.length),
   );
   return base64.slice(0, start) + moved.join('') + base64.slice(end);
+}
+
+/*
+ * Shell text: each command reads the body on standard input and writes a value of the signature header. Tools: openssl,
+ * tr, cut, head, sed, od, printf. The secret is only ever named, as "$HOOKPROOF_SECRET".
+ */
+
+/** Digest as Base64, on one line. */
+const AS_BASE64 = 'openssl base64 -A';
+
+/** One word for a POSIX shell. */
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** HMAC in Base64 under the secret that this shell word stands for. `algorithm` is a digest name that openssl knows. */
+export function signatureUnder(secretWord: string, algorithm = 'sha256'): string {
+  return `openssl dgst -${algorithm} -hmac ${secretWord} -binary | ${AS_BASE64}`;
+}
+
+/** HMAC-SHA256 in Base64 under the key that this shell command prints in hexadecimal. */
+export function signatureUnderBytes(hexCommand: string): string {
+  return `openssl dgst -sha256 -mac HMAC -macopt "hexkey:$(${hexCommand})" -binary | ${AS_BASE64}`;
+}
+
+/** The correct signature. */
+export const RIGHT_SIGNATURE = signatureUnder('"$HOOKPROOF_SECRET"');
+
+/** A digest of this many bits that openssl writes, as hexadecimal text. */
+export function asHex(dgst: string, bits = 256): string {
+  return `${dgst} -r | cut -c1-${bits / 4}`;
+}
+
+/** Hexadecimal text of the correct digest. */
+export const RIGHT_DIGEST_HEX = asHex('openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET"');
+
+/** Runs commands one after another as one reader of standard input, and joins their output. */
+export function joined(...commands: string[]): string {
+  return `{ ${commands.join('; ')}; }`;
+}
+
+/**
+ * The correct signature with the characters in [start, end) shifted up the Base64 alphabet, as `shifted` in signing.ts
+ * does.
+ */
+export function rightShifted(start: number, end: number, steps: 1 | 4 = 4): string {
+  const map = steps === 4 ? "tr 'A-Za-z0-9+/' 'E-Za-z0-9+/A-D'" : "tr 'A-Za-z0-9+/' 'B-Za-z0-9+/A'";
+  const before = start === 0 ? '' : `$(printf %s "$right" | cut -c1-${start})`;
+  const moved = `$(printf %s "$right" | cut -c${start + 1}-${end} | ${map})`;
+  const after = `$(printf %s "$right" | cut -c${end + 1}-)`;
+  return `{ right=$(${RIGHT_SIGNATURE}); printf %s "${before}${moved}${after}"; }`;
 }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../contract/index.ts';
 import { addHeaders, addQuery, both, setHeader, withoutHeader } from '../changes/addressing.ts';
-import { compact, fixedText } from '../changes/bytes.ts';
+import { compact, fixedText } from '../changes/bodies.ts';
 import { refused, refusedInAnotherShape, refusedMalformed } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { AddressChange, Change, Delivery, Kit, Scenario } from '../scenario.ts';

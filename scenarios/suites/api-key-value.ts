@@ -1,4 +1,4 @@
-import { keyInstead, withCharacterChanged, wrongKey } from '../changes/keying.ts';
+import { keyInstead, withCharacterChanged, wrongKey } from '../changes/addressing.ts';
 import { refused, refusedOddHeader } from '../expectations.ts';
 import type { AddressChange, Expectation, Scenario } from '../scenario.ts';
 

@@ -1,9 +1,8 @@
 /** One delivery for each text, which stands instead of the key. */
 
 import { headerValues } from '../../contract/index.ts';
-import { withoutHeader } from '../changes/addressing.ts';
-import { having, plain } from '../changes/composing.ts';
-import { keyInstead, wrongKey } from '../changes/keying.ts';
+import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
+import { having, plain } from '../changes/bodies.ts';
 import { refused, refusedLarge } from '../expectations.ts';
 import type { AddressChange, Delivery, FlowScenario, Scenario, Suite } from '../scenario.ts';
 import { keyBypasses } from './api-key-bypass.ts';

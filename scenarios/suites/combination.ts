@@ -1,5 +1,4 @@
-import { withoutHeader } from '../changes/addressing.ts';
-import { wrongKey } from '../changes/keying.ts';
+import { withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
 import { accepted, refused } from '../expectations.ts';
 import type { Change, ProbeScenario, Suite } from '../scenario.ts';

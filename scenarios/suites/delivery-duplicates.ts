@@ -1,8 +1,6 @@
 import type { JsonValue } from '../../contract/index.ts';
-import { withoutHeader } from '../changes/addressing.ts';
-import { fixedText, rewritten, spacedOut } from '../changes/bytes.ts';
-import { withField } from '../changes/composing.ts';
-import { wrongKey } from '../changes/keying.ts';
+import { withoutHeader, wrongKey } from '../changes/addressing.ts';
+import { fixedText, rewritten, spacedOut, withField } from '../changes/bodies.ts';
 import { literal, signedWith, unsigned } from '../changes/signing.ts';
 import { accepted, handled, refused } from '../expectations.ts';
 import { deposit, order, reference, wallet } from '../samples.ts';

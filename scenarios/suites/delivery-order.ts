@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/index.ts';
-import { withField } from '../changes/composing.ts';
+import { withField } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
 import { deposit, epochSeconds, hash, order, paymentMethod, reference, refund, wallet } from '../samples.ts';
 import type { Delivery, FlowScenario, Kit } from '../scenario.ts';

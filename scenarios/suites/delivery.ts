@@ -1,5 +1,4 @@
-import { fixedText } from '../changes/bytes.ts';
-import { plain, withField } from '../changes/composing.ts';
+import { fixedText, plain, withField } from '../changes/bodies.ts';
 import { signedWith } from '../changes/signing.ts';
 import { accepted, handled, refused } from '../expectations.ts';
 import { tracking } from '../samples.ts';

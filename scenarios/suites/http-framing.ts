@@ -1,8 +1,7 @@
-import { addHeaders, addQuery } from '../changes/addressing.ts';
-import { plain } from '../changes/composing.ts';
-import { editedHead, headerLines, requestLine } from '../changes/hostile-http.ts';
-import { wrongKey } from '../changes/keying.ts';
+import { addHeaders, addQuery, wrongKey } from '../changes/addressing.ts';
+import { plain } from '../changes/bodies.ts';
 import { signedWith } from '../changes/signing.ts';
+import { editedHead, headerLines, requestLine } from '../changes/transmitting.ts';
 import {
   accepted,
   acceptedUnlessBusy,

@@ -1,4 +1,4 @@
-import { headerLineAdded, headerLines, requestLine, withBody } from '../changes/hostile-http.ts';
+import { headerLineAdded, headerLines, requestLine, withBody } from '../changes/transmitting.ts';
 import { rejectedHttp, rejectedOrRead } from '../expectations.ts';
 import type { Expectation, ProbeScenario, Transmission } from '../scenario.ts';
 

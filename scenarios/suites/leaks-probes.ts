@@ -1,7 +1,5 @@
-import { addHeaders, setHeader, withoutHeader } from '../changes/addressing.ts';
-import { fixedText } from '../changes/bytes.ts';
-import { having, plain } from '../changes/composing.ts';
-import { wrongKey } from '../changes/keying.ts';
+import { addHeaders, setHeader, withoutHeader, wrongKey } from '../changes/addressing.ts';
+import { fixedText, having, plain } from '../changes/bodies.ts';
 import { literal, signedWith, unsigned } from '../changes/signing.ts';
 import type { AddressChange, AnswerMatch, Expectation, Leak, Scenario } from '../scenario.ts';
 

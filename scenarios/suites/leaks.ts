@@ -1,6 +1,5 @@
 /** The status itself is judged elsewhere; here it only has to be the same each time. */
-import { withoutHeader } from '../changes/addressing.ts';
-import { keyInstead, wrongKey } from '../changes/keying.ts';
+import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { derived, literal, signedWith, unsigned } from '../changes/signing.ts';
 import type {
   Change,

@@ -1,4 +1,4 @@
-import type { Composer } from '../changes/composing.ts';
+import type { Composer } from '../changes/bodies.ts';
 import { handled } from '../expectations.ts';
 import type { Change, Expectation, ProbeScenario } from '../scenario.ts';
 

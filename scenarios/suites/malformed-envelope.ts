@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../contract/index.ts';
-import { type Composer, having, plain } from '../changes/composing.ts';
+import { type Composer, having, plain } from '../changes/bodies.ts';
 import { survived } from '../expectations.ts';
 import { wallet } from '../samples.ts';
 import type { Kit, ProbeScenario } from '../scenario.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../contract/index.ts';
-import { type Composer, having, lacking, plain } from '../changes/composing.ts';
+import { type Composer, having, lacking, plain } from '../changes/bodies.ts';
 import { survived } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { ProbeScenario } from '../scenario.ts';

@@ -1,4 +1,4 @@
-import { compact, fixedText, rewritten, type Serialiser } from '../changes/bytes.ts';
+import { compact, fixedText, rewritten, type Serialiser } from '../changes/bodies.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
 import { refusedMalformed } from '../expectations.ts';
 import type { ProbeScenario, SignChange } from '../scenario.ts';

@@ -1,4 +1,4 @@
-import { fixedText, type Serialiser, spelt, withMember } from '../changes/bytes.ts';
+import { fixedText, type Serialiser, spelt, withMember } from '../changes/bodies.ts';
 import { unsigned } from '../changes/signing.ts';
 import {
   accepted,

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { addHeaders } from '../changes/addressing.ts';
-import { compact } from '../changes/bytes.ts';
+import { compact } from '../changes/bodies.ts';
 import { outlived, survived } from '../expectations.ts';
 import type { Delivery, FlowScenario, ProbeScenario, Suite } from '../scenario.ts';
 import { malformedEnvelope, malformedIds } from './malformed-envelope.ts';

@@ -1,5 +1,5 @@
 import { type OfferedTlsVersion, TLS_VERSIONS, tlsVersionName } from '../../contract/index.ts';
-import { presenting } from '../changes/connecting.ts';
+import { presenting } from '../changes/transmitting.ts';
 import { accepted, certificateRefused } from '../expectations.ts';
 import type {
   ClientCertificate,

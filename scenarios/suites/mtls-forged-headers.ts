@@ -1,5 +1,5 @@
 import type { HeaderLine } from '../../contract/index.ts';
-import { presenting } from '../changes/connecting.ts';
+import { presenting } from '../changes/transmitting.ts';
 import { certificateRefused } from '../expectations.ts';
 import type { Kit, ProbeScenario } from '../scenario.ts';
 

@@ -1,7 +1,6 @@
-import { addHeaders, addQuery, withoutHeader } from '../changes/addressing.ts';
-import { presenting } from '../changes/connecting.ts';
-import { wrongKey } from '../changes/keying.ts';
+import { addHeaders, addQuery, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
+import { presenting } from '../changes/transmitting.ts';
 import { certificateRefused, clientAsked, privateAuthoritiesNamed, refused } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Change, Feature, FlowScenario, HandshakeScenario, ProbeScenario, Suite } from '../scenario.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { addHeaders, headerValue } from '../changes/addressing.ts';
-import { compact, spelt, utf8 } from '../changes/bytes.ts';
+import { compact, spelt, utf8 } from '../changes/bodies.ts';
 import { signedOver } from '../changes/signing.ts';
 import { answeredAsSigned, survived } from '../expectations.ts';
 import type { Expectation, ProbeScenario } from '../scenario.ts';

@@ -8,7 +8,7 @@ import {
   spelt,
   utf8,
   withMember,
-} from '../changes/bytes.ts';
+} from '../changes/bodies.ts';
 import { accepted, acceptedUnlessStrict, takenOrRejected } from '../expectations.ts';
 import type { ProbeScenario } from '../scenario.ts';
 

@@ -1,4 +1,4 @@
-import { asciiOnly, compact, rewritten, type Serialiser, spacedOut, spelt, utf8 } from '../changes/bytes.ts';
+import { asciiOnly, compact, rewritten, type Serialiser, spacedOut, spelt, utf8 } from '../changes/bodies.ts';
 import { signedMistakenly, signedOver } from '../changes/signing.ts';
 import { refused, refusedMalformed } from '../expectations.ts';
 import type { ProbeScenario } from '../scenario.ts';

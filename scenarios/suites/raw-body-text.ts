@@ -1,4 +1,4 @@
-import { respeltStrings, rewritten, spelt } from '../changes/bytes.ts';
+import { respeltStrings, rewritten, spelt } from '../changes/bodies.ts';
 import { accepted, acceptedUnlessStrict, takenOrRejected } from '../expectations.ts';
 import type { ProbeScenario } from '../scenario.ts';
 

@@ -1,4 +1,4 @@
-import { spelt } from '../changes/bytes.ts';
+import { spelt } from '../changes/bodies.ts';
 import { accepted, acceptedOrLimited } from '../expectations.ts';
 import { tracking } from '../samples.ts';
 import type { ProbeScenario, Suite } from '../scenario.ts';

@@ -1,5 +1,4 @@
-import { digest, encodedAs, hmac } from '../changes/signing.ts';
-import { asHex, joined, signatureUnder } from '../changes/signing-shell.ts';
+import { asHex, digest, encodedAs, hmac, joined, signatureUnder } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
 import type { Kit, Scenario, SignChange } from '../scenario.ts';
 

@@ -1,5 +1,4 @@
-import { derived, shifted } from '../changes/signing.ts';
-import { joined, RIGHT_SIGNATURE, rightShifted } from '../changes/signing-shell.ts';
+import { derived, joined, RIGHT_SIGNATURE, rightShifted, shifted } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
 import type { Scenario } from '../scenario.ts';
 

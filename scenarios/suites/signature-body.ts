@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../contract/index.ts';
-import { signedOver } from '../changes/signing.ts';
-import { joined } from '../changes/signing-shell.ts';
+import { joined, signedOver } from '../changes/signing.ts';
 import { refused, refusedLarge } from '../expectations.ts';
 import { tracking } from '../samples.ts';
 import type { Delivery, Kit, Scenario } from '../scenario.ts';

@@ -1,5 +1,4 @@
-import { derived, literal } from '../changes/signing.ts';
-import { joined, RIGHT_SIGNATURE } from '../changes/signing-shell.ts';
+import { derived, joined, literal, RIGHT_SIGNATURE } from '../changes/signing.ts';
 import { refused, refusedOddHeader } from '../expectations.ts';
 import type { Scenario } from '../scenario.ts';
 

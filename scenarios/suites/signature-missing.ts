@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../contract/index.ts';
 import { addHeaders, both, setHeader, withoutHeader } from '../changes/addressing.ts';
-import { compact, fixedText } from '../changes/bytes.ts';
+import { compact, fixedText } from '../changes/bodies.ts';
 import { literal, unsigned } from '../changes/signing.ts';
 import { accepted, refused, refusedInAnotherShape } from '../expectations.ts';
 import { deposit, epochSeconds, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';

@@ -1,6 +1,13 @@
 /** A delivery that is signed as agreed, but not with the agreed secret. */
-import { digest, signedWith, signedWithText } from '../changes/signing.ts';
-import { asHex, joined, signatureUnder, signatureUnderBytes } from '../changes/signing-shell.ts';
+import {
+  asHex,
+  digest,
+  joined,
+  signatureUnder,
+  signatureUnderBytes,
+  signedWith,
+  signedWithText,
+} from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
 import type { Feature, Kit, Scenario, SignChange } from '../scenario.ts';
 

@@ -1,5 +1,4 @@
-import { derived, encodedAs } from '../changes/signing.ts';
-import { joined, RIGHT_DIGEST_HEX, RIGHT_SIGNATURE } from '../changes/signing-shell.ts';
+import { derived, encodedAs, joined, RIGHT_DIGEST_HEX, RIGHT_SIGNATURE } from '../changes/signing.ts';
 import { accepted, refused } from '../expectations.ts';
 import type { Scenario } from '../scenario.ts';
 

@@ -1,4 +1,4 @@
-import { withField } from '../changes/composing.ts';
+import { withField } from '../changes/bodies.ts';
 import { literal, signedOver } from '../changes/signing.ts';
 import { accepted, refused } from '../expectations.ts';
 import type { Delivery, FlowScenario, Kit, Suite } from '../scenario.ts';

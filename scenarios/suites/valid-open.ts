@@ -1,5 +1,5 @@
 import { addHeaders } from '../changes/addressing.ts';
-import { type Composer, having, plain } from '../changes/composing.ts';
+import { type Composer, having, plain } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
 import {
   deposit,

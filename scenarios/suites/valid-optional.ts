@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../contract/index.ts';
-import { type Composer, having, lacking, plain } from '../changes/composing.ts';
+import { type Composer, having, lacking, plain } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
 import type { Level, RequirementId } from '../requirements.ts';
 import { deposit, order, paymentMethod, refund, tracking } from '../samples.ts';

@@ -1,5 +1,5 @@
 import { ERROR_CODE_GROUPS, ERROR_CODES, type ErrorCodeGroup, type JsonObject } from '../../contract/index.ts';
-import { type Composer, having } from '../changes/composing.ts';
+import { type Composer, having } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund } from '../samples.ts';
 import type { Delivery, FlowScenario, Kit, ProbeScenario } from '../scenario.ts';

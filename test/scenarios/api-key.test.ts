@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyInstead, withCharacterChanged } from '../../scenarios/changes/keying.ts';
+import { keyInstead, withCharacterChanged } from '../../scenarios/changes/addressing.ts';
 import { apiKeySuite } from '../../scenarios/suites/api-key.ts';
 import {
   anyCredentials,

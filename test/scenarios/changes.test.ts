@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
   asciiOnly,
+  having,
   keysReversed,
   keysSorted,
+  lacking,
   respeltStrings,
   rewritten,
   spacedOut,
   spelt,
+  withField,
   withMember,
-} from '../../scenarios/changes/bytes.ts';
-import { having, lacking, withField, withoutField } from '../../scenarios/changes/composing.ts';
-import { editedHead, headerLineAdded, headerLines, requestLine } from '../../scenarios/changes/hostile-http.ts';
+  withoutField,
+} from '../../scenarios/changes/bodies.ts';
+import { editedHead, headerLineAdded, headerLines, requestLine } from '../../scenarios/changes/transmitting.ts';
 import type { Transmission } from '../../scenarios/scenario.ts';
 import { fakeKit, someCredentials } from './credential-check.ts';
 

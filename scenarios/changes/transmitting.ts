@@ -1,8 +1,32 @@
 /**
- * Replacements for the transmit stage: requests that no HTTP client would write. They are made from the well-formed
- * one.
+ * Changes of the connect stage (another client certificate) and of the transmit stage (requests that no HTTP client
+ * would write).
  */
-import type { Kit, Transmission } from '../scenario.ts';
+import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
+import type { ClientCertificate, ConnectChange, Kit, Transmission } from '../scenario.ts';
+
+const PRESENTED: Readonly<Record<ClientCertificate, string>> = {
+  none: 'no client certificate',
+  'self-signed': 'a self-signed client certificate',
+  'unknown-authority': 'a client certificate of an unknown CA',
+  'same-names': 'a client certificate of a false CA with the names of the correct one',
+  'issued-by-client': 'a client certificate that the correct client certificate signed',
+  expired: 'an expired client certificate of the correct CA',
+  'not-yet-valid': 'a client certificate of the correct CA that is not valid yet',
+  'wrong-purpose': 'a certificate of the correct CA that is not valid for clients',
+  revoked: 'a revoked client certificate of the correct CA',
+  'other-subject': 'a client certificate of the correct CA for another subject',
+};
+
+/** Presents another client certificate than the partner's, over one TLS version or the negotiated one. */
+export function presenting(clientCertificate: ClientCertificate, version?: OfferedTlsVersion): ConnectChange {
+  const over = version === undefined ? '' : ` over ${tlsVersionName(version)}`;
+  return {
+    label: `${PRESENTED[clientCertificate]}${over}`,
+    clientCertificate,
+    ...(version === undefined ? {} : { version }),
+  };
+}
 
 /** Changes the lines of the head (the request line first, without line ends); the body stays as it is. */
 export function editedHead(

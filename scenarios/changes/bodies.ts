@@ -1,11 +1,57 @@
 /**
- * Replacements for the serialise stage: JSON written by hand.
+ * Changes of the compose stage (the plain notification with one field set or left out) and of the serialise stage (JSON
+ * written by hand).
  *
  * A body that JSON.stringify wrote proves nothing about a receiver that parses and serialises again: it comes out the
- * same. So these spell the same value in other ways that JSON allows, or place text that no serialiser would write.
+ * same. So the serialisers spell the same value in other ways that JSON allows, or write text that no serialiser would
+ * write.
  */
-import type { JsonObject, JsonValue } from '../../contract/index.ts';
-import { withField } from './composing.ts';
+import { HookproofError, type JsonObject, type JsonValue } from '../../contract/index.ts';
+import type { Kit } from '../scenario.ts';
+
+/** Makes the value that a delivery carries. */
+export type Composer = (kit: Kit) => JsonValue;
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function objectAt(value: JsonValue | undefined, path: string): JsonObject {
+  if (isObject(value)) return value;
+  throw new HookproofError('SCENARIO_PATH', `A scenario changes ${path}, and what it starts from has no such object.`, {
+    hint: 'Start from a notification that has the field, or correct the path.',
+    kind: 'internal',
+  });
+}
+
+/** A copy of an object in which the field at a dotted path is `field`. The objects on the path must exist. */
+export function withField(value: JsonValue, path: string, field: JsonValue): JsonObject {
+  const [name = '', ...rest] = path.split('.');
+  const object = objectAt(value, path);
+  const below = rest.join('.');
+  return { ...object, [name]: below === '' ? field : withField(object[name] ?? null, below, field) };
+}
+
+/** A copy of an object without the field at a dotted path. */
+export function withoutField(value: JsonValue, path: string): JsonObject {
+  const [name = '', ...rest] = path.split('.');
+  const { [name]: field, ...others } = objectAt(value, path);
+  if (rest.length === 0) return others;
+  return { ...objectAt(value, path), [name]: withoutField(field ?? null, rest.join('.')) };
+}
+
+/** A composer's value with one field set. `field` may depend on the kit. */
+export function having(base: Composer, path: string, field: JsonValue | ((kit: Kit) => JsonValue)): Composer {
+  return (kit) => withField(base(kit), path, typeof field === 'function' ? field(kit) : field);
+}
+
+/** A composer's value without one field. */
+export function lacking(base: Composer, path: string): Composer {
+  return (kit) => withoutField(base(kit), path);
+}
+
+/** The plain notification, as the controls send it. */
+export const plain: Composer = (kit) => kit.notification();
 
 /** Turns the composed value into the exact bytes of the body. */
 export type Serialiser = (value: JsonValue) => Buffer;
@@ -20,7 +66,7 @@ export function compact(value: JsonValue): string {
   return JSON.stringify(value);
 }
 
-/** Serialises by a function from the compact text to another text. */
+/** Serialises by rewriting the compact text. */
 export function rewritten(rewrite: (json: string) => string): Serialiser {
   return (value) => utf8(rewrite(compact(value)));
 }
@@ -33,15 +79,13 @@ export function fixedText(text: string): Serialiser {
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
 
 /**
- * Spells each token of a compact JSON text anew: a string with its quotes, one of `{ } [ ] , :`, a number or a literal.
+ * Rewrites each token of a compact JSON text: a string with its quotes, one of `{ } [ ] , :`, a number or a literal.
  */
 export function respelt(json: string, spell: (token: string) => string): string {
   return json.replace(TOKEN, spell);
 }
 
-/**
- * Spells the strings (keys included) of a JSON text anew and leaves the rest. `spell` gets a string with its quotes.
- */
+/** Rewrites the strings of a JSON text, keys included. `spell` gets a string with its quotes. */
 export function respeltStrings(json: string, spell: (token: string) => string): string {
   return respelt(json, (token) => (token.startsWith('"') ? spell(token) : token));
 }
@@ -60,7 +104,7 @@ const PLACE = '@@place@@';
 
 /**
  * The compact text of a value in which the field at a dotted path is spelt as the given token, in UTF-8 or as raw
- * bytes. The field is added, as the last of its object, when it is not there.
+ * bytes. When it is missing, the field is added as the last of its object.
  */
 export function spelt(path: string, token: string | Uint8Array): Serialiser {
   return (value) => {
@@ -90,7 +134,7 @@ export function keysReversed(value: JsonValue): JsonValue {
   return reordered(value, (keys) => keys.toReversed());
 }
 
-/** A copy with the keys of every object in the order of the alphabet. */
+/** A copy with the keys of every object sorted. */
 export function keysSorted(value: JsonValue): JsonValue {
   return reordered(value, (keys) => keys.toSorted());
 }
