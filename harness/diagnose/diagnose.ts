@@ -27,7 +27,10 @@ interface ToDiagnose {
   readonly stack: Stack | null;
 }
 
-/** The likely faults of the endpoint, the most important first. Empty when nothing is wrong, and when no known fault fits. */
+/**
+ * The likely faults of the endpoint, the most important first. Empty when nothing is wrong, and when no known fault
+ * fits.
+ */
 export async function diagnose({ results, outages, preflight, stack }: ToDiagnose): Promise<Diagnosis[]> {
   const hasFailures = results.some(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   if (!hasFailures && preflight === null && outages.length === 0) return [];
@@ -55,7 +58,8 @@ function explainRun(seen: Seen): Diagnosis[] {
   const nothingChecked = ofNothingChecked(results);
   const certificates = explainClientCertificates(results);
   const { named, near, fitsWell } = explainByDictionary(seen);
-  // A finding about the whole run comes before the nearest mutant, which would be only a part of it, unless that one fits well.
+  // A finding about the whole run comes before the nearest mutant, which would be only a part of it, unless that one
+  // fits well.
   const whole = [nothingChecked, certificates, down].filter((one) => one !== null);
   const ordered = fitsWell && nothingChecked === null ? [...named, ...whole] : [...whole, ...named];
   const found: Diagnosis[] = [];
@@ -81,8 +85,8 @@ function addsNews({ evidence }: Diagnosis, before: readonly Diagnosis[]): boolea
 const FITS = 0.9;
 
 /**
- * The likely faults after a failed preflight. The finding has evidence of its own, such as the accepted signing mistake or the certificate,
- * so it decides. A mutant with the same fault gives its name, and what the dictionary adds.
+ * The likely faults after a failed preflight. The finding has evidence of its own, such as the accepted signing mistake
+ * or the certificate, so it decides. A mutant with the same fault gives its name, and what the dictionary adds.
  */
 function explainFailedPreflight({ fault, title, why, fix }: Finding, seen: Omit<Seen, 'outages'>): Diagnosis[] {
   const { results, dictionary, stack } = seen;

@@ -1,4 +1,4 @@
-/** Finds the one mutant, or the two at once, that account best for what is red. Pure. */
+/** Finds the mutant, or the pair of mutants, that explains the red outcomes best. Pure. */
 import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
 import { isRed } from './outcome.ts';
 import {
@@ -12,28 +12,33 @@ import {
   weigher,
 } from './rank-faults.ts';
 
-/** From here on a mutant is worth naming. Below, nothing fits, and the report says so. */
-const WORTH_NAMING = 0.5;
-/** So does a mutant whose own outcomes are all there, when it accounts for this much of the whole: something else is wrong beside it. */
-const WHOLLY_PRESENT = 0.9;
-const BESIDE_OTHERS = 0.3;
-/** And so does one that accounts for all that is red, though it would show more: a milder form of the same mistake. */
-const ACCOUNTS_FOR = 0.95;
-const MILDER = 0.12;
-/** A fault that is one of two shows this share of its own outcomes at the least, by weight: the other one may hide some. */
+/** From this score on, a mutant is named. Below, none fits, and the report says so. */
+const MIN_SCORE = 0.5;
+/**
+ * Also named: a mutant with nearly all of its own outcomes, and this score. Then the endpoint has another fault as
+ * well.
+ */
+const NEARLY_COMPLETE = 0.9;
+const MIN_SCORE_COMPLETE = 0.3;
+/**
+ * Also named: a mutant that explains nearly all red outcomes but has more of its own. Then the fault is a milder form.
+ */
+const EXPLAINS_NEARLY_ALL = 0.95;
+const MIN_SCORE_MILDER = 0.12;
+/** The share, by weight, of its own outcomes that one of two faults needs: the other may hide some. */
 const PRESENT = 0.6;
-/** By so much two have to be the better account than one that turns red all that is red here. */
-const WORTH_A_SECOND = 0.3;
-/** A second fault accounts for this share of what the first one leaves over. */
-const COVERS_THE_REST = 0.5;
-/** So many are tried as the first of two. */
-const FIRSTS = 40;
-/** Scores that differ by less are the same. */
+/** A pair needs a score higher by this than a single mutant that explains everything red. */
+const MIN_GAIN_OF_PAIR = 0.3;
+/** The share of the rest, after the first fault, that the second must explain. */
+const MIN_SHARE_OF_REST = 0.5;
+/** The number of candidates for the first of two. */
+const MAX_FIRST_CANDIDATES = 40;
+/** Scores that differ by less are equal. */
 const CLOSE = 1e-9;
-/** What one fault shows alone and the other may hide counts so much when it is not there. */
+/** The weight of a missing outcome that the other fault may hide. */
 const HIDDEN = 0.5;
 
-/** Probes with both credentials wrong: accepted only where each of the two alone is. */
+/** Probes with two invalid credentials: accepted only where each of them alone is. */
 const BOTH_WRONG: readonly (readonly [both: string, first: string, second: string])[] = ['wrong', 'missing'].flatMap(
   (signature) =>
     ['wrong', 'missing'].map(
@@ -49,9 +54,9 @@ const BOTH_WRONG: readonly (readonly [both: string, first: string, second: strin
 interface Candidate {
   readonly fault: DictionaryFault;
   readonly expected: Vector;
-  /** The scenarios that it turns red. */
+  /** The scenarios with a red outcome. */
   readonly red: readonly string[];
-  /** By weight: of its own outcomes, those that are there, and how much they are together. */
+  /** The weight of its own outcomes that are present, as a share and as a sum. */
   readonly share: number;
   readonly covered: number;
 }
@@ -71,16 +76,16 @@ function candidateOf(vector: Vector, all: readonly string[], fault: DictionaryFa
   return { fault, expected, red, covered, share: red.length === 0 ? 0 : covered / sum(() => 1) };
 }
 
-/** What two faults at once give that neither gives alone. */
+/** The scenarios that fail only with both faults together. */
 function interplay(one: Candidate, other: Candidate): ReadonlySet<string> {
   const accepts = ({ expected }: Candidate, id: string) => expected.get(id) === 'fail 200';
-  // Each of the two its own: one that takes either credential for both still wants one that is right.
+  // One fault each: a fault that accepts either credential for both still requires a valid one.
   const isOpen = (first: string, second: string) =>
     (accepts(one, first) && accepts(other, second)) || (accepts(other, first) && accepts(one, second));
   return new Set(BOTH_WRONG.flatMap(([both, first, second]) => (isOpen(first, second) ? [both] : [])));
 }
 
-/** How well two faults account for the whole, as the score of one does. */
+/** The score of two faults together. */
 function scoreOfPair(
   vector: Vector,
   red: readonly string[],
@@ -102,7 +107,7 @@ function scoreOfPair(
   return total === 0 ? 0 : alike / total;
 }
 
-/** The fault as one of two: held against its own outcomes, because what else is red is the other's. */
+/** A fault as one of two: compared with its own outcomes only, because the other fault causes the rest. */
 function asOneOfTwo(
   vector: Vector,
   { fault, expected, red, share }: Candidate,
@@ -118,7 +123,7 @@ function bestPair(vector: Vector, ranked: readonly RankedFault[], weight: Weighe
   const all = ranked
     .map(({ fault }) => candidateOf(vector, red, fault, weight))
     .filter(({ share }) => share >= PRESENT);
-  const firsts = all.toSorted((a, b) => b.covered * b.share - a.covered * a.share).slice(0, FIRSTS);
+  const firsts = all.toSorted((a, b) => b.covered * b.share - a.covered * a.share).slice(0, MAX_FIRST_CANDIDATES);
   let best: { one: Candidate; other: Candidate; score: number; twice: number } | null = null;
   for (const one of firsts) {
     const rest = new Set(red.filter((id) => likeness(vector.get(id) ?? null, one.expected.get(id) ?? null) < 1));
@@ -131,9 +136,9 @@ function bestPair(vector: Vector, ranked: readonly RankedFault[], weight: Weighe
       const covers = [...other.red, ...more].filter(
         (id) => rest.has(id) && (more.has(id) || vector.get(id) === other.expected.get(id)),
       );
-      if (sum(new Set(covers)) / left < COVERS_THE_REST) continue;
+      if (sum(new Set(covers)) / left < MIN_SHARE_OF_REST) continue;
       const score = scoreOfPair(vector, red, one, other, weight);
-      // Of pairs that fit alike the one that says the least twice.
+      // Of pairs with equal scores, the one with the least overlap.
       const twice = sum(one.red.filter((id) => other.expected.get(id)));
       const better = best === null || score > best.score + CLOSE || (score > best.score - CLOSE && twice < best.twice);
       if (better) best = { one, other, score, twice };
@@ -146,7 +151,7 @@ function accountsForAll(red: readonly string[], fault: DictionaryFault): boolean
   return red.every((id) => isRed(fault.outcomes[id]));
 }
 
-/** The best account of what is red. */
+/** The best explanation of the red outcomes. */
 export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Explanation {
   const weight = weigher(dictionary);
   const ranked = rankFaults(vector, dictionary, weight);
@@ -156,8 +161,8 @@ export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Ex
   const pair = best.score === 1 ? null : bestPair(vector, ranked, weight);
   if (
     pair !== null &&
-    pair.score > best.score + (accountsForAll(red, best.fault) ? WORTH_A_SECOND : 0) &&
-    pair.score >= WORTH_NAMING
+    pair.score > best.score + (accountsForAll(red, best.fault) ? MIN_GAIN_OF_PAIR : 0) &&
+    pair.score >= MIN_SCORE
   ) {
     const { one, other } = pair;
     const faults = [one, other].map((candidate) => asOneOfTwo(vector, candidate, ranked));
@@ -166,10 +171,10 @@ export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Ex
   const { share, covered } = candidateOf(vector, red, best.fault, weight);
   const accounts = covered / red.reduce((total, id) => total + weight(id), 0);
   const fits =
-    best.score >= WORTH_NAMING ||
-    (share >= WHOLLY_PRESENT && best.score >= BESIDE_OTHERS) ||
-    (accounts >= ACCOUNTS_FOR && best.score >= MILDER && best.agreement > 0);
+    best.score >= MIN_SCORE ||
+    (share >= NEARLY_COMPLETE && best.score >= MIN_SCORE_COMPLETE) ||
+    (accounts >= EXPLAINS_NEARLY_ALL && best.score >= MIN_SCORE_MILDER && best.agreement > 0);
   if (!fits) return { faults: [], others: [] };
-  const others = rest.filter(({ score }) => score >= WORTH_NAMING && score > best.score - 0.25).slice(0, 2);
+  const others = rest.filter(({ score }) => score >= MIN_SCORE && score > best.score - 0.25).slice(0, 2);
   return { faults: [best], others };
 }

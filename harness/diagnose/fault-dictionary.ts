@@ -1,6 +1,7 @@
 /**
- * The fault dictionary: what a run reports about each mutant of the reference receiver. It is two files, joined here, so that an edit of a text
- * needs no new run: the outcomes, which `npm run matrix` writes, and the texts, which `npm run docs` writes from the mutants themselves.
+ * The fault dictionary: what a run reports about each mutant of the reference receiver. It is two files, joined here,
+ * so that an edit of a text needs no new run: the outcomes, which `npm run matrix` writes, and the texts, which `npm
+ * run docs` writes from the mutants themselves.
  */
 import { readFile } from 'node:fs/promises';
 import type { Feature } from '../../scenarios/index.ts';
@@ -26,16 +27,18 @@ export interface FaultOutcomes {
   readonly name: string;
   /** The features that were on. */
   readonly features: readonly Feature[];
-  /** The scenarios that the reference receiver passes and this mutant does not, with the outcome ({@link outcomeOf}). */
+  /**
+   * The scenarios that the reference receiver passes and this mutant does not, with the outcome ({@link outcomeOf}).
+   */
   readonly outcomes: Readonly<Record<string, string>>;
   /**
-   * Scenarios, `suite/*` or `*` whose outcome differs from run to run, as when only a part of a signature is compared. An entry of `outcomes`
-   * is certain all the same; about the rest the dictionary says nothing ({@link isUncertain}).
+   * Scenarios, `suite/*` or `*` whose outcome differs from run to run, as when only a part of a signature is compared.
+   * An entry of `outcomes` is certain all the same; about the rest the dictionary says nothing ({@link isUncertain}).
    */
   readonly uncertain?: readonly string[];
   /**
-   * Only where not even the plain valid delivery is accepted, so that no other delivery is judged: the finding about that refusal, which
-   * separates mutants with equal outcomes.
+   * Only where not even the plain valid delivery is accepted, so that no other delivery is judged: the finding about
+   * that refusal, which separates mutants with equal outcomes.
    */
   readonly refusal?: string;
 }

@@ -1,12 +1,15 @@
-/** The outcome of a scenario as one word that can be compared, and whether a scenario was judged in the run against a mutant. Pure. */
+/**
+ * The outcome of a scenario as one word that can be compared, and whether a scenario was judged in the run against a
+ * mutant. Pure.
+ */
 
 import { CATALOGUE } from '../../scenarios/index.ts';
 import type { ScenarioResult } from '../report/result-document.ts';
 import { type DictionaryFault, isUncertain } from './fault-dictionary.ts';
 
 /**
- * The outcome of a judged scenario: null for a pass, else `fail 200`, `warn 403`, `fail closed`. Undefined without a conclusion: not
- * applicable, or inconclusive.
+ * The outcome of a judged scenario: null for a pass, else `fail 200`, `warn 403`, `fail closed`. Undefined without a
+ * conclusion: not applicable, or inconclusive.
  */
 export function outcomeOf(result: Pick<ScenarioResult, 'verdict' | 'outcome'>): string | null | undefined {
   switch (result.verdict) {

@@ -37,14 +37,20 @@ const TRANSPORT: Readonly<Record<Exclude<TransportErrorKind, 'timeout' | 'local'
   dns: {
     fault: 'name-does-not-resolve',
     title: 'The host name of the endpoint does not resolve',
-    why: 'There is no address to connect to: the name is misspelt, not published yet, or known only inside another network.',
-    fix: 'Check the spelling of the URL, and look up the name on the machine that runs hookproof (`getent hosts NAME`).',
+    why:
+      'There is no address to connect to: the name is misspelt, not published yet, or known only inside another ' +
+      'network.',
+    fix:
+      'Check the spelling of the URL, and look up the name on the machine that runs hookproof (`getent hosts ' +
+      'NAME`).',
   },
   refused: {
     fault: 'nothing-listens',
     title: 'Nothing is listening on the port of the endpoint',
     why: 'The port is closed: the receiver is not running, or it listens on another port or address.',
-    fix: 'Start the receiver, and check host and port of the URL. In a container, listen on 0.0.0.0 and publish the port.',
+    fix:
+      'Start the receiver, and check host and port of the URL. In a container, listen on 0.0.0.0 and publish the ' +
+      'port.',
   },
   unreachable: {
     fault: 'cannot-be-reached',
@@ -56,25 +62,27 @@ const TRANSPORT: Readonly<Record<Exclude<TransportErrorKind, 'timeout' | 'local'
     fault: 'certificate-not-trusted',
     title: 'The certificate of the endpoint is not trusted',
     why:
-      'The sender verifies the certificate like any HTTPS client. It delivers nothing when the certificate is self-signed, expired, for ' +
-      'another name, or served without its intermediate certificates.',
+      'The sender verifies the certificate like any HTTPS client. It delivers nothing when the certificate is ' +
+      'self-signed, expired, for another name, or served without its intermediate certificates.',
     fix: 'Serve a valid certificate with its full chain. For a test endpoint with a private CA, use `--ca FILE`.',
   },
   tls: {
     fault: 'tls-handshake-fails',
     title: 'The TLS handshake fails',
     why:
-      'The port speaks plain HTTP, supports only TLS versions below 1.2, or requires a client certificate and did not accept the one ' +
-      'presented.',
+      'The port speaks plain HTTP, supports only TLS versions below 1.2, or requires a client certificate and did ' +
+      'not accept the one presented.',
     fix:
-      'Serve TLS 1.2 or higher on this port. When the endpoint requires a client certificate, use `--client-cert` and ' +
-      '`--client-key`.',
+      'Serve TLS 1.2 or higher on this port. When the endpoint requires a client certificate, use `--client-cert` ' +
+      'and `--client-key`.',
   },
   reset: {
     fault: 'closes-without-answer',
     title: 'The endpoint closes the connection without an answer',
     why: 'The handler crashed before it answered, or a proxy has no upstream server.',
-    fix: 'Check the log of the receiver at the time of the delivery; every path through the handler must end in an answer.',
+    fix:
+      'Check the log of the receiver at the time of the delivery; every path through the handler must end in an ' +
+      'answer.',
   },
   'invalid-http': {
     fault: 'not-http',
@@ -94,15 +102,17 @@ const NEVER_ANSWERS: Finding = {
   fault: 'never-answers',
   title: 'The endpoint reads the delivery and never answers',
   why:
-    'The connection stays open without an answer. Usual causes: the body was read before the handler, which waits for it forever; a ' +
-    'promise that never settles; a handler that does not end the response.',
+    'The connection stays open without an answer. Usual causes: the body was read before the handler, which waits ' +
+    'for it forever; a promise that never settles; a handler that does not end the response.',
   fix: 'Read the raw body once, in one place, and answer on every path through the handler.',
 };
 
 const ANSWERS_TOO_LATE: Finding = {
   fault: 'answers-too-late',
   title: 'The endpoint answers later than the sender waits',
-  why: 'The work is done before the answer is sent. The sender gives up, counts the delivery as failed, and may send it again.',
+  why:
+    'The work is done before the answer is sent. The sender gives up, counts the delivery as failed, and may send ' +
+    'it again.',
   fix: 'Store the notification, answer 200 at once, and do the work afterwards.',
 };
 
@@ -117,7 +127,9 @@ const NO_CREDENTIALS: Finding = {
   fault: 'no-credentials-configured',
   title: 'The endpoint requires credentials, and none are configured',
   why: 'Neither a signature nor an API key was sent, because hookproof has neither a secret nor a key.',
-  fix: 'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with --secret-file and --api-key-file.',
+  fix:
+    'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with --secret-file and ' +
+    '--api-key-file.',
 };
 
 function findingForStatus(status: number): Finding {
@@ -126,8 +138,8 @@ function findingForStatus(status: number): Finding {
       fault: 'redirects',
       title: `The endpoint redirects (${status})`,
       why:
-        'A sender does not follow redirects, and a redirected POST would become a GET. Usual causes: http to https, a missing or extra ' +
-        'trailing slash, a login page.',
+        'A sender does not follow redirects, and a redirected POST would become a GET. Usual causes: http to ' +
+        'https, a missing or extra trailing slash, a login page.',
       fix: 'Register the final URL, and exclude the path from the login of users.',
     };
   }
@@ -152,11 +164,11 @@ function findingForStatus(status: number): Finding {
       fault: 'refuses-right-credentials',
       title: `The endpoint rejects a delivery with valid credentials (${status})`,
       why:
-        'Both sides must be configured with the same secret, key and header names. None of the known signing mistakes was accepted either, ' +
-        'so the secret or the key probably differs.',
+        'Both sides must be configured with the same secret, key and header names. None of the known signing ' +
+        'mistakes was accepted either, so the secret or the key probably differs.',
       fix:
-        'Compare secret, API key and header names on both sides (a newline at the end of a secret file counts). `hookproof verify` explains ' +
-        'offline why a signature does not match.',
+        'Compare secret, API key and header names on both sides (a newline at the end of a secret file counts). ' +
+        '`hookproof verify` explains offline why a signature does not match.',
     };
   }
   if (status === 429) {
@@ -173,8 +185,8 @@ function findingForStatus(status: number): Finding {
       title: `The endpoint fails on a valid delivery (${status})`,
       why: 'The handler throws, or the server behind the proxy is down.',
       fix:
-        'Check the log of the receiver at the time of the delivery. Is the raw body undefined? `express.raw()` skips application/json: ' +
-        '`express.raw({ type: () => true })` reads every type.',
+        'Check the log of the receiver at the time of the delivery. Is the raw body undefined? `express.raw()` ' +
+        'skips application/json: `express.raw({ type: () => true })` reads every type.',
     };
   }
   if (status >= 200 && status < 300) {
@@ -188,7 +200,9 @@ function findingForStatus(status: number): Finding {
   return {
     fault: 'refuses-the-payload',
     title: `The endpoint rejects a valid notification (${status})`,
-    why: 'The payload is valid by the specification: the receiver validates more strictly, or rejects the content type.',
+    why:
+      'The payload is valid by the specification: the receiver validates more strictly, or rejects the content ' +
+      'type.',
     fix: 'Accept application/json and every field, type and status of the specification; ignore unknown ones.',
   };
 }
@@ -201,7 +215,9 @@ interface ClientCertificateContext {
   readonly requested: boolean | null;
 }
 
-/** Explains a preflight that failed because of its client certificate, or without one; null when that is not the cause. */
+/**
+ * Explains a preflight that failed because of its client certificate, or without one; null when that is not the cause.
+ */
 export function explainClientCertificate(first: Attempt, context: ClientCertificateContext): Finding | null {
   if (isAboutCertificate(first, context.requested)) return context.presented ? REJECTED : REQUIRED;
   const isUnclear = context.presented && context.requested === null && first.error?.kind === 'reset';
@@ -217,7 +233,8 @@ function isAboutCertificate({ answer, error }: Attempt, requested: boolean | nul
   }
   if (error?.alert !== undefined && isAboutClientCertificate(error.alert)) return true;
   if (error?.alert === 'no_application_protocol') return false;
-  // Node closes without an alert, and TLS 1.2 has one alert for everything: then it counts that a certificate was requested.
+  // Node closes without an alert, and TLS 1.2 has one alert for everything: then it counts that a certificate was
+  // requested.
   return requested === true && (error?.kind === 'tls' || error?.kind === 'reset');
 }
 
@@ -234,22 +251,22 @@ const REJECTED: Finding = {
   fault: 'client-certificate-refused',
   title: 'The endpoint rejects the client certificate',
   why:
-    'The certificate is expired, not meant for clients, or issued by a CA that the endpoint does not trust; or the endpoint lacks an ' +
-    'intermediate certificate.',
+    'The certificate is expired, not meant for clients, or issued by a CA that the endpoint does not trust; or the ' +
+    'endpoint lacks an intermediate certificate.',
   fix:
-    'Let the endpoint trust the CA that issued the certificate (nginx `ssl_client_certificate`, Node `ca`), and add the intermediates to the ' +
-    'certificate file. `hookproof doctor` checks both sides.',
+    'Let the endpoint trust the CA that issued the certificate (nginx `ssl_client_certificate`, Node `ca`), and ' +
+    'add the intermediates to the certificate file. `hookproof doctor` checks both sides.',
 };
 
 const POSSIBLY_REJECTED: Finding = {
   fault: 'closes-without-answer',
   title: 'The endpoint closes the connection without an answer',
   why:
-    'Either it rejects the client certificate (over TLS 1.3 this shows only after the handshake, and some servers, Node among them, then close ' +
-    'without an alert), or the handler crashed before it answered.',
+    'Either it rejects the client certificate (over TLS 1.3 this shows only after the handshake, and some servers, ' +
+    'Node among them, then close without an alert), or the handler crashed before it answered.',
   fix:
-    'Check the log of the endpoint at the time of the delivery. `hookproof doctor` distinguishes the two: it connects with and without ' +
-    'the certificate.',
+    'Check the log of the endpoint at the time of the delivery. `hookproof doctor` distinguishes the two: it ' +
+    'connects with and without the certificate.',
 };
 
 /** The faults that prevent a sender from connecting, the most specific first. */
@@ -277,8 +294,8 @@ export function explainCertificates({ faults }: ChainAnalysis): Finding | null {
     fault: `certificate-${first.code}`,
     title: first.text.replace(/\.$/, ''),
     why:
-      'The sender verifies the certificate like any HTTPS client, and delivers nothing to an endpoint that it cannot distinguish from an ' +
-      'impostor.',
+      'The sender verifies the certificate like any HTTPS client, and delivers nothing to an endpoint that it ' +
+      'cannot distinguish from an impostor.',
     fix: first.fix,
   };
 }

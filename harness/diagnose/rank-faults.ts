@@ -1,25 +1,26 @@
-/** Compares a partner's outcomes with those of every mutant: which known mistake does the endpoint behave like? Pure. */
+/**
+ * Ranks the mutants by how similar their outcomes are to those of the endpoint. "Red" is a failure or a warning. Pure.
+ */
 import type { ScenarioResult } from '../report/result-document.ts';
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
 import { isRed, judgedIn, outcomeOf } from './outcome.ts';
 
 export interface RankedFault {
   readonly fault: DictionaryFault;
-  /** From 0 to 1: how much of what is red, here or there, is red in the same way in both. Rare outcomes count for more. */
+  /** From 0 to 1: the share of red outcomes of either that is the same in both. Rare outcomes weigh more. */
   readonly score: number;
-  /** Outcomes that are the same, of those that are red here or there and were judged in both. */
+  /** The number of equal outcomes, of all `outcomes` that are red in either and judged in both. */
   readonly agreement: number;
   readonly outcomes: number;
-  /** The scenarios that are red here as they are there. */
+  /** The scenarios that are red in both, with the same outcome. */
   readonly evidence: readonly string[];
-  /** Mutants that the outcomes of this run cannot tell from this one. */
+  /** Mutants that the outcomes of this run cannot separate from this one. */
   readonly alike: readonly string[];
 }
 
-/** The outcome of each scenario that was judged; null for a pass. */
+/** The outcome of each judged scenario; null for a pass. */
 export type Vector = ReadonlyMap<string, string | null>;
 
-/** What a partner's run shows. */
 export function vectorOf(results: readonly Pick<ScenarioResult, 'id' | 'verdict' | 'observed'>[]): Vector {
   const vector = new Map<string, string | null>();
   for (const result of results) {
@@ -29,7 +30,7 @@ export function vectorOf(results: readonly Pick<ScenarioResult, 'id' | 'verdict'
   return vector;
 }
 
-/** How much a scenario tells: one that a single mutant in hundreds fails is nearly a name, and one that none fails tells nothing. */
+/** The weight of a scenario: high when few mutants fail it, 0 when none does. */
 export type Weigher = (id: string) => number;
 
 const weighers = new WeakMap<FaultDictionary, Weigher>();
@@ -49,10 +50,10 @@ function makeWeigher({ faults }: FaultDictionary): Weigher {
   return (id) => weights.get(id) ?? 0;
 }
 
-/** The same outcome is worth all. A refusal of what is right is one whatever its status says; any other failure is worth half. */
+/** An equal outcome counts 1. Two rejections with different statuses count nearly as much, other failures half. */
 const SAME_KIND = 0.85;
 const ONLY_RED = 0.5;
-/** Not 401, which comes from the check of credentials and says more. */
+/** Not 401, which comes from the check of credentials and is more specific. */
 const REFUSAL = /^(fail|warn) (?:40[0-9]|41[0-9]|42[0-9])$/;
 
 function isSameRefusal(mine: string, theirs: string): boolean {
@@ -66,14 +67,14 @@ export function likeness(mine: string | null, theirs: string | null): number {
   return isSameRefusal(mine, theirs) ? SAME_KIND : ONLY_RED;
 }
 
-/** What is red here, and of which the dictionary says nothing for a mutant, counts this much against it: it may do that or not. */
+/** A red outcome that the dictionary leaves open for a mutant counts this much against it. */
 const UNKNOWN = 0.5;
 
 export function redOf(vector: Vector): string[] {
   return [...vector].filter(([, outcome]) => outcome !== null).map(([id]) => id);
 }
 
-/** The mutant's outcome of each scenario that is red here or there and was judged in both; null for a pass. */
+/** The mutant's outcome of each scenario that is red in either and judged in both; null for a pass. */
 export function expectedIn(vector: Vector, red: readonly string[], fault: DictionaryFault): Vector {
   const expected = new Map<string, string | null>();
   for (const id of [...red, ...Object.keys(fault.outcomes)]) {
@@ -106,7 +107,10 @@ function compare(
   return { fault, score, agreement: evidence.length, outcomes, evidence, key: reds.toSorted().join('\n') };
 }
 
-/** Of mutants that look alike the one that the others were declared equal to stands for all of them, else the first by name. */
+/**
+ * Of mutants with equal outcomes, the one that the others are declared equivalent to comes first, else the first by
+ * name.
+ */
 function byRank(a: RankedFault, b: RankedFault): number {
   const derived = ({ fault }: RankedFault) => (fault.equivalentTo === undefined ? 0 : 1);
   return (
@@ -114,7 +118,7 @@ function byRank(a: RankedFault, b: RankedFault): number {
   );
 }
 
-/** Every mutant that shares anything with the partner, the most alike first. Those that cannot be told apart are one entry. */
+/** All mutants with a score above 0, the highest first. Mutants that the outcomes cannot separate are one entry. */
 export function rankFaults(vector: Vector, dictionary: FaultDictionary, weight = weigher(dictionary)): RankedFault[] {
   const red = redOf(vector);
   const compared = dictionary.faults

@@ -14,17 +14,17 @@ import type { Attempt } from '../transport/index.ts';
 import type { Finding } from './preflight-findings.ts';
 import { signingTrials } from './signing-trials.ts';
 
-/** Sends the plain valid delivery with a change, and gives the answer. */
+/** Sends the plain valid delivery with a change. */
 type SendChanged = (change: Change) => Promise<Attempt>;
 
 interface Trial extends Finding {
   readonly change: Change;
 }
 
-/** The encodings of a digest differ where this stands. */
+/** Some encodings of a digest differ only in this character. */
 const showsEncoding = (signature: string) => signature.includes('+');
 
-/** For so long the rare mistakes are tried, after the likely ones. */
+/** How long the rare mistakes are tried, after the likely ones. */
 const RARE_MISTAKES_MS = 15_000;
 
 const SIGNATURE_HEADERS = [
@@ -55,7 +55,9 @@ function otherHeader(kind: 'signature' | 'API key', configured: string, name: st
   return {
     fault: kind === 'signature' ? 'reads-another-signature-header' : 'reads-another-key-header',
     title: `The endpoint reads the ${kind} from ${name}, not from ${configured}`,
-    why: `The delivery was accepted as soon as the ${kind} was also sent in ${name}: the two sides are configured with different header names.`,
+    why:
+      `The delivery is accepted when ${name} also contains the ${kind}: the two sides are configured with different ` +
+      'header names.',
     fix: `Read ${configured} at the endpoint, or have the operator configure ${name}.`,
     change: { address: also(configured, [{ name, ...(prefix === undefined ? {} : { prefix }) }]) },
   };
@@ -95,7 +97,7 @@ export async function explainRejection(
   partner: Partner,
   send: SendChanged,
   stop: () => boolean,
-): Promise<(Finding & { tried: number }) | null> {
+): Promise<Finding | null> {
   const { trials, rare } = trialsFor(partner);
   let tried = 0;
   let rareUntil = Number.POSITIVE_INFINITY;
@@ -104,7 +106,7 @@ export async function explainRejection(
     if (stop() || performance.now() > rareUntil) return null;
     tried++;
     const attempt = await send(change);
-    if (attempt.answer?.status === 200) return { ...finding, tried };
+    if (attempt.answer?.status === 200) return finding;
   }
   return null;
 }

@@ -29,18 +29,22 @@ const NOTHING_CHECKED: Finding = {
   fault: 'accepts-everything',
   title: 'Accepts every request: nothing is verified',
   why:
-    'Forged, tampered and unsigned deliveries get the same 200 as valid ones. Anyone who knows the URL can report a payment that never ' +
-    'happened. Usual causes: a placeholder handler, a check that is never awaited, or an answer that is sent before the check.',
+    'Forged, tampered and unsigned deliveries get the same 200 as valid ones. Anyone who knows the URL can report ' +
+    'a payment that never happened. Usual causes: a placeholder handler, a check that is never awaited, or an ' +
+    'answer that is sent before the check.',
   fix:
-    'Verify the signature and the key first, and answer 401 at once when either is missing or invalid. The reference receiver shows the ' +
-    'order of the steps.',
+    'Verify the signature and the key first, and answer 401 at once when either is missing or invalid. The ' +
+    'reference receiver shows the order of the steps.',
 };
 
 const MIN_FORGERIES = 10;
 const NEARLY_ALL = 0.98;
 const MOST = 0.8;
 
-/** Every forged delivery is accepted, whatever is wrong with it, and so is every payload: all checks are missing, not one. */
+/**
+ * Every forged delivery is accepted, whatever is wrong with it, and so is every payload: all checks are missing, not
+ * one.
+ */
 export function ofNothingChecked(results: Results): Diagnosis | null {
   const forged = forgeries(results);
   const accepted = forged.filter(isAccepted);
@@ -61,14 +65,19 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
   const search =
     culprits.length > 0
       ? ''
-      : ' To find the delivery that causes it, run again with `--concurrency 1`, or let a supervisor restart the receiver.';
+      : ' To find the delivery that causes it, run again with `--concurrency 1`, or let a supervisor restart the ' +
+        'receiver.';
   const finding = {
     fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
     title: stayedDown
       ? 'A single delivery stops the receiver, and it does not recover'
       : 'Single deliveries stop the receiver until it is restarted',
-    why: `The receiver stopped answering after: ${named}${more}. An uncaught exception ends the process, so anyone can switch the receiver off.`,
-    fix: `Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async handler needs its own try/catch; Express 5 catches them.${search}`,
+    why:
+      `The receiver stopped answering after: ${named}${more}. An uncaught exception ends the process, so anyone can ` +
+      'switch the receiver off.',
+    fix:
+      'Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async handler ' +
+      `needs its own try/catch; Express 5 catches them.${search}`,
   };
   const guilty = results.filter(({ id, verdict }) => culprits.includes(id) && verdict !== 'pass');
   return { ...counted(finding, guilty, outages.length), agreement: outages.length };
@@ -89,7 +98,8 @@ export function ofAcceptances(results: Results): Diagnosis | null {
         ? `Accepts a forged delivery: ${list}`
         : `Accepts ${accepted.length} forged deliveries: ${list}`,
     why: isMissing
-      ? 'A check such as `if (header && !valid)` accepts every request without the header. Anyone who knows the URL can report a payment that never happened.'
+      ? 'A check such as `if (header && !valid)` accepts every request without the header. Anyone who knows the ' +
+        'URL can report a payment that never happened.'
       : 'An attacker who finds this can report a payment that never happened. Fix it before anything else.',
     fix: isMissing
       ? 'Treat a missing header like an invalid one: `if (!header || !valid)` answers 401.'
@@ -133,8 +143,8 @@ export function ofCrashes(results: Results): Diagnosis | null {
     fault: 'malformed-ends-in-5xx',
     title: 'Answers malformed payloads with 5xx: the handler throws',
     why:
-      'The payload is parsed or read without a guard, and the framework answers for the exception. The sender takes a 5xx for a temporary ' +
-      'problem and may send the same delivery again and again.',
+      'The payload is parsed or read without a guard, and the framework answers for the exception. The sender ' +
+      'takes a 5xx for a temporary problem and may send the same delivery again and again.',
     fix: 'Put parsing and validation inside a guard that answers 400, and check types before fields are read.',
   };
   return counted(finding, crashes, payloads.length);
@@ -144,30 +154,34 @@ const NOT_REQUIRED: Finding = {
   fault: 'client-certificate-not-required',
   title: 'Accepts deliveries without a client certificate',
   why:
-    'Mutual TLS is agreed, but the endpoint does not require a certificate. Usual causes: `rejectUnauthorized: false` without a check of ' +
-    '`socket.authorized`, nginx `ssl_verify_client optional` without a check of `$ssl_client_verify`, or a load balancer that terminates ' +
-    'TLS and does not verify.',
+    'Mutual TLS is agreed, but the endpoint does not require a certificate. Usual causes: `rejectUnauthorized: ' +
+    'false` without a check of `socket.authorized`, nginx `ssl_verify_client optional` without a check of ' +
+    '`$ssl_client_verify`, or a load balancer that terminates TLS and does not verify.',
   fix:
-    'Require and verify the certificate where TLS ends: Node `requestCert: true, rejectUnauthorized: true, ca`; nginx ' +
-    '`ssl_verify_client on` with `ssl_client_certificate`.',
+    'Require and verify the certificate where TLS ends: Node `requestCert: true, rejectUnauthorized: true, ca`; ' +
+    'nginx `ssl_verify_client on` with `ssl_client_certificate`.',
 };
 
 const ANY_ACCEPTED: Finding = {
   fault: 'any-client-certificate-accepted',
   title: 'Accepts any client certificate, whoever issued it',
   why:
-    'A certificate is requested and not verified, so an attacker can create one that works. Usual causes: nginx `optional_no_ca`, a verify ' +
-    'callback that returns true, or a trust store with more CAs than the agreed one.',
+    'A certificate is requested and not verified, so an attacker can create one that works. Usual causes: nginx ' +
+    '`optional_no_ca`, a verify callback that returns true, or a trust store with more CAs than the agreed one.',
   fix:
-    'Verify against the one CA that issues the client certificate: nginx `ssl_verify_client on` with `ssl_client_certificate`; Node ' +
-    '`rejectUnauthorized: true` with `ca`.',
+    'Verify against the one CA that issues the client certificate: nginx `ssl_verify_client on` with ' +
+    '`ssl_client_certificate`; Node `rejectUnauthorized: true` with `ca`.',
 };
 
 const HEADERS_TRUSTED: Finding = {
   fault: 'forged-certificate-header-believed',
   title: 'Trusts a header that claims a client certificate from any client',
-  why: 'The application trusts what a proxy should have verified, and does not make sure that the header comes from the proxy.',
-  fix: 'Let the proxy overwrite these headers on every request, allow no access that bypasses it, and ignore them everywhere else.',
+  why:
+    'The application trusts what a proxy should have verified, and does not make sure that the header comes from ' +
+    'the proxy.',
+  fix:
+    'Let the proxy overwrite these headers on every request, allow no access that bypasses it, and ignore them ' +
+    'everywhere else.',
 };
 
 /** What is wrong with mutual TLS. One cause at most: an endpoint that requires no certificate hides the others. */

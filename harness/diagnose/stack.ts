@@ -1,16 +1,16 @@
-/** Which stack an endpoint is built with, as far as its answers give it away: fixes are told for it. Pure. */
+/** Guesses the stack of an endpoint from its answers, for the fixes. Pure. */
 import type { Stack } from '../../contract/index.ts';
 import type { Exchange, ScenarioResult } from '../report/result-document.ts';
 
 export interface KnownStack {
   readonly name: Stack;
-  /** What gives it away: `Server: Werkzeug/3.1`, or `--stack`. */
+  /** The source: `Server: Werkzeug/3.1`, or `--stack`. */
   readonly told: string;
 }
 
 /**
- * What headers say. `Server` and `X-Powered-By` name a server, and a server is used by few stacks. Go and Fastify say nothing of themselves,
- * and a proxy in front hides the rest.
+ * Patterns of the headers. `Server` and `X-Powered-By` name a server, which few stacks use. Go and Fastify do not name
+ * themselves, and a proxy hides the rest.
  */
 const SIGNS: readonly (readonly [pattern: RegExp, stack: Stack])[] = [
   [/\bexpress\b/i, 'express'],
@@ -24,10 +24,10 @@ const SIGNS: readonly (readonly [pattern: RegExp, stack: Stack])[] = [
   [/\bfasthttp\b/i, 'go'],
 ];
 
-const TELLING = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version'] as const;
+const REVEALING_HEADERS = ['x-powered-by', 'server', 'x-runtime', 'x-aspnet-version'] as const;
 
 function stackOf(headers: NonNullable<Exchange['response']>['headers']): KnownStack | null {
-  for (const wanted of TELLING) {
+  for (const wanted of REVEALING_HEADERS) {
     for (const [name, value] of headers) {
       if (name.toLowerCase() !== wanted) continue;
       // Ruby's X-Runtime is the time that the application took; ASP.NET's header is its version.
@@ -40,7 +40,7 @@ function stackOf(headers: NonNullable<Exchange['response']>['headers']): KnownSt
   return null;
 }
 
-/** The stack that the answers to what was not passed give away; null when they do not. */
+/** The stack that the answers to failed checks reveal; null when they do not. */
 export function guessStack(results: readonly Pick<ScenarioResult, 'exchanges'>[]): KnownStack | null {
   for (const { exchanges } of results) {
     for (const { response } of exchanges) {

@@ -1,4 +1,4 @@
-/** Reads a baseline from YAML or JSON. */
+/** The file of a baseline: parses YAML or JSON, and renders it. Loaded on demand, with YAML and zod. */
 import { parseDocument, stringify } from 'yaml';
 import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
@@ -12,7 +12,7 @@ const isDay = (text: string) => {
 const filled = (what: string) => z.string(`${what} is missing`).trim().min(1, `${what} is empty`);
 
 const schema = z.strictObject({
-  version: z.literal(1, 'version has to be 1'),
+  version: z.literal(1, 'version must be 1'),
   failures: z.array(
     z.strictObject({
       scenario: filled('the id of the scenario'),
@@ -20,22 +20,25 @@ const schema = z.strictObject({
       owner: filled('the owner'),
       expires: filled('the day of expiry').refine(isDay, 'expires is not a day such as 2027-01-31'),
     }),
-    'failures has to be a list',
+    'failures must be a list',
   ),
 });
 
 function invalid(file: string, problems: readonly string[]): HookproofError {
   const [only] = problems;
+  const list = problems.map((problem) => `\n  ${problem}`).join('');
   const message =
     problems.length === 1
       ? `the baseline ${file}: ${only}`
-      : `the baseline ${file} has ${problems.length} mistakes:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
+      : `the baseline ${file} has ${problems.length} problems:${list}`;
   return new HookproofError('BASELINE_INVALID', message, {
-    hint: 'Each entry under failures has scenario, reason, owner and expires (a day). `hookproof baseline update FILE` writes one.',
+    hint:
+      'Each entry under failures has scenario, reason, owner and expires (a day). `hookproof baseline update FILE` ' +
+      'writes one.',
   });
 }
 
-/** "entry 2 (raw-body/spaces)", counted from 1. */
+/** The position of a problem: "entry 2 (raw-body/spaces)". */
 function placeOf(path: readonly PropertyKey[], data: unknown): string {
   const [list, index] = path;
   if (list !== 'failures' || typeof index !== 'number') return '';
@@ -47,12 +50,12 @@ function placeOf(path: readonly PropertyKey[], data: unknown): string {
 }
 
 function wordsOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return `${issue.keys.join(', ')} is no part of it`;
-  if (issue.code === 'invalid_type' && issue.path.length === 0) return 'is no baseline';
+  if (issue.code === 'unrecognized_keys') return `${issue.keys.join(', ')} is not a known field`;
+  if (issue.code === 'invalid_type' && issue.path.length === 0) return 'is not a baseline';
   return issue.message;
 }
 
-/** Throws {@link HookproofError} `BASELINE_INVALID` with everything that is wrong. */
+/** @throws HookproofError BASELINE_INVALID with all problems */
 export function parseBaseline(text: string, file: string): Baseline {
   const document = parseDocument(text.replace(/^\uFEFF/, ''), { prettyErrors: true, logLevel: 'silent' });
   const [error] = document.errors;
@@ -61,7 +64,7 @@ export function parseBaseline(text: string, file: string): Baseline {
   try {
     data = document.toJS({ maxAliasCount: 20 });
   } catch {
-    throw invalid(file, ['its aliases stand for too much']);
+    throw invalid(file, ['its aliases expand to too much']);
   }
   const checked = schema.safeParse(data);
   if (!checked.success) {
@@ -75,18 +78,17 @@ export function parseBaseline(text: string, file: string): Baseline {
   if (twice.length > 0)
     throw invalid(
       file,
-      twice.map(({ scenario }) => `${scenario} is there twice`),
+      twice.map(({ scenario }) => `${scenario} is listed twice`),
     );
   return { file, entries };
 }
 
-/** A baseline as the text of its file. */
-
-const HEAD = `# Known failures: each is put up with until its day of expiry. A run with \`--baseline\` fails for every other failure, and for an
-# entry that passes, names no check, or is expired. \`hookproof baseline update\` writes this file and keeps reasons, owners and days.
+const HEAD = `# Known failures: each is tolerated until its day of expiry. A run with \`--baseline\` fails for every other
+# failure, and for an entry that passes, names no check, or is expired. \`hookproof baseline update\` writes this file and
+# keeps reasons, owners and days.
 `;
 
-/** JSON when the name of the file ends so, else YAML. Ends with a newline. */
+/** The text of the file: JSON when its name ends with `.json`, else YAML. Ends with a newline. */
 export function renderBaseline(entries: readonly BaselineEntry[], file: string): string {
   const content = { version: 1, failures: entries };
   if (file.endsWith('.json')) return `${JSON.stringify(content, null, 2)}\n`;

@@ -1,4 +1,4 @@
-/** A baseline: the failures that are known, each with a reason, an owner and the day until which it is put up with. */
+/** The baseline: known failures, each with a reason, an owner and the day until which it is tolerated. */
 
 import { readFile } from 'node:fs/promises';
 import { HookproofError } from '../../contract/index.ts';
@@ -11,7 +11,7 @@ export interface BaselineEntry {
   readonly scenario: string;
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which it counts, in UTC: `2027-01-31`. */
+  /** The last day on which the entry counts, in UTC: `2027-01-31`. */
   readonly expires: string;
 }
 
@@ -21,7 +21,7 @@ export interface Baseline {
   readonly entries: readonly BaselineEntry[];
 }
 
-/** What stands in an entry until a person has written the reason and the owner. */
+/** The placeholder in an entry until someone writes the reason and the owner. */
 export const TO_FILL_IN = 'TODO';
 
 export function isUnfilled({ reason, owner }: BaselineEntry): boolean {
@@ -37,9 +37,7 @@ export function isExpired({ expires }: BaselineEntry, now: Date): boolean {
   return expires < dayOf(now);
 }
 
-/** Holds the results of a run against the list of known failures. Pure. */
-
-/** What the baseline says of a result that is not a pass; null when it says nothing, or no longer. */
+/** The entry for a failure or warning; null without one, and when it is expired. */
 export function knownIn(
   baseline: Baseline | null,
   { id, verdict }: Pick<ScenarioResult, 'id' | 'verdict'>,
@@ -52,7 +50,9 @@ export function knownIn(
   return { reason, owner, expires };
 }
 
-/** What became of the whole list. `catalogue` holds every id that there is, those that this run did not select included. */
+/**
+ * Compares the baseline with the results of a run. `catalogue`: all ids, including those that the run did not select.
+ */
 export function baselineOutcome(
   baseline: Baseline,
   results: readonly ScenarioResult[],
@@ -66,13 +66,14 @@ export function baselineOutcome(
     if (!catalogue.includes(scenario)) {
       const near = nearestName(scenario, catalogue);
       const meant = near === null ? '' : ` Did you mean ${near}?`;
-      const message = `There is no check ${scenario}.${meant} Remove the entry, or correct it.`;
+      const message = `There is no check ${scenario}.${meant} Remove or correct the entry.`;
       stale.push({ scenario, problem: 'unknown-scenario', message });
     } else if (verdicts.get(scenario) === 'pass') {
-      const message = `${scenario} passes now. Remove the entry, so that it stays that way.`;
+      const message = `${scenario} passes now. Remove the entry, so that a new failure is reported.`;
       stale.push({ scenario, problem: 'passes', message });
     } else if (isExpired(entry, now)) {
-      const message = `The entry for ${scenario} (owner: ${owner}) expired after ${expires}. Mend the receiver, or agree on a new date.`;
+      const expired = `The entry for ${scenario} (owner: ${owner}) expired after ${expires}.`;
+      const message = `${expired} Fix the receiver, or agree on a new date.`;
       stale.push({ scenario, problem: 'expired', message });
     }
   }
@@ -87,13 +88,11 @@ export function baselineOutcome(
   };
 }
 
-/** Reads and writes the file of a baseline. */
-
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown error');
 
 /**
- * The baseline in a file, YAML or JSON; `name` is what messages and reports call it. Throws {@link HookproofError}: `BASELINE_NOT_READ`
- * or `BASELINE_INVALID`.
+ * The baseline in a file, YAML or JSON; `name` is what messages and reports call it. Throws {@link HookproofError}:
+ * `BASELINE_NOT_READ` or `BASELINE_INVALID`.
  */
 export async function readBaseline(path: string, name: string = path): Promise<Baseline> {
   // YAML and zod are only for those who have a baseline.
@@ -111,7 +110,7 @@ export async function readBaseline(path: string, name: string = path): Promise<B
   return parseBaseline(text, name);
 }
 
-/** The same, or null when there is no such file. */
+/** The same, or null when the file does not exist. */
 export async function readBaselineIfThere(path: string, name: string): Promise<Baseline | null> {
   try {
     return await readBaseline(path, name);
@@ -121,25 +120,24 @@ export async function readBaselineIfThere(path: string, name: string): Promise<B
   }
 }
 
-/** Makes a baseline from a run: what is known already keeps its words, what is new waits for a person to fill in the reason. Pure. */
-
 export interface UpdatedBaseline {
   readonly entries: readonly BaselineEntry[];
-  /** Ids, each in one of these. */
+  /** Ids; each is in one of these three lists. */
   readonly added: readonly string[];
   readonly kept: readonly string[];
   readonly removed: readonly string[];
-  /** Of the kept ones: their day is over, so a person has to agree on a new one. */
+  /** The kept entries that are expired and need a new day. */
   readonly expired: readonly string[];
 }
 
-/** New entries are put up with for so many days. */
+/** New entries are tolerated for this number of days. */
 const DAYS = 90;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Entries whose check passes are removed, and so are those that no check of the `catalogue` has. Those that the run did not judge stay.
+ * Entries whose check passes are removed, and so are those that no check of the `catalogue` has. Those that the run did
+ * not judge stay.
  */
 export function updateBaseline(
   before: Baseline | null,
@@ -157,7 +155,7 @@ export function updateBaseline(
     .filter(({ id, verdict }) => failsTheRun(verdict, document.strict) && !listed.has(id))
     .map(({ id, observed }): BaselineEntry => {
       const reason = `${TO_FILL_IN}: why is this known? (observed: ${observed})`;
-      return { scenario: id, reason, owner: `${TO_FILL_IN}: who mends it?`, expires };
+      return { scenario: id, reason, owner: `${TO_FILL_IN}: who fixes it?`, expires };
     });
   const place = (id: string) => catalogue.indexOf(id);
   const idsOf = (some: readonly BaselineEntry[]) => some.map(({ scenario }) => scenario);

@@ -73,8 +73,8 @@ export interface Judgement {
   /** The label of the probe that decided; null when it was none of several. */
   readonly delivery: string | null;
   /**
-   * What was observed, without what differs from run to run: a status, the name of a TLS alert, `granted` (a handshake), `closed`,
-   * `silence`, `other-protocol`, the codes of certificate faults, or `seen` for everything else.
+   * What was observed, without what differs from run to run: a status, the name of a TLS alert, `granted` (a
+   * handshake), `closed`, `silence`, `other-protocol`, the codes of certificate faults, or `seen` for everything else.
    */
   readonly outcome: string;
 }

@@ -36,7 +36,8 @@ function shortened(text: string): string {
 export function outcomeOfAttempt({ answer, error }: Attempt): string {
   if (answer !== null) return `${answer.status}`;
   switch (error?.kind) {
-    // A refused connection and one that is closed a moment earlier look the same to the sender: chance decides between them.
+    // A refused connection and one that is closed a moment earlier look the same to the sender: chance decides between
+    // them.
     case 'refused':
     case 'reset':
       return 'closed';
@@ -86,7 +87,9 @@ function inconclusive(decidedBy: DecidedBy, reason: string): Grade {
   return { grade: 'inconclusive', decidedBy, reason };
 }
 
-/** The set of the expectation that an answer is in; an exact status, which comes first, takes precedence over a class. */
+/**
+ * The set of the expectation that an answer is in; an exact status, which comes first, takes precedence over a class.
+ */
 function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' | 'note' | 'warn' | null {
   for (const match of matches) {
     if (expect.pass.includes(match)) return 'pass';
@@ -151,7 +154,8 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
     case 'tls-untrusted':
       return { grade: setOf(expect, 'untrusted') ?? 'inconclusive', decidedBy: 'not-delivered', reason: notDelivered };
     case 'tls': {
-      // Only a connection that is faulty on purpose may be refused in the handshake; for others this allows no conclusion.
+      // Only a connection that is faulty on purpose may be refused in the handshake; for others this allows no
+      // conclusion.
       const match = error.alert !== undefined ? 'alert' : CLOSE_CODES.has(error.code) ? 'closed' : null;
       const set = match === null ? null : setOf(expect, match);
       if (set === 'pass') return PASS;

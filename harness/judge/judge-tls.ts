@@ -16,7 +16,10 @@ interface ChainJudgement extends Omit<Judgement, 'verdict'> {
   readonly fix: string | null;
 }
 
-/** Judges one expectation about the chain. `analysis` is null when the certificates were not received; `problem` is the reason. */
+/**
+ * Judges one expectation about the chain. `analysis` is null when the certificates were not received; `problem` is the
+ * reason.
+ */
 export function judgeChain(
   level: Level,
   expect: ChainExpectation,
@@ -64,7 +67,9 @@ function describeChain({ certificates, anchor }: ChainAnalysis): string {
   return `${names.join(' < ')}${more}${anchor === null ? '' : `, trusted by ${anchor}`}`;
 }
 
-/** A valid ClientHello before the probe, the probe (the second try when the first was not clear), a valid one after it. */
+/**
+ * A valid ClientHello before the probe, the probe (the second try when the first was not clear), a valid one after it.
+ */
 export interface HandshakeEvidence {
   readonly before: HelloOutcome;
   readonly probe: HelloOutcome;
@@ -118,8 +123,8 @@ function outcomeOfHello(outcome: HelloOutcome): string {
 }
 
 /**
- * Judges one handshake. A refusal counts only between two answered controls; an accepted offer needs no control. An alert, a close or a
- * reset is a refusal; silence, and a probe that could not be sent, allow no conclusion.
+ * Judges one handshake. A refusal counts only between two answered controls; an accepted offer needs no control. An
+ * alert, a close or a reset is a refusal; silence, and a probe that could not be sent, allow no conclusion.
  */
 export function judgeHandshake(
   level: Level,

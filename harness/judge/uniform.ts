@@ -1,4 +1,7 @@
-/** Whether the answers to several rejected deliveries differ: a difference helps an attacker who guesses credentials. Pure. */
+/**
+ * Whether the answers to several rejected deliveries differ: a difference helps an attacker who guesses credentials.
+ * Pure.
+ */
 import type { Answer } from '../transport/index.ts';
 import type { ProbeEvidence } from './evidence.ts';
 
@@ -18,8 +21,8 @@ interface Shape {
 }
 
 /**
- * Replaces long tokens, times and durations, which differ from request to request. Each character of the text is one byte, so the two
- * signs for "micro" are two characters each.
+ * Replaces long tokens, times and durations, which differ from request to request. Each character of the text is one
+ * byte, so the two signs for "micro" are two characters each.
  */
 function withoutTimes(text: string): string {
   return text.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]{5,}|\d+\.\d+|\d+(?=\s*(?:m|u|\xc2\xb5|\xce\xbc)?s\b)/g, '#');
@@ -60,8 +63,8 @@ function withoutChangedWords(reference: string, repeats: readonly string[]): (te
 }
 
 /**
- * Which part of the texts to compare. A delivery that was sent twice shows what stays the same; without one, numbers are ignored, because
- * they may belong to the request.
+ * Which part of the texts to compare. A delivery that was sent twice shows what stays the same; without one, numbers
+ * are ignored, because they may belong to the request.
  */
 function steadyReading(reference: string, repeats: readonly string[]): (text: string) => string {
   if (repeats.length === 0) return withoutNumbers;

@@ -1,4 +1,4 @@
-/** Turns a change into a request: the sender's own pipeline, with the changed stages replaced. */
+/** Assembles a request from a change: the sender's pipeline with the changed stages replaced. */
 import type { JsonValue } from '../../contract/index.ts';
 import {
   type Change,
@@ -12,14 +12,14 @@ import type { Partner } from '../partner.ts';
 import { address, serialise } from '../sender/index.ts';
 import type { Prepared } from '../transport/index.ts';
 
-/** A request with what the harness knows about it and the endpoint does not. */
+/** A request, with what only the harness knows about it. */
 export interface Assembled {
   readonly prepared: Prepared;
   readonly transmission: Transmission | null;
   readonly value: JsonValue;
-  /** The right signature of the bytes that are sent; null when HMAC is off. It must never be shown. */
+  /** The valid signature of the body; null when HMAC is off. Never show it. */
   readonly rightSignature: string | null;
-  /** The bytes that the signature which is sent belongs to, where a changed sign stage has signed some. */
+  /** The bytes that the sent signature was made from, where a changed sign stage made one. */
   readonly signedBytes: Uint8Array | null;
   readonly changes: readonly { readonly stage: SendingStage; readonly label: string }[];
   readonly change: Change;
@@ -50,24 +50,26 @@ function labelOf(change: Change, stage: SendingStage): string {
   }
 }
 
-/** How often another notification is composed until its signature suits the change. One in four does, so this is never reached. */
-const MOST_TRIES = 1000;
+/**
+ * Notifications to try until the signature suits the change. At least one in four does, so this limit is never reached.
+ */
+const MAX_TRIES = 1000;
 
 function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body: Uint8Array } {
   for (let tries = 0; ; tries++) {
     const value = change.compose === undefined ? kit.notification() : change.compose(kit);
     const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
     const suits = change.sign?.suits;
-    if (suits === undefined || tries === MOST_TRIES || suits(kit.sign(body))) return { value, body };
+    if (suits === undefined || tries === MAX_TRIES || suits(kit.sign(body))) return { value, body };
   }
 }
 
-/** Assembles one delivery. Pure but for the fresh id. */
+/** Assembles one delivery. Pure except for the fresh id. */
 export function assemble(change: Change, kit: Kit, partner: Partner): Assembled {
   const { value, body } = composeAndSerialise(change, kit);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
   const signed = new Map<string, Uint8Array>();
-  const noting: Kit = {
+  const recordingKit: Kit = {
     ...kit,
     sign: (bytes) => {
       const made = kit.sign(bytes);
@@ -75,7 +77,7 @@ export function assemble(change: Change, kit: Kit, partner: Partner): Assembled 
       return made;
     },
   };
-  const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, noting);
+  const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, recordingKit);
   const plain: RequestHead = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
   const head = change.address === undefined ? plain : change.address.make(plain, kit, body);
   return {

@@ -28,12 +28,15 @@ export const DEFAULT_LIMITS: RunLimits = {
   maxMs: null,
 };
 
-/** Time limits for everything except the checks: handshakes, the preflight and its second delivery, repeated deliveries. */
+/**
+ * Time limits for everything except the checks: handshakes, the preflight and its second delivery, repeated deliveries.
+ */
 const TIMEOUTS_OUTSIDE_CHECKS = 12;
 
 /**
- * Milliseconds after which a run ends, unless it has a limit of its own. A check is two deliveries, the probe and the control after it, and
- * each may use its whole time limit on one of the lanes. An endpoint that answers in time stays far below this.
+ * Milliseconds after which a run ends, unless it has a limit of its own. A check is two deliveries, the probe and the
+ * control after it, and each may use its whole time limit on one of the lanes. An endpoint that answers in time stays
+ * far below this.
  */
 export function runBoundMs(
   { timeoutMs, recoveryMs, concurrency, maxMs }: Pick<RunLimits, 'timeoutMs' | 'recoveryMs' | 'concurrency' | 'maxMs'>,
@@ -92,8 +95,9 @@ export function createContext(
 }
 
 /**
- * Deliveries without an answer, counted in time limits, after which the lanes pause to try the doubtful checks alone, and after which the
- * run stops. An endpoint that never answers a forged delivery shows it in a dozen checks; waiting for all of them would take an hour.
+ * Deliveries without an answer, counted in time limits, after which the lanes pause to try the doubtful checks alone,
+ * and after which the run stops. An endpoint that never answers a forged delivery shows it in a dozen checks; waiting
+ * for all of them would take an hour.
  */
 const MAX_SILENCES_IN_PASS = 12;
 const MAX_SILENCES = 30;

@@ -65,7 +65,10 @@ interface Pass {
 /** The time that a trial took. */
 type Span = Pick<Trial, 'startMs' | 'endMs'>;
 
-/** Works through the queue until it is empty, the receiver stops answering, or the run stops. Removes from the queue what it tries. */
+/**
+ * Works through the queue until it is empty, the receiver stops answering, or the run stops. Removes from the queue
+ * what it tries.
+ */
 async function runLanes(
   context: RunContext,
   lanes: readonly Lane[],
@@ -102,7 +105,8 @@ async function runLanes(
   }
   await Promise.all(lanes.map(work));
 
-  // A failure with no other trial at the time is the scenario's own. A timeout is shared only when another lane failed at the time.
+  // A failure with no other trial at the time is the scenario's own. A timeout is shared only when another lane failed
+  // at the time.
   const all: Span[] = [...finished, ...ambiguous, ...suspects];
   const failures: Span[] = [...ambiguous, ...suspects];
   const unexplained: Span[] = [...ambiguous.filter((trial) => !wasClosedAsExpected(trial)), ...suspects];
@@ -135,16 +139,18 @@ function mayBeCausedByOthers(trial: Trial): boolean {
 }
 
 /**
- * Whether nothing was listening when a probe was sent, although the control before it was accepted. Another delivery, or the probe itself
- * when it was sent a second time after its kept connection was cut off, has stopped the receiver. Alone, on new connections, it shows.
+ * Whether nothing was listening when a probe was sent, although the control before it was accepted. Another delivery,
+ * or the probe itself when it was sent a second time after its kept connection was cut off, has stopped the receiver.
+ * Alone, on new connections, it shows.
  */
 function foundNoListener({ evidence: { before, probes } }: Trial): boolean {
   return isAccepted(before) && probes.some(({ attempt }) => attempt.error?.kind === 'refused');
 }
 
 /**
- * Whether the only failures are closed connections, as expected, and each was made twice, as probes that change the connect stage are.
- * A delivery that broke the receiver would fail in another way itself, so without such a failure there is no doubt.
+ * Whether the only failures are closed connections, as expected, and each was made twice, as probes that change the
+ * connect stage are. A delivery that broke the receiver would fail in another way itself, so without such a failure
+ * there is no doubt.
  */
 function wasClosedAsExpected({ deliveries, evidence }: Trial): boolean {
   const probes = deliveries.filter(({ role }) => role === 'probe');
@@ -156,8 +162,9 @@ function wasClosedAsExpected({ deliveries, evidence }: Trial): boolean {
 }
 
 /**
- * Resolves an outage. When the receiver is back, each suspect is repeated alone: the one that stops the receiver again is the cause. When it
- * does not come back, a single suspect is the cause; of several none can be named, and the run stops.
+ * Resolves an outage. When the receiver is back, each suspect is repeated alone: the one that stops the receiver again
+ * is the cause. When it does not come back, a single suspect is the cause; of several none can be named, and the run
+ * stops.
  *
  * @returns the final trial of every suspect; after an interruption, those that were resolved before it
  */

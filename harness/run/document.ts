@@ -1,4 +1,7 @@
-/** The result document of a run, whole, sharded or joined from shards: verdict, counts, diagnosis, and what was not verified. */
+/**
+ * The result document of a run, whole, sharded or joined from shards: verdict, counts, diagnosis, and what was not
+ * verified.
+ */
 
 import type { Stack } from '../../contract/index.ts';
 import { CATALOGUE, type Feature, REQUIREMENTS, type RunObservations, requirement } from '../../scenarios/index.ts';

@@ -8,7 +8,7 @@ import { sign } from '../sender/index.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A stream of bytes that depends on nothing but the words: the generator sfc32, seeded with their digest. */
+/** A reproducible stream of bytes: the generator sfc32, seeded with the digest of the words. */
 function seededBytes(...words: string[]): (length: number) => Buffer {
   const seed = createHash('sha256').update(JSON.stringify(words)).digest();
   let a = seed.readUInt32LE(0);
@@ -30,13 +30,13 @@ function seededBytes(...words: string[]): (length: number) => Buffer {
   };
 }
 
-/** One letter or digit for every value that a byte can have. */
+/** A letter or digit for each value of a byte. */
 const LETTERS = Array.from({ length: 256 }, (_, byte) => ALPHABET[byte % ALPHABET.length]);
 
 /**
- * Makes the kit of one scenario. Its values depend on the seed and the scenario alone and not on what ran before, so a scenario
- * that is repeated by itself sends the same again. Ids are always new: a receiver that de-duplicates would answer old ones from memory.
- * `onSignature` is told every signature that the kit makes: each is right for some body, so none may be shown.
+ * Creates the kit of one scenario. Its values depend only on the seed and the scenario, so that a scenario sends the
+ * same when it is repeated alone. Ids are always new, because a receiver would recognise old ones as duplicates.
+ * `onSignature` receives every signature that the kit makes: each is valid for some body, so no report may show it.
  */
 export function createKit(
   partner: Partner,
@@ -74,7 +74,7 @@ export function createKit(
   return kit;
 }
 
-/** The names of the credential headers of a partner, defaults filled in. */
+/** The names of a partner's credential headers, with the defaults. */
 
 export function headerNamesOf(partner: Partner): { readonly signature: string; readonly apiKey: string } {
   return {
@@ -83,7 +83,7 @@ export function headerNamesOf(partner: Partner): { readonly signature: string; r
   };
 }
 
-/** The client's own certificate in PEM, with which its bundle begins; empty when the partner has none. */
+/** The client certificate in PEM, the first of its bundle; empty when the partner has none. */
 export function clientCertificateOf({ tls }: Pick<Partner, 'tls'>): string {
   return certificateBlocks(tls?.clientCert ?? '')[0]?.text ?? '';
 }

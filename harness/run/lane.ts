@@ -1,4 +1,6 @@
-/** A lane: one kept connection, as the sender uses in production, and new ones for deliveries that must not share it. */
+/**
+ * A lane: one kept connection, as the sender uses in production, and new ones for deliveries that must not share it.
+ */
 
 import { setMaxListeners } from 'node:events';
 import type { Partner } from '../partner.ts';

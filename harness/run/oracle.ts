@@ -1,7 +1,7 @@
 /**
- * The independent oracle: looks at every outgoing request with other eyes than the pipeline that made it, and says whether it is
- * what the scenario claims. It computes HMAC by its definition (RFC 2104) from a bare hash, so that a mistake in the sender's signing
- * cannot hide itself.
+ * The independent oracle: verifies that every outgoing request is what the scenario claims. It shares no code with the
+ * pipeline that made the request, and computes HMAC by its definition (RFC 2104) from a hash, so that it detects
+ * mistakes in the sender's signing.
  */
 import { hash } from 'node:crypto';
 import { emittedNotification, headerValues } from '../../contract/index.ts';
@@ -31,13 +31,13 @@ export function oracleSignature(secret: string, body: Uint8Array): string {
   ).toString('base64');
 }
 
-/** The one value of the header (white space around it is not part of it), or null when it is missing or repeated. */
+/** The single value of a header without surrounding white space, or null when it is missing or repeated. */
 function onlyValue(request: Assembled, header: string): string | null {
   const [value, ...more] = headerValues(request.prepared.headers, header);
   return value === undefined || more.length > 0 ? null : value.replace(/^[\t ]+|[\t ]+$/g, '');
 }
 
-/** Whether the credentials of a request are right, as far as the partner's features ask for any. */
+/** Whether a request has valid credentials, as far as the partner's configuration requires any. */
 export function isAuthentic(request: Assembled, partner: Partner): boolean {
   const { signing, apiKey } = partner;
   const names = headerNamesOf(partner);
@@ -47,37 +47,39 @@ export function isAuthentic(request: Assembled, partner: Partner): boolean {
   return signature !== null && signature === oracleSignature(signing.secret, request.prepared.body);
 }
 
-/** What is wrong with a probe, or null. */
+/** The fault of a probe, or null. */
 export function faultOfProbe(request: Assembled, partner: Partner, authentic: boolean): string | null {
-  // Where no credentials are configured there are none to leave out.
+  // Without configured credentials there are none to omit.
   const none = partner.signing === undefined && partner.apiKey === undefined;
   if (request.change.connect?.plain === true && none) return null;
   if (isAuthentic(request, partner) !== authentic) {
-    return authentic ? 'its credentials should be right and are not' : 'its credentials should be wrong and are right';
+    return authentic
+      ? 'its credentials should be valid and are not'
+      : 'its credentials should be invalid and are valid';
   }
   if (request.change.serialise !== undefined && Buffer.from(serialise(request.value)).equals(request.prepared.body)) {
-    return 'its bytes should be unlike those the sender makes and are the same';
+    return 'its bytes should differ from those of the sender and are the same';
   }
   return null;
 }
 
-/** The shapes of controls that have passed the strict schema: a run sends hundreds of the same one. */
+/** The shapes of controls that passed the strict schema: a run sends hundreds of the same. */
 const validShapes = new Set<string>();
 
-/** Names and kinds of the values, without the values. */
+/** The names and types of the values. */
 function shapeOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
   return `{${Object.entries(value).map(([name, inner]) => `${name}:${shapeOf(inner)}`)}}`;
 }
 
-/** What is wrong with a control, or null: it has to be a strictly valid notification with right credentials. */
+/** The fault of a control, or null: it must be a strictly valid notification with valid credentials. */
 export function faultOfControl(request: Assembled, partner: Partner): string | null {
-  if (!isAuthentic(request, partner)) return 'its credentials should be right and are not';
+  if (!isAuthentic(request, partner)) return 'its credentials should be valid and are not';
   const notification: unknown = JSON.parse(Buffer.from(request.prepared.body).toString('utf8'));
   const shape = shapeOf(notification);
   if (validShapes.has(shape)) return null;
   const checked = emittedNotification.safeParse(notification);
-  if (!checked.success) return `it is no valid notification: ${checked.error.message}`;
+  if (!checked.success) return `it is not a valid notification: ${checked.error.message}`;
   validShapes.add(shape);
   return null;
 }

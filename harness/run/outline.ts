@@ -31,11 +31,14 @@ export interface RunOutline {
   readonly suites: readonly { readonly suite: string; readonly planned: number; readonly applicable: number }[];
   readonly notApplicable: readonly { readonly reason: string; readonly checks: number }[];
   /**
-   * Requests to an endpoint that answers in time, and the most that are sent when every delivery gets 429 and is tried again alone. Only
-   * waiting for a receiver that is down takes more.
+   * Requests to an endpoint that answers in time, and the most that are sent when every delivery gets 429 and is tried
+   * again alone. Only waiting for a receiver that is down takes more.
    */
   readonly requests: { readonly about: number; readonly most: number };
-  /** Kept connections, those for one delivery or one TLS handshake, and the largest number of deliveries at the same time. */
+  /**
+   * Kept connections, those for one delivery or one TLS handshake, and the largest number of deliveries at the same
+   * time.
+   */
   readonly connections: { readonly kept: number; readonly single: number; readonly atOnce: number };
   /** Milliseconds after which the run ends, whatever the endpoint does. */
   readonly boundMs: number;
@@ -115,7 +118,9 @@ function traffic(
   };
 }
 
-/** What a check sends between its controls: all deliveries, those on a connection of their own, and the largest group. */
+/**
+ * What a check sends between its controls: all deliveries, those on a connection of their own, and the largest group.
+ */
 function probesOf({ scenario }: SendingPlan, kit: Kit): { probes: number; single: number; atOnce: number } {
   const groups = 'flow' in scenario ? scenario.flow(kit) : [[{ change: scenario.change }]];
   const counts = groups.map((group) => {

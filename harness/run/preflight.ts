@@ -1,4 +1,7 @@
-/** The preflight: the first delivery of a run. Unless it is accepted, no other delivery allows a conclusion, so none is sent. */
+/**
+ * The preflight: the first delivery of a run. Unless it is accepted, no other delivery allows a conclusion, so none is
+ * sent.
+ */
 
 import {
   explainCertificates,

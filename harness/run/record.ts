@@ -1,4 +1,4 @@
-/** Turns what was sent and answered into the exchanges of the result document, without what must never be shown. */
+/** The exchanges of the result document: what was sent and answered, without credentials. */
 
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
@@ -8,23 +8,23 @@ import type { Assembled } from './assemble.ts';
 import { headerNamesOf } from './kit.ts';
 import type { SentDelivery } from './send.ts';
 
-/** What is kept of a body. Longer ones are cut, and say so. */
-const BODY_CAP = 4096;
+/** Bytes kept of a body. Longer ones are cut and marked. */
+const MAX_BODY_BYTES = 4096;
 
-/** What is kept of the headers of an answer: much more than a server has to say. */
-const MOST_HEADERS = 50;
-const LONGEST_HEADER = 1024;
-const MOST_HEADER_CHARACTERS = 8192;
+/** What is kept of the headers of an answer. */
+const MAX_HEADERS = 50;
+const MAX_HEADER_LENGTH = 1024;
+const MAX_HEADER_CHARACTERS = 8192;
 
-/** So many characters of a credential at the end of what is kept are taken for its beginning. */
-const TELLING_LENGTH = 4;
+/** So many characters of a credential at the cut count as its beginning. */
+const MIN_CREDENTIAL_PART = 4;
 
 /**
- * What is kept of a body: up to the cap, and without the beginning of a credential that the cut fell into, because redaction by value
- * would not know it any more. Base64 is looked at as it stands, since its own beginning is the same wherever it is whole.
+ * The kept part of a body, without the beginning of a credential at the cut, which redaction by value would not
+ * recognise. Base64 is compared as it is, because its beginning does not depend on what follows.
  */
 function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string[]): Uint8Array {
-  const kept = bytes.subarray(0, BODY_CAP);
+  const kept = bytes.subarray(0, MAX_BODY_BYTES);
   if (!truncated) return kept;
   const tail = Buffer.from(kept).toString('latin1').toLowerCase();
   const spelt = credentials.flatMap((credential) => {
@@ -34,7 +34,7 @@ function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string
   });
   let end = tail.length;
   for (const form of spelt.map((text) => Buffer.from(text).toString('latin1').toLowerCase())) {
-    for (let length = Math.min(form.length - 1, tail.length); length >= TELLING_LENGTH; length--) {
+    for (let length = Math.min(form.length - 1, tail.length); length >= MIN_CREDENTIAL_PART; length--) {
       if (!tail.endsWith(form.slice(0, length))) continue;
       end = Math.min(end, tail.length - length);
       break;
@@ -43,12 +43,12 @@ function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string
   return kept.subarray(0, end);
 }
 
-/** Bytes for reading: text when they are clean UTF-8, else base64. */
+/** Bytes as text when they are valid UTF-8, else as base64. */
 export function describeBytes(bytes: Uint8Array, alreadyTruncated = false, credentials: readonly string[] = []): Bytes {
-  const truncated = alreadyTruncated || bytes.length > BODY_CAP;
+  const truncated = alreadyTruncated || bytes.length > MAX_BODY_BYTES;
   const kept = cut(bytes, truncated, credentials);
   const text = Buffer.from(kept).toString('utf8');
-  // A cut may fall inside a character: the last one is then dropped.
+  // The cut may be inside a character, which is then dropped.
   const whole = truncated ? text.replace(/\uFFFD$/, '') : text;
   const clean = Buffer.from(kept).subarray(0, Buffer.byteLength(whole)).equals(Buffer.from(whole, 'utf8'));
   return {
@@ -59,7 +59,7 @@ export function describeBytes(bytes: Uint8Array, alreadyTruncated = false, crede
   };
 }
 
-/** Credentials are never written down, right or wrong: a wrong one is often made from the right one. */
+/** Credentials are never recorded, valid or not: an invalid one is often derived from the valid one. */
 function maskHeaders(assembled: Assembled, partner: Partner): [string, string][] {
   const { signature: signatureHeader, apiKey: apiKeyHeader } = headerNamesOf(partner);
   const label = assembled.changes.map((change) => change.label).join('; ');
@@ -74,19 +74,19 @@ function maskHeaders(assembled: Assembled, partner: Partner): [string, string][]
   });
 }
 
-/** The ellipsis tells the redaction that a credential may be cut here. */
+/** The ellipsis marks for the redaction that a credential may be cut here. */
 function shortened(text: string): string {
-  return text.length > LONGEST_HEADER ? `${text.slice(0, LONGEST_HEADER)}…` : text;
+  return text.length > MAX_HEADER_LENGTH ? `${text.slice(0, MAX_HEADER_LENGTH)}…` : text;
 }
 
-/** The lines, the first ones at least; a last one says how many more there were. */
+/** The first header lines; a last line counts the rest. */
 function keptHeaders(headers: readonly HeaderLine[]): [string, string][] {
   const kept: [string, string][] = [];
   let characters = 0;
   for (const [name, value] of headers) {
     const line: [string, string] = [shortened(name), shortened(value)];
     characters += line[0].length + line[1].length;
-    if (kept.length === MOST_HEADERS || characters > MOST_HEADER_CHARACTERS) break;
+    if (kept.length === MAX_HEADERS || characters > MAX_HEADER_CHARACTERS) break;
     kept.push(line);
   }
   const left = headers.length - kept.length;

@@ -1,15 +1,15 @@
-/** A shell script around curl that sends a probe again, with credentials as variables and never as values. */
+/** A shell script with curl that repeats a probe. Credentials are variables, never values. */
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { ConnectChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Assembled } from './assemble.ts';
 import { clientCertificateOf, headerNamesOf } from './kit.ts';
 
-/** Longer bodies are not written out: the command that runs the scenario alone sends them. */
-const LONGEST_BODY = 4096;
+/** Longer bodies are not included: the command that runs the scenario alone sends them. */
+const MAX_BODY_BYTES = 4096;
 
-/** A value that shares this many characters with a credential may be made from it, and is not written out. */
-const TELLING_LENGTH = 4;
+/** A value that shares this many characters with a credential may be derived from it, and is not included. */
+const MIN_SHARED_LENGTH = 4;
 
 const VARIABLES = [
   'HOOKPROOF_SECRET',
@@ -19,10 +19,10 @@ const VARIABLES = [
   'HOOKPROOF_CLIENT_KEY',
 ];
 
-const RIGHT_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
+const VALID_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -binary | openssl base64 -A';
 
-/** What curl would expand or take out of a path, unless told to leave it as it stands. */
-const AS_IT_STANDS = /[[\]{}]|\/\./;
+/** What curl expands or removes in a path by default. */
+const NEEDS_VERBATIM_PATH = /[[\]{}]|\/\./;
 
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
@@ -37,13 +37,13 @@ function bodyLine(body: Uint8Array): string {
 function mayDeriveFrom(value: string, credential: string): boolean {
   const haystack = value.toLowerCase();
   const needle = credential.toLowerCase();
-  for (let at = 0; at + TELLING_LENGTH <= needle.length; at++) {
-    if (haystack.includes(needle.slice(at, at + TELLING_LENGTH))) return true;
+  for (let at = 0; at + MIN_SHARED_LENGTH <= needle.length; at++) {
+    if (haystack.includes(needle.slice(at, at + MIN_SHARED_LENGTH))) return true;
   }
-  return needle.length < TELLING_LENGTH && needle.length > 0 && haystack.includes(needle);
+  return needle.length < MIN_SHARED_LENGTH && needle.length > 0 && haystack.includes(needle);
 }
 
-/** What must not be written: the credentials, and the right signature in its usual spellings. */
+/** What must not be included: the credentials, and the valid signature in its usual encodings. */
 function credentialsOf(assembled: Assembled, partner: Partner): string[] {
   const digest = assembled.rightSignature === null ? null : Buffer.from(assembled.rightSignature, 'base64');
   return [
@@ -55,7 +55,7 @@ function credentialsOf(assembled: Assembled, partner: Partner): string[] {
   ].filter((text): text is string => text !== undefined && text !== '');
 }
 
-/** The value as words for the shell, with every occurrence of `right` as a variable; null when it does not occur. */
+/** The header as words for the shell, with every occurrence of `right` as a variable; null when it does not occur. */
 function credentialWord(name: string, value: string, right: string | null | undefined, variable: string) {
   if (right === null || right === undefined || right === '' || !value.includes(right)) return null;
   const parts = value.split(right);
@@ -63,14 +63,17 @@ function credentialWord(name: string, value: string, right: string | null | unde
   return { word: literals.map((part) => (part === '' ? '' : quote(part))).join(`"$${variable}"`), literals: parts };
 }
 
-/** The pipeline that makes the signature from the body on standard input, or from the other bytes that were signed in its place. */
+/**
+ * The pipeline that makes the signature from the body on standard input, or from the other bytes that were signed
+ * instead.
+ */
 function recipeOf({ change, signedBytes }: Assembled): string | undefined {
   if (change.sign?.shell !== undefined) return change.sign.shell;
-  if (signedBytes === null || signedBytes.length > LONGEST_BODY) return undefined;
-  return `printf '%s' '${Buffer.from(signedBytes).toString('base64')}' | openssl base64 -d -A | ${RIGHT_SIGNATURE}`;
+  if (signedBytes === null || signedBytes.length > MAX_BODY_BYTES) return undefined;
+  return `printf '%s' '${Buffer.from(signedBytes).toString('base64')}' | openssl base64 -d -A | ${VALID_SIGNATURE}`;
 }
 
-/** The argument of one header line, or null when it cannot be written without giving a credential away. */
+/** The argument of one header line, or null when it would reveal a credential. */
 function headerArgument(
   line: HeaderLine,
   assembled: Assembled,
@@ -78,12 +81,12 @@ function headerArgument(
   signatureName: string,
 ): string | null {
   const [name, value] = line;
-  // curl leaves a header out whose value is empty, but for this spelling.
+  // curl omits a header with an empty value, except in this form.
   if (value.trim() === '') return `-H ${quote(`${name};`)}`;
   const isSignature = partner.signing !== undefined && sameHeaderName(name, signatureName);
   const changed = isSignature && assembled.change.sign !== undefined && assembled.change.address === undefined;
   if (changed && assembled.change.sign?.shell !== undefined) return `-H ${quote(`${name}: `)}"$SIGNATURE"`;
-  // Without a recipe the value may be the right signature of some other body, which nobody may see.
+  // Without a recipe the value may be the valid signature of another body, which must stay secret.
   if (changed && value !== assembled.rightSignature) {
     return recipeOf(assembled) === undefined ? null : `-H ${quote(`${name}: `)}"$SIGNATURE"`;
   }
@@ -93,7 +96,7 @@ function headerArgument(
       word: quote(`${name}: ${value}`),
       literals: [value],
     };
-  // A certificate is public, and so long that by chance it holds a piece of many a secret.
+  // A certificate is public, and so long that it contains a part of many secrets by chance.
   const certificate = encodeURIComponent(clientCertificateOf(partner));
   const own = literals.map((text) => (certificate === '' ? text : text.replaceAll(certificate, '')));
   const tells = credentialsOf(assembled, partner).some((secret) => own.some((text) => mayDeriveFrom(text, secret)));
@@ -101,13 +104,14 @@ function headerArgument(
 }
 
 /**
- * The script, or null when curl cannot send this probe, or when it cannot be written without giving a credential away.
- * It reads HOOKPROOF_SECRET and HOOKPROOF_API_KEY from the environment, as the harness does, and the files of TLS likewise.
+ * The script, or null when curl cannot send this probe, or when the script would reveal a credential. It reads
+ * HOOKPROOF_SECRET and HOOKPROOF_API_KEY from the environment, as the harness does, and the paths of the TLS files as
+ * well.
  */
 export function curlScript(assembled: Assembled, partner: Partner): string | null {
   const { prepared, transmission, change } = assembled;
   if (transmission !== null && transmission.kind !== 'chunked') return null;
-  if (prepared.body.length > LONGEST_BODY) return null;
+  if (prepared.body.length > MAX_BODY_BYTES) return null;
   const { signature: signatureName } = headerNamesOf(partner);
   const credentials = credentialsOf(assembled, partner);
   const text = Buffer.from(prepared.body).toString('latin1');
@@ -130,19 +134,20 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
   }
   if (!prepared.headers.some(([name]) => sameHeaderName(name, 'Content-Type'))) args.push("-H 'Content-Type:'");
   if (transmission !== null) args.push("-H 'Transfer-Encoding: chunked'");
-  // With the headers changed as well, the variable stands for the right signature, as it does where only they are changed.
-  const signing = (change.address === undefined ? recipeOf(assembled) : undefined) ?? RIGHT_SIGNATURE;
+  // When the headers are changed, the variable is the valid signature.
+  const signing = (change.address === undefined ? recipeOf(assembled) : undefined) ?? VALID_SIGNATURE;
   const signed = args.some((argument) => /"\$SIGNATURE"/.test(argument));
   const used = `${signed ? signing : ''} ${args.join(' ')} ${connection.join(' ')}`;
   const variables = VARIABLES.filter((name) => used.includes(`$${name}`));
+  const verbatim = NEEDS_VERBATIM_PATH.test(prepared.target) ? '-g --path-as-is ' : '';
   return [
-    // An unset variable would sign with an empty key, without a word.
+    // An unset variable would silently sign with an empty key.
     ...variables.map((name) => `: "\${${name}:?export it first}"`),
     'BODY=$(mktemp)',
     bodyLine(prepared.body),
     ...(signed ? [`SIGNATURE=$({ ${signing}; } < "$BODY")`] : []),
     [
-      `curl -i ${AS_IT_STANDS.test(prepared.target) ? '-g --path-as-is ' : ''}-X ${prepared.method} ${quote(`${origin}${prepared.target}`)} --data-binary @"$BODY"`,
+      `curl -i ${verbatim}-X ${prepared.method} ${quote(origin + prepared.target)} --data-binary @"$BODY"`,
       ...connection,
       ...args,
     ].join(' \\\n  '),
@@ -151,15 +156,18 @@ export function curlScript(assembled: Assembled, partner: Partner): string | nul
 
 /** The options of curl for HTTPS and mutual TLS: files by variable, as the harness takes them from the environment. */
 
-/** Whether curl can make such a connection: it has neither the certificates that are made for a probe nor sessions to resume. */
-function isWithinReach({ clientCertificate = 'none', resumeFrom, serverName, plain }: ConnectChange): boolean {
+/** Whether curl can make such a connection: it has no certificates created for a probe and no sessions to resume. */
+function canCurlConnect({ clientCertificate = 'none', resumeFrom, serverName, plain }: ConnectChange): boolean {
   return clientCertificate === 'none' && resumeFrom === undefined && serverName !== false && plain !== true;
 }
 
-/** The options, or null when curl cannot connect like this. They read HOOKPROOF_CA, HOOKPROOF_CLIENT_CERT and HOOKPROOF_CLIENT_KEY as paths. */
+/**
+ * The TLS options of curl, or null when it cannot connect like this. HOOKPROOF_CA, _CLIENT_CERT and _CLIENT_KEY are
+ * paths.
+ */
 function tlsArguments({ url, tls = {} }: Partner, change: ConnectChange | undefined): string[] | null {
   if (!url.startsWith('https:')) return change === undefined ? [] : null;
-  if (change !== undefined && !isWithinReach(change)) return null;
+  if (change !== undefined && !canCurlConnect(change)) return null;
   const presents = tls.clientCert !== undefined && change?.clientCertificate !== 'none';
   const version = change?.version?.replace('TLSv', '');
   return [

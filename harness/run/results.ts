@@ -1,4 +1,7 @@
-/** The result of each planned scenario: from its trial, from TLS, from the run as a whole, or from the reason why there is none. */
+/**
+ * The result of each planned scenario: from its trial, from TLS, from the run as a whole, or from the reason why there
+ * is none.
+ */
 
 import type { RunObservations, Scenario } from '../../scenarios/index.ts';
 import { type DecidedBy, type Judgement, judge, type judgeChain } from '../judge/index.ts';

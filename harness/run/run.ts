@@ -70,11 +70,12 @@ export interface RunOptions {
 }
 
 /**
- * Runs the selected scenarios against an endpoint. Every planned scenario gets a result. The endpoint's host name is resolved once, and
- * all connections go to that address. The run ends within {@link runBoundMs}.
+ * Runs the selected scenarios against an endpoint. Every planned scenario gets a result. The endpoint's host name is
+ * resolved once, and all connections go to that address. The run ends within {@link runBoundMs}.
  *
  * @returns the result document, whatever the endpoint does
- * @throws HookproofError for a selection that names or matches nothing, and ENDPOINT_ADDRESS_REFUSED for an address that is not allowed
+ * @throws HookproofError for a selection that names or matches nothing, and ENDPOINT_ADDRESS_REFUSED for an address
+ * that is not allowed
  */
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const { clientFixtures = {}, listener = () => {}, onSignature = () => {}, signal } = options;

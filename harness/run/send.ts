@@ -1,4 +1,7 @@
-/** Sends one delivery of a run: checked by the oracle, repeated after 429, its answer scanned for leaks; and the controls of a trial. */
+/**
+ * Sends one delivery of a run: checked by the oracle, repeated after 429, its answer scanned for leaks; and the
+ * controls of a trial.
+ */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
@@ -79,8 +82,8 @@ export async function sendConfirmedControl(
 }
 
 /**
- * The control before the probes. `versionRefused`: an endpoint that rejects the plain valid delivery over this version and accepts it over
- * any version has not stopped answering.
+ * The control before the probes. `versionRefused`: an endpoint that rejects the plain valid delivery over this version
+ * and accepts it over any version has not stopped answering.
  */
 export async function sendFirstControl(
   context: RunContext,

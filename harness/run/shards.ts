@@ -1,9 +1,10 @@
 /**
  * Joins the shards of a run into the document that the undivided run would have given.
  *
- * Observations over a whole run are judged again, from what all shards observed; diagnosis, verdict, counts, scoring, baseline and the list
- * of unverified requirements are computed again over all results. These differ from an undivided run: times, ids and random data of the
- * exchanges, the number of requests (each shard has its own preflight and controls), and possibly which checks were tried twice.
+ * Observations over a whole run are judged again, from what all shards observed; diagnosis, verdict, counts, scoring,
+ * baseline and the list of unverified requirements are computed again over all results. These differ from an undivided
+ * run: times, ids and random data of the exchanges, the number of requests (each shard has its own preflight and
+ * controls), and possibly which checks were tried twice.
  */
 
 import { HookproofError } from '../../contract/index.ts';

@@ -1,4 +1,7 @@
-/** The TLS checks of a run: certificates and handshakes. They need no delivery, so they are judged even when none is accepted. */
+/**
+ * The TLS checks of a run: certificates and handshakes. They need no delivery, so they are judged even when none is
+ * accepted.
+ */
 
 import { performance } from 'node:perf_hooks';
 import { type TlsVersion, tlsVersionName } from '../../contract/index.ts';
@@ -107,7 +110,10 @@ async function runHandshakes(
   await Promise.all(Array.from({ length: width }, work));
 }
 
-/** The probe once, and once more when its outcome could be chance: a close, a reset, silence. Then the second one counts. */
+/**
+ * The probe once, and once more when its outcome could be chance: a close, a reset, silence. Then the second one
+ * counts.
+ */
 async function probeBetween(
   before: HelloOutcome,
   probe: () => Promise<HelloOutcome>,

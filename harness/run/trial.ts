@@ -30,8 +30,9 @@ export interface Trial {
 }
 
 /**
- * Tries a scenario on a lane. The control after one scenario is the control before the next on the same lane and is passed on as `before`;
- * null sends a new one. With `fresh` every delivery has a connection of its own, for a repetition that must not depend on earlier ones.
+ * Tries a scenario on a lane. The control after one scenario is the control before the next on the same lane and is
+ * passed on as `before`; null sends a new one. With `fresh` every delivery has a connection of its own, for a
+ * repetition that must not depend on earlier ones.
  */
 export async function tryScenario(
   context: RunContext,
@@ -96,8 +97,8 @@ export function reusableControl({ deliveries }: Trial): SentDelivery | null {
 }
 
 /**
- * Records that a trial is repeated, unless it would have passed: a check that passes only at its second try is listed for whoever
- * certifies the receiver.
+ * Records that a trial is repeated, unless it would have passed: a check that passes only at its second try is listed
+ * for whoever certifies the receiver.
  */
 export function recordRetry({ retried }: RunContext, { planned: { scenario }, evidence }: Trial): void {
   if (judge(scenario.level, evidence).verdict !== 'pass') retried.add(scenario.id);
@@ -115,8 +116,9 @@ function controlVersionOf(scenario: SendingPlan['scenario']): OfferedTlsVersion 
 }
 
 /**
- * Sends a probe, and once more when its connection was closed without a TLS alert, which an overloaded server does as well. When nothing is
- * listening at the second try, the first one has stopped the receiver, however fast it recovers: see `stopped`.
+ * Sends a probe, and once more when its connection was closed without a TLS alert, which an overloaded server does as
+ * well. When nothing is listening at the second try, the first one has stopped the receiver, however fast it recovers:
+ * see `stopped`.
  */
 async function sendUnambiguously(
   context: RunContext,

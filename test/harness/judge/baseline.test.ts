@@ -134,11 +134,11 @@ describe('the file', () => {
   });
 
   it.each([
-    ['no list', 'version: 1', 'failures has to be a list'],
-    ['text', 'just words', 'is no baseline'],
-    ['nothing', '', 'is no baseline'],
+    ['no list', 'version: 1', 'failures must be a list'],
+    ['text', 'just words', 'is not a baseline'],
+    ['nothing', '', 'is not a baseline'],
     ['no YAML', 'version: 1\nfailures: [', 'the baseline known.yaml: '],
-    ['another version', 'version: 2\nfailures: []', 'version has to be 1'],
+    ['another version', 'version: 2\nfailures: []', 'version must be 1'],
     [
       'no reason',
       'version: 1\nfailures:\n- { scenario: a/b, owner: me, expires: 2027-01-31 }',
@@ -157,12 +157,12 @@ describe('the file', () => {
     [
       'a key too many',
       'version: 1\nfailures:\n- { scenario: a/b, reason: r, owner: o, expires: 2027-02-28, id: 1 }',
-      'id is no part of it',
+      'id is not a known field',
     ],
     [
       'an entry twice',
       'version: 1\nfailures:\n- &a { scenario: a/b, reason: r, owner: o, expires: 2027-02-28 }\n- *a',
-      'a/b is there twice',
+      'a/b is listed twice',
     ],
   ])('is refused with %s', (_, text, says) => {
     expect(() => parseBaseline(text, 'known.yaml')).toThrow(says);
@@ -187,7 +187,7 @@ describe('an update', () => {
     expect(entries[0]).toEqual({
       scenario: 'signature/missing',
       reason: 'TODO: why is this known? (observed: 200)',
-      owner: 'TODO: who mends it?',
+      owner: 'TODO: who fixes it?',
       expires: '2027-02-19',
     });
   });

@@ -64,14 +64,14 @@ describe('faultOfProbe', () => {
   it.each<[string, Change, boolean, string | null]>([
     ['right credentials that should be', {}, true, null],
     ['wrong ones that should be', { sign: { label: '', make: () => 'x' } }, false, null],
-    ['wrong ones that should be right', { sign: { label: '', make: () => 'x' } }, true, 'should be right and are not'],
-    ['right ones that should be wrong', {}, false, 'should be wrong and are right'],
+    ['wrong ones that should be right', { sign: { label: '', make: () => 'x' } }, true, 'should be valid and are not'],
+    ['right ones that should be wrong', {}, false, 'should be invalid and are valid'],
     ['other bytes', { serialise: (value: JsonValue) => Buffer.from(`${JSON.stringify(value)} `) }, true, null],
     [
       'other bytes that are the same',
       { serialise: (value: JsonValue) => Buffer.from(JSON.stringify(value)) },
       true,
-      'its bytes should be unlike',
+      'its bytes should differ',
     ],
   ])('%s', (_, change, authentic, says) => {
     const fault = faultOfProbe(assembled(change), partner, authentic);
@@ -83,9 +83,13 @@ describe('faultOfProbe', () => {
 describe('faultOfControl', () => {
   it.each<[string, Change, string | null]>([
     ['the plain delivery', {}, null],
-    ['wrong credentials', { sign: { label: '', make: () => undefined } }, 'credentials should be right'],
-    ['no notification', { compose: () => ({ id: 'x' }) }, 'it is no valid notification'],
-    ['a field of its own', { compose: (kit) => ({ ...kit.notification(), extra: 1 }) }, 'it is no valid notification'],
+    ['wrong credentials', { sign: { label: '', make: () => undefined } }, 'credentials should be valid'],
+    ['no notification', { compose: () => ({ id: 'x' }) }, 'it is not a valid notification'],
+    [
+      'a field of its own',
+      { compose: (kit) => ({ ...kit.notification(), extra: 1 }) },
+      'it is not a valid notification',
+    ],
   ])('%s', (_, change, says) => {
     const fault = faultOfControl(assembled(change), partner);
     if (says === null) expect(fault).toBeNull();
