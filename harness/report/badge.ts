@@ -16,7 +16,7 @@ const COLOURS = {
 const HEIGHT = 20;
 const PADDING = 6;
 
-/** The width of a text and its padding, by approximate widths of Verdana at 11 pixels; the text is set to this width. */
+/** The width of a text with its padding, in Verdana at 11 pixels, approximately. The text is set to this width. */
 function widthOf(text: string): number {
   const widths = [...text].map((character) =>
     /[iljtfr., ·]/.test(character) ? 4.2 : /[mw]/.test(character) ? 9.6 : 7,

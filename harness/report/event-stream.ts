@@ -8,7 +8,7 @@ import type { RunEvent } from './result-document.ts';
 import { notWritten } from './write-reports.ts';
 
 export interface EventStream {
-  /** The reporters that are written here, and must not be written again. */
+  /** The reporters that this stream writes, which must not be written after the run. */
   readonly reporters: readonly Reporter[];
   /** Writes an event, which must be redacted. It never throws. */
   tell(event: RunEvent): void;

@@ -14,8 +14,8 @@ import { caveats, closeness, featuresOf, headline, judgedLine, NOTHING_FITS, nam
 export const MAX_SUMMARY_BYTES = 1024 * 1024;
 
 /** Checks that are named under one cause, and entries of a folded list. */
-const MOST_MEMBERS = 8;
-const MOST_LISTED = 250;
+const MAX_MEMBERS = 8;
+const MAX_LISTED = 250;
 
 const SIGN = { conformant: '✅', nonconformant: '❌', inconclusive: '❔', 'harness-error': '⚠️' } as const;
 
@@ -62,19 +62,19 @@ function aboutCause({ diagnosis, members, title }: Cause): string[] {
   const [first] = members;
   if (first === undefined) return [];
   if (members.length === 1 && diagnosis === null) return [`- ${oneCheck(first)}`, `  - **Fix:** ${prose(first.fix)}`];
-  const left = members.length - MOST_MEMBERS;
+  const left = members.length - MAX_MEMBERS;
   return [
     `- **${prose(title)}** (${counted(members.length, 'check')})`,
     // The fix of a diagnosis is already shown.
     ...(diagnosis === null ? [`  - **Fix:** ${prose(first.fix)}`] : []),
-    ...members.slice(0, MOST_MEMBERS).map((member) => `  - ${oneCheck(member)}`),
+    ...members.slice(0, MAX_MEMBERS).map((member) => `  - ${oneCheck(member)}`),
     ...(left > 0 ? [`  - and ${left} more`] : []),
   ];
 }
 
 function listed<T>(items: readonly T[], line: (item: T) => string): string[] {
-  const left = items.length - MOST_LISTED;
-  return [...items.slice(0, MOST_LISTED).map((item) => `- ${line(item)}`), ...(left > 0 ? [`- and ${left} more`] : [])];
+  const left = items.length - MAX_LISTED;
+  return [...items.slice(0, MAX_LISTED).map((item) => `- ${line(item)}`), ...(left > 0 ? [`- and ${left} more`] : [])];
 }
 
 /** A folded list, or nothing where there is nothing to list. */
@@ -117,14 +117,14 @@ function blocksOf(document: ResultDocument): string[][] {
 /** Markdown of at most `limit` bytes: parts that no longer fit are left out, and it says so. */
 export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTES): string {
   const cut = '\nThe rest is omitted, because a job summary has a size limit. See the reports.\n';
-  const room = limit - Buffer.byteLength(cut);
+  const available = limit - Buffer.byteLength(cut);
   let text = '';
   let size = 0;
   for (const block of blocksOf(document)) {
     if (block.length === 0) continue;
     const part = `${block.join('\n')}\n`;
     size += Buffer.byteLength(part);
-    if (size > room) return limit < Buffer.byteLength(text + cut) ? '' : text + cut;
+    if (size > available) return limit < Buffer.byteLength(text + cut) ? '' : text + cut;
     text += part;
   }
   return text;

@@ -7,7 +7,7 @@ import { describeBytes } from './visible.ts';
 /** Up to this many cases are shown in full; of more, the first of each cause, and the others in one line. */
 const MAX_SHOWN_IN_FULL = 12;
 
-/** Failures or warnings by suite: expected, observed, why it matters, the fix, and how to repeat it. Empty when there are none. */
+/** Failures or warnings by suite, each with the fix and how to repeat it. Empty when there are none. */
 export function renderCases(title: string, results: readonly ScenarioResult[], layout: Layout): string[] {
   if (results.length === 0) return [];
   const full = shownInFull(results);
@@ -20,7 +20,7 @@ export function renderCases(title: string, results: readonly ScenarioResult[], l
   }
   const short = results.length - full.size;
   if (short === 0) return lines;
-  const rest = `Only the first of each cause is shown in full; ${short} of ${results.length} are shortened to one line.`;
+  const rest = `Only the first of each cause is in full; ${short} of ${results.length} are shortened to one line.`;
   const details = 'Details: hookproof explain ID, hookproof run --scenario ID, or --reporter json.';
   return [...lines, '', ...layout.paragraph('  ', `${rest} ${details}`)];
 }
@@ -52,7 +52,7 @@ function renderFull(result: ScenarioResult, layout: Layout): string[] {
   ];
 }
 
-/** One line of a case: the label in a column of its own. */
+/** One line of a case, with the label in a separate column. */
 function field(layout: Layout, label: string, text: string, ...styles: Parameters<Layout['paint']>[1][]): string[] {
   if (text === '') return [];
   return layout.paragraph(`    ${layout.paint(label.padEnd(10), 'dim')}`, text, ...styles);

@@ -1,4 +1,4 @@
-/** The terminal report, from the top: the verdict, the diagnosis, what failed and how to fix it, then everything else. */
+/** The terminal report: the verdict, the diagnosis, what failed and how to fix it, then everything else. */
 import { groupBy } from './causes.ts';
 import { renderCases, renderGroups } from './human-cases.ts';
 import {
@@ -32,8 +32,8 @@ import {
 const SCREEN_LINES = 100;
 
 /**
- * The document as text for a terminal, ending with a newline. The first line is the verdict; the last line says how many
- * of the planned checks were judged.
+ * The document as text for a terminal, ending with a newline. The first line is the verdict; the last line counts the
+ * judged checks.
  *
  * Lines keep to `columns` (at least 40, at most 120), except the last line and what is to be copied (commands and
  * scripts). Whatever comes from the endpoint is escaped: no control character reaches the terminal.
@@ -76,7 +76,7 @@ function renderHeadline(document: ResultDocument, layout: Layout): string[] {
   const url = layout.safe(document.target.url);
   const left = layout.width - headline(document).length - 4;
   return [
-    // A URL is only broken when a line of its own is too short for it.
+    // A URL is only broken when a whole line is too short for it.
     ...(displayWidth(url) <= left ? [`${first}  ${url}`] : [first, ...layout.paragraph('  ', url)]),
     ...layout.paragraph('  ', numbers(document)),
     ...layout.paragraph('  ', configurationOf(document), 'dim'),

@@ -14,8 +14,8 @@ function escapeOf(character: string): string {
 }
 
 /**
- * JSON in which control and invisible characters are escaped, which parsing reverts. So is `##[`, which starts a command
- * in a log of GitHub Actions.
+ * JSON in which control and invisible characters are escaped, which parsing reverts. So is `##[`, which starts a
+ * command in a log of GitHub Actions.
  */
 export function visibleJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSEEN, escapeOf).replaceAll('##[', '##\\u005b');

@@ -2,7 +2,7 @@
  * The document as JUnit XML: one testsuite for each suite, one testcase for each check.
  *
  * The diagnosis is in the properties of every suite. A fail is a failure, or skipped when it is known; a stale entry of
- * the baseline is a failure of its own; inconclusive and harness-error are errors; not-applicable is skipped; a warn
+ * the baseline is a separate failure; inconclusive and harness-error are errors; not-applicable is skipped; a warn
  * passes with a system-out, except in a strict run, where it fails.
  */
 import { groupBy } from './causes.ts';
@@ -125,7 +125,7 @@ function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3);
 }
 
-/** An element on lines of its own. Children are finished XML, each on its line; text is character data. */
+/** An element on separate lines. Children are finished XML, each on its line; text is character data. */
 function element(
   name: string,
   attributes: Readonly<Record<string, string | number>>,
@@ -143,7 +143,7 @@ function xmlText(text: string): string {
   return escaped(text).replace(/\r/g, '&#13;');
 }
 
-/** An attribute value without its quotes. Line breaks and tabs are references, because parsers replace them by spaces. */
+/** An attribute value without quotes. Line breaks and tabs are references, because parsers turn them into spaces. */
 function xmlAttribute(text: string): string {
   return escaped(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -103,7 +103,7 @@ export function truncate(text: string, width: number, mark = '…'): string {
   return head + mark;
 }
 
-/** Lines of at most `width` columns, broken at spaces; a word that is wider than a line is broken inside. Never empty. */
+/** Lines of at most `width` columns, broken at spaces, and inside words that are wider than a line. Never empty. */
 export function wrap(text: string, width: number): string[] {
   return brokenAt(text, width, true);
 }

@@ -141,7 +141,7 @@ function linksTo(members: readonly ScenarioResult[], anchors: Anchors): Markup {
 function sharedFix(result: ScenarioResult): string | null {
   const status = answeredStatus(result);
   if (status === null) {
-    return 'Answer every delivery with a complete HTTP response. The logs of the endpoint and of its proxy show what ended it.';
+    return 'Answer every delivery with a complete HTTP response. The logs of the endpoint or its proxy show the cause.';
   }
   return status < 500 ? null : 'Find the exception in the log of the endpoint: a 5xx is a crash of the handler.';
 }

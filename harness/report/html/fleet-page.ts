@@ -153,7 +153,8 @@ function suiteCell(suite: string, counts: Counts | undefined): Markup {
   const [verdict, count] = worst(counts);
   const isQuiet = QUIET.has(verdict);
   const word = html`<span class="sr">${faceOf(verdict).word}</span>`;
-  return html`<td class="s v-${verdict}${isQuiet && ' q'}" data-w="${suite}"><i></i>${!isQuiet && `${count} `}${word}</td>`;
+  const number = isQuiet ? '' : `${count} `;
+  return html`<td class="s v-${verdict}${isQuiet && ' q'}" data-w="${suite}"><i></i>${number}${word}</td>`;
 }
 
 /** The verdict of a suite that needs attention most, and its number of checks. */

@@ -1,6 +1,6 @@
 /*
- * The script of the report, which can be read without it: a filter, buttons for copying, and folds that open where a link leads and for
- * printing. It writes text and never markup.
+ * The script of the report, which can be read without it: a filter, buttons for copying, and folds that open for links
+ * and for printing. It writes text and never markup.
  */
 
 (() => {

@@ -30,7 +30,7 @@ const oneOfEach = documentWith({
 });
 
 describe('the CTRF report', () => {
-  it('would be refused by the schema with another status or field', () => {
+  it('fits a schema that rejects other statuses and fields', () => {
     const report = JSON.parse(renderCtrf(oneOfEach));
     expect(validate(report)).toBe(true);
     report.results.tests[0].status = 'error';
@@ -40,7 +40,7 @@ describe('the CTRF report', () => {
     expect(validate(report)).toBe(false);
   });
 
-  it('gives every verdict its status, and a run without a verdict a failed test', () => {
+  it('maps each verdict to a status, and adds a failed test to a run without a verdict', () => {
     expect(told(oneOfEach)).toEqual([
       ['pass', 'passed'],
       ['fail', 'failed'],
@@ -57,7 +57,7 @@ describe('the CTRF report', () => {
     ]);
   });
 
-  it('counts what it holds, in whole milliseconds', () => {
+  it('counts its tests, with times in whole milliseconds', () => {
     const { summary, tests, tool } = ctrf(oneOfEach);
     const start = Date.parse('2026-11-21T10:00:00.000Z');
     expect(summary).toMatchObject({ tests: 7, passed: 2, failed: 2, skipped: 1, pending: 0, other: 2, suites: 2 });
@@ -74,7 +74,7 @@ describe('the CTRF report', () => {
     expect(tests[0]).not.toHaveProperty('trace', undefined);
   });
 
-  it('skips what is known and what is not scored, and fails for what is no longer true or not judged', () => {
+  it('skips known and unscored results, and fails for stale entries and an incomplete run', () => {
     const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
     const baseline = { file: 'known.yaml', entries: 1, known: [], unfilled: [], notJudged: [] };
     const results = [
@@ -107,12 +107,12 @@ describe('the CTRF report', () => {
     ]);
   });
 
-  it('calls a second try what it is', () => {
+  it('marks a repeated check as a retry', () => {
     const { tests } = ctrf(documentWith({ retried: ['signature/missing'] }));
     expect(tests[0]).toMatchObject({ retries: 1, flaky: true });
   });
 
-  it('stays valid, and acts on no display, whatever the endpoint answered', () => {
+  it('is valid and escaped whatever the endpoint answered', () => {
     const unit = fc.oneof(
       fc.constantFrom('\x00', '\x1b[31m', '\x9b1m', '\ud800', '\u202e', '\u2028', '\r', '##[', '::error::'),
       fc.string({ unit: 'binary', maxLength: 3 }),

@@ -68,7 +68,7 @@ export function diagnosisWith(parts: Partial<Diagnosis> = {}): Diagnosis {
     evidence: ['signature/missing'],
     alike: [],
     seen: 'Middlewares that look only at headers that are there.',
-    why: 'Whoever leaves the header out is let in.',
+    why: 'A sender that omits the header is accepted.',
     fix: 'Treat a missing header like a wrong one.',
     stack: null,
     ...parts,
@@ -84,7 +84,7 @@ const COUNT_OF: Readonly<Record<Verdict, keyof ResultDocument['counts']>> = {
   'harness-error': 'harnessError',
 };
 
-/** A document around these parts. Counts, planned, judged and the verdict follow from the results unless they are given. */
+/** A document with these parts. Counts, planned, judged and the verdict follow from the results unless given. */
 export function documentWith(parts: Partial<ResultDocument> = {}): ResultDocument {
   const results = parts.results ?? [resultWith()];
   const counts = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };

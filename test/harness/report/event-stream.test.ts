@@ -25,7 +25,7 @@ const stdout = () =>
   });
 
 describe('the ndjson reporter while a run goes on', () => {
-  it('writes each event when it is told, and empties an older file only then', async () => {
+  it('writes each event at once, and empties an older file only then', async () => {
     const path = join(cwd, 'out/events.ndjson');
     const reporters = [
       { name: 'json', file: null },
@@ -45,7 +45,7 @@ describe('the ndjson reporter while a run goes on', () => {
     stream?.close();
   });
 
-  it('is nothing when nobody asks for it, and refuses a place that cannot be written to at once', async () => {
+  it('is absent without an ndjson reporter, and rejects an unwritable file at once', async () => {
     expect(openEventStream([{ name: 'json', file: null }], { stdout: stdout(), cwd })).toBeNull();
     await writeFile(join(cwd, 'file'), '');
     const reporters = [{ name: 'ndjson', file: 'file/events' }] as const;
@@ -58,7 +58,7 @@ describe('the ndjson reporter while a run goes on', () => {
     expect(() => stream?.close()).toThrow('ENOSPC');
   });
 
-  it('has a published schema, which takes every line and no other', async () => {
+  it('has a published schema that accepts every line and no other', async () => {
     const validate = new Ajv2020({ strict: true, allErrors: true }).compile(await eventSchema());
     const document = documentWith({ results: [resultWith({ verdict: 'fail', exchanges: [exchangeWith()] })] });
     const lines = renderNdjson(document)

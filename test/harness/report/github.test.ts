@@ -28,7 +28,7 @@ function commandIn(line: string): { name: string; properties: Record<string, str
 }
 const commandsIn = (text: string) => text.split(/\r\n|\r|\n/).flatMap((line) => commandIn(line) ?? []);
 
-/** Every string of the document that the endpoint, or whoever wrote it, could have chosen. */
+/** Every string of the document that the endpoint, or the author of a document, could have chosen. */
 function hostile(text: string): ResultDocument {
   const verdicts = ['fail', 'warn', 'inconclusive', 'harness-error', 'not-applicable', 'pass', 'fail'] as const;
   const results = verdicts.map((verdict, at) =>
@@ -100,14 +100,14 @@ const attack = fc.string({
 });
 
 describe('the log of a step in GitHub Actions', () => {
-  it('has commands in it that the runner of this test reads', () => {
+  it('is read by a strict parser of commands', () => {
     expect(commandsIn('  ::warning title=a%3A%2Cb::c%25%0Ad')).toEqual([
       { name: 'warning', properties: { title: 'a:,b' }, data: 'c%\nd' },
     ]);
     expect(commandsIn('text ##[error]more')).toHaveLength(1);
   });
 
-  it('says the verdict, the diagnosis with its fix, and each cause once', () => {
+  it('reports the verdict, the diagnosis with its fix, and each cause once', () => {
     const failed = ['signature/missing', 'valid/a', 'valid/b'].map((id) =>
       resultWith({
         id,
@@ -128,7 +128,7 @@ describe('the log of a step in GitHub Actions', () => {
     expect(renderGithub(document, terminal)).toContain('NOT CONFORMANT');
   });
 
-  it('is a notice for a good run, and an error for one that fails the step for another reason', () => {
+  it('starts with a notice when the step passes, otherwise with an error', () => {
     const names = (document: ResultDocument) => commandsIn(renderAnnotations(document)).map(({ name }) => name);
     const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
     expect(names(documentWith())).toEqual(['notice']);
@@ -144,7 +144,7 @@ describe('the log of a step in GitHub Actions', () => {
     expect(names(documentWith({ results, scoring, verdict: 'conformant' }))).toEqual(['notice']);
   });
 
-  it('stays few and short', () => {
+  it('limits the number and length of annotations', () => {
     const results = Array.from({ length: 600 }, (_, at) =>
       resultWith({
         id: `s${at}/x`,
@@ -160,7 +160,7 @@ describe('the log of a step in GitHub Actions', () => {
     expect(Math.max(...commands.map(({ data }) => data.length))).toBeLessThan(2000);
   });
 
-  it('holds no command that the endpoint could have written', () => {
+  it('contains no command written by the endpoint', () => {
     const own = commandsIn(renderAnnotations(hostile('x'))).map(({ name }) => name);
     expect(own).toEqual(['error', 'error', 'warning']);
     fc.assert(
@@ -209,10 +209,10 @@ describe('the job summary', () => {
       resultWith({ id: 'valid/b', verdict: 'inconclusive', reason: 'the endpoint was down' }),
     ],
     diagnosis: [diagnosisWith()],
-    notVerified: [{ requirement: 'x', text: 'Stored once.', reason: 'Nobody can see it.' }],
+    notVerified: [{ requirement: 'x', text: 'Stored once.', reason: 'It cannot be seen.' }],
   });
 
-  it('reads from the verdict to what is not verified', () => {
+  it('starts with the verdict and ends with what is not verified', () => {
     const parts = renderSummary(document).match(/^(?:#+ .*|<details>.*)$/gm);
     expect(parts).toEqual([
       '## ❌ hookproof: NOT CONFORMANT',
@@ -227,7 +227,7 @@ describe('the job summary', () => {
     expect(renderSummary(document)).toContain('`signature/missing` Refuses a delivery');
   });
 
-  it('holds no markup, link, picture or mention from elsewhere', () => {
+  it('contains no foreign markup, link, picture or mention', () => {
     const outline = (text: string) =>
       renderSummary(hostile(text))
         .split('\n')
@@ -248,7 +248,7 @@ describe('the job summary', () => {
     );
   });
 
-  it('keeps to its limit, and says so', () => {
+  it('keeps to its size limit, and says so', () => {
     const results = Array.from({ length: 3000 }, (_, at) =>
       resultWith({ id: `s${at}/x`, suite: `s${at}`, verdict: 'fail', title: '<'.repeat(2000), fix: '@'.repeat(2000) }),
     );

@@ -66,7 +66,7 @@ function lines(...text: string[]): string {
 }
 
 describe('the terminal report', () => {
-  it('is short when everything is right', () => {
+  it('is short when every check passes', () => {
     expect(renderHuman(documentWith(), PLAIN)).toBe(
       lines(
         '✓ CONFORMANT  http://127.0.0.1:8080/hooks',
@@ -81,7 +81,7 @@ describe('the terminal report', () => {
     );
   });
 
-  it('says so when nothing that is known fits, and which failures the diagnosis leaves over', () => {
+  it('reports unexplained failures', () => {
     const failed = ['a', 'b', 'c'].map((slug) => resultWith({ id: `signature/${slug}`, verdict: 'fail' }));
     expect(renderHuman(documentWith({ results: failed }), PLAIN)).toContain('No known fault explains these failures');
     const diagnosis = [diagnosisWith({ evidence: ['signature/a'] })];
@@ -90,13 +90,13 @@ describe('the terminal report', () => {
     expect(renderHuman(documentWith(), PLAIN)).not.toMatch(/behaves like|No mistake/);
   });
 
-  it('says what two faults do at the same time', () => {
+  it('reports a second fault', () => {
     const also = diagnosisWith({ relation: 'also', fault: 'other', title: 'Takes any key' });
     const report = renderHuman(documentWith({ diagnosis: [diagnosisWith(), also] }), PLAIN);
     expect(report).toMatch(/A missing signature is accepted\n[\s\S]*\n {2}in addition\n {2}Takes any key\n/);
   });
 
-  it('tells known failures apart from new ones, and names what no longer holds', () => {
+  it('separates known failures from new ones, and lists stale entries', () => {
     const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
     const results = [
       resultWith({ verdict: 'fail', observed: '200', known }),
@@ -121,7 +121,7 @@ describe('the terminal report', () => {
     );
   });
 
-  it('says first what is wrong and how to mend it', () => {
+  it('starts with the diagnosis and its fix', () => {
     expect(renderHuman(eventful, PLAIN)).toBe(
       lines(
         '✗ NOT CONFORMANT  http://127.0.0.1:8080/hooks',
@@ -204,7 +204,7 @@ describe('the terminal report', () => {
     );
   });
 
-  it('says once why nothing could be judged', () => {
+  it('gives the reason for many inconclusive checks once', () => {
     const reason =
       'control refused: the plain valid delivery before it got no answer: nothing listens at 127.0.0.1:8080';
     const ids = ['valid/buy', 'valid/sell', 'signature/missing', 'signature/hex', 'signature/other-secret'];
@@ -232,7 +232,7 @@ describe('the terminal report', () => {
     );
   });
 
-  it('shows the first of each cause of many failures in full, and every other one in a line', () => {
+  it('shows only the first failure of each cause in full', () => {
     const results = [
       ...Array.from({ length: 30 }, (_, index) =>
         resultWith({ id: `signature/forged-${index}`, verdict: 'fail', observed: '200' }),
@@ -255,7 +255,7 @@ describe('the terminal report', () => {
     expect(report.length).toBeLessThan(100);
   });
 
-  it('shows at most twelve failures in full, however many causes there are', () => {
+  it('shows at most twelve failures in full', () => {
     const results = Array.from({ length: 40 }, (_, index) =>
       resultWith({ id: `signature/forged-${index}`, verdict: 'fail', observed: `${500 + index}` }),
     );
@@ -264,7 +264,7 @@ describe('the terminal report', () => {
     for (const { id } of results) expect(report).toContain(id);
   });
 
-  it('points to the JSON report for a script that would bury everything else', () => {
+  it('refers to the JSON report for a long script', () => {
     const curl = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
     const result = resultWith({ verdict: 'fail', observed: '200', reproduce: { curl, command: 'hookproof run' } });
     const report = renderHuman(documentWith({ results: [result] }), PLAIN);
@@ -272,7 +272,7 @@ describe('the terminal report', () => {
     expect(report).not.toContain('line 1');
   });
 
-  it('marks an interrupted and a strict run, and a fault of our own', () => {
+  it('marks an interrupted run, a strict run and a harness error', () => {
     const warned = documentWith({ results: [resultWith({ verdict: 'warn' })], strict: true, verdict: 'nonconformant' });
     expect(renderHuman(warned, PLAIN)).toContain('  strict: warnings fail the run\n');
     const cut = documentWith({ interrupted: true, planned: 9 });
@@ -292,20 +292,20 @@ describe('the terminal report', () => {
     ]);
   });
 
-  it('says the same with colour as without', () => {
+  it('has the same text with and without colour', () => {
     const colored = renderHuman(eventful, { ...PLAIN, color: true });
     expect(colored).toContain('\x1b[31m✗\x1b[39m');
     expect(colored.replace(/\x1b\[\d+m/g, '')).toBe(renderHuman(eventful, PLAIN));
   });
 
-  it('is ASCII alone where the terminal has no Unicode', () => {
+  it('is pure ASCII on a terminal without Unicode', () => {
     const result = resultWith({ verdict: 'fail', title: 'Größe “quoted” – 漢字 …', observed: '200' });
     const report = renderHuman(documentWith({ results: [result] }), { ...PLAIN, unicode: false });
     expect(report).toMatch(/^[\n\x20-\x7e]*$/);
     expect(report).toContain('x fail  Gr\\xf6\\xdfe "quoted" - \\u6f22\\u5b57 ...\n');
   });
 
-  it('keeps to every width from 40, and to 120 in wider terminals', () => {
+  it('keeps to every width from 40 to 120 columns', () => {
     const copied = new Set(CURL.split('\n').map((line) => line.trim()));
     for (const id of ['signature/missing', 'http/case']) copied.add(`rerun     hookproof run --scenario ${id}`);
     for (const columns of [40, 60, 80, 120, 200]) {
@@ -320,7 +320,7 @@ describe('the terminal report', () => {
     expect(renderHuman(eventful, { ...PLAIN, columns: 3 })).toBe(renderHuman(eventful, { ...PLAIN, columns: 40 }));
   });
 
-  it('lets no control, invisible or bidirectional character of the endpoint through', () => {
+  it('escapes control, invisible and bidirectional characters of the endpoint', () => {
     const hostile = fc.string({
       unit: fc.constantFrom('\x1b[31m', '\x07', '\u202e', '\u200b', '\x9b', '\r', 'a', ' ', '\u2028'),
     });

@@ -15,7 +15,7 @@ describe('JSON', () => {
     expect(renderJson(documentWith())).toBe(`${JSON.stringify(documentWith(), null, 2)}\n`);
   });
 
-  it('gives every character back and shows none that acts on a display', () => {
+  it('escapes characters that act on a display, and parses to the same document', () => {
     expect(JSON.parse(renderJson(hostile))).toEqual(hostile);
     expect(renderJson(hostile)).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
     expect(renderJson(hostile)).toContain('"a\\u001b[31m\\u007f\\u009b\\u202e\\u2028\\ud800\\udb40\\udc01\\n\\""');
@@ -28,7 +28,7 @@ describe('NDJSON', () => {
     expect(renderEvent(event)).toBe('{"schemaVersion":1,"type":"notice","message":"one\\ntwo\\u2028three"}\n');
   });
 
-  it('tells the story of a finished run from its document', () => {
+  it('contains the events of a finished run', () => {
     const { target, seed, startedAt, results } = hostile;
     const lines = renderNdjson(hostile).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([

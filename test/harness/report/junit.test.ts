@@ -20,7 +20,7 @@ describe('the JUnit report', () => {
   const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
   const baseline = { file: 'known.yaml', entries: 1, known: [], stale: [], unfilled: [], notJudged: [] };
 
-  it('says before the checks what the endpoint behaves like', () => {
+  it('has the diagnosis in its properties', () => {
     const stack = { name: 'flask', told: 'Server: Werkzeug' };
     const diagnosis = [diagnosisWith({ stack }), diagnosisWith({ relation: 'or', fault: 'other', title: 'Other' })];
     const [suite] = parseXml(renderJunit(documentWith({ diagnosis }))).children;
@@ -28,19 +28,19 @@ describe('the JUnit report', () => {
     expect(Object.fromEntries(properties ?? [])).toMatchObject({
       diagnosis: 'A missing signature is accepted (missing-signature-accepted, 1 of 1 outcome agrees)',
       'diagnosis.evidence': 'signature/missing',
-      'diagnosis.why': 'Whoever leaves the header out is let in.',
+      'diagnosis.why': 'A sender that omits the header is accepted.',
       'diagnosis.fix': 'Treat a missing header like a wrong one. (for flask)',
       'diagnosis.2': 'or: Other (other, 1 of 1 outcome agrees)',
     });
   });
 
-  it('says so when nothing that is known fits', () => {
+  it('reports unexplained failures', () => {
     const failed = ['a', 'b'].map((id) => resultWith({ id: `signature/${id}`, verdict: 'fail' }));
     expect(renderJunit(documentWith({ results: failed }))).toContain('No known fault explains these failures');
     expect(renderJunit(documentWith())).not.toContain('name="diagnosis"');
   });
 
-  it('skips a known failure, with the reason, and fails for an entry that no longer holds', () => {
+  it('skips a known failure with its reason, and fails for a stale entry', () => {
     const results = [
       resultWith({ verdict: 'fail', observed: '200', known }),
       resultWith({ id: 'signature/wrong', verdict: 'warn', known }),
@@ -56,7 +56,7 @@ describe('the JUnit report', () => {
     expect(parseXml(report).attributes).toMatchObject({ tests: '3', failures: '1', skipped: '1' });
   });
 
-  it('skips what is not scored, with what came of it', () => {
+  it('skips checks that are not scored, with their outcome', () => {
     const results = [
       resultWith({ id: 'valid/plain' }),
       resultWith({ id: 'valid/newer', verdict: 'fail', observed: '500' }),
@@ -71,7 +71,7 @@ describe('the JUnit report', () => {
     expect(report).toContain('not scored in revision 1: expected 401, observed 500');
   });
 
-  it('gives every verdict its element', () => {
+  it('writes an element for each verdict', () => {
     expect(outline(parseXml(renderJunit(oneOfEach)))).toEqual([
       'testsuites',
       [
@@ -86,7 +86,7 @@ describe('the JUnit report', () => {
     ]);
   });
 
-  it('counts what it holds, in the suite and as a whole, and says what was run', () => {
+  it('counts its tests by suite and in total, and describes the run', () => {
     const root = parseXml(renderJunit(oneOfEach));
     const counts = { tests: '6', failures: '1', errors: '2', skipped: '1', timestamp: '2026-11-21T10:00:00.000Z' };
     expect(root.attributes).toEqual({ name: 'hookproof', time: '0.840', ...counts });
@@ -102,7 +102,7 @@ describe('the JUnit report', () => {
     ]);
   });
 
-  it('has in a failure what a person needs', () => {
+  it('explains a failure', () => {
     const result = resultWith({
       verdict: 'fail',
       observed: '200',
@@ -133,7 +133,7 @@ describe('the JUnit report', () => {
     );
   });
 
-  it('fails a warning in a strict run, as the run itself does', () => {
+  it('fails a warning in a strict run', () => {
     const results = [resultWith({ verdict: 'warn' })];
     expect(outline(parseXml(renderJunit(documentWith({ results, strict: true }))))).toEqual([
       'testsuites',
@@ -141,7 +141,7 @@ describe('the JUnit report', () => {
     ]);
   });
 
-  it('is not green when planned checks were not judged', () => {
+  it('has an error when the run is incomplete', () => {
     const root = parseXml(renderJunit(documentWith({ interrupted: true, planned: 5 })));
     expect(root.attributes).toMatchObject({ tests: '2', errors: '1' });
     expect(root.children[1]?.children[1]?.children[0]?.attributes).toEqual({
@@ -150,7 +150,7 @@ describe('the JUnit report', () => {
     });
   });
 
-  it('is well-formed whatever the endpoint answered, and keeps what can be kept', () => {
+  it('is well-formed whatever the endpoint answered', () => {
     const unit = fc.oneof(
       fc.constantFrom(
         ']]>',

@@ -149,7 +149,7 @@ const plan = fc.record({
   around: fc.constantFrom(['', ''], [' ', ' '], ['sha256=', ';'], ['"', '"'], ['Bearer ', '\n']),
 });
 
-describe('no output holds a secret, a key or a right signature', () => {
+describe('no output contains a secret, a key or a valid signature', () => {
   it('wherever they are planted, in whatever encoding', async () => {
     await fc.assert(
       fc.asyncProperty(plan, async ({ secrets, salt, around: [before, after] }) => {
@@ -277,7 +277,7 @@ describe('a redacted error', () => {
   const value = randomBytes(24).toString('base64');
   const redactor = createRedactor({ values: [{ name: 'API key', value }] });
 
-  it('stays what it is, with every cause', () => {
+  it('keeps its type and every cause', () => {
     const cause = Object.assign(new TypeError(`bad ${value}`), { code: 'ERR_INVALID_CHAR', header: value });
     const error = new HookproofError('CONFIG_HEADER', `no ${value}`, { hint: `not ${value}`, kind: 'internal', cause });
     const redacted = redactError(error, redactor);
@@ -293,7 +293,7 @@ describe('a redacted error', () => {
     expect(inspect(redacted, { depth: 9 })).not.toContain(value);
   });
 
-  it('is made of anything that was thrown, circles of causes included', () => {
+  it('is made from any thrown value, including circular causes', () => {
     expect(redactError(`thrown ${value}`, redactor).message).toBe('thrown [redacted:API key]');
     const circle = new Error('circle');
     circle.cause = circle;

@@ -6,14 +6,14 @@ import { documentWith, resultWith } from './documents.ts';
 const scoring = { revision: 3, digest: 'x', notScored: ['valid/newer', 'valid/newest'] };
 const results = [
   resultWith({ id: 'valid/plain' }),
-  resultWith({ id: 'valid/newer', verdict: 'fail', title: 'Does something new', observed: '500', fix: 'Mend it.' }),
+  resultWith({ id: 'valid/newer', verdict: 'fail', title: 'Does something new', observed: '500', fix: 'Correct it.' }),
   resultWith({ id: 'valid/newest', verdict: 'inconclusive', reason: 'no answer' }),
 ];
 const document = documentWith({ results, profile: 'staging', verdict: 'conformant', scoring });
 const rendered = (given = document) => renderHuman(given, { columns: 100, color: false, unicode: true });
 
 describe('what is not scored', () => {
-  it('is told by itself, with its fix, and not among the failures', () => {
+  it('is listed separately, with its fix, and not among the failures', () => {
     const text = rendered();
     expect(text).toContain(
       [
@@ -21,7 +21,7 @@ describe('what is not scored', () => {
         '  newer than revision 3, without effect on the verdict; 2 did not pass',
         '  ✗ valid/newer: Does something new',
         '    observed  500',
-        '    fix       Mend it.',
+        '    fix       Correct it.',
         '  ? valid/newest: Refuses a delivery without a signature',
       ].join('\n'),
     );
@@ -30,12 +30,12 @@ describe('what is not scored', () => {
     expect(text).toContain('profile staging, revision 3');
   });
 
-  it('is only counted where it passes', () => {
+  it('is only counted when it passes', () => {
     const passing = documentWith({ results: results.map(({ id }) => resultWith({ id })), scoring });
     expect(rendered(passing)).toContain('Not scored (2)\n  newer than revision 3, without effect on the verdict\n\n');
   });
 
-  it('is not mentioned where everything is scored', () => {
+  it('is not mentioned when everything is scored', () => {
     const { scoring: _, ...all } = document;
     expect(rendered(all)).toMatch(/\nFailures \(1\)\n/);
     expect(rendered(all)).not.toContain('Not scored');
@@ -48,7 +48,7 @@ describe('what is not scored', () => {
     ['no verdict that is scored', { scoring: { ...scoring, notScored: ['valid/newer'] } }, 3],
     ['nothing that is scored', { scoring: { ...scoring, notScored: results.map(({ id }) => id) } }, 3],
     ['everything scored', { scoring: { ...scoring, notScored: [] } }, 1],
-  ])('has no weight for the exit code: %s', (_, parts, code) => {
+  ])('decides the exit code or not: %s', (_, parts, code) => {
     expect(exitCodeOf({ ...document, ...parts })).toBe(code);
   });
 });

@@ -38,7 +38,7 @@ const eventful = story([
 ]);
 
 describe('progress without a terminal', () => {
-  it('is a few plain lines: the start, what went wrong, the quarters, the end', () => {
+  it('prints the start, findings, quarters and the end', () => {
     expect(writtenFor(eventful)).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n',
       '1 of 4 judged, 0 failures so far\n',
@@ -50,7 +50,7 @@ describe('progress without a terminal', () => {
     ]);
   });
 
-  it('says a reason for no verdict once, and of a long run no more than the quarters', () => {
+  it('prints each reason for no verdict once', () => {
     const results = Array.from({ length: 200 }, (_, index) =>
       resultWith({ id: `valid/n${index}`, verdict: 'inconclusive', reason: 'nothing listens' }),
     );
@@ -73,7 +73,7 @@ describe('progress without a terminal', () => {
 });
 
 describe('progress on a terminal', () => {
-  it('rewrites one line, prints failures above it, and leaves nothing of it behind', () => {
+  it('rewrites one line, prints failures above it, and erases it', () => {
     expect(writtenFor(eventful, { isTTY: true })).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n0/4',
       '\r\x1b[K1/4  valid',
@@ -93,7 +93,7 @@ describe('progress on a terminal', () => {
     expect(line).toBe('\r\x1b[K1/1  a-suite-with-…');
   });
 
-  it('lets no control character of the endpoint through', () => {
+  it('escapes control characters of the endpoint', () => {
     const hostile = resultWith({ verdict: 'fail', suite: '\x1b[2J', title: '\x1b]0;owned\x07', reason: '\u202e' });
     const output = writtenFor(story([hostile]), { isTTY: true }).join('');
     expect(output.replaceAll('\r\x1b[K', '')).not.toMatch(/[^\n\P{C}]/u);

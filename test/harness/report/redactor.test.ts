@@ -56,7 +56,7 @@ describe('redacting a secret', () => {
     expect(createRedactor({ values: [{ name: 'empty', value: '' }] }).text(text)).toBe(text);
   });
 
-  it('finds what is left of it where a text was cut, and nearly all of it anywhere', () => {
+  it('finds the rest of it in a truncated text, and nearly all of it anywhere', () => {
     const key = randomBytes(16).toString('hex');
     const { text } = createRedactor({ values: [{ name: 'API key', value: key }] });
     expect(text(`body: ${key.slice(0, 12)}`)).toBe('body: [redacted:API key]');
@@ -65,7 +65,7 @@ describe('redacting a secret', () => {
     expect(text(`body: ${key.slice(0, 12)} and more`)).toBe(`body: ${key.slice(0, 12)} and more`);
   });
 
-  it('covers overlapping and nested secrets whole, under the name of the longest', () => {
+  it('redacts overlapping and nested secrets under the name of the longest', () => {
     const [a, b, c] = [randomBytes(6), randomBytes(6), randomBytes(6)].map((part) => part.toString('hex'));
     const { text } = createRedactor({
       values: [
@@ -88,7 +88,7 @@ describe('redacting a secret', () => {
     expect(text(`no ${BEGIN_PRIVATE_KEY} line`)).toBe(`no ${BEGIN_PRIVATE_KEY} line`);
   });
 
-  it('redacts very short values only where they are a value by themselves', () => {
+  it('redacts very short values only where they are a complete value', () => {
     const { text, headers, wording } = createRedactor({ values: [{ name: 'API key', value: 'the' }] });
     expect(text('the other; {"key":"the"} key=the&a=b X-API-Key: the\r\n')).toBe(
       'the other; {"key":"[redacted:API key]"} key=[redacted:API key]&a=b X-API-Key: [redacted:API key]\r\n',
@@ -97,19 +97,19 @@ describe('redacting a secret', () => {
     expect(wording('the')).toBe('the');
   });
 
-  it('leaves a secret that is a plain word alone in our own wording, and nowhere else', () => {
+  it('keeps a secret that is a plain word only in texts of the catalogue', () => {
     const { text, wording } = createRedactor({ values: [{ name: 'API key', value: 'delivery' }] });
     expect(wording('Refuses a delivery without a key')).toBe('Refuses a delivery without a key');
     expect(text('echo: delivery')).toBe('echo: [redacted:API key]');
     expect(redactor.wording(`never ${secret} here`)).toBe('never [redacted:signature secret] here');
   });
 
-  it('never writes a marker that is itself the secret', () => {
+  it('never writes a marker that contains the secret', () => {
     const values = ['redacted', 'API key', '[***]'].map((value) => ({ name: 'API key', value }));
     expect(createRedactor({ values }).text('redacted API key [***]')).toBe('<----> <----> <---->');
   });
 
-  it('redacts bytes of any kind and leaves the others as they are', () => {
+  it('redacts any bytes and keeps the others', () => {
     const input = Buffer.concat([Buffer.from([0xff, 0x00]), bytes, Buffer.from([0xfe])]);
     expect(Buffer.from(redactor.bytes(input))).toEqual(
       Buffer.concat([Buffer.from([0xff, 0x00]), Buffer.from('[redacted:signature secret]'), Buffer.from([0xfe])]),
@@ -119,7 +119,7 @@ describe('redacting a secret', () => {
   });
 });
 
-describe('redacting right signatures', () => {
+describe('redacting valid signatures', () => {
   /** Holds both characters in which base64 and base64url differ, and no run of digits alone. */
   function signature(): Buffer {
     for (;;) {
@@ -148,14 +148,14 @@ describe('redacting right signatures', () => {
     expect(signed.text(`expected "sha256=${form}", got none`)).toBe('expected "sha256=[redacted:signature]", got none');
   });
 
-  it('finds it inside a longer run of such characters, and the most of a tampered one', () => {
+  it('finds it inside longer text, and most of a tampered one', () => {
     expect(signed.text(`/v1/${base64}/x`)).toBe('/v1/[redacted:signature]/x');
     expect(signed.text(`aa${digest.toString('hex')}bb`)).toBe('aa[redacted:signature]bb');
     const tampered = `${base64.slice(0, 40)}!!!=`;
     expect(signed.text(tampered)).toBe('[redacted:signature]!!!=');
   });
 
-  it('leaves other signatures alone, and what is no digest', () => {
+  it('keeps other signatures, and what is not a digest', () => {
     const other = signature().toString('base64');
     expect(signed.text(other)).toBe(other);
     const short = createRedactor({ values: [] });

@@ -52,7 +52,7 @@ describe('writing reports', () => {
     expect(await readFile(join(cwd, 'report.txt'), 'utf8')).toBe(renderHuman(document, plain));
   });
 
-  it('leaves out what was told while the run went on, and names its file', async () => {
+  it('skips reports that were streamed, and returns their files', async () => {
     const streamed = [
       { name: 'ndjson', file: null },
       { name: 'ndjson', file: 'events.ndjson' },
@@ -63,7 +63,7 @@ describe('writing reports', () => {
     expect([written, await readdir(cwd)]).toEqual(['', []]);
   });
 
-  it('adds the job summary to what the step wrote before, and keeps commands off a log that a runner reads', async () => {
+  it('appends the job summary, and writes no command to a log of GitHub Actions', async () => {
     const results = [resultWith({ verdict: 'fail', observed: '##[debug]' })];
     const summaryFile = join(cwd, 'summary.md');
     await writeFile(summaryFile, 'before\n');
@@ -101,7 +101,7 @@ describe('writing reports', () => {
     expect(await readFile('/dev/null', 'utf8')).toBe('');
   });
 
-  it('says which report cannot be written and where, and writes the others', async () => {
+  it('reports what cannot be written, and writes the other reports', async () => {
     await mkdir(join(cwd, 'folder'));
     await writeFile(join(cwd, 'file'), '');
     const write = (file: string) =>
@@ -125,7 +125,7 @@ describe('writing reports', () => {
     expect(await readdir(cwd)).toEqual(['file', 'folder', 'run.json']);
   });
 
-  it('takes a reader that has left for no error, and any other failure of standard output for one', async () => {
+  it('ignores a closed pipe, and rejects with any other error of standard output', async () => {
     const failing = (code: string) =>
       new Writable({
         write(_chunk, _encoding, done) {

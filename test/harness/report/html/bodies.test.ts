@@ -22,11 +22,11 @@ describe('changed bytes', () => {
   it('are what differs from the control, and not what is fresh in every delivery', () => {
     expect(marked(plain('77aa'))).toBe(plain('77aa'));
     expect(marked(plain('77aa').replace('1795290762', '1795290763'))).not.toContain('[');
-    // Without a second control nobody can say what is fresh.
+    // Without a second control it is unknown what is fresh.
     expect(marked(plain('77aa'), undefined, null)).toContain('[77aa]');
   });
 
-  it('are told exactly where something is added, taken away or replaced', () => {
+  it('are exact where something is added, removed or replaced', () => {
     const probe = (from: string, to: string) => marked(plain('77aa').replace(from, to));
     expect(probe('"at":', '"at" : ')).toContain('"at"[ ]:[ ]1795290762');
     expect(probe('"memo":"äö",', '')).toContain('"COMPLETED","{memo":"äö","}amount"');
@@ -40,7 +40,7 @@ describe('changed bytes', () => {
     expect(marked(`[${'"other words", '.repeat(20)}1]`)).toBeNull();
   });
 
-  it('stand in hex with the line before them, and only those', () => {
+  it('are shown in hex with the line before them', () => {
     const control = 'a'.repeat(8) + 'b'.repeat(8) + 'c'.repeat(40);
     const probe = bytes(`${control.slice(0, 20)}  ${control.slice(20)}`);
     const changes = [{ start: 20, end: 22, removed: Buffer.alloc(0) }];
