@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
-import { SECRET } from './deliveries.ts';
-import { deliver, ended, keepingLogger, makeCertificates, openTls } from './tls-clients.ts';
+import { type RunningReceiver, startReceiver } from '../../../receiver/index.ts';
+import { SECRET } from '../deliveries.ts';
+import { deliver, ended, keepingLogger, makeCertificates, openTls } from '../tls-clients.ts';
 
 const { serverAuthority, server, authority, clients } = await makeCertificates();
 const signing = { secrets: [SECRET] };

@@ -1,10 +1,10 @@
 /** The parse stage: what it leaves out of a payload, what it leaves alone, and how deep it lets one be. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createReceiver, type DeliveryReport } from '../../receiver/index.ts';
-import { isNestedDeeper } from '../../receiver/parse-json.ts';
-import { parse } from '../../receiver/stages/payload.ts';
-import { post } from './deliveries.ts';
+import { createReceiver, type DeliveryReport } from '../../../receiver/index.ts';
+import { isNestedDeeper } from '../../../receiver/parse-json.ts';
+import { parse } from '../../../receiver/stages/payload.ts';
+import { post } from '../deliveries.ts';
 
 /** What the stage makes of a text: the payload, or the word of the refusal. */
 function parsed(text: string, maxDepth = 64): { payload: unknown } | { error: string } {

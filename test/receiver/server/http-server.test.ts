@@ -2,9 +2,10 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import express, { type Express } from 'express';
+import type { Express } from 'express';
+import express from 'express';
 import { afterAll, describe, expect, it } from 'vitest';
-import { matchedClasses } from '../../receiver/server/http-server.ts';
+import { matchedClasses } from '../../../receiver/server/http-server.ts';
 
 setFlagsFromString('--allow-natives-syntax');
 /** Whether V8 keeps the fields of an object in their order in memory, and not in a hash table. */

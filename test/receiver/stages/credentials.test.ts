@@ -1,8 +1,11 @@
-/** The stages that ask for credentials, on the wire: which header counts, what the log says, and that nothing else is asked. */
+/**
+ * The stages that ask for credentials, on the wire: which header counts, what the log says, and that nothing else is
+ * asked.
+ */
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { type ReceiverLogger, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
-import { API_KEY, buy, SECRET, sign } from './deliveries.ts';
-import { openRaw } from './raw-http.ts';
+import { type ReceiverLogger, type RunningReceiver, startReceiver } from '../../../receiver/index.ts';
+import { API_KEY, buy, SECRET, sign } from '../deliveries.ts';
+import { openRaw } from '../raw-http.ts';
 
 const BODY = JSON.stringify(buy());
 const RIGHT = sign(BODY);

@@ -3,11 +3,20 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
 import { describe, expect, it } from 'vitest';
-import { makeCertificate } from '../../certs/index.ts';
-import { HookproofError } from '../../contract/index.ts';
-import { type RunningReceiver, type ServerTls, startReceiver } from '../../receiver/index.ts';
-import { buy, headersFor, SECRET } from './deliveries.ts';
-import { deliver, ended, keepingLogger, makeCertificates, makeServer, only, openTls, VERSIONS } from './tls-clients.ts';
+import { makeCertificate } from '../../../certs/index.ts';
+import { HookproofError } from '../../../contract/index.ts';
+import { type RunningReceiver, type ServerTls, startReceiver } from '../../../receiver/index.ts';
+import { buy, headersFor, SECRET } from '../deliveries.ts';
+import {
+  deliver,
+  ended,
+  keepingLogger,
+  makeCertificates,
+  makeServer,
+  only,
+  openTls,
+  VERSIONS,
+} from '../tls-clients.ts';
 
 const { serverAuthority, server, authority, stranger, clients } = await makeCertificates();
 const signing = { secrets: [SECRET] };

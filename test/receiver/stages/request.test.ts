@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { readBody } from '../../receiver/stages/request.ts';
+import { readBody } from '../../../receiver/stages/request.ts';
 
 const MIB = 1024 * 1024;
 

@@ -2,8 +2,8 @@
 import { connect as tlsConnect } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { quickStartCertificate } from '../../certs/index.ts';
-import { HookproofError } from '../../contract/index.ts';
+import { quickStartCertificate } from '../../../certs/index.ts';
+import { HookproofError } from '../../../contract/index.ts';
 import {
   type ConnectionObserver,
   createReceiver,
@@ -12,11 +12,11 @@ import {
   type RunningReceiver,
   type ServerOptions,
   startReceiver,
-} from '../../receiver/index.ts';
-import { createHttpServer } from '../../receiver/server/http-server.ts';
-import { serve } from '../../receiver/start-receiver.ts';
-import { API_KEY, buy, headersFor, SECRET } from './deliveries.ts';
-import { openRaw, type RawConnection, rawPost } from './raw-http.ts';
+} from '../../../receiver/index.ts';
+import { createHttpServer } from '../../../receiver/server/http-server.ts';
+import { serve } from '../../../receiver/start-receiver.ts';
+import { API_KEY, buy, headersFor, SECRET } from '../deliveries.ts';
+import { openRaw, type RawConnection, rawPost } from '../raw-http.ts';
 
 const HALF_A_HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nX-Half';
 

@@ -1,8 +1,8 @@
 /** What only shows on the wire: framing, pieces, cut connections, and bytes that are no HTTP. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Inbox, memoryInbox, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
-import { API_KEY, buy, headersFor, SECRET, sign } from './deliveries.ts';
-import { openRaw, type RawConnection, rawPost } from './raw-http.ts';
+import { type Inbox, memoryInbox, type RunningReceiver, startReceiver } from '../../../receiver/index.ts';
+import { API_KEY, buy, headersFor, SECRET, sign } from '../deliveries.ts';
+import { openRaw, type RawConnection, rawPost } from '../raw-http.ts';
 
 let receiver: RunningReceiver;
 let lines: Record<string, unknown>[];
