@@ -38,7 +38,7 @@ export function report(section: string, libraries: readonly string[], tables: re
 
 function machine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
-  const pinned = PINNED ? 'each process on a core of its own' : 'processes not pinned to cores';
+  const pinned = PINNED ? 'each process on its own core' : 'processes not pinned to cores';
   return `${availableParallelism()} cores of ${model}, ${process.platform}, ${pinned}`;
 }
 

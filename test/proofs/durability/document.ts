@@ -12,7 +12,7 @@ function table(heads: readonly string[], rows: readonly (readonly (string | numb
   return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-const right = (wrong: string | null) => (wrong === null ? 'right' : `**wrong: ${wrong}**`);
+const right = (wrong: string | null) => (wrong === null ? 'correct' : `**faulty: ${wrong}**`);
 
 function kills({ kills: all }: Proofs): string {
   const rows = all.map(({ store, wrong, result: r }) => [
@@ -32,7 +32,7 @@ function kills({ kills: all }: Proofs): string {
     'receiver',
     'kills',
     'acknowledged',
-    'of them missing',
+    'missing',
     'duplicate inserts',
     'acknowledged, not handled',
   ];
@@ -91,10 +91,10 @@ function replicas({ replicas: all }: Proofs): string {
   ]);
   const heads = [
     'receivers',
-    'they are',
+    'kind',
     'notifications',
     'answers 200',
-    'of them "accepted"',
+    'reported as "accepted"',
     'rows',
     'handlers begun',
     'handled',
@@ -119,7 +119,7 @@ function soaks({ soaks: all }: Proofs): string {
     row('memory at each tenth, MB', ({ memory }) => memory.map((mb) => mb.toFixed(0)).join(' ')),
     row('last tenth against the first', ({ memory }) => `${((memory.at(-1) ?? 0) - (memory[0] ?? 0)).toFixed(1)} MB`),
     row('waiting for a handler at the end', ({ backlog }) => backlog),
-    row('worked off in', ({ workedOffSeconds }) => `${workedOffSeconds.toFixed(1)} s`),
+    row('backlog handled in', ({ workedOffSeconds }) => `${workedOffSeconds.toFixed(1)} s`),
     row('largest write-ahead log', ({ walMb, store }) => (store === 'SQLite' ? `${walMb.toFixed(1)} MB` : '')),
     row('commits for each', ({ commitsEach }) => each(commitsEach)),
     row('flushes for each', ({ fsyncsEach }) => each(fsyncsEach)),
@@ -131,58 +131,59 @@ export async function renderDocument(proofs: Proofs): Promise<string> {
 
 <!-- Written by \`npm run proofs -- durability\` from what it has measured. Do not edit. -->
 
-The reference receiver answers 200 when a notification is on the disk, and runs the handlers afterwards from what is stored. Each claim below is shown by
-an experiment in \`test/proofs/durability/\`, and each experiment shows its own power on a receiver that is wrong in one known way: an experiment that the wrong
-receiver passes would prove nothing. Short forms of all of them run in \`npm test\`. The receiver runs in a process of its own; what it has stored is read
-with SQL from outside, and what handlers did is read in a file that they write themselves, each line with one \`write\`.
+The reference receiver answers 200 when a notification is on disk, and runs the handlers afterwards from what is stored. Each claim
+below is tested by an experiment in \`test/proofs/durability/\`, and each experiment also runs against a faulty receiver, which it must
+catch. Short forms of all of them run in \`npm test\`. The receiver is a separate process; the test reads the stored rows with SQL, and
+what the handlers did from a file that they write, each line with one \`write\`.
 
-Measured on ${proofs.machine.join('; ')}. The machine was shared, so figures of time are upper bounds rather than promises.
+Measured on ${proofs.machine.join('; ')}. The machine was shared, so times are upper bounds.
 
 ## Killed under load
 
 ${proofs.kills[0]?.result.rounds ?? 0} times, \`kill -9\` at a random moment between 150 and 850 ms after the first answer of a round, under 64 connections; one delivery in twenty is
-a duplicate of an earlier one. The right receiver is the compiled \`hookproof receiver --inbox ... --handlers ...\`. After each kill every acknowledged id
-is looked up in the inbox. At the end what had no answer is delivered again, everything is worked off, and every acknowledged notification has to have been
-handled to the end.
+a duplicate of an earlier one. The correct receiver is the compiled \`hookproof receiver --inbox ... --handlers ...\`. After each kill every
+acknowledged id is looked up in the inbox. At the end, deliveries without an answer are sent again, all handlers run, and every
+acknowledged notification must have been handled completely.
 
 ${kills(proofs)}
 
-"Stored, not acknowledged" is right: the answer was on its way, the sender delivers again and is told that it is a duplicate. "Handled again" is right too:
-the handler was killed in the middle, or its end was not written down yet. That is why handlers get an idempotency key.
+"Stored, not acknowledged" is correct: the answer was lost, the sender delivers again, and the receiver reports a duplicate. "Handled
+again" is correct too: the handler was killed while it ran, or its end was not stored yet. Therefore handlers get an idempotency key.
 
-The wrong ones: ${Object.entries(WRONG_WAYS)
+The faulty ones: ${Object.entries(WRONG_WAYS)
     .map(([name, what]) => `*${name}* ${what}`)
     .join('; ')}.
 
 ## On the disk
 
-A \`kill -9\` cannot show that anything is on the disk: what was written and not flushed outlives the process, and is lost when the power fails. So flushes
-are counted, by a library loaded before all others (SQLite) and by the server itself (PostgreSQL, \`pg_stat_wal\`). Notifications that come one after the
-other over one connection each need a flush of their own.
+A \`kill -9\` cannot show that data is on disk: written data that is not flushed survives the process, and is lost when the power fails. So
+flushes are counted, by a preloaded library (SQLite) and by the server (PostgreSQL, \`pg_stat_wal\`). Notifications that arrive one after
+another over one connection need one flush each.
 
 ${flushes(proofs)}
 
 ## The inbox fails and comes back
 
-In the middle of a load over 16 connections. The receiver is not started again: it is the same process from the first delivery to the last. What was
-answered 503 is delivered again afterwards.
+The inbox fails during a load over 16 connections. The receiver is the same process from the first delivery to the last. Deliveries that
+were answered 503 are sent again afterwards.
 
 ${outages(proofs)}
 
-An answer comes within 5 s even when the database says nothing at all. What was stored although its answer was 503 is a duplicate when it comes again, and is
-handled once. Lines in the log are those about the inbox; beside them there is one for each delivery that was refused. No line holds the password.
+An answer comes within 5 s even when the database does not respond. A notification that was stored although its answer was 503 is a
+duplicate when it is sent again, and is handled once. The table lists the log lines about the inbox; the log also has one line for each
+rejected delivery. No line contains the password.
 
-At the start a folder or a file that may not be written is an error with exit code 2 (\`INBOX_OPEN\`), and a database with \`synchronous_commit = off\` is
-refused (\`INBOX_NOT_DURABLE\`).
+A folder or file that cannot be written is an error at the start with exit code 2 (\`INBOX_OPEN\`), and a database with
+\`synchronous_commit = off\` is refused (\`INBOX_NOT_DURABLE\`).
 
 ## Two receivers on one database
 
-Behind a round robin of TCP connections; each notification is delivered three times at the same instant over three connections, so that both receivers get
-it. Handlers stand still until half of the notifications are stored; from then on two of one transaction that were both there have to run in their order.
+Both are behind a round robin of TCP connections; each notification is delivered three times at once over three connections, so that both
+receivers get it. Handlers wait until half of the notifications are stored; after that, two of one transaction must run in order.
 
 ${replicas(proofs)}
 
-When one of them is killed, what it was handling is taken over by the other when its lease is over, and handled again.
+When one of them is killed, the other takes over what it was handling when the lease ends, and handles it again.
 
 ## A soak
 
@@ -190,22 +191,22 @@ New ids over 64 connections, five notifications a transaction. Memory is the res
 
 ${soaks(proofs)}
 
-A notification that is handled costs three writes: stored, claimed, settled. What arrives in one turn of the event loop is committed together. A claim takes
-as many as handlers may run at the same time (16), so handlers that do nothing, as here, cost two commits for each 16.
+Handling a notification takes three writes: stored, claimed, settled. Everything that arrives in one turn of the event loop is committed
+together. A claim takes as many entries as handlers may run at once (16), so handlers that do nothing, as here, cost two commits for 16.
 
-## With much to do
+## With a large backlog
 
-Each question of the receiver is answered from an index, whatever waits. A claim that looked at every entry of a transaction took 50 ms on SQLite with
-100,000 of them (the event loop stands still) and 350 ms on PostgreSQL; entries that cannot run yet are now put behind, and let go when it is their turn. How
-SQLite answers each of them:
+Every query of the receiver uses an index, whatever the backlog. A claim that looked at every entry of a transaction took 50 ms on SQLite
+with 100,000 entries (blocking the event loop) and 350 ms on PostgreSQL; entries that cannot run yet are now marked, and released when it
+is their turn. The query plans of SQLite:
 
 ${await sqlitePlans()}
 
 ## What this does not show
 
-- Nobody has cut the power. Flushes are counted; whether a disk keeps its word about them is a matter of the disk.
-- A file system in memory stands for the full disk. Other file systems may fail in other places, at a \`rename\` or when a file is closed.
-- PostgreSQL with replicas of its own: what is acknowledged is on the disk of one server, unless \`synchronous_standby_names\` says otherwise.
+- A power failure. Flushes are counted; whether a disk honours them depends on the disk.
+- Other file systems: the full disk is a file system in memory. Others may fail elsewhere, at a \`rename\` or when a file is closed.
+- PostgreSQL with replicas: acknowledged data is on the disk of one server, unless \`synchronous_standby_names\` says otherwise.
 - SQLite on a network file system, where its locks may not hold.
 - Handlers that do real work: here they do nothing, or wait for some milliseconds.
 `;

@@ -54,7 +54,7 @@ function row(outcome: Outcome): string {
 }
 
 const HEAD = [
-  '| endpoint | what it does | verdict | exit | the run says | requests | s | bound s | MB | reports, kB |',
+  '| endpoint | what it does | verdict | exit | diagnosis | requests | s | bound s | MB | reports, kB |',
   '|---|---|---|--:|---|--:|--:|--:|--:|--:|',
 ];
 
@@ -71,23 +71,23 @@ export function documentText(outcomes: readonly Outcome[]): string {
 <!-- Written by \`npm run proofs -- hostile\`. Do not edit. -->
 
 The operator runs hookproof against URLs that other people supply, so an endpoint may do anything. Each row is a whole run of the compiled
-program, every suite, in a process of its own, against an endpoint that does one hostile thing
+program, every suite, against an endpoint that does one hostile thing
 ([test/proofs/hostile/behaviours](../test/proofs/hostile/behaviours)). Measured on Node ${process.version}, with \`--timeout ${LIMITS.timeoutMs}ms --recovery ${LIMITS.recoveryMs}ms\`.
 
-**${outcomes.length} endpoints: ${outcomes.filter(({ complaints }) => complaints.length === 0).length} did no harm.** Median ${seconds(median)} s; the slowest, \`${slowest?.behaviour.name}\`, ${seconds(slowest?.wallMs ?? 0)} s; at most ${mega(most(({ peakKb }) => peakKb))} MB of memory, and a JSON report of at most ${kilo(most(({ sizes }) => sizes.get('json') ?? 0))} kB.
+**${outcomes.length} endpoints: ${outcomes.filter(({ complaints }) => complaints.length === 0).length} caused no problem.** Median ${seconds(median)} s; the slowest, \`${slowest?.behaviour.name}\`, ${seconds(slowest?.wallMs ?? 0)} s; at most ${mega(most(({ peakKb }) => peakKb))} MB of memory, and a JSON report of at most ${kilo(most(({ sizes }) => sizes.get('json') ?? 0))} kB.
 
-Held of every run:
+For every run:
 
 - It ends within its bound, and every planned check has a verdict. The bound is \`--timeout\` x (12 + 2 x checks / \`--concurrency\`) + 2 x
-  \`--recovery\`, or what \`--max-time\` says: a check is two deliveries, the probe and the control after it, and each may take its whole time
-  limit; twelve more stand for the handshakes, the first delivery and second tries. What the endpoint leaves open is judged inconclusive.
-- It gives up earlier when deliveries have waited thirty time limits in all for answers that did not come, when the first delivery is not
-  accepted, and when the receiver is down and does not come back.
-- It never exits with 0 and never says conformant; the exit code is 1 or 3.
-- At most ${mega(MOST_MEMORY_KB)} MB of memory at its peak. Of an answer 16 kB of head, 64 kB of body and 16 interim answers are read, and nothing is decompressed.
-- The JSON report keeps to its schema, the JUnit report is well-formed XML, every line of the events parses, and no rendering, nor
-  the terminal, holds a control character, an invisible one, a command of CI, or a credential.
-- Nothing is unhandled; no redirect is followed, and no cookie comes back.
+  \`--recovery\`, or \`--max-time\`: a check is two deliveries, the probe and the control after it, and each may take its whole time
+  limit; twelve more are for handshakes, the first delivery and second tries. Checks without an answer are inconclusive.
+- It ends earlier when deliveries have waited thirty time limits in total without an answer, when the first delivery is not accepted, and
+  when the receiver is down and does not come back.
+- It never exits with 0 and never reports conformant; the exit code is 1 or 3.
+- At most ${mega(MOST_MEMORY_KB)} MB of memory at its peak. It reads at most 16 kB of head, 64 kB of body and 16 interim answers, and decompresses nothing.
+- The JSON report matches its schema, the JUnit report is well-formed XML, every line of the events parses, and no report, nor
+  the terminal, contains a control character, an invisible one, a CI command, or a credential.
+- No error is unhandled, no redirect is followed, and no cookie is sent back.
 
 ${GROUPS.map(([title, behaviours]) => `## ${title}\n\n${table(outcomes, behaviours)}`).join('\n\n')}
 `;

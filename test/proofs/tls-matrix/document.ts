@@ -1,4 +1,4 @@
-/** The matrix as a page: one row for cells that go together, what the harness said of them, and whether it was right. */
+/** The matrix as a page: one row for cells that go together, what the harness reported of them, and whether it was right. */
 import type { Cell } from './cell.ts';
 import { isCannotServe } from './cell.ts';
 import type { Difference, Word } from './expected.ts';
@@ -99,7 +99,7 @@ function serverTable(told: readonly Told[]): string {
     row[0] === undefined ? '' : serverWords(row[0]),
     asExpected(row),
   ]);
-  return markdown(['certificate', ...servers, 'what the harness said', 'as expected'], rows);
+  return markdown(['certificate', ...servers, 'what the harness reported', 'as expected'], rows);
 }
 
 const PLAIN_WORDS: Readonly<Record<Word, string>> = {
@@ -150,7 +150,7 @@ function listTable(told: readonly Told[], head: string): string {
     complaints(one.said ?? [], () => false),
     asExpected([one]),
   ]);
-  return markdown([head, 'server', 'TLS', 'what the harness said', 'as expected'], rows);
+  return markdown([head, 'server', 'TLS', 'what the harness reported', 'as expected'], rows);
 }
 
 interface Count {
@@ -180,7 +180,7 @@ const KINDS: Readonly<Record<TableName, string>> = {
   servers: 'server certificates',
   clients: 'client certificates',
   protocols: 'protocols, ciphers and connections',
-  right: 'right servers',
+  right: 'correct servers',
 };
 
 function countTable(tables: Tables['tables']): string {
@@ -206,25 +206,25 @@ export function renderDocument({ tables, versions }: Tables): string {
   return `${[
     '# The TLS matrix',
     '<!-- Written by `npm run proofs -- tls-matrix` from runs against these servers. Do not edit. -->',
-    `What a run says of servers whose certificates, client certificates or protocols are right, or wrong in one known way. Each cell is a run of the suites \`tls\` and, with client certificates, \`mtls\` against a real server over TLS 1.2 alone, TLS 1.3 alone, or both. What a run has to say is written by hand in \`test/proofs/tls-matrix/\`, scenario by scenario, and a cell is as expected when not one scenario differs. \`npm test\` holds ${tested} of the ${every.length} cells; \`npm run proofs -- tls-matrix\` measures all of them, and with \`-- --check\` fails when this page is stale.`,
+    `The verdicts of runs against servers whose certificates, client certificates or protocols are correct, or faulty in one known way. Each cell is a run of the suites \`tls\` and, with client certificates, \`mtls\` against a real server over TLS 1.2, TLS 1.3, or both. \`test/proofs/tls-matrix/\` lists the expected verdict of every scenario, and a cell is as expected when no scenario differs. \`npm test\` checks ${tested} of the ${every.length} cells; \`npm run proofs -- tls-matrix\` measures all of them, and with \`-- --check\` fails when this page is stale.`,
     `${VERSIONS_LINE}${versions.join(', ')}.`,
     '## In all',
     countTable(tables),
-    `**${countInWords(countOf(every))}.** A false pass is a cell in which less was said than was due: no complaint, a weaker one, or a pass where nothing could be judged. A false alarm is a cell in which more was said.`,
+    `**${countInWords(countOf(every))}.** A false pass is a cell with fewer findings than expected: no finding, a weaker one, or a pass where no verdict was possible. A false alarm is a cell with more findings.`,
     '## Server certificates',
-    'Each certificate as `certs/factory/server-fixtures.ts` makes it. What is not named is a pass. "Nothing delivered": a right sender does not trust the server, so the scenarios that need a delivery have no verdict. Where a server does not load a certificate, its own words stand there.',
+    'The certificates are those of `certs/factory/server-fixtures.ts`. Scenarios that are not named pass. "Nothing delivered": the sender does not trust the server, so the scenarios that need a delivery have no verdict. Where a server does not load a certificate, the cell shows its error.',
     serverTable(tables.servers),
     `${countInWords(countOf(tables.servers))}.`,
     '## Client certificates',
-    'Each row is a way to set up mutual TLS, each column somebody who must not get in. "Fail" and "warn" mean that the server let them in, and that the run said so. Whether a certificate for another purpose, of another client or a revoked one may get in is a matter of what was agreed on, so it is a warning. An empty cell was not tried, because the certificate was not given. Where TLS 1.2 and 1.3 differ, the scenarios are named that are not "refused".',
+    'Each row is a configuration of mutual TLS, each column a client that must be rejected. "Fail" and "warn" mean that the server accepted the client, and that the run reported it. A certificate for another purpose, of another client or a revoked one is a warning, because partner and operator may have agreed on it. An empty cell was not tried, because the certificate was not configured. Where TLS 1.2 and 1.3 differ, the cell names the scenarios that are not "refused".',
     clientTable(tables.clients),
     `${countInWords(countOf(tables.clients))}.`,
     '## Protocols, ciphers and connections',
-    'The scripted server answers what no right sender sends with bytes made by hand, because OpenSSL no longer speaks it, and hands everything else to a right server. What could not be asked has no verdict.',
+    'The scripted server answers old protocols with prepared bytes, because OpenSSL no longer supports them, and passes everything else to a correct server. What could not be tested has no verdict.',
     listTable(tables.protocols, 'what it does'),
     `${countInWords(countOf(tables.protocols))}.`,
-    '## Right servers',
-    'No failure, no warning, nothing without a verdict. "Recorded" is a fact and no complaint.',
+    '## Correct servers',
+    'No failure, no warning, no check without a verdict. "Recorded" is information, not a finding.',
     listTable(tables.right, 'what it is'),
     `${countInWords(countOf(tables.right))}.`,
   ].join('\n\n')}\n`;
