@@ -4,7 +4,6 @@ import type { X509Certificate } from 'node:crypto';
 import { isKnownSignature } from '../facts/key-facts.ts';
 import { isSignedBy, type ReadCertificate, readCertificate, readSubject } from '../facts/read-certificate.ts';
 import { certificateBlocks } from '../loader/pem.ts';
-import type { ChainFault } from './chain-analysis.ts';
 
 /** A certificate with its place: its index among those sent, or null for one that only the trust list has. */
 export interface Link {
@@ -122,8 +121,11 @@ function pathsFrom(leaf: Link, links: Links): Link[][] {
   return paths;
 }
 
+/** A fault, as far as it matters here. */
+type Coded = { readonly code: string };
+
 /** Lower is better, compared from the left. */
-function rank(path: readonly Link[], faults: readonly ChainFault[]): number[] {
+function rank(path: readonly Link[], faults: readonly Coded[]): number[] {
   const warnings = faults.filter(({ code }) => code === 'expires-soon').length;
   const anchored = isAnchored(path);
   return [anchored ? 0 : 1, faults.length - warnings, misfits(path), warnings, anchored ? path.length : -path.length];
@@ -142,7 +144,7 @@ function better(a: readonly number[], b: readonly number[]): boolean {
   return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0);
 }
 
-export function findPath(leaf: Link, links: Links, faultsOf: (path: readonly Link[]) => readonly ChainFault[]): Link[] {
+export function findPath(leaf: Link, links: Links, faultsOf: (path: readonly Link[]) => readonly Coded[]): Link[] {
   let best: { path: Link[]; ranks: number[] } | undefined;
   for (const path of pathsFrom(leaf, links)) {
     const ranks = rank(path, faultsOf(path));

@@ -2,7 +2,21 @@
 import { parseDocument, stringify } from 'yaml';
 import * as z from 'zod';
 import { HookproofError } from '../../contract/index.ts';
-import type { Baseline, BaselineEntry } from './baseline.ts';
+
+export interface BaselineEntry {
+  /** The id of the scenario. */
+  readonly scenario: string;
+  readonly reason: string;
+  readonly owner: string;
+  /** The last day on which it counts, in UTC: `2027-01-31`. */
+  readonly expires: string;
+}
+
+export interface Baseline {
+  /** The file as the user names it. */
+  readonly file: string;
+  readonly entries: readonly BaselineEntry[];
+}
 
 const isDay = (text: string) => {
   const moment = new Date(`${text}T00:00:00Z`);

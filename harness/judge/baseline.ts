@@ -5,21 +5,9 @@ import { HookproofError } from '../../contract/index.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { failsTheRun } from '../report/verdict.ts';
+import type { Baseline, BaselineEntry } from './baseline-file.ts';
 
-export interface BaselineEntry {
-  /** The id of the scenario. */
-  readonly scenario: string;
-  readonly reason: string;
-  readonly owner: string;
-  /** The last day on which the entry counts, in UTC: `2027-01-31`. */
-  readonly expires: string;
-}
-
-export interface Baseline {
-  /** The file as the user names it. */
-  readonly file: string;
-  readonly entries: readonly BaselineEntry[];
-}
+export type { Baseline, BaselineEntry } from './baseline-file.ts';
 
 /** The placeholder in an entry until someone writes the reason and the owner. */
 export const TO_FILL_IN = 'TODO';

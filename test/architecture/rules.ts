@@ -1,60 +1,97 @@
+/** The architecture as data, and the rules that hold the imports to it. */
 import type { Import } from './imports.ts';
 
-/** Which rooms a room may import from. */
-const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  contract: [],
-  receiver: ['contract'],
-  scenarios: ['contract'],
-  certs: ['contract'],
-  harness: ['contract', 'scenarios', 'certs'],
+interface Module {
+  /** The other modules that it may import. */
+  readonly imports: readonly string[];
+  /** The files that other modules may import. Those besides `index.ts` are small, and load neither zod nor yaml. */
+  readonly entryPoints: readonly string[];
+}
+
+const INDEX = ['index.ts'];
+const HARNESS = ['contract', 'scenarios', 'certs'];
+
+/** The modules. What is directly in harness/ is shared by its modules. */
+export const MODULES: Readonly<Record<string, Module>> = {
+  contract: {
+    imports: [],
+    entryPoints: [...INDEX, 'hookproof-error.ts', 'secret-spellings.ts', 'signing/index.ts', 'stacks.ts'],
+  },
+  receiver: { imports: ['contract'], entryPoints: [...INDEX, 'inbox/index.ts', 'faults/index.ts'] },
+  scenarios: { imports: ['contract'], entryPoints: [...INDEX, 'profiles.ts'] },
+  certs: { imports: ['contract'], entryPoints: INDEX },
+  harness: { imports: HARNESS, entryPoints: ['fleet.ts', 'partner.ts', 'to-json-schema.ts', 'version.ts'] },
+  'harness/certify': { imports: HARNESS, entryPoints: [...INDEX, 'revision.ts'] },
+  'harness/cli': { imports: HARNESS, entryPoints: [] },
+  'harness/config': { imports: HARNESS, entryPoints: [...INDEX, 'nearest-name.ts', 'settings.ts'] },
+  'harness/diagnose': { imports: HARNESS, entryPoints: INDEX },
+  'harness/doctor': { imports: HARNESS, entryPoints: INDEX },
+  'harness/judge': { imports: HARNESS, entryPoints: INDEX },
+  'harness/probe': { imports: HARNESS, entryPoints: INDEX },
+  'harness/report': {
+    imports: HARNESS,
+    entryPoints: [...INDEX, 'reporters.ts', 'result-document.ts', 'verdict.ts', 'visible.ts'],
+  },
+  'harness/run': { imports: HARNESS, entryPoints: INDEX },
+  'harness/sender': { imports: HARNESS, entryPoints: INDEX },
+  'harness/transport': { imports: HARNESS, entryPoints: INDEX },
 };
 
-/** The only file of the harness that may import the receiver. */
-const RECEIVER_ENTRY = 'harness/cli/receiver-entry.ts';
+/** The one file of the harness that imports the receiver, for the commands that serve it or read its inbox. */
+export const RECEIVER_ENTRY = 'harness/cli/receiver-entry.ts';
 
-/** Single files behind a room's public face that others may import: they keep zod or YAML out of the way of a quick start. */
-const SINGLE_FILES: ReadonlySet<string> = new Set([
-  'contract/hookproof-error.ts',
-  'contract/secret-spellings.ts',
-  'contract/signing/index.ts',
-  'harness/certify/revision.ts',
-  'harness/config/nearest-name.ts',
-  'contract/stacks.ts',
-  'harness/config/settings.ts',
-  'harness/report/reporters.ts',
-  'harness/report/visible.ts',
-  'harness/report/result-document.ts',
-  'harness/report/verdict.ts',
-  'scenarios/fault-dictionary.json',
-  'scenarios/profiles.ts',
-]);
+const isOurs = (path: string) => /\.(?:ts|json)$/.test(path);
+const areaOf = (path: string) => path.split('/')[0] ?? '';
 
-const isOurs = (path: string) => path.endsWith('.ts') || path.endsWith('.json');
-const roomOf = (path: string) => path.split('/')[0] ?? '';
-
-/** A room of the house, or a room within the harness. */
-function smallRoomOf(path: string): string {
-  const [room = '', inner = '', ...rest] = path.split('/');
-  return room === 'harness' && rest.length > 0 ? `${room}/${inner}` : room;
+/** The module of a file: its top-level folder, or its folder within harness/. */
+export function moduleOf(path: string): string {
+  const [top = '', inner = '', ...rest] = path.split('/');
+  return top === 'harness' && rest.length > 0 ? `${top}/${inner}` : top;
 }
 
-const isReceiverEntry = ({ from, to }: Import) =>
-  from === RECEIVER_ENTRY && to.startsWith('receiver/') && to.endsWith('/index.ts');
-
-/** Whether an import goes against the arrows between rooms. */
-export function againstTheArrows({ from, to }: Import): boolean {
-  if (!isOurs(to) || roomOf(from) === roomOf(to)) return false;
-  if (isReceiverEntry({ from, to })) return false;
-  return !(ARROWS[roomOf(from)] ?? []).includes(roomOf(to));
+/** Whether an import goes against the direction of the architecture. */
+export function isWrongWay({ from, to }: Import): boolean {
+  if (!isOurs(to) || areaOf(from) === areaOf(to)) return false;
+  if (from === RECEIVER_ENTRY && areaOf(to) === 'receiver') return false;
+  return MODULES[moduleOf(from)]?.imports.includes(areaOf(to)) !== true;
 }
 
-/** Whether an import goes past the public face of another room. */
-export function pastTheFace({ from, to }: Import): boolean {
-  // The face of the harness names what it shows of its inner rooms.
-  if (!isOurs(to) || smallRoomOf(from) === smallRoomOf(to) || from === 'harness/index.ts') return false;
-  // What stands directly in harness/ is shared by its modules.
-  if (/^harness\/[a-z-]+\.ts$/.test(to)) return false;
-  return !isReceiverEntry({ from, to }) && !SINGLE_FILES.has(to) && to !== `${smallRoomOf(to)}/index.ts`;
+/** Whether an import reaches into another module. */
+export function bypassesEntryPoint({ from, to }: Import): boolean {
+  // The public API of the harness is what its index exports of its modules.
+  if (!isOurs(to) || moduleOf(from) === moduleOf(to) || from === 'harness/index.ts') return false;
+  const module = moduleOf(to);
+  return MODULES[module]?.entryPoints.includes(to.slice(module.length + 1)) !== true;
+}
+
+/** The entry points, besides index.ts, that no other module imports. */
+export function unusedEntryPoints(imports: readonly Import[]): string[] {
+  const used = new Set(imports.filter(({ from, to }) => moduleOf(from) !== moduleOf(to)).map(({ to }) => to));
+  return Object.entries(MODULES)
+    .flatMap(([name, { entryPoints }]) => entryPoints.map((file) => `${name}/${file}`))
+    .filter((path) => !path.endsWith('/index.ts') && !used.has(path));
+}
+
+/** The files of the first import cycle, in order; empty when there is none. */
+export function findCycle(imports: readonly Import[]): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of imports) if (isOurs(to)) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const target of targets.get(file) ?? []) {
+      const cycle = visit(target, [...path, file]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(file);
+    return [];
+  };
+  for (const file of targets.keys()) {
+    const cycle = visit(file, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
 }
 
 export function isKebabCase(path: string): boolean {

@@ -20,7 +20,6 @@ export async function runCommand(url: string | undefined, flags: RunFlags): Prom
   }
   const config = await commandConfig(url, configFile, given);
   if (!dry) return conduct(config);
-  const { dryRun } = await import('./run.ts');
   return dryRun(config, json);
 }
 
