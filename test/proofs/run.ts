@@ -33,7 +33,7 @@ const PROOFS: readonly Proof[] = [
     name: 'held-out',
     shows: 'how often the diagnosis names a fault that is not in the dictionary; writes docs/diagnosis.md',
     minutes: 5,
-    command: script('test/held-out/measure.ts'),
+    command: script('test/proofs/held-out/measure.ts'),
   },
   {
     name: 'durability',

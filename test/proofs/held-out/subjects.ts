@@ -1,0 +1,110 @@
+/** What is played: a bare receiver in a style, with one fault or two. Its name says all: `trims-body@2`, `trims-body+refuses-sells@0`. */
+
+import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
+import { seededRandom } from '../../setup/seeded-random.ts';
+import { apiKeyFaults } from './api-key.ts';
+import { BareReceiver, type Credentials } from './bare-receiver.ts';
+import { deliveryFaults } from './delivery.ts';
+import { httpFaults } from './http.ts';
+import { payloadFaults } from './payload.ts';
+import { rawBodyFaults } from './raw-body.ts';
+import { signatureFaults } from './signature.ts';
+import type { Twists } from './twist.ts';
+
+interface HeldOutSubject {
+  readonly faults: readonly string[];
+  readonly style: number;
+}
+
+export const nameOf = ({ faults, style }: HeldOutSubject) => `${faults.join('+')}@${style}`;
+
+export function subjectOf(name: string): HeldOutSubject {
+  const [faults = '', style = '0'] = name.split('@');
+  return { faults: faults.split('+').filter((one) => one !== ''), style: Number(style) };
+}
+
+/** Throws when there is no such fault or style. */
+export function receiverOf({ faults, style: index }: HeldOutSubject, credentials: Credentials): BareReceiver {
+  const style = STYLES[index];
+  if (style === undefined) throw new RangeError(`there is no style ${index}`);
+  const Twisted = faults.reduce((Base, fault) => {
+    const twist = HELD_OUT[fault];
+    if (twist === undefined) throw new RangeError(`no bare receiver has the fault ${fault}`);
+    return twist(Base);
+  }, BareReceiver);
+  return new Twisted(credentials, style);
+}
+
+/** In which ways the bare receivers differ beside their faults. All of them are right. */
+export interface Style {
+  readonly name: string;
+  readonly keyBeforeBody: boolean;
+  readonly signatureFirst: boolean;
+  /** The status for a body that is no notification. */
+  readonly malformed: 400 | 422;
+  readonly closes: boolean;
+  readonly answer: (status: number) => { readonly body: string; readonly type: string };
+}
+
+const empty = () => ({ body: '', type: '' });
+const plain = (status: number) => ({
+  body: status === 200 ? 'OK' : `error ${status}`,
+  type: 'text/plain; charset=utf-8',
+});
+const json = (status: number) => ({ body: JSON.stringify({ success: status === 200 }), type: 'application/json' });
+const html = (status: number) => ({ body: `<!doctype html><title>${status}</title>`, type: 'text/html' });
+
+export const STYLES: readonly Style[] = [
+  {
+    name: 'key before the body',
+    keyBeforeBody: true,
+    signatureFirst: true,
+    malformed: 400,
+    closes: false,
+    answer: empty,
+  },
+  { name: 'signature first', keyBeforeBody: false, signatureFirst: true, malformed: 400, closes: false, answer: json },
+  { name: 'key first, 422', keyBeforeBody: false, signatureFirst: false, malformed: 422, closes: false, answer: plain },
+  { name: 'closing, HTML', keyBeforeBody: false, signatureFirst: true, malformed: 422, closes: true, answer: html },
+];
+
+/** What is drawn by chance, the same for the same seed. */
+
+/** A generator of whole numbers in [0, below). */
+export function randomOf(seed: number): (below: number) => number {
+  const random = seededRandom(seed);
+  return (below) => Math.floor(random() * below);
+}
+
+/** With the first delivery refused nothing else is seen, so that there is no second fault to find. */
+const letsTheFirstIn = ({ outcomes }: DictionaryFault) => outcomes['valid/plain'] === undefined;
+
+/**
+ * Pairs of faults that can both be seen. Not two of one check that accepts: the one that accepts more hides the other, and to name it alone is right.
+ */
+export function pairsOf(
+  { faults }: FaultDictionary,
+  names: readonly string[],
+  count: number,
+  random: (below: number) => number,
+): (readonly [string, string])[] {
+  const usable = faults.filter((fault) => names.includes(fault.name) && letsTheFirstIn(fault));
+  const pairs: (readonly [string, string])[] = [];
+  while (pairs.length < count) {
+    const [one, other] = [usable[random(usable.length)], usable[random(usable.length)]];
+    if (one === undefined || other === undefined || one === other || one.area === other.area) continue;
+    pairs.push([one.name, other.name]);
+  }
+  return pairs;
+}
+
+/** Every fault of the bare receivers, by the name that it has among the mutants. */
+
+export const HELD_OUT: Twists = {
+  ...rawBodyFaults,
+  ...signatureFaults,
+  ...apiKeyFaults,
+  ...payloadFaults,
+  ...httpFaults,
+  ...deliveryFaults,
+};

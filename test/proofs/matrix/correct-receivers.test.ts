@@ -1,0 +1,71 @@
+/** Plays the catalogue against receivers that are right and different, one test for each. */
+import { describe, expect, it } from 'vitest';
+import { CORRECT_RECEIVERS, type CorrectReceiver } from './correct/index.ts';
+import { findSubject, makeMaterial, missingPrograms, runAgainst } from './play.ts';
+
+/** Too large to be installed for one receiver. Where they are missing it is left out, and that is said. */
+const LARGE = ['java', 'go'];
+
+const material = makeMaterial();
+
+/** What a run says against a receiver: everything but a pass and what does not apply. */
+async function alarmsAgainst(name: string): Promise<readonly string[]> {
+  const document = await runAgainst(findSubject(name), await material);
+  const alarms = document.results
+    .filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable')
+    .map(({ id, verdict, reason }) => `${verdict} ${id}: ${reason}`);
+  if (document.judged !== document.planned) alarms.push(`${document.judged} of ${document.planned} judged`);
+  if (document.verdict !== 'conformant') alarms.push(document.verdict);
+  return alarms;
+}
+
+/** Waits for other processes, or for time, more than it works in this one: several of them can be played at the same time. */
+function waits({ name, needs }: CorrectReceiver): boolean {
+  return needs !== undefined || name === 'processes' || name === 'slow';
+}
+
+/** Registers a test for each receiver that is wanted. */
+function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
+  // What is slow is left to the matrix.
+  for (const receiver of CORRECT_RECEIVERS.filter((one) => wanted(one) && one.name !== 'slow')) {
+    const { name, title } = receiver;
+    const missing = missingPrograms(findSubject(`correct:${name}`));
+    if (missing.length > 0) process.stderr.write(`skipped: the receiver ${name} needs ${missing.join(', ')}\n`);
+    if (missing.some((program) => LARGE.includes(program))) continue;
+    const test = waits(receiver) ? it.concurrent : it;
+    // The time is for a machine that is busy with other things: none takes more than a few seconds of work.
+    (missing.length > 0 ? it.skip : test)(`${name}: ${title}`, { timeout: 300_000 }, async () => {
+      expect(await alarmsAgainst(`correct:${name}`)).toEqual([]);
+    });
+  }
+}
+
+describe('receivers that are right and different raise no alarm', () => {
+  // `npm run matrix` plays all of them, and so does every CI run. Here those that differ most, so that the tests stay quick.
+  const HERE = ['express-verify', 'http-1-0', 'problem-details'];
+  noAlarms((receiver) => receiver.tls !== true && !waits(receiver) && HERE.includes(receiver.name));
+});
+
+describe('the list of them', () => {
+  it('has unique names in kebab-case and a sentence for each', () => {
+    const names = CORRECT_RECEIVERS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
+    expect(CORRECT_RECEIVERS.filter(({ title }) => !/^[A-Z].*[^.]\.$/.test(title.replace(/^node:/, 'N')))).toEqual([]);
+  });
+
+  it('would show an alarm: a receiver with a fault raises some', { timeout: 300_000 }, async () => {
+    expect(await alarmsAgainst('api-key-any-accepted')).not.toEqual([]);
+  });
+});
+
+// `npm run matrix` plays all of them, and so does every CI run: here one program of another language, one behind a proxy, and one over TLS.
+const HERE = ['python-http-server', 'behind-nginx', 'http2-capable'];
+
+describe('receivers that are right and slow, or programs of their own, raise no alarm', () => {
+  noAlarms((receiver) => waits(receiver) && HERE.includes(receiver.name));
+});
+
+describe('receivers that are right and different over TLS raise no alarm', () => {
+  noAlarms((receiver) => receiver.tls === true && !waits(receiver) && HERE.includes(receiver.name));
+});

@@ -1,0 +1,62 @@
+/** One decision over connections that end in other ways: a receiver may close whenever it has answered. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type CorrectOptions, type CorrectReceiver, listenOn, statusOf } from './correct-receiver.ts';
+
+function connected(name: string, title: string, make: (options: CorrectOptions) => Server): CorrectReceiver {
+  return { name, title, start: (options) => listenOn(make(options)) };
+}
+
+/** Answers after `delay` milliseconds, and then does something to the connection. */
+function answering(options: CorrectOptions, after: RequestListener = () => {}, delay = () => 0): RequestListener {
+  return (req, res) => {
+    const reply = (status: number) => {
+      res.once('finish', () => after(req, res));
+      res.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
+    };
+    statusOf(req, options).then(
+      (status) => {
+        const wait = delay();
+        if (wait === 0) reply(status);
+        else setTimeout(reply, wait, status);
+      },
+      () => res.destroy(),
+    );
+  };
+}
+
+export const connections: readonly CorrectReceiver[] = [
+  connected('closes-unannounced', 'Ends the connection after each answer without saying so in a header.', (options) =>
+    createServer(answering(options, ({ socket }) => socket.end())),
+  ),
+  connected('impatient', 'Ends a connection that was idle for 5 ms, and does not announce it.', (options) => {
+    const decide = answering(options);
+    const server = createServer((req, res) => {
+      // Without this line Node says in Keep-Alive for how long it keeps the connection.
+      res.setHeader('Connection', 'keep-alive');
+      decide(req, res);
+    });
+    server.keepAliveTimeout = 5;
+    return server;
+  }),
+  connected('three-requests', 'Takes three requests on a connection and ends it with the third answer.', (options) => {
+    const server = createServer(answering(options));
+    server.maxRequestsPerSocket = 3;
+    return server;
+  }),
+  connected('uneven', 'Takes up to 30 ms for an answer, so that answers overtake each other.', (options) =>
+    createServer(answering(options, undefined, () => Math.floor(Math.random() * 30))),
+  ),
+  connected('many-writes', 'Sends each answer byte by byte.', (options) =>
+    createServer((req, res) => {
+      statusOf(req, options).then(
+        (status) => {
+          res.socket?.setNoDelay(true);
+          res.writeHead(status, { 'Content-Type': 'text/plain', 'Content-Length': 8 });
+          for (const letter of 'answered') res.write(letter);
+          res.end();
+        },
+        () => res.destroy(),
+      );
+    }),
+  ),
+];

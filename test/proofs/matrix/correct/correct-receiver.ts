@@ -1,0 +1,121 @@
+/**
+ * The face of a receiver that is right and different from the reference receiver: another style, framework, language or server. The matrix
+ * plays the whole catalogue against each one, and none may raise an alarm: no failure, no warning, nothing without a verdict.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/** What a receiver is told. It has to check both credentials, and the client certificate when `tls` is there. */
+export interface CorrectOptions {
+  /** The key of the HMAC is this text as UTF-8; it is not Base64 to be decoded. The signature is in `X-Service-Signature`. */
+  readonly secret: string;
+  /** Expected in `X-API-Key`. */
+  readonly apiKey: string;
+  /** Only for receivers that say `tls: true`: everything as PEM text. */
+  readonly tls?: {
+    /** The chain of the server for the host `localhost`, the leaf first. */
+    readonly cert: string;
+    readonly key: string;
+    /** The authority of client certificates. */
+    readonly clientCa: string;
+    /** The common name of the one client that is let in. */
+    readonly clientName: string;
+  };
+}
+
+export interface StartedReceiver {
+  /** Where deliveries go: `http://127.0.0.1:PORT/...`, or `https://localhost:PORT/...` when it has `tls`. The port comes from the system. */
+  readonly url: string;
+  /** Ends it, connections and child processes included. */
+  close(): Promise<void>;
+}
+
+export interface CorrectReceiver {
+  /** Kebab-case, unique. */
+  readonly name: string;
+  /** What is different, in one sentence with a full stop. */
+  readonly title: string;
+  /** Programs that have to be on the PATH (or in /usr/sbin). Where one is missing the receiver is left out, and the matrix says so. */
+  readonly needs?: readonly string[];
+  /** Served over HTTPS with mutual TLS. */
+  readonly tls?: boolean;
+  /**
+   * Deliveries at the same time, in place of the 8 of a run. For receivers that are slow on purpose more (they wait and burn nothing),
+   * for servers that take one connection at a time fewer.
+   */
+  readonly concurrency?: number;
+  /** Resolves when it accepts connections. */
+  start(options: CorrectOptions): Promise<StartedReceiver>;
+}
+
+/** What receivers on Node share where it is not their difference: the decision on a delivery, and a server on a free port. */
+
+/** Compares in a time that tells nothing, whatever the lengths. */
+export function sameText(given: string, due: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(given).digest(), createHash('sha256').update(due).digest());
+}
+
+export function signatureOf(body: Uint8Array, secret: string): string {
+  return createHmac('sha256', secret).update(body).digest('base64');
+}
+
+/** The value of a header that came exactly once, and the empty text otherwise. `name` is in lower case. */
+export function onlyHeader(req: IncomingMessage, name: string): string {
+  const values = req.headersDistinct[name] ?? [];
+  return values.length === 1 ? (values[0] ?? '') : '';
+}
+
+export async function bodyOf(req: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** The id of what looks like a notification; undefined for everything else. */
+export function idOf(body: Uint8Array): string | undefined {
+  try {
+    const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const whole = value !== null && typeof value.type === 'string' && typeof value.data === 'object';
+    return whole && value.data !== null && typeof value.id === 'string' ? value.id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether both credentials are right for these bytes. */
+export function isAuthentic(req: IncomingMessage, body: Uint8Array, { secret, apiKey }: CorrectOptions): boolean {
+  const keyed = sameText(onlyHeader(req, 'x-api-key'), apiKey);
+  const signed = sameText(onlyHeader(req, 'x-service-signature'), signatureOf(body, secret));
+  return keyed && signed;
+}
+
+/** The status for a delivery, in the usual order: method, body, credentials, content. */
+export async function statusOf(req: IncomingMessage, options: CorrectOptions, malformed = 400): Promise<number> {
+  const body = await bodyOf(req);
+  if (req.method !== 'POST') return 405;
+  if (!isAuthentic(req, body, options)) return 401;
+  return idOf(body) === undefined ? malformed : 200;
+}
+
+/** Listens on a free port of the loopback interface. */
+export async function listenOn(server: Server, scheme: 'http' | 'https' = 'http'): Promise<StartedReceiver> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const host = scheme === 'https' ? 'localhost' : '127.0.0.1';
+  return {
+    url: `${scheme}://${host}:${(server.address() as AddressInfo).port}/hooks`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

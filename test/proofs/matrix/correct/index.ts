@@ -1,0 +1,22 @@
+/** The receivers that are right and different. None of them may raise an alarm. */
+import { connections } from './connections.ts';
+import type { CorrectReceiver } from './correct-receiver.ts';
+import { frameworks } from './frameworks.ts';
+import { answers, bareNode } from './node.ts';
+import { orders } from './orders.ts';
+import { overTls } from './over-tls.ts';
+import { behindNginx, otherLanguages, processes } from './programs.ts';
+
+export type { CorrectReceiver, StartedReceiver } from './correct-receiver.ts';
+
+export const CORRECT_RECEIVERS: readonly CorrectReceiver[] = [
+  ...bareNode,
+  ...answers,
+  ...connections,
+  ...orders,
+  ...frameworks,
+  ...overTls,
+  ...processes,
+  ...behindNginx,
+  ...otherLanguages,
+];

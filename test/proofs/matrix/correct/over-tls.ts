@@ -1,0 +1,80 @@
+/** Receivers over HTTPS with mutual TLS: other versions, HTTP/2 beside HTTP/1.1, the client checked later. */
+import { createSecureServer } from 'node:http2';
+import { createServer } from 'node:https';
+import type { TLSSocket, TlsOptions } from 'node:tls';
+import {
+  type CorrectOptions,
+  type CorrectReceiver,
+  idOf,
+  listenOn,
+  sameText,
+  signatureOf,
+  statusOf,
+} from './correct-receiver.ts';
+
+function tlsOptions({ tls }: CorrectOptions): TlsOptions {
+  if (tls === undefined) throw new Error('this receiver needs TLS material');
+  return { cert: tls.cert, key: tls.key, ca: tls.clientCa, requestCert: true, minVersion: 'TLSv1.2' };
+}
+
+/** Whether the client is the one that is let in. A resumed session may be authorized and have no certificate. */
+function isClient(socket: TLSSocket, { tls }: CorrectOptions): boolean {
+  return socket.authorized && socket.getPeerCertificate()?.subject?.CN === tls?.clientName;
+}
+
+/** A receiver on node:https that refuses strangers in the handshake, and other clients of the authority by 403. */
+function https(name: string, title: string, changes: TlsOptions, refusal = 403): CorrectReceiver {
+  return {
+    name,
+    title,
+    tls: true,
+    start: (options) =>
+      listenOn(
+        createServer({ ...tlsOptions(options), ...changes }, (req, res) => {
+          const known = isClient(req.socket as TLSSocket, options);
+          statusOf(req, options).then(
+            (status) => res.writeHead(known ? status : refusal).end(),
+            () => res.destroy(),
+          );
+        }),
+        'https',
+      ),
+  };
+}
+
+export const overTls: readonly CorrectReceiver[] = [
+  https('https', 'node:https that refuses strangers in the handshake, and other clients with 403.', {}),
+  https('https-1-2', 'node:https that speaks TLS 1.2 only.', { maxVersion: 'TLSv1.2' }),
+  https('https-1-3', 'node:https that speaks TLS 1.3 only.', { minVersion: 'TLSv1.3' }),
+  https(
+    'https-401',
+    'node:https that lets everybody in and answers 401 to strangers.',
+    { rejectUnauthorized: false },
+    401,
+  ),
+  {
+    name: 'http2-capable',
+    title: 'node:http2 with HTTP/1.1 beside it, the same code for both.',
+    tls: true,
+    start: (options) => {
+      const { secret, apiKey } = options;
+      const server = createSecureServer({ ...tlsOptions(options), allowHTTP1: true }, async (req, res) => {
+        try {
+          const chunks: Buffer[] = [];
+          for await (const chunk of req) chunks.push(chunk as Buffer);
+          const body = Buffer.concat(chunks);
+          const signed = sameText(String(req.headers['x-service-signature']), signatureOf(body, secret));
+          const keyed = sameText(String(req.headers['x-api-key']), apiKey);
+          if (req.method !== 'POST') res.writeHead(405, { allow: 'POST' });
+          else if (!signed || !keyed || !isClient(req.socket as TLSSocket, options)) res.writeHead(401);
+          else res.writeHead(idOf(body) === undefined ? 400 : 200);
+          res.end();
+        } catch {
+          res.stream?.destroy();
+          req.socket?.destroy();
+        }
+      });
+      return listenOn(server, 'https');
+    },
+  },
+];

@@ -1,0 +1,135 @@
+import { isMeant } from '../../../harness/diagnose/index.ts';
+import type { Played } from './play.ts';
+
+/**
+ * The scenarios that need not turn a mutant red, each with the reason. Those of level `info` need not be here: they are recorded and never red.
+ */
+export const EXEMPT_PROBES: Readonly<Record<string, string>> = {
+  'raw-body/first-byte-alone':
+    'Whether the first byte is read alone depends on how busy the machine is; in-pieces and large-in-pieces find the same mutants for sure.',
+  'valid/answers-in-time':
+    'It looks at answers that take more than five seconds, for which the matrix does not wait; tests of the judge show it.',
+  'tls/http-1-1':
+    'Without HTTP/1.1 no delivery gets through, so that it has no verdict; the handshakes of tls/tls-1-x-http-1-1 find such a server.',
+  'mtls/tls-1-2-revoked':
+    'It takes a list of revoked certificates, which the reference receiver does not read; docs/tls-matrix.md shows it on nginx.',
+  'mtls/tls-1-3-revoked':
+    'It takes a list of revoked certificates, which the reference receiver does not read; docs/tls-matrix.md shows it on nginx.',
+  'mtls/tls-1-3-right-certificate':
+    'Connections prefer TLS 1.3: a server that refuses the right certificate there lets no first delivery through.',
+};
+
+/**
+ * Cells that are not the same in every run, or that get no verdict, because of what the mutant does: it is right or wrong by the values that are
+ * drawn for a run or by the order in which deliveries arrive, or it answers what proves nothing. They are left out of every rule, and the
+ * dictionary says nothing of them. Everything else has to be the same in every run.
+ */
+
+export interface Uncertain {
+  /** The name of the mutant. */
+  readonly fault: string;
+  /** Scenarios, `suite/*`, or `*`. */
+  readonly scenarios: readonly string[];
+  /** Which of them are sure all the same. */
+  readonly sure?: readonly string[];
+  readonly reason: string;
+}
+
+/** What was played, without what is uncertain. */
+export function withoutUncertain(played: Played, uncertain: readonly Uncertain[]): Played {
+  const mine = uncertain.filter(({ fault }) => fault === played.name);
+  if (mine.length === 0) return played;
+  const isSure = ([id]: readonly [string, string]) =>
+    mine.every(({ scenarios, sure = [] }) => sure.includes(id) || !isMeant(scenarios, id));
+  const keep = (cells: Readonly<Record<string, string>>) => Object.fromEntries(Object.entries(cells).filter(isSure));
+  return { ...played, outcomes: keep(played.outcomes), undecided: keep(played.undecided) };
+}
+
+export const UNCERTAIN: readonly Uncertain[] = [
+  {
+    fault: 'compares-first-32',
+    scenarios: ['signature/base64url', 'signature/base64url-padded', 'signature/percent-encoded'],
+    reason: 'Whether one of the first 32 characters is spelt otherwise is chance.',
+  },
+  {
+    fault: 'reads-first-chunk-only',
+    scenarios: ['raw-body/first-byte-alone'],
+    reason: 'Whether the first byte is read alone depends on how busy the machine is.',
+  },
+  {
+    fault: 'accepts-any-part',
+    scenarios: ['signature/1-character'],
+    reason: 'One given character is part of about half of all signatures.',
+  },
+  {
+    fault: 'compares-first-8',
+    scenarios: ['signature/base64url', 'signature/base64url-padded', 'signature/percent-encoded'],
+    reason: 'The two alphabets differ in two characters, which may or may not be among the eight.',
+  },
+  {
+    fault: 'compares-last-8',
+    scenarios: ['signature/base64url', 'signature/base64url-padded'],
+    reason: 'The two alphabets differ in two characters, which may or may not be among the eight.',
+  },
+  {
+    fault: 'signature-as-regexp',
+    scenarios: ['*'],
+    sure: ['signature/pattern-any'],
+    reason: 'Whether a wrong signature is a valid pattern depends on where its plus signs and brackets stand.',
+  },
+  {
+    fault: 'every-7th-answers-500',
+    scenarios: ['*'],
+    sure: ['valid/error-codes-all', 'valid/steady', 'http/burst', 'http/burst-mixed'],
+    reason:
+      'Which delivery is the seventh depends on the order in which they arrive; among enough of them is always one.',
+  },
+  {
+    fault: 'every-20th-is-reset',
+    scenarios: ['*'],
+    sure: ['valid/error-codes-all', 'http/burst', 'http/burst-mixed'],
+    reason:
+      'Which delivery is the twentieth depends on the order in which they arrive; among enough of them is always one.',
+  },
+  {
+    fault: 'every-50th-answers-500',
+    scenarios: ['*'],
+    sure: ['valid/steady'],
+    reason: 'Which delivery is the fiftieth depends on the order in which they arrive.',
+  },
+  {
+    fault: 'deep-nesting-ends-the-process',
+    scenarios: ['malformed/cut-off', 'malformed/cut-off-before-body'],
+    reason: 'They are in flight while nothing listens, and have no answer by which a second try could be judged.',
+  },
+  {
+    fault: 'unverified-nesting-ends-the-process',
+    scenarios: ['malformed/cut-off', 'malformed/cut-off-before-body'],
+    reason: 'They are in flight while nothing listens, and have no answer by which a second try could be judged.',
+  },
+  {
+    fault: 'one-request-at-a-time',
+    scenarios: ['*'],
+    sure: ['valid/steady', 'http/burst', 'http/burst-mixed'],
+    reason:
+      'Which deliveries are in flight at the same time depends on the machine, and a 503 proves nothing in most scenarios.',
+  },
+  {
+    fault: 'fails-after-200-deliveries',
+    scenarios: ['*'],
+    sure: ['delivery/stays-up'],
+    reason: 'What is judged before the two hundredth delivery depends on the order in which they arrive.',
+  },
+  {
+    fault: 'refusals-keep-their-connection',
+    scenarios: ['*'],
+    sure: ['delivery/stays-up'],
+    reason: 'What is judged before the fiftieth refusal depends on the order in which deliveries arrive.',
+  },
+  {
+    fault: 'right-certificate-refused-over-tls-1-2',
+    scenarios: ['mtls/*'],
+    sure: ['mtls/tls-1-2-right-certificate'],
+    reason: 'No delivery over TLS 1.2 is accepted, so what is refused over it proves nothing.',
+  },
+];

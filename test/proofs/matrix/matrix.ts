@@ -1,0 +1,133 @@
+/**
+ * The kill matrix: plays every mutant and every right receiver, writes `scenarios/fault-dictionary.json` and `docs/kill-matrix.md`, and exits
+ * with 1 when the matrix does not hold. Run by `npm run matrix`.
+ *
+ *     --subset           plays less of each mutant (see subset.ts): for every commit; the whole matrix is for every night
+ *     --check            writes nothing, and fails when one of the files is stale
+ *     --runs N           plays everything N times; a cell that differs fails
+ *     --jobs N           processes; one a core by default
+ *     --without-missing  leaves out the right receivers whose programs are not installed here, in place of failing
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { loadDictionary } from '../../../harness/diagnose/index.ts';
+import { FAULTS } from '../../../receiver/faults/index.ts';
+import { CATALOGUE, catalogueDigest } from '../../../scenarios/index.ts';
+import { CORRECT_RECEIVERS } from './correct/index.ts';
+import { isAsKnown, makeOutcomes, outcomesText, subsetsOf } from './dictionary.ts';
+import { renderDocument } from './document.ts';
+import { EXEMPT_PROBES, UNCERTAIN, withoutUncertain } from './exceptions.ts';
+import { missingPrograms, type Played, SUBJECTS } from './play.ts';
+import { playAll, type Task } from './play-all.ts';
+import { type Complaint, complaintsAbout, type Matrix, RULE_TITLES } from './rules.ts';
+
+const FILES = {
+  dictionary: new URL('../../../scenarios/fault-dictionary.json', import.meta.url),
+  document: new URL('../../../docs/kill-matrix.md', import.meta.url),
+};
+
+const { values } = parseArgs({
+  options: {
+    check: { type: 'boolean', default: false },
+    subset: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '1' },
+    jobs: { type: 'string' },
+    'without-missing': { type: 'boolean', default: false },
+  },
+});
+
+const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
+
+function play(tasks: readonly Task[], what: string): Promise<readonly Played[]> {
+  return playAll(tasks, {
+    ...(values.jobs !== undefined && { processes: Number(values.jobs) }),
+    progress: (done) => {
+      if (done % 20 === 0 || done === tasks.length) process.stderr.write(`${what}: ${done} of ${tasks.length}\n`);
+    },
+  });
+}
+
+/** Plays a part of each mutant, and what comes out otherwise than the dictionary says in full. */
+async function playSubset(names: readonly string[], what: string): Promise<readonly Played[]> {
+  const dictionary = await loadDictionary();
+  const known = new Map(dictionary.faults.map((fault) => [fault.name, fault]));
+  const subsets = subsetsOf(dictionary, catalogueDigest(), CATALOGUE_IDS);
+  const played = await play(
+    names.map((name) => ({ name, only: subsets.get(name) })),
+    what,
+  );
+  const doubtful = played.filter((one) => {
+    const fault = subsets.has(one.name) ? known.get(one.name) : undefined;
+    return fault !== undefined && !isAsKnown(one, fault);
+  });
+  const again = await play(
+    doubtful.map(({ name }) => ({ name })),
+    `${what}, in full`,
+  );
+  return played.map((one) => again.find(({ name }) => name === one.name) ?? one);
+}
+
+async function playRuns(names: readonly string[], count: number): Promise<(readonly Played[])[]> {
+  const runs: (readonly Played[])[] = [];
+  for (let run = 1; run <= count; run++) {
+    const what = `run ${run} of ${count}`;
+    const played = values.subset
+      ? await playSubset(names, what)
+      : await play(
+          names.map((name) => ({ name })),
+          what,
+        );
+    runs.push(played.map((one) => withoutUncertain(one, UNCERTAIN)));
+  }
+  return runs;
+}
+
+function print(complaints: readonly Complaint[]): void {
+  for (const [rule, title] of Object.entries(RULE_TITLES)) {
+    const messages = complaints.filter((complaint) => complaint.rule === rule).map(({ message }) => message);
+    if (messages.length === 0) continue;
+    process.stdout.write(`\n${title}: ${messages.length}\n${messages.map((message) => `  ${message}\n`).join('')}`);
+  }
+}
+
+const started = performance.now();
+const missing = SUBJECTS.map((subject) => ({ name: subject.name, missing: missingPrograms(subject) })).filter(
+  (one) => one.missing.length > 0,
+);
+for (const one of missing) process.stdout.write(`left out: ${one.name} needs ${one.missing.join(' and ')}\n`);
+const isHere = (name: string) => !missing.some((one) => one.name === name);
+const runs = await playRuns(SUBJECTS.map(({ name }) => name).filter(isHere), Number(values.runs));
+const seconds = (performance.now() - started) / 1000;
+
+const matrix: Matrix = {
+  faults: FAULTS,
+  probes: CATALOGUE.flatMap(({ name, scenarios }) =>
+    scenarios.map(({ id, level, needs = [] }) => ({ id, suite: name, level, needs })),
+  ),
+  exempt: EXEMPT_PROBES,
+  uncertain: UNCERTAIN,
+  runs,
+  leftOut: values['without-missing'] ? [] : missing,
+};
+const complaints = complaintsAbout(matrix);
+print(complaints);
+
+const texts = {
+  dictionary: outcomesText(makeOutcomes(runs[0] ?? [], catalogueDigest(), UNCERTAIN)),
+  document: renderDocument({ matrix, faults: FAULTS, receivers: CORRECT_RECEIVERS }),
+};
+let stale = 0;
+for (const [what, text] of Object.entries(texts)) {
+  const file = FILES[what as keyof typeof FILES];
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+  if (values.check) {
+    stale++;
+    process.stdout.write(`\n${file.pathname.split('/').slice(-2).join('/')} is stale: run \`npm run matrix\`.\n`);
+  } else writeFileSync(file, text);
+}
+
+const played = runs[0] ?? [];
+process.stdout.write(
+  `\n${played.length} receivers times ${matrix.probes.length} scenarios in ${seconds.toFixed(0)} s, ${complaints.length} complaints\n`,
+);
+if (complaints.length + stale > 0) process.exitCode = 1;

@@ -1,0 +1,68 @@
+/** Plays subjects in several processes side by side. */
+import { fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import type { Played } from './play.ts';
+
+interface PlayOptions<T> {
+  /** The module of a worker process: is sent names, and answers with what it has of each. */
+  readonly worker?: URL;
+  /** Default: one a core. */
+  readonly processes?: number;
+  /** Subjects at the same time in one process: while one waits for a receiver that hangs, the others go on. */
+  readonly atOnce?: number;
+  readonly progress?: (done: number, played: T) => void;
+}
+
+export interface Task {
+  /** Of a subject. */
+  readonly name: string;
+  /** The scenarios that are played; all when absent. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** What a worker answers. */
+type Answer<T> = T | { readonly name: string; readonly error: string };
+
+/**
+ * Plays each task once and gives them in their order. Rejects at the end when one of them could not be played. What takes long should come
+ * first: at the end every core should have something to do.
+ */
+export async function playAll<T extends { readonly name: string } = Played>(
+  tasks: readonly Task[],
+  options: PlayOptions<T> = {},
+): Promise<readonly T[]> {
+  const { processes = availableParallelism(), atOnce = 3, progress = () => {} } = options;
+  const { worker = new URL('./worker.ts', import.meta.url) } = options;
+  const queue = [...tasks];
+  const played = new Map<string, T>();
+  const errors: string[] = [];
+
+  function work(): Promise<void> {
+    const child = fork(worker, { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    let underWay = 0;
+    return new Promise<void>((resolve, reject) => {
+      const next = () => {
+        const task = queue.shift();
+        if (task !== undefined) {
+          underWay++;
+          child.send(task);
+        } else if (underWay === 0) resolve();
+      };
+      child.on('message', (answer: Answer<T>) => {
+        underWay--;
+        if ('error' in answer) errors.push(`${answer.name}: ${answer.error}`);
+        else {
+          played.set(answer.name, answer);
+          progress(played.size, answer);
+        }
+        next();
+      });
+      child.once('error', reject);
+      child.once('exit', (code, signal) => reject(new Error(`a process of the matrix ended (${code ?? signal})`)));
+      for (let at = 0; at < atOnce; at++) next();
+    }).finally(() => child.kill());
+  }
+  await Promise.all(Array.from({ length: Math.min(processes, tasks.length) }, work));
+  if (errors.length > 0) throw new Error(`these could not be played:\n${errors.join('\n')}`);
+  return tasks.flatMap(({ name }) => played.get(name) ?? []);
+}

@@ -1,0 +1,248 @@
+/** Plays the whole catalogue against one subject, as `hookproof run` would. */
+
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { makeWorkingSet, type ServerFixtureName, serverFixture, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
+import { outcomeOf } from '../../../harness/diagnose/outcome.ts';
+import type { ClientFixtures } from '../../../harness/probe/identities.ts';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
+import { run } from '../../../harness/run/index.ts';
+import { FAULTS, type Fault, startFaultyReceiver } from '../../../receiver/faults/index.ts';
+import { startReceiver } from '../../../receiver/index.ts';
+import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from './correct/index.ts';
+
+/** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
+const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
+
+/** Right receivers are never waited for in vain, so they get more time than in a run: a busy machine must not fail them. */
+const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
+
+function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
+  const { secret, apiKey, pem } = material;
+  const clientCa = pem('client-ca.pem');
+  const { cert, key } = served;
+  if (subject.kind === 'correct') {
+    const tls = { cert, key, clientCa, clientName: CLIENT_NAME };
+    return subject.receiver.start({ secret, apiKey, ...(subject.overTls && { tls }) });
+  }
+  const options = {
+    signing: { secrets: [secret] },
+    apiKey: { keys: [apiKey] },
+    ...(subject.overTls && {
+      tls: { cert, key, ca: clientCa, clientCertificate: 'required' as const },
+      clientCertificate: { from: 'connection' as const, allowed: [CLIENT_NAME] },
+    }),
+  };
+  return subject.kind === 'right' ? startReceiver(options) : startFaultyReceiver(subject.fault, options);
+}
+
+async function certificateFor(subject: Subject, material: Material): Promise<ServedCertificate> {
+  if (subject.kind !== 'fault' || subject.fault.stage !== 'connection') return rightCertificate(material);
+  const { certificate } = subject.fault;
+  return certificate === undefined ? rightCertificate(material) : material.faulty(certificate);
+}
+
+/**
+ * The suites that a subject plays; all when empty. Of a mutant of the connection alone everything that is delivered meets the right pipeline,
+ * and over TLS that would take most of the time.
+ */
+function suitesFor(subject: Subject): readonly string[] {
+  if (subject.kind !== 'fault' || (subject.fault.area !== 'tls' && subject.fault.area !== 'mtls')) return [];
+  return subject.fault.needs?.includes('hmac') || subject.fault.needs?.includes('api-key')
+    ? []
+    : ['valid', 'tls', 'mtls', 'combination', 'delivery'];
+}
+
+/** The result document of a run against a subject, of all scenarios or of those named. Rejects when the subject cannot be started. */
+export async function runAgainst(
+  subject: Subject,
+  material: Material,
+  scenarios: readonly string[] = [],
+): Promise<ResultDocument> {
+  const { secret, apiKey, pem, clientFixtures } = material;
+  const served = await certificateFor(subject, material);
+  const receiver = await start(subject, material, served);
+  const concurrency = subject.kind === 'correct' ? subject.receiver.concurrency : undefined;
+  try {
+    return await run({
+      partner: {
+        url: subject.overTls ? receiver.url.replace('127.0.0.1', served.host) : receiver.url,
+        signing: { secret },
+        apiKey: { value: apiKey },
+        ...(subject.overTls && {
+          tls: { ca: served.ca, clientCert: pem('client.pem'), clientKey: pem('client-key.pem') },
+        }),
+      },
+      ...(subject.overTls && { clientFixtures }),
+      selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
+      limits: {
+        ...(subject.kind === 'fault' ? LIMITS : LIMITS_OF_RIGHT),
+        ...(concurrency !== undefined && { concurrency }),
+      },
+    });
+  } finally {
+    await receiver.close();
+  }
+}
+
+/** The codes of results that a stopped run did not get to. */
+const STOPS: readonly (readonly [string, NonNullable<Played['stopped']>])[] = [
+  ['preflight-failed', 'gate'],
+  ['receiver-down', 'down'],
+  ['rate-limited', 'rate-limited'],
+];
+
+/** The finding in the reason why nothing else was judged: "... was not accepted (401): the endpoint ...". */
+function findingIn(reason: string): string | null {
+  return /^the plain valid delivery was not accepted \(.*?\): (.+)$/s.exec(reason)?.[1] ?? null;
+}
+
+/** What the matrix keeps of a run. */
+export function playedOf({ name, kind }: Subject, { results, target, durationMs }: ResultDocument): Played {
+  const outcomes: Record<string, string> = {};
+  const undecided: Record<string, string> = {};
+  const codes = new Set<string>();
+  let judged = 0;
+  for (const result of results) {
+    if (result.verdict === 'not-applicable') continue;
+    const outcome = outcomeOf(result);
+    if (outcome === undefined) {
+      undecided[result.id] = result.reason;
+      codes.add(result.decidedBy ?? '');
+    } else judged++;
+    if (typeof outcome === 'string') outcomes[result.id] = outcome;
+  }
+  const reasons = Object.values(undecided);
+  const stopped = STOPS.find(([code]) => codes.has(code))?.[1] ?? null;
+  // Not the diagnosis, which may come from the dictionary itself.
+  const found = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
+  // The dates of a certificate are others in each run.
+  const refusal = found?.replace(/\d{4}-\d\d-\d\d(?:t[\d:.]+z|, \d+ days ago)?/gi, 'a date') ?? null;
+  const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
+  return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
+}
+
+/** What the matrix keeps of one run: the raw material of every rule, of the dictionary and of the document. */
+export interface Played {
+  /** The name of the mutant; `none` and `none-over-tls` for the right receiver; `correct:NAME` for one that is right and different. */
+  readonly name: string;
+  readonly kind: 'fault' | 'right' | 'correct';
+  readonly durationMs: number;
+  /** What was on. */
+  readonly features: readonly string[];
+  /** Scenario to outcome (`fail 200`, `warn 400`, ...): what was judged and is not a pass. */
+  readonly outcomes: Readonly<Record<string, string>>;
+  /** The scenarios that got no verdict, each with the reason. */
+  readonly undecided: Readonly<Record<string, string>>;
+  /** Why the run could not go on to its end: no plain valid delivery was accepted at all, or none any more. Null when it could. */
+  readonly stopped: 'gate' | 'down' | 'rate-limited' | null;
+  /** When none was accepted at all: what the endpoint was found to behave like. */
+  readonly refusal: string | null;
+  /** How many scenarios were judged. */
+  readonly judged: number;
+}
+
+/** What every receiver of the matrix is served and delivered to with: credentials, and certificates that are made once in a process. */
+
+const CLIENT_NAME = 'matrix client';
+
+interface Material {
+  readonly secret: string;
+  readonly apiKey: string;
+  readonly pem: (name: string) => string;
+  readonly clientFixtures: ClientFixtures;
+  /** A server certificate that is faulty in a known way; made when it is asked for. */
+  readonly faulty: (name: string) => Promise<ServedCertificate>;
+}
+
+interface ServedCertificate {
+  readonly cert: string;
+  readonly key: string;
+  /** What a client has to trust. */
+  readonly ca: string;
+  readonly host: string;
+}
+
+export async function makeMaterial(): Promise<Material> {
+  const { files } = await makeWorkingSet({
+    directory: '.',
+    hosts: ['localhost'],
+    days: 60,
+    key: 'p256',
+    clientName: CLIENT_NAME,
+    keepCaKeys: false,
+  });
+  const texts = new Map(files.map(({ name, text }) => [name, text]));
+  const pem = (name: string) => texts.get(name) ?? '';
+  const fixtures = WORKING_SET_FIXTURES.map((name) => [
+    name,
+    { cert: pem(`fixtures/client-${name}.pem`), key: pem(`fixtures/client-${name}-key.pem`) },
+  ]);
+  return {
+    secret: randomBytes(32).toString('base64'),
+    apiKey: randomBytes(24).toString('base64url'),
+    pem,
+    clientFixtures: Object.fromEntries(fixtures),
+    faulty: (name) => serverFixture(name as ServerFixtureName),
+  };
+}
+
+/** The certificate that the right receiver shows. */
+function rightCertificate({ pem }: Material): ServedCertificate {
+  return { cert: pem('server.pem'), key: pem('server-key.pem'), ca: pem('ca.pem'), host: 'localhost' };
+}
+
+/** What the matrix plays the catalogue against: a mutant, the right receiver, or a receiver that is right and different. */
+
+type Subject =
+  | { readonly kind: 'fault'; readonly name: string; readonly overTls: boolean; readonly fault: Fault }
+  | { readonly kind: 'correct'; readonly name: string; readonly overTls: boolean; readonly receiver: CorrectReceiver }
+  | { readonly kind: 'right'; readonly name: string; readonly overTls: boolean };
+
+const RIGHT: readonly Subject[] = [
+  { kind: 'right', name: 'none', overTls: false },
+  { kind: 'right', name: 'none-over-tls', overTls: true },
+];
+
+/** Whether a mutant shows only over TLS. */
+function needsTls({ area, needs }: Fault): boolean {
+  return area === 'tls' || area === 'mtls' || needs?.includes('https') === true || needs?.includes('mtls') === true;
+}
+
+function subjectOfFault(fault: Fault): Subject {
+  return { kind: 'fault', name: fault.name, overTls: needsTls(fault), fault };
+}
+
+function subjectOfCorrect(receiver: CorrectReceiver): Subject {
+  return { kind: 'correct', name: `correct:${receiver.name}`, overTls: receiver.tls === true, receiver };
+}
+
+export const SUBJECTS: readonly Subject[] = [
+  ...RIGHT,
+  ...CORRECT_RECEIVERS.map(subjectOfCorrect),
+  ...FAULTS.map(subjectOfFault),
+];
+
+/** Throws when there is no such subject. */
+export function findSubject(name: string): Subject {
+  const found = SUBJECTS.find((subject) => subject.name === name || subject.name === `correct:${name}`);
+  if (found === undefined) throw new Error(`there is no mutant and no receiver ${name}`);
+  return found;
+}
+
+function isOnPath(program: string): boolean {
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].some((directory) => {
+    try {
+      accessSync(join(directory, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The programs that a subject lacks on this machine. */
+export function missingPrograms(subject: Subject): readonly string[] {
+  return subject.kind === 'correct' ? (subject.receiver.needs ?? []).filter((program) => !isOnPath(program)) : [];
+}

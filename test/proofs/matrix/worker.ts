@@ -1,0 +1,14 @@
+/** One process of the matrix: is sent tasks and answers each with what a run said. */
+import { findSubject, makeMaterial, playedOf, runAgainst } from './play.ts';
+import type { Task } from './play-all.ts';
+
+const made = makeMaterial();
+
+process.on('message', async ({ name, only }: Task) => {
+  try {
+    const subject = findSubject(name);
+    process.send?.(playedOf(subject, await runAgainst(subject, await made, only)));
+  } catch (error) {
+    process.send?.({ name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
