@@ -1,11 +1,11 @@
-/** Faults of the API key check and of the two checks together, as somebody else would write them. */
+/** Faults of the API key check and of both checks together, written independently. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './bare-receiver.ts';
 import { equal, findsKey, keyBy, peek, queryOf, skipsKey, type Twist, type Twists } from './twist.ts';
 
 const given = (req: IncomingMessage, name: string) => req.headersDistinct[name]?.[0];
 
-/** What a wrong or missing key is answered with. */
+/** The answer to a wrong or missing key. */
 const refusesWith =
   (answer: (res: ServerResponse) => void): Twist =>
   (Base) =>
@@ -28,7 +28,7 @@ const missing = (then: (die: () => void) => never): Twist => {
     };
 };
 
-/** Whether each credential is right, for rules that put the two together wrongly. */
+/** Combines the results of both checks incorrectly. */
 const together =
   (accepted: (key: 'right' | 'wrong' | 'none', signature: 'right' | 'wrong' | 'none') => boolean): Twist =>
   (Base) =>

@@ -1,6 +1,7 @@
 /**
- * A right receiver in another style than the reference one: bare node:http, one class with a method for each decision, no framework, no
- * stages. Its faults override methods (see ./faults). The diagnosis is measured on these, since it has never seen them.
+ * A correct receiver in another style than the reference receiver: bare node:http, one class with a method per
+ * decision, no framework, no stages. Its faults override methods. The diagnosis is measured on these because it has
+ * never seen them.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -13,7 +14,7 @@ export interface Credentials {
   readonly apiKey: string;
 }
 
-/** Thrown by a check: the answer with this status. */
+/** Thrown by a check: answered with this status. */
 export class Refusal extends Error {
   readonly status: number;
 
@@ -51,7 +52,7 @@ export class BareReceiver {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** What an uncaught exception does to a process that a supervisor starts anew. */
+  /** Imitates an uncaught exception in a process under a supervisor. */
   protected die(): void {
     this.stop();
     setTimeout(() => void this.start().catch(() => undefined), 100);
@@ -82,7 +83,7 @@ export class BareReceiver {
     return req.method === 'POST';
   }
 
-  /** Both credentials, in the order of the style. The key may have been looked at before the body. */
+  /** Both credentials, in the order of the style. The key may have been checked before the body. */
   protected async authenticate(req: IncomingMessage, raw: Buffer): Promise<void> {
     if (this.style.signatureFirst) await this.requireSignature(req, raw);
     if (!this.style.keyBeforeBody) this.requireKey(req, raw);
@@ -102,7 +103,7 @@ export class BareReceiver {
     });
   }
 
-  /** The one value of a header; null when it is missing or repeated. */
+  /** The single value of a header; null if it is missing or repeated. */
   protected header(req: IncomingMessage, name: string): string | null {
     const [value, ...more] = req.headersDistinct[name] ?? [];
     return value === undefined || more.length > 0 ? null : value;
@@ -125,7 +126,7 @@ export class BareReceiver {
     return this.header(req, 'x-service-signature');
   }
 
-  /** What the signature is over. */
+  /** The signed bytes. */
   protected signedBytes(raw: Buffer, _req: IncomingMessage): Buffer {
     return raw;
   }
@@ -164,7 +165,7 @@ export class BareReceiver {
     return reading.notification;
   }
 
-  /** What the partner's code does with a notification that is right. `value` is the JSON as it came. */
+  /** The partner's code for a valid notification. `value` is the received JSON. */
   protected use(_notification: ReceivedNotification, _value: unknown): void {}
 
   protected remember({ id }: ReceivedNotification, _raw: Buffer): void | Promise<void> {
@@ -180,7 +181,7 @@ export class BareReceiver {
   }
 }
 
-/** Whether two texts are the same, in a time that does not depend on where they differ. */
+/** Compares in constant time. */
 function same(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1')];
   return a.length === b.length && timingSafeEqual(a, b);

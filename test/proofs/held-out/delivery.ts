@@ -1,10 +1,10 @@
-/** Faults of copies, of order, of load and of malformed bodies, as somebody else would write them. */
+/** Faults with duplicates, order, load and malformed bodies, written independently. */
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedNotification } from '../../../contract/index.ts';
 import { Refusal } from './bare-receiver.ts';
 import { peek, type Twist, type Twists, usesUnchecked } from './twist.ts';
 
-/** What a copy of a notification does. */
+/** Handles a duplicate notification. */
 const onCopy =
   (then: (receiver: { die(): void }, notification: ReceivedNotification, count: number) => void): Twist =>
   (Base) => {
@@ -24,7 +24,7 @@ const no = (status: number) => {
   throw new Refusal(status);
 };
 
-/** An id is taken before the credentials are checked, or only before the payload is; a delivery whose id is taken is answered 409. */
+/** Claims an id before the credentials are checked, or before the payload is; answers 409 to a claimed id. */
 const claims =
   (beforeCredentials: boolean): Twist =>
   (Base) => {
@@ -36,7 +36,7 @@ const claims =
         if (!this.claimed.has(id)) this.claimed.set(id, 'claimed');
       }
       protected override requireKey(req: IncomingMessage, raw: Buffer | null): void {
-        // Before the body there is no id yet: the key has to wait.
+        // Before the body there is no id, so the key check has to wait.
         if (!beforeCredentials || raw !== null) super.requireKey(req, raw);
       }
       protected override async authenticate(req: IncomingMessage, raw: Buffer): Promise<void> {
@@ -53,7 +53,7 @@ const claims =
     return Claiming;
   };
 
-/** What follows on a notification of the same transaction. */
+/** Handles a later notification of the same transaction. */
 const onTransaction =
   // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
     (then: (known: readonly any[], value: any) => void): Twist =>
@@ -77,7 +77,7 @@ const onTransaction =
 const statusOf = (value: any): string => value.data.metadata?.orderStatus ?? value.data.status ?? '';
 const STEPS = ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED', 'COMPLETED'];
 
-/** What the body is before it is parsed, and what that does. */
+/** Handles the body before it is parsed. */
 const onBody =
   (then: (raw: Buffer, receiver: { die(): void }) => void, verified = true): Twist =>
   (Base) =>

@@ -1,4 +1,4 @@
-/** The figures of the diagnosis on held-out receivers, as a page. Pure. */
+/** Renders the measurement of the diagnosis on held-out receivers. Pure. */
 import type { FaultDictionary } from '../../../harness/diagnose/index.ts';
 import { STYLES, subjectOf } from './subjects.ts';
 import type { HeldOutRun } from './worker.ts';
@@ -10,12 +10,12 @@ interface Measured {
   readonly pairs: readonly HeldOutRun[];
 }
 
-/** Where the right fault stands among what is said; -1 when it is not there. Declared equivalents count as one. */
+/** The rank of the actual fault in the diagnosis; -1 if it is missing. Declared equivalents count as one. */
 function placeOf(fault: string, { diagnosed }: HeldOutRun, same: (a: string, b: string) => boolean): number {
   return diagnosed.findIndex((names) => names.some((name) => same(name, fault)));
 }
 
-/** Findings that are no mutants and say the same as one. */
+/** Findings that mean the same as a mutant. */
 const SAME_FINDING: Readonly<Record<string, string>> = {
   'accepts-everything': 'answers-200-to-everything',
   'refuses-right-credentials': 'answers-401-to-everything',
@@ -82,7 +82,7 @@ ${pairRows.join('\n')}
 `;
 }
 
-/** Why a fault was not named first, by hand, for the page. A pair is `one+other`. */
+/** Why a fault was not named first, for the page. A pair is `one+other`. */
 const MISSES: Readonly<Record<string, string>> = {
   'verifies-php-unescaped-json':
     'Node escapes other characters than PHP does, so that the imitation is nearer to what Python writes without spaces.',

@@ -1,11 +1,11 @@
-/** Faults of HTTP, of answers and of what answers give away, as somebody else would write them. */
+/** Faults of HTTP, of answers and of leaks, written independently. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './bare-receiver.ts';
 import { equal, peek, type Twist, type Twists } from './twist.ts';
 
 type Answer = (res: ServerResponse) => void;
 
-/** Something is answered before anything else is done. */
+/** Answers before anything else. */
 const first =
   (when: (req: IncomingMessage) => boolean, answer: Answer): Twist =>
   (Base) =>
@@ -17,7 +17,7 @@ const first =
       }
     };
 
-/** What a wrong signature is answered with. `right` is the one that it should have been. */
+/** The answer to an invalid signature. `right` is the valid one. */
 const wrongSignature =
   (answer: (res: ServerResponse, right: string, given: string | null) => void): Twist =>
   (Base) =>
@@ -38,7 +38,7 @@ const wrongSignature =
       }
     };
 
-/** The status of every answer is another one. */
+/** Changes the status of every answer. */
 const statuses =
   (other: (status: number) => number): Twist =>
   (Base) =>
@@ -57,7 +57,7 @@ const refuse = (code: number) => () => {
   throw new Refusal(code);
 };
 
-/** Something is looked at when the request has been read and before it is checked. */
+/** Runs after the request is read and before it is checked. */
 const looks =
   (at: (req: IncomingMessage, raw: Buffer) => void): Twist =>
   (Base) =>

@@ -1,6 +1,7 @@
 /**
- * Measures the diagnosis on receivers that it has never seen: bare node:http in four styles, each with a fault of the dictionary written anew, and
- * pairs of such faults. `npm run proofs -- held-out` writes docs/diagnosis.md. `--seed N` decides the style of each and the pairs.
+ * Measures the diagnosis on receivers that it has never seen: bare node:http in four styles, each with an independently
+ * written fault of the dictionary, and pairs of such faults. `npm run proofs -- held-out` writes docs/diagnosis.md.
+ * `--seed N` selects the styles and the pairs.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Faults of what reads the notification, as somebody else would write them. */
+/** Faults in reading the notification, written independently. */
 import { ERROR_CODES, ORDER_STATUSES, TRACKING_STATUSES } from '../../../contract/index.ts';
 import { Refusal } from './bare-receiver.ts';
 import { type Twists, uses, usesUnchecked } from './twist.ts';
@@ -11,7 +11,7 @@ const inList = (value: unknown, list: string) => {
 };
 // biome-ignore lint/suspicious/noExplicitAny: any JSON.
 type Any = any;
-/** The metadata of an order, BUY or SELL; undefined for anything else. */
+/** The metadata of an order, BUY or SELL; undefined otherwise. */
 const orderOf = ({ type, data }: Any): Any =>
   type === 'CAAS' && ['BUY', 'SELL'].includes(data.type) ? (data.metadata ?? {}) : undefined;
 const chainOf = (value: Any): Any => orderOf(value)?.blockchainData;

@@ -1,10 +1,10 @@
-/** Faults of the raw body, as somebody else would write them. */
+/** Faults of the raw body, written independently. */
 import type { IncomingMessage } from 'node:http';
 import { alsoSigns, peek, reads, signs, type Twist, type Twists } from './twist.ts';
 
 const text = (raw: Buffer) => raw.toString('utf8');
 
-/** On the text of the body; a body that is no text stays as it is. */
+/** Changes the text of the body; a body that is not text stays unchanged. */
 const onText =
   (change: (text: string) => Buffer | string) =>
   (raw: Buffer): Buffer | string => {
@@ -29,21 +29,21 @@ function sorted(value: any): any {
 const ascii = (json: string) =>
   json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** As json.dumps lays it out: a blank behind colons and commas that stand outside of texts. */
+/** The layout of json.dumps: a space after colons and commas outside strings. */
 function spaced(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|[:,]/g, (token) => (token.length === 1 ? `${token} ` : token));
 }
 
 const reserialise = (raw: Buffer) => JSON.stringify(JSON.parse(text(raw)));
 
-/** As languages write it that tell 1.0 from 1. */
+/** As languages write it that distinguish 1.0 from 1. */
 function numberOf(token: string): string {
   if (!/[.e]/i.test(token)) return token;
   const written = String(Number(token));
   return /[.e]/.test(written) ? written : `${written}.0`;
 }
 
-/** Compact JSON as languages write it that tell 1.0 from 1. What is no JSON stays as it is. */
+/** Compact JSON as languages write it that distinguish 1.0 from 1. Invalid JSON stays unchanged. */
 const compact = onText((all) => {
   JSON.parse(all);
   return all.replace(/("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|\s+/g, (_token, string?: string, number?: string) => {
@@ -54,7 +54,7 @@ const compact = onText((all) => {
 const php = (raw: Buffer) => ascii(String(compact(raw))).replaceAll('/', '\\/');
 const python = (raw: Buffer) => ascii(spaced(String(compact(raw))));
 
-/** Only so many bytes go into the HMAC. */
+/** Only the first bytes go into the HMAC. */
 const firstBytes = (most: number) => signs((raw) => raw.subarray(0, most));
 
 const chunkwise =

@@ -1,4 +1,4 @@
-/** Faults of the signature check, as somebody else would write them. */
+/** Faults of the signature check, written independently. */
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './bare-receiver.ts';
@@ -30,7 +30,7 @@ const throwsOn = (when: (given: string, right: string) => boolean): Twist =>
     return equal(given, right);
   });
 
-/** The process ends in some cases. */
+/** Ends the process in some cases. */
 const diesOn =
   (when: (given: string | null) => boolean): Twist =>
   (Base) =>

@@ -1,4 +1,6 @@
-/** What is played: a bare receiver in a style, with one fault or two. Its name says all: `trims-body@2`, `trims-body+refuses-sells@0`. */
+/**
+ * A subject is a bare receiver in a style, with one fault or two, named `trims-body@2` or `trims-body+refuses-sells@0`.
+ */
 
 import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
 import { seededRandom } from '../../setup/seeded-random.ts';
@@ -23,7 +25,7 @@ export function subjectOf(name: string): HeldOutSubject {
   return { faults: faults.split('+').filter((one) => one !== ''), style: Number(style) };
 }
 
-/** Throws when there is no such fault or style. */
+/** Throws if there is no such fault or style. */
 export function receiverOf({ faults, style: index }: HeldOutSubject, credentials: Credentials): BareReceiver {
   const style = STYLES[index];
   if (style === undefined) throw new RangeError(`there is no style ${index}`);
@@ -35,12 +37,12 @@ export function receiverOf({ faults, style: index }: HeldOutSubject, credentials
   return new Twisted(credentials, style);
 }
 
-/** In which ways the bare receivers differ beside their faults. All of them are right. */
+/** How the bare receivers differ besides their faults. All of them are correct. */
 export interface Style {
   readonly name: string;
   readonly keyBeforeBody: boolean;
   readonly signatureFirst: boolean;
-  /** The status for a body that is no notification. */
+  /** The status for a body that is not a notification. */
   readonly malformed: 400 | 422;
   readonly closes: boolean;
   readonly answer: (status: number) => { readonly body: string; readonly type: string };
@@ -68,19 +70,20 @@ export const STYLES: readonly Style[] = [
   { name: 'closing, HTML', keyBeforeBody: false, signatureFirst: true, malformed: 422, closes: true, answer: html },
 ];
 
-/** What is drawn by chance, the same for the same seed. */
+/** A random sample, the same for the same seed. */
 
-/** A generator of whole numbers in [0, below). */
+/** A generator of integers in [0, below). */
 export function randomOf(seed: number): (below: number) => number {
   const random = seededRandom(seed);
   return (below) => Math.floor(random() * below);
 }
 
-/** With the first delivery refused nothing else is seen, so that there is no second fault to find. */
+/** If the first delivery is rejected, a second fault is not visible. */
 const letsTheFirstIn = ({ outcomes }: DictionaryFault) => outcomes['valid/plain'] === undefined;
 
 /**
- * Pairs of faults that can both be seen. Not two of one check that accepts: the one that accepts more hides the other, and to name it alone is right.
+ * Pairs of faults that are both visible. Two faults that accept too much in the same check are excluded: the wider one
+ * hides the other.
  */
 export function pairsOf(
   { faults }: FaultDictionary,
@@ -98,7 +101,7 @@ export function pairsOf(
   return pairs;
 }
 
-/** Every fault of the bare receivers, by the name that it has among the mutants. */
+/** Every fault of the bare receivers, by the name of its mutant. */
 
 export const HELD_OUT: Twists = {
   ...rawBodyFaults,

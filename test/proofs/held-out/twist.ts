@@ -1,4 +1,4 @@
-/** How the faults of the bare receivers are written: a class on top of a class, so that two of them can be put on top of each other. */
+/** How the faults of the bare receivers are written: subclasses, so that two of them can be combined. */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReceivedNotification } from '../../../contract/index.ts';
@@ -12,7 +12,7 @@ interface Known extends Credentials {
   readonly raw: Buffer;
 }
 
-/** The signature is over something else than the bytes that came. */
+/** The signature covers other bytes than the received ones. */
 export function signs(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): Twist {
   return (Base) =>
     class extends Base {
@@ -22,7 +22,7 @@ export function signs(other: (raw: Buffer, req: IncomingMessage) => Buffer | str
     };
 }
 
-/** The body is changed on its way in, for the check and for what comes after it. */
+/** Changes the body for the check and everything after it. */
 export function reads(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): Twist {
   return (Base) =>
     class extends Base {
@@ -32,7 +32,7 @@ export function reads(other: (raw: Buffer, req: IncomingMessage) => Buffer | str
     };
 }
 
-/** Where the bytes do not fit, something made of them is tried too. */
+/** Also tries something derived from the bytes. */
 export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): Twist {
   return (Base) =>
     class extends Base {
@@ -47,7 +47,7 @@ export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer |
     };
 }
 
-/** Another signature is accepted beside the right one. `right` is the right one. */
+/** Also accepts another signature. `right` is the valid one. */
 export function alsoTakes(other: (given: string, right: string, known: Known) => boolean): Twist {
   return (Base) =>
     class extends Base {
@@ -58,7 +58,7 @@ export function alsoTakes(other: (given: string, right: string, known: Known) =>
     };
 }
 
-/** What decides on the signature is this alone. */
+/** Replaces the comparison of signatures. */
 export function decidesBy(other: (given: string, right: string, known: Known) => boolean): Twist {
   return (Base) =>
     class extends Base {
@@ -68,7 +68,7 @@ export function decidesBy(other: (given: string, right: string, known: Known) =>
     };
 }
 
-/** The signature is not looked at when this holds. */
+/** Skips the signature check under a condition. */
 export function skipsSignature(when: (raw: Buffer, req: IncomingMessage, given: string | null) => boolean): Twist {
   return (Base) =>
     class extends Base {
@@ -79,7 +79,7 @@ export function skipsSignature(when: (raw: Buffer, req: IncomingMessage, given: 
     };
 }
 
-/** The signature is looked for elsewhere too. */
+/** Also looks for the signature elsewhere. */
 export function findsSignature(elsewhere: (req: IncomingMessage, raw: Buffer) => string | null | undefined): Twist {
   return (Base) =>
     class extends Base {
@@ -89,7 +89,7 @@ export function findsSignature(elsewhere: (req: IncomingMessage, raw: Buffer) =>
     };
 }
 
-/** What decides on the API key is this alone. */
+/** Replaces the comparison of API keys. */
 export function keyBy(other: (given: string, right: string, known: Known) => boolean): Twist {
   return (Base) =>
     class extends Base {
@@ -99,7 +99,7 @@ export function keyBy(other: (given: string, right: string, known: Known) => boo
     };
 }
 
-/** The API key is looked for elsewhere too. */
+/** Also looks for the API key elsewhere. */
 export function findsKey(elsewhere: (req: IncomingMessage) => string | null | undefined): Twist {
   return (Base) =>
     class extends Base {
@@ -109,7 +109,7 @@ export function findsKey(elsewhere: (req: IncomingMessage) => string | null | un
     };
 }
 
-/** The API key is not looked at when this holds; it is looked at behind the body. */
+/** Skips the API key check under a condition, and runs it after reading the body. */
 export function skipsKey(when: (req: IncomingMessage, raw: Buffer) => boolean): Twist {
   return (Base) =>
     class extends Base {
@@ -123,7 +123,7 @@ export function skipsKey(when: (req: IncomingMessage, raw: Buffer) => boolean): 
     };
 }
 
-/** The partner's code stumbles over a right notification: it throws what it will. */
+/** Code of the partner that fails on a valid notification by throwing any exception. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
 export function uses(code: (value: any, notification: ReceivedNotification) => unknown): Twist {
   return (Base) =>
@@ -135,7 +135,7 @@ export function uses(code: (value: any, notification: ReceivedNotification) => u
     };
 }
 
-/** The partner's code looks into the JSON before anything has checked it: it throws what it will. */
+/** Code of the partner that reads the JSON before any check and may throw any exception. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
 export function usesUnchecked(code: (value: any) => unknown): Twist {
   return (Base) =>
@@ -154,7 +154,7 @@ export function equal(one: string, other: string): boolean {
 
 export const queryOf = (req: IncomingMessage) => new URL(req.url ?? '/', 'http://localhost').searchParams;
 
-/** The value of a body that is read before it is trusted; undefined when it is no JSON. */
+/** The value of an unverified body; undefined if it is not JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
 export function peek(raw: Buffer): any {
   try {

@@ -1,17 +1,17 @@
-/** One process that plays bare receivers: is sent their names, and answers with the results of each. */
+/** A process that plays bare receivers: receives their names and answers with the results of each. */
 import { randomBytes } from 'node:crypto';
 import { run } from '../../../harness/run/index.ts';
 import { receiverOf, subjectOf } from './subjects.ts';
 
 export interface HeldOutRun {
   readonly name: string;
-  /** How many scenarios are red. */
+  /** The number of red scenarios. */
   readonly red: number;
-  /** What the report says, in its order: each diagnosis with all the names that it gives. */
+  /** The diagnoses of the report in their order, each with all its names. */
   readonly diagnosed: readonly (readonly string[])[];
 }
 
-/** No more than the other matrix waits. */
+/** Not more than the matrix waits. */
 const LIMITS = { timeoutMs: 2000, recoveryMs: 2000 };
 
 async function play(name: string): Promise<HeldOutRun> {

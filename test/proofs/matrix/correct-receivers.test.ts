@@ -1,14 +1,14 @@
-/** Plays the catalogue against receivers that are right and different, one test for each. */
+/** Plays the catalogue against correct receivers in other styles, one test each. */
 import { describe, expect, it } from 'vitest';
 import { CORRECT_RECEIVERS, type CorrectReceiver } from './correct/index.ts';
 import { findSubject, makeMaterial, missingPrograms, runAgainst } from './play.ts';
 
-/** Too large to be installed for one receiver. Where they are missing it is left out, and that is said. */
+/** Too large to install for one receiver: without them, it is left out and reported. */
 const LARGE = ['java', 'go'];
 
 const material = makeMaterial();
 
-/** What a run says against a receiver: everything but a pass and what does not apply. */
+/** The alarms of a run against a receiver: every result other than a pass or not applicable. */
 async function alarmsAgainst(name: string): Promise<readonly string[]> {
   const document = await runAgainst(findSubject(name), await material);
   const alarms = document.results
@@ -19,21 +19,21 @@ async function alarmsAgainst(name: string): Promise<readonly string[]> {
   return alarms;
 }
 
-/** Waits for other processes, or for time, more than it works in this one: several of them can be played at the same time. */
+/** Mostly waits for other processes or for time, so several can run at the same time. */
 function waits({ name, needs }: CorrectReceiver): boolean {
   return needs !== undefined || name === 'processes' || name === 'slow';
 }
 
-/** Registers a test for each receiver that is wanted. */
+/** Registers a test for each wanted receiver. */
 function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
-  // What is slow is left to the matrix.
+  // Slow receivers are left to the matrix.
   for (const receiver of CORRECT_RECEIVERS.filter((one) => wanted(one) && one.name !== 'slow')) {
     const { name, title } = receiver;
     const missing = missingPrograms(findSubject(`correct:${name}`));
     if (missing.length > 0) process.stderr.write(`skipped: the receiver ${name} needs ${missing.join(', ')}\n`);
     if (missing.some((program) => LARGE.includes(program))) continue;
     const test = waits(receiver) ? it.concurrent : it;
-    // The time is for a machine that is busy with other things: none takes more than a few seconds of work.
+    // The timeout is for a busy machine: none takes more than a few seconds of work.
     (missing.length > 0 ? it.skip : test)(`${name}: ${title}`, { timeout: 300_000 }, async () => {
       expect(await alarmsAgainst(`correct:${name}`)).toEqual([]);
     });
@@ -41,7 +41,7 @@ function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
 }
 
 describe('receivers that are right and different raise no alarm', () => {
-  // `npm run matrix` plays all of them, and so does every CI run. Here those that differ most, so that the tests stay quick.
+  // `npm run matrix` plays all of them. Here those that differ most.
   const HERE = ['express-verify', 'http-1-0', 'problem-details'];
   noAlarms((receiver) => receiver.tls !== true && !waits(receiver) && HERE.includes(receiver.name));
 });
@@ -59,7 +59,7 @@ describe('the list of them', () => {
   });
 });
 
-// `npm run matrix` plays all of them, and so does every CI run: here one program of another language, one behind a proxy, and one over TLS.
+// `npm run matrix` plays all of them. Here one program in another language, one behind a proxy, and one over TLS.
 const HERE = ['python-http-server', 'behind-nginx', 'http2-capable'];
 
 describe('receivers that are right and slow, or programs of their own, raise no alarm', () => {

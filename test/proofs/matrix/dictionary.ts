@@ -1,4 +1,7 @@
-/** Makes the outcomes of the fault dictionary from what was played. Pure: the same outcomes give the same bytes. */
+/**
+ * The outcomes of the fault dictionary, made from what the matrix played, and the part of the matrix that is enough for
+ * a commit.
+ */
 
 import { createHash } from 'node:crypto';
 import type { FaultOutcomes, OutcomesFile } from '../../../harness/diagnose/fault-dictionary.ts';
@@ -11,7 +14,7 @@ function sorted(outcomes: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(Object.entries(outcomes).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Of the mutants that were played; the reference receiver and the other correct receivers are left out. */
+/** Of the mutants only; correct receivers are left out. */
 export function makeOutcomes(
   played: readonly Played[],
   catalogue: string,
@@ -34,19 +37,17 @@ export function makeOutcomes(
   };
 }
 
-/** One line a mutant, so that a change of one shows as a change of one. */
+/** One line per mutant, so that a change of one shows as a change of one. */
 export function outcomesText({ faults, ...head }: OutcomesFile): string {
   const lines = faults.map((fault) => JSON.stringify(fault)).join(',\n');
   return `${JSON.stringify(head).slice(0, -1)},"faults":[\n${lines}\n]}\n`;
 }
 
 /**
- * A part of the matrix that is enough for every commit. Each mutant plays the scenarios that the dictionary says it turns red, the plain valid
- * delivery, and an eighth of those that it passes, another eighth for each mutant. What comes out otherwise than the dictionary says is played
- * again in full before it counts. Receivers that are right always play everything.
- *
- * It leaves out seven eighths of the passes: that a mutant is turned red by a scenario that passed it before, which neither makes it survive nor
- * a probe idle, may be noticed only by the whole matrix.
+ * A part of the matrix for every commit. Each mutant plays the scenarios that turn it red, the plain valid delivery,
+ * and an eighth of the others, a different eighth for each mutant. A mutant with other outcomes than recorded is played
+ * again in full before it counts. Correct receivers always play everything. A scenario that newly turns a mutant red
+ * may be missed; only the whole matrix finds all of them.
  */
 
 const GATE = 'valid/plain';
@@ -58,12 +59,12 @@ function isInSample(fault: string, id: string): boolean {
 
 /** The scenarios to play against a mutant; undefined for all of them. */
 export function subsetFor(known: DictionaryFault | undefined, ids: readonly string[]): readonly string[] | undefined {
-  // Where nothing is accepted nothing else is sent, and where chance decides a part may turn out in any way.
+  // If nothing is accepted, nothing else is sent; if outcomes are random, a part proves nothing.
   if (known === undefined || known.refusal !== undefined || known.uncertain !== undefined) return undefined;
   return ids.filter((id) => id === GATE || known.outcomes[id] !== undefined || isInSample(known.name, id));
 }
 
-/** The subset of each mutant by name. Empty when the dictionary is of another catalogue, as an absent one is. */
+/** The scenarios of each mutant by name. Empty if the dictionary is missing or of another catalogue. */
 export function subsetsOf(
   dictionary: FaultDictionary,
   catalogue: string,
@@ -78,7 +79,7 @@ export function subsetsOf(
   );
 }
 
-/** Whether a mutant did in its subset just what the dictionary says. */
+/** Whether a mutant had exactly the recorded outcomes. */
 export function isAsKnown({ outcomes, undecided, refusal }: Played, known: DictionaryFault): boolean {
   const ids = Object.keys(outcomes);
   return (

@@ -1,4 +1,4 @@
-/** Writes docs/kill-matrix.md. Pure: the same outcomes give the same bytes, so it holds no times. */
+/** Renders docs/kill-matrix.md from the recorded outcomes and the texts. Pure. */
 import { FAULT_AREAS, type Fault } from '../../../receiver/faults/index.ts';
 import type { CorrectReceiver } from './correct/index.ts';
 import type { Played } from './play.ts';
@@ -26,7 +26,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const code = (text: string) => `\`${text}\``;
 
-/** The scenarios that say most about a mutant: failures before warnings, and among them those that the fewest mutants turn red. */
+/** The most specific scenarios of a mutant: failures before warnings, then those that turn the fewest mutants red. */
 function mainKillers({ outcomes }: Played, kills: ReadonlyMap<string, readonly string[]>): string[] {
   const rank = (id: string) => (outcomes[id]?.startsWith('fail') === true ? 0 : 1);
   const rarity = (id: string) => kills.get(id)?.length ?? 0;
@@ -88,7 +88,7 @@ function areas({ matrix, faults }: DocumentInput, kills: ReadonlyMap<string, rea
   });
 }
 
-/** The mutants that nothing else turns red. */
+/** The mutants that only this scenario turns red. */
 function onlyHere(id: string, matrix: Matrix, kills: ReadonlyMap<string, readonly string[]>): string[] {
   const played = firstRun(matrix);
   return (kills.get(id) ?? []).filter((name) => Object.keys(played.get(name)?.outcomes ?? {}).length === 1).toSorted();

@@ -2,7 +2,8 @@ import { isMeant } from '../../../harness/diagnose/index.ts';
 import type { Played } from './play.ts';
 
 /**
- * The scenarios that need not turn a mutant red, each with the reason. Those of level `info` need not be here: they are recorded and never red.
+ * The scenarios that do not have to turn a mutant red, each with the reason. Level `info` is never red and is not
+ * listed.
  */
 export const EXEMPT_PROBES: Readonly<Record<string, string>> = {
   'raw-body/first-byte-alone':
@@ -20,9 +21,9 @@ export const EXEMPT_PROBES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Cells that are not the same in every run, or that get no verdict, because of what the mutant does: it is right or wrong by the values that are
- * drawn for a run or by the order in which deliveries arrive, or it answers what proves nothing. They are left out of every rule, and the
- * dictionary says nothing of them. Everything else has to be the same in every run.
+ * Outcomes that differ between runs, or get no verdict, because of the mutant: it depends on random values or on the
+ * order of deliveries, or its answers prove nothing. Every rule and the dictionary leave them out. All others must be
+ * the same in every run.
  */
 
 export interface Uncertain {
@@ -30,12 +31,12 @@ export interface Uncertain {
   readonly fault: string;
   /** Scenarios, `suite/*`, or `*`. */
   readonly scenarios: readonly string[];
-  /** Which of them are sure all the same. */
+  /** Those among them that are certain. */
   readonly sure?: readonly string[];
   readonly reason: string;
 }
 
-/** What was played, without what is uncertain. */
+/** What was played, without uncertain outcomes. */
 export function withoutUncertain(played: Played, uncertain: readonly Uncertain[]): Played {
   const mine = uncertain.filter(({ fault }) => fault === played.name);
   if (mine.length === 0) return played;

@@ -1,12 +1,10 @@
 /**
- * The kill matrix: plays every mutant and every right receiver, writes `scenarios/fault-dictionary.json` and `docs/kill-matrix.md`, and exits
- * with 1 when the matrix does not hold. Run by `npm run matrix`.
- *
- *     --subset           plays less of each mutant (see subset.ts): for every commit; the whole matrix is for every night
- *     --check            writes nothing, and fails when one of the files is stale
- *     --runs N           plays everything N times; a cell that differs fails
- *     --jobs N           processes; one a core by default
- *     --without-missing  leaves out the right receivers whose programs are not installed here, in place of failing
+ * The kill matrix: plays every mutant and every correct receiver, writes the outcomes to
+ * `scenarios/fault-dictionary.json`, and exits with 1 if a rule is violated. Run by `npm run matrix`; `npm run docs`
+ * then writes docs/kill-matrix.md. Options: --subset plays a part of each mutant (see dictionary.ts); --check writes
+ * nothing and fails if a file is stale; --runs N plays everything N times, and an outcome that differs fails; --jobs N
+ * sets the number of processes (default: one per core); --without-missing leaves out correct receivers whose programs
+ * are not installed.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -47,7 +45,7 @@ function play(tasks: readonly Task[], what: string): Promise<readonly Played[]> 
   });
 }
 
-/** Plays a part of each mutant, and what comes out otherwise than the dictionary says in full. */
+/** Plays a part of each mutant, then in full those with other outcomes than recorded. */
 async function playSubset(names: readonly string[], what: string): Promise<readonly Played[]> {
   const dictionary = await loadDictionary();
   const known = new Map(dictionary.faults.map((fault) => [fault.name, fault]));

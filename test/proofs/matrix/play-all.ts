@@ -1,31 +1,31 @@
-/** Plays subjects in several processes side by side. */
+/** Plays subjects in several processes. */
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import type { Played } from './play.ts';
 
 interface PlayOptions<T> {
-  /** The module of a worker process: is sent names, and answers with what it has of each. */
+  /** The module of a worker process: receives tasks and answers each with its result. */
   readonly worker?: URL;
-  /** Default: one a core. */
+  /** Default: one per core. */
   readonly processes?: number;
-  /** Subjects at the same time in one process: while one waits for a receiver that hangs, the others go on. */
+  /** Simultaneous subjects per process: while one waits for a hanging receiver, the others continue. */
   readonly atOnce?: number;
   readonly progress?: (done: number, played: T) => void;
 }
 
 export interface Task {
-  /** Of a subject. */
+  /** The name of a subject. */
   readonly name: string;
-  /** The scenarios that are played; all when absent. */
+  /** The scenarios to play; all by default. */
   readonly only?: readonly string[] | undefined;
 }
 
-/** What a worker answers. */
+/** The answer of a worker. */
 type Answer<T> = T | { readonly name: string; readonly error: string };
 
 /**
- * Plays each task once and gives them in their order. Rejects at the end when one of them could not be played. What takes long should come
- * first: at the end every core should have something to do.
+ * Plays each task once and returns the results in the same order. Rejects at the end if one of them failed. Put long
+ * tasks first, so that every core has work until the end.
  */
 export async function playAll<T extends { readonly name: string } = Played>(
   tasks: readonly Task[],

@@ -1,4 +1,4 @@
-/** Plays the whole catalogue against one subject, as `hookproof run` would. */
+/** Plays the catalogue against one subject, as `hookproof run` does. */
 
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
@@ -15,7 +15,7 @@ import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from '.
 /** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
 const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 
-/** Right receivers are never waited for in vain, so they get more time than in a run: a busy machine must not fail them. */
+/** Correct receivers never hang, so they get more time: a busy machine must not make them fail. */
 const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
 
 function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
@@ -44,8 +44,8 @@ async function certificateFor(subject: Subject, material: Material): Promise<Ser
 }
 
 /**
- * The suites that a subject plays; all when empty. Of a mutant of the connection alone everything that is delivered meets the right pipeline,
- * and over TLS that would take most of the time.
+ * The suites for a subject; all if empty. For a mutant of the connection, every delivery meets the correct stages, and
+ * over TLS they would take most of the time.
  */
 function suitesFor(subject: Subject): readonly string[] {
   if (subject.kind !== 'fault' || (subject.fault.area !== 'tls' && subject.fault.area !== 'mtls')) return [];
@@ -54,7 +54,7 @@ function suitesFor(subject: Subject): readonly string[] {
     : ['valid', 'tls', 'mtls', 'combination', 'delivery'];
 }
 
-/** The result document of a run against a subject, of all scenarios or of those named. Rejects when the subject cannot be started. */
+/** The result document of a run of all or the given scenarios. Rejects if the subject cannot be started. */
 export async function runAgainst(
   subject: Subject,
   material: Material,
@@ -117,33 +117,36 @@ export function playedOf({ name, kind }: Subject, { results, target, durationMs 
   const stopped = STOPS.find(([code]) => codes.has(code))?.[1] ?? null;
   // Not the diagnosis, which may come from the dictionary itself.
   const found = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
-  // The dates of a certificate are others in each run.
+  // The dates of a certificate differ in each run.
   const refusal = found?.replace(/\d{4}-\d\d-\d\d(?:t[\d:.]+z|, \d+ days ago)?/gi, 'a date') ?? null;
   const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
   return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
 }
 
-/** What the matrix keeps of one run: the raw material of every rule, of the dictionary and of the document. */
+/** What the matrix keeps of one run, for the rules, the dictionary and the document. */
 export interface Played {
-  /** The name of the mutant; `none` and `none-over-tls` for the right receiver; `correct:NAME` for one that is right and different. */
+  /**
+   * The name of the mutant; `none` and `none-over-tls` for the reference receiver; `correct:NAME` for another correct
+   * one.
+   */
   readonly name: string;
   readonly kind: 'fault' | 'right' | 'correct';
   readonly durationMs: number;
-  /** What was on. */
+  /** The features that were on. */
   readonly features: readonly string[];
-  /** Scenario to outcome (`fail 200`, `warn 400`, ...): what was judged and is not a pass. */
+  /** Scenario to outcome (`fail 200`, `warn 400`, ...) for results other than a pass. */
   readonly outcomes: Readonly<Record<string, string>>;
-  /** The scenarios that got no verdict, each with the reason. */
+  /** The scenarios without a verdict, each with the reason. */
   readonly undecided: Readonly<Record<string, string>>;
-  /** Why the run could not go on to its end: no plain valid delivery was accepted at all, or none any more. Null when it could. */
+  /** Why the run stopped early: no plain valid delivery was accepted at all, or none any more. Null if it did not. */
   readonly stopped: 'gate' | 'down' | 'rate-limited' | null;
-  /** When none was accepted at all: what the endpoint was found to behave like. */
+  /** The finding, if no delivery was accepted at all. */
   readonly refusal: string | null;
-  /** How many scenarios were judged. */
+  /** The number of judged scenarios. */
   readonly judged: number;
 }
 
-/** What every receiver of the matrix is served and delivered to with: credentials, and certificates that are made once in a process. */
+/** The credentials and certificates of every subject, made once per process. */
 
 const CLIENT_NAME = 'matrix client';
 
@@ -152,14 +155,14 @@ interface Material {
   readonly apiKey: string;
   readonly pem: (name: string) => string;
   readonly clientFixtures: ClientFixtures;
-  /** A server certificate that is faulty in a known way; made when it is asked for. */
+  /** A faulty server certificate, made on demand. */
   readonly faulty: (name: string) => Promise<ServedCertificate>;
 }
 
 interface ServedCertificate {
   readonly cert: string;
   readonly key: string;
-  /** What a client has to trust. */
+  /** The CA that a client has to trust. */
   readonly ca: string;
   readonly host: string;
 }
@@ -188,12 +191,12 @@ export async function makeMaterial(): Promise<Material> {
   };
 }
 
-/** The certificate that the right receiver shows. */
+/** The valid server certificate. */
 function rightCertificate({ pem }: Material): ServedCertificate {
   return { cert: pem('server.pem'), key: pem('server-key.pem'), ca: pem('ca.pem'), host: 'localhost' };
 }
 
-/** What the matrix plays the catalogue against: a mutant, the right receiver, or a receiver that is right and different. */
+/** A subject of the matrix: a mutant, the reference receiver, or another correct receiver. */
 
 type Subject =
   | { readonly kind: 'fault'; readonly name: string; readonly overTls: boolean; readonly fault: Fault }
@@ -224,7 +227,7 @@ export const SUBJECTS: readonly Subject[] = [
   ...FAULTS.map(subjectOfFault),
 ];
 
-/** Throws when there is no such subject. */
+/** Throws if there is no such subject. */
 export function findSubject(name: string): Subject {
   const found = SUBJECTS.find((subject) => subject.name === name || subject.name === `correct:${name}`);
   if (found === undefined) throw new Error(`there is no mutant and no receiver ${name}`);
@@ -242,7 +245,7 @@ function isOnPath(program: string): boolean {
   });
 }
 
-/** The programs that a subject lacks on this machine. */
+/** The programs that a subject needs and this machine lacks. */
 export function missingPrograms(subject: Subject): readonly string[] {
   return subject.kind === 'correct' ? (subject.receiver.needs ?? []).filter((program) => !isOnPath(program)) : [];
 }

@@ -31,7 +31,7 @@ const NONE = played({ name: 'none', kind: 'right' });
 const FIRST = played({ name: 'first', outcomes: { 'made/a': 'fail 200', 'made/b': 'fail 200' } });
 const SECOND = played({ name: 'second', outcomes: { 'made/b': 'fail 200', 'made/c': 'warn 400' } });
 
-/** Two mutants, three probes and the right receiver, and nothing to complain about. */
+/** Two mutants, three probes and the reference receiver, without a complaint. */
 const SOUND: Matrix = {
   faults: [fault('first'), fault('second')],
   probes: [probe('made/a'), probe('made/b'), probe('made/c', 'should')],
@@ -41,7 +41,7 @@ const SOUND: Matrix = {
   leftOut: [],
 };
 
-/** The sound matrix with one more mutant and what was said of it. */
+/** The sound matrix with another mutant and its outcomes. */
 function withMutant(more: Partial<MatrixFault>, made: Omit<Made, 'name'>): Matrix {
   const name = 'third';
   return {

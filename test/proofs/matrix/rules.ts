@@ -1,4 +1,4 @@
-/** What the kill matrix has to hold. Pure: from what was played to a list of complaints, empty when all is well. */
+/** The rules of the kill matrix. Pure: from what was played to a list of complaints, empty if all rules hold. */
 
 import { isMeant } from '../../../harness/diagnose/index.ts';
 import type { Uncertain } from './exceptions.ts';
@@ -24,13 +24,11 @@ export function complaintsAbout(matrix: Matrix): readonly Complaint[] {
   return RULES.flatMap((rule) => rule(matrix));
 }
 
-/** The matrix as the rules see it. */
-
 export interface MatrixFault {
   readonly name: string;
   readonly area: string;
   readonly forbidden: boolean;
-  /** Which scenarios show it differs from run to run. */
+  /** The scenarios that show it differ from run to run. */
   readonly comesAndGoes?: boolean;
   readonly equivalentTo?: { readonly name: string; readonly reason: string } | undefined;
 }
@@ -39,20 +37,20 @@ export interface MatrixProbe {
   readonly id: string;
   readonly suite: string;
   readonly level: 'must' | 'should' | 'info';
-  /** Features without which it does not apply. */
+  /** The features without which it does not apply. */
   readonly needs?: readonly string[];
 }
 
 export interface Matrix {
   readonly faults: readonly MatrixFault[];
   readonly probes: readonly MatrixProbe[];
-  /** Probes that need not kill a mutant, each with the reason. */
+  /** Probes that do not have to kill a mutant, each with the reason. */
   readonly exempt: Readonly<Record<string, string>>;
-  /** Cells that are left out of `runs`. */
+  /** Outcomes that are left out of `runs`. */
   readonly uncertain: readonly Uncertain[];
-  /** Everything once, as often as it was played. */
+  /** One entry per repetition of the whole matrix. */
   readonly runs: readonly (readonly Played[])[];
-  /** What could not be played here, with the programs that are missing. */
+  /** Receivers that could not be played, with the missing programs. */
   readonly leftOut: readonly { readonly name: string; readonly missing: readonly string[] }[];
 }
 
@@ -76,18 +74,18 @@ export interface Complaint {
   readonly message: string;
 }
 
-/** What the first run said of every mutant that was played. */
+/** The first result of every mutant. */
 export function firstRun({ runs }: Matrix): ReadonlyMap<string, Played> {
   return new Map((runs[0] ?? []).map((played) => [played.name, played]));
 }
 
-/** A few of many, for a message. */
+/** Some of many names, for a message. */
 function several(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-/** A receiver that is right may not be failed, warned or left without a verdict, however it is written. */
+/** A correct receiver must not fail, warn or stay without a verdict. */
 
 function alarms({ runs }: Matrix): readonly Complaint[] {
   const right = runs.flat().filter(({ kind }) => kind !== 'fault');
@@ -105,21 +103,21 @@ function leftOut({ leftOut: receivers }: Matrix): readonly Complaint[] {
   }));
 }
 
-/** Two mutants that look the same from outside have to be declared equivalent, and only those. */
+/** Two mutants that look the same from outside must be declared equivalent, and only those. */
 
-/** The scenarios that apply to both of two receivers, which may have been played with different features. */
+/** The scenarios that apply to both of two mutants, which may have been played with different features. */
 function sharedScenarios({ probes }: Matrix, a: Played, b: Played): ReadonlySet<string> {
   const features = a.features.filter((feature) => b.features.includes(feature));
   return new Set(probes.filter(({ needs = [] }) => needs.every((need) => features.includes(need))).map(({ id }) => id));
 }
 
-/** What a run shows of a mutant in some scenarios, as a text that is the same for those that look the same. Null for one that passes them. */
+/** The outcomes of a mutant in some scenarios as a text, equal for equal outcomes. Null if it passes all of them. */
 function lookOf({ outcomes, refusal }: Played, scenarios: ReadonlySet<string>): string | null {
   const cells = Object.entries(outcomes).filter(([id]) => scenarios.has(id));
   return cells.length === 0 ? null : JSON.stringify([refusal, cells.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** Mutant to the group that the declarations put it in, directly or by way of others. */
+/** Mutant to the group of declared equivalents, direct or indirect. */
 function groupsOf({ faults }: Matrix): ReadonlyMap<string, string> {
   const groups = new Map(faults.map(({ name }) => [name, name]));
   for (const { name, equivalentTo } of faults) {
@@ -131,7 +129,7 @@ function groupsOf({ faults }: Matrix): ReadonlyMap<string, string> {
   return groups;
 }
 
-/** What was played, together with whatever was played with the same features. */
+/** The mutants grouped by features. */
 function byFeatures(played: readonly Played[]): readonly (readonly [Played, ...Played[]])[] {
   const sets = new Map<string, [Played, ...Played[]]>();
   for (const one of played) {
@@ -143,7 +141,7 @@ function byFeatures(played: readonly Played[]): readonly (readonly [Played, ...P
   return [...sets.values()];
 }
 
-/** Groups of two and more that look the same in the scenarios that apply to all of them. */
+/** Groups of two or more with equal outcomes in the scenarios that apply to all of them. */
 function alike(matrix: Matrix, played: readonly Played[], mixed: boolean): readonly (readonly Played[])[] {
   const sets = byFeatures(played);
   const found: Played[][] = [];
@@ -155,7 +153,7 @@ function alike(matrix: Matrix, played: readonly Played[], mixed: boolean): reado
         const look = lookOf(each, scenarios);
         if (look !== null) looks.set(look, [...(looks.get(look) ?? []), each]);
       }
-      // Of a mixed group, those with the same features have been compared in more scenarios already.
+      // Members of a mixed group with the same features were already compared in more scenarios.
       const isNew = (group: Played[]) =>
         !mixed || (group.some((each) => one.includes(each)) && group.some((each) => other.includes(each)));
       found.push(...[...looks.values()].filter((group) => group.length > 1 && isNew(group)));
@@ -203,9 +201,9 @@ function unknownEquivalents({ faults }: Matrix): readonly Complaint[] {
   });
 }
 
-/** Every probe has to turn a mutant red, or to stand on the list of those that need not, with a reason. */
+/** Every probe must turn a mutant red, or be listed as exempt with a reason. */
 
-/** Probe to the names of the mutants that it turns red. Every probe of the catalogue is in it. */
+/** Probe to the names of the mutants that it turns red. Contains every probe of the catalogue. */
 export function killsOf({ faults, probes, runs }: Matrix): ReadonlyMap<string, readonly string[]> {
   const mutants = new Set(faults.map(({ name }) => name));
   const kills = new Map<string, string[]>(probes.map(({ id }) => [id, []]));
@@ -239,9 +237,9 @@ function wrongExemptions(matrix: Matrix): readonly Complaint[] {
   });
 }
 
-/** What is said of a mutant has to be said again the next time, and something has to be said. */
+/** The outcomes of a mutant must be the same in every run, and exist. */
 
-/** Where a run could go on to its end, every scenario gets a verdict. */
+/** If a run was not stopped early, every scenario gets a verdict. */
 function undecidedCells({ runs }: Matrix): readonly Complaint[] {
   const messages = runs.flat().flatMap(({ name, kind, stopped, undecided }) => {
     const ids = Object.keys(undecided);
@@ -251,7 +249,7 @@ function undecidedCells({ runs }: Matrix): readonly Complaint[] {
   return [...new Set(messages)].map((message) => ({ rule: 'undecided', message }));
 }
 
-/** A cell as one text. */
+/** An outcome as text. */
 function cellOf({ outcomes, undecided }: Played, id: string): string {
   return outcomes[id] ?? (undecided[id] === undefined ? 'pass' : 'no verdict');
 }
@@ -275,7 +273,7 @@ function flakyCells({ runs }: Matrix): readonly Complaint[] {
   });
 }
 
-/** Every mutant has to be found: what the specification forbids by a failure, the rest by a warning at least and by no failure. */
+/** Every mutant must be found: forbidden ones by a failure, others by a warning and no failure. */
 
 function scenariosWith(played: Played | undefined, verdict: 'fail' | 'warn'): string[] {
   return Object.entries(played?.outcomes ?? {}).flatMap(([id, outcome]) => (outcome.startsWith(verdict) ? [id] : []));
@@ -306,7 +304,7 @@ function failsWhatIsAllowed(matrix: Matrix): readonly Complaint[] {
   });
 }
 
-/** What is declared to be uncertain has to exist, and what says of itself that it comes and goes has to be declared. */
+/** Declared uncertain outcomes must exist, and mutants that come and go must declare theirs. */
 
 function wrongUncertain({ uncertain, faults, probes }: Matrix): readonly Complaint[] {
   const known = new Set(faults.map(({ name }) => name));

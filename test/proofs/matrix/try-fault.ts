@@ -1,6 +1,7 @@
 /**
- * What a run says of a mutant: `npm run matrix:try -- NAME...` prints the scenarios that are not passed, and the diagnosis. `none` is the right
- * receiver, `correct:NAME` one that is right and different. With `--tls` mutants and the right receiver are served with mutual TLS.
+ * Prints the scenarios that a mutant does not pass, and the diagnosis: `npm run matrix:try -- NAME...`. `none` is the
+ * reference receiver, `correct:NAME` another correct one. With `--tls`, mutants and the reference receiver are served
+ * with mutual TLS.
  */
 import { findSubject, makeMaterial, runAgainst } from './play.ts';
 

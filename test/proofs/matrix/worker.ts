@@ -1,4 +1,4 @@
-/** One process of the matrix: is sent tasks and answers each with what a run said. */
+/** A process of the matrix: receives tasks and answers each with what it played. */
 import { findSubject, makeMaterial, playedOf, runAgainst } from './play.ts';
 import type { Task } from './play-all.ts';
 

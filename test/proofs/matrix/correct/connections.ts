@@ -1,4 +1,4 @@
-/** One decision over connections that end in other ways: a receiver may close whenever it has answered. */
+/** Connections that end in other ways: a receiver may close whenever it has answered. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type CorrectOptions, type CorrectReceiver, listenOn, statusOf } from './correct-receiver.ts';
 
@@ -6,7 +6,7 @@ function connected(name: string, title: string, make: (options: CorrectOptions) 
   return { name, title, start: (options) => listenOn(make(options)) };
 }
 
-/** Answers after `delay` milliseconds, and then does something to the connection. */
+/** Answers after `delay` milliseconds, and then changes the connection. */
 function answering(options: CorrectOptions, after: RequestListener = () => {}, delay = () => 0): RequestListener {
   return (req, res) => {
     const reply = (status: number) => {
@@ -31,7 +31,7 @@ export const connections: readonly CorrectReceiver[] = [
   connected('impatient', 'Ends a connection that was idle for 5 ms, and does not announce it.', (options) => {
     const decide = answering(options);
     const server = createServer((req, res) => {
-      // Without this line Node says in Keep-Alive for how long it keeps the connection.
+      // By default, Node announces its keep-alive timeout.
       res.setHeader('Connection', 'keep-alive');
       decide(req, res);
     });

@@ -1,57 +1,59 @@
 /**
- * The face of a receiver that is right and different from the reference receiver: another style, framework, language or server. The matrix
- * plays the whole catalogue against each one, and none may raise an alarm: no failure, no warning, nothing without a verdict.
+ * A correct receiver in another style, framework, language or server than the reference receiver. The matrix plays the
+ * whole catalogue against each one, and none may raise an alarm: no failure, no warning, nothing without a verdict.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** What a receiver is told. It has to check both credentials, and the client certificate when `tls` is there. */
+/** It has to check both credentials, and the client certificate if `tls` is set. */
 export interface CorrectOptions {
-  /** The key of the HMAC is this text as UTF-8; it is not Base64 to be decoded. The signature is in `X-Service-Signature`. */
+  /** The HMAC key is this text as UTF-8, not decoded from Base64. The signature is in `X-Service-Signature`. */
   readonly secret: string;
   /** Expected in `X-API-Key`. */
   readonly apiKey: string;
-  /** Only for receivers that say `tls: true`: everything as PEM text. */
+  /** Only for receivers with `tls: true`, as PEM text. */
   readonly tls?: {
-    /** The chain of the server for the host `localhost`, the leaf first. */
+    /** The server chain for the host `localhost`, leaf first. */
     readonly cert: string;
     readonly key: string;
-    /** The authority of client certificates. */
+    /** The CA of client certificates. */
     readonly clientCa: string;
-    /** The common name of the one client that is let in. */
+    /** The common name of the one accepted client. */
     readonly clientName: string;
   };
 }
 
 export interface StartedReceiver {
-  /** Where deliveries go: `http://127.0.0.1:PORT/...`, or `https://localhost:PORT/...` when it has `tls`. The port comes from the system. */
+  /**
+   * The URL for deliveries: `http://127.0.0.1:PORT/...`, or `https://localhost:PORT/...` with `tls`, on a free port.
+   */
   readonly url: string;
-  /** Ends it, connections and child processes included. */
+  /** Ends it, including connections and child processes. */
   close(): Promise<void>;
 }
 
 export interface CorrectReceiver {
   /** Kebab-case, unique. */
   readonly name: string;
-  /** What is different, in one sentence with a full stop. */
+  /** The difference, in one sentence with a full stop. */
   readonly title: string;
-  /** Programs that have to be on the PATH (or in /usr/sbin). Where one is missing the receiver is left out, and the matrix says so. */
+  /** Programs that must be on the PATH (or in /usr/sbin). Without one, the receiver is left out and reported. */
   readonly needs?: readonly string[];
   /** Served over HTTPS with mutual TLS. */
   readonly tls?: boolean;
   /**
-   * Deliveries at the same time, in place of the 8 of a run. For receivers that are slow on purpose more (they wait and burn nothing),
-   * for servers that take one connection at a time fewer.
+   * Simultaneous deliveries, instead of the 8 of a run: more for receivers that are slow on purpose, fewer for servers
+   * that accept one connection at a time.
    */
   readonly concurrency?: number;
   /** Resolves when it accepts connections. */
   start(options: CorrectOptions): Promise<StartedReceiver>;
 }
 
-/** What receivers on Node share where it is not their difference: the decision on a delivery, and a server on a free port. */
+/** Shared by receivers on Node: the decision on a delivery, and a server on a free port. */
 
-/** Compares in a time that tells nothing, whatever the lengths. */
+/** Compares in constant time, whatever the lengths. */
 export function sameText(given: string, due: string): boolean {
   return timingSafeEqual(createHash('sha256').update(given).digest(), createHash('sha256').update(due).digest());
 }
@@ -60,7 +62,7 @@ export function signatureOf(body: Uint8Array, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('base64');
 }
 
-/** The value of a header that came exactly once, and the empty text otherwise. `name` is in lower case. */
+/** The value of a header that occurs exactly once, otherwise the empty string. `name` is in lower case. */
 export function onlyHeader(req: IncomingMessage, name: string): string {
   const values = req.headersDistinct[name] ?? [];
   return values.length === 1 ? (values[0] ?? '') : '';
@@ -72,7 +74,7 @@ export async function bodyOf(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The id of what looks like a notification; undefined for everything else. */
+/** The id of a notification; undefined for everything else. */
 export function idOf(body: Uint8Array): string | undefined {
   try {
     const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -83,7 +85,7 @@ export function idOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** Whether both credentials are right for these bytes. */
+/** Whether both credentials are valid for these bytes. */
 export function isAuthentic(req: IncomingMessage, body: Uint8Array, { secret, apiKey }: CorrectOptions): boolean {
   const keyed = sameText(onlyHeader(req, 'x-api-key'), apiKey);
   const signed = sameText(onlyHeader(req, 'x-service-signature'), signatureOf(body, secret));

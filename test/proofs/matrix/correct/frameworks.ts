@@ -1,4 +1,4 @@
-/** Receivers in the frameworks that partners use on Node, each the way its documentation suggests. */
+/** Receivers in the Node frameworks that partners use, as their documentation suggests. */
 import { createServer } from 'node:http';
 import { serve } from '@hono/node-server';
 import type { ErrorRequestHandler, Express, Request } from 'express';
@@ -16,10 +16,10 @@ import {
   signatureOf,
 } from './correct-receiver.ts';
 
-/** As much as `express.raw` and the others may read. */
+/** The body limit. */
 const LIMIT = 2 * 1024 * 1024;
 
-/** Ends with the status of an error, and with words of our own. */
+/** Answers with the status of an error and a fixed text. */
 const errorPage: ErrorRequestHandler = (error: { status?: number }, _req, res, _next) => {
   const status = error.status ?? 500;
   res.status(status).json(status === 401 ? { error: 'unauthorized' } : { error: 'rejected' });
@@ -80,7 +80,7 @@ export const frameworks: readonly CorrectReceiver[] = [
     title: 'Hono on Node, with the headers and the body of the Fetch standard.',
     start: ({ secret, apiKey }) => {
       const app = new Hono();
-      // Of a sender that has gone in the middle of a body.
+      // The sender disconnected in the middle of a body.
       app.onError((_error, context) => context.json({ error: 'aborted' }, 400));
       app.post('/hooks', async (context) => {
         const body = new Uint8Array(await context.req.arrayBuffer());

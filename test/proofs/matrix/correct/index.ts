@@ -1,4 +1,4 @@
-/** The receivers that are right and different. None of them may raise an alarm. */
+/** The correct receivers in other styles. None of them may raise an alarm. */
 import { connections } from './connections.ts';
 import type { CorrectReceiver } from './correct-receiver.ts';
 import { frameworks } from './frameworks.ts';

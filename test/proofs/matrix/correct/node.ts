@@ -1,4 +1,4 @@
-/** Receivers on bare node:http: the smallest that is right, one that keeps no connection open, one whose answers all differ. */
+/** Receivers on bare node:http: a minimal one, one without persistent connections, and some with different answers. */
 import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -75,7 +75,7 @@ export const bareNode: readonly CorrectReceiver[] = [
   },
 ];
 
-/** One decision, answered in many ways: what stands in an answer besides its status is free. */
+/** The same decision with different answers: everything besides the status is free. */
 
 type Reply = (res: ServerResponse, status: number, req: IncomingMessage) => void;
 
@@ -87,7 +87,7 @@ interface Style {
   readonly concurrency?: number;
 }
 
-/** A receiver that answers in its own way. */
+/** A receiver with its own answers. */
 function answering(name: string, title: string, reply: Reply, style: Style = {}): CorrectReceiver {
   const { before, malformed, concurrency } = style;
   return {
@@ -111,7 +111,7 @@ const text: Reply = (res, status) => {
   res.writeHead(status, { 'Content-Type': 'text/plain' }).end(status === 200 ? 'ok' : 'no');
 };
 
-/** A page as a login wall or a framework shows it, with a nonce for its script as a security policy demands. */
+/** A page as of a login wall or a framework, with a nonce for its script. */
 function page(status: number): [policy: string, html: string] {
   const nonce = randomBytes(12).toString('base64');
   const words = STATUS_CODES[status] ?? '';
@@ -127,7 +127,7 @@ const html: Reply = (res, status) => {
   res.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy }).end(body);
 };
 
-/** An id as trace libraries make them: time and chance in letters and digits, no two alike. */
+/** An id as trace libraries make them: time and random letters and digits. */
 function traceId(): string {
   return `01${randomBytes(15).toString('base64url').replace(/[-_]/g, 'Z').toUpperCase()}`;
 }

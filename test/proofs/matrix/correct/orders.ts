@@ -1,4 +1,4 @@
-/** The same checks in another order, by other means, or with limits of their own. */
+/** The same checks in another order, by other means, or with other limits. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
@@ -15,7 +15,7 @@ import {
 
 type Decide = (req: IncomingMessage, res: ServerResponse, options: CorrectOptions) => Promise<number> | number;
 
-/** A receiver with its own way to a status. `make` runs once at the start and may keep state. */
+/** A receiver that decides the status in its own way. `make` runs once at the start and may keep state. */
 function deciding(name: string, title: string, make: () => Decide): CorrectReceiver {
   return {
     name,
@@ -36,14 +36,14 @@ function deciding(name: string, title: string, make: () => Decide): CorrectRecei
   };
 }
 
-/** Equal when the HMACs under a key that nobody knows are equal: no comparison of the values themselves. */
+/** Compares HMACs under a random key instead of the values themselves. */
 function equalByDoubleHmac(a: string, b: string): boolean {
   const key = randomBytes(32);
   const digest = (value: string) => createHmac('sha256', key).update(value).digest('hex');
   return digest(a) === digest(b);
 }
 
-/** Reads up to `limit` bytes; beyond it nothing is kept, and the rest is thrown away. */
+/** Reads up to `limit` bytes; if there are more, discards everything. */
 async function bodyUpTo(req: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -58,7 +58,7 @@ function isJsonType({ headers }: IncomingMessage): boolean {
   return /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** The usual order. `refusal` may refuse what is authentic. */
+/** The usual order. `refusal` may reject an authentic delivery. */
 const usual = (refusal: (req: IncomingMessage) => number | undefined): Decide => {
   return async (req, res, options) => {
     const body = await bodyOf(req);
@@ -169,7 +169,7 @@ export const orders: readonly CorrectReceiver[] = [
     const decide = usual(() => undefined);
     return async (req, res, options) => {
       const status = await decide(req, res, options);
-      // As long as a commit on a disk takes.
+      // The duration of a commit to disk.
       if (status === 200) await new Promise((resolve) => setTimeout(resolve, 2));
       return status;
     };

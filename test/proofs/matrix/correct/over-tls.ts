@@ -1,4 +1,6 @@
-/** Receivers over HTTPS with mutual TLS: other versions, HTTP/2 beside HTTP/1.1, the client checked later. */
+/**
+ * Receivers over HTTPS with mutual TLS: other versions, HTTP/2 in addition to HTTP/1.1, a later check of the client.
+ */
 import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
 import type { TLSSocket, TlsOptions } from 'node:tls';
@@ -17,12 +19,12 @@ function tlsOptions({ tls }: CorrectOptions): TlsOptions {
   return { cert: tls.cert, key: tls.key, ca: tls.clientCa, requestCert: true, minVersion: 'TLSv1.2' };
 }
 
-/** Whether the client is the one that is let in. A resumed session may be authorized and have no certificate. */
+/** Whether this is the accepted client. A resumed session may be authorized without a certificate. */
 function isClient(socket: TLSSocket, { tls }: CorrectOptions): boolean {
   return socket.authorized && socket.getPeerCertificate()?.subject?.CN === tls?.clientName;
 }
 
-/** A receiver on node:https that refuses strangers in the handshake, and other clients of the authority by 403. */
+/** A receiver on node:https that refuses unknown clients in the handshake, and other clients of the CA with 403. */
 function https(name: string, title: string, changes: TlsOptions, refusal = 403): CorrectReceiver {
   return {
     name,

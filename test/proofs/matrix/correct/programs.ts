@@ -1,4 +1,4 @@
-/** Receivers that are programs of their own. */
+/** Receivers that are separate programs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -17,8 +17,8 @@ import {
 } from './correct-receiver.ts';
 
 /**
- * Starts a program that takes its credentials from the environment and prints the port that it listens on. It gets a process group of its
- * own, which is ended as a whole: some of these programs start others. Rejects when it ends before.
+ * Starts a program that reads its credentials from the environment and prints its port. It gets its own process group,
+ * which is ended as a whole, because some of these programs start others. Rejects if it ends before.
  */
 async function startProgram(
   [program, ...args]: readonly [string, ...string[]],
@@ -40,11 +40,11 @@ async function startProgram(
   const end = () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   };
-  // A test that is interrupted leaves nothing behind.
+  // An interrupted test leaves no processes behind.
   process.once('exit', end);
   const lines = createInterface({ input: child.stdout });
   const [port] = (await Promise.race([once(lines, 'line'), ended])) as [string];
-  // Nobody needs what comes after it, and a full pipe would stop the program.
+  // A full pipe would stop the program.
   lines.on('line', () => {});
   return {
     url: `http://127.0.0.1:${Number(port)}/hooks`,
@@ -56,7 +56,7 @@ async function startProgram(
   };
 }
 
-/** Receivers in other languages, with nothing but what the language brings along. Each is a program in other-languages/. */
+/** Receivers in other languages, with only their standard libraries. Each is a program in other-languages/. */
 
 const fileOf = (name: string) => fileURLToPath(new URL(`./other-languages/${name}`, import.meta.url));
 
@@ -97,7 +97,7 @@ export const otherLanguages: readonly CorrectReceiver[] = [
   inLanguage('go-net-http', 'Go, net/http.', ['go', 'run', fileOf('receiver.go')]),
 ];
 
-/** A receiver of several processes, which share nothing but the port. */
+/** A receiver of several processes that share only the port. */
 
 export const processes: readonly CorrectReceiver[] = [
   {
@@ -108,13 +108,13 @@ export const processes: readonly CorrectReceiver[] = [
   },
 ];
 
-/** Receivers on bare node:http behind nginx, which reads the request first, and answers by itself what is no HTTP. */
+/** Receivers on bare node:http behind nginx, which buffers requests and answers invalid HTTP itself. */
 
-/** What of the client certificate nginx tells the receiver. Both lines replace what the client may have sent under these names. */
+/** How nginx passes the client certificate on. Both lines overwrite headers of the client. */
 const FORWARDED =
   'proxy_set_header X-SSL-Client-Verify $ssl_client_verify; proxy_set_header X-SSL-Client-DN $ssl_client_s_dn;';
 
-/** The lines of a server block that ends TLS; the files that they name lie in the folder. */
+/** The lines of a server block for TLS, with files in the folder. */
 async function tlsLines({ tls }: CorrectOptions, folder: string): Promise<string> {
   if (tls === undefined) return '';
   const files = { 'server.pem': tls.cert, 'server.key': tls.key, 'clients.pem': tls.clientCa };
@@ -123,7 +123,7 @@ async function tlsLines({ tls }: CorrectOptions, folder: string): Promise<string
     ssl_client_certificate clients.pem; ssl_verify_client on;`;
 }
 
-/** A receiver that takes the word of nginx for who the client is, and nginx in front of it. `listen` follows the port. */
+/** A receiver that trusts the headers of nginx, and nginx. `listen` follows the port. */
 async function start(options: CorrectOptions, listen: string): Promise<StartedReceiver> {
   const { tls } = options;
   const receiver = await listenOn(
