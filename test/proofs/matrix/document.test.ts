@@ -1,28 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { FAULTS, type Fault } from '../../../receiver/faults/index.ts';
-import { renderDocument } from './document.ts';
-import type { Played } from './play.ts';
-import type { Matrix } from './rules.ts';
+import { type DocumentInput, renderDocument } from './document.ts';
 
 const [one, other] = FAULTS as [Fault, Fault];
-
-function played(name: string, outcomes: Played['outcomes']): Played {
-  return {
-    name,
-    kind: 'fault',
-    durationMs: Math.random(),
-    features: [],
-    outcomes,
-    undecided: {},
-    stopped: null,
-    refusal: null,
-    judged: 1,
-  };
-}
-
 const twin: Fault = { ...other, equivalentTo: { name: one.name, reason: 'The same | from outside.' } };
-const matrix: Matrix = {
+
+const INPUT: DocumentInput = {
   faults: [one, twin],
+  outcomes: [
+    { name: one.name, outcomes: { 'made/often': 'fail 200', 'made/once': 'fail 200', 'made/soft': 'warn 400' } },
+    { name: twin.name, outcomes: { 'made/often': 'fail 200' } },
+  ],
   probes: [
     { id: 'made/often', suite: 'made', level: 'must' },
     { id: 'made/once', suite: 'made', level: 'must' },
@@ -31,43 +19,35 @@ const matrix: Matrix = {
     { id: 'made/noted', suite: 'made', level: 'info' },
   ],
   exempt: { 'made/idle': 'It is a control.' },
-  uncertain: [],
-  runs: [
-    [
-      played(one.name, { 'made/often': 'fail 200', 'made/once': 'fail 200', 'made/soft': 'warn 400' }),
-      played(twin.name, { 'made/often': 'fail 200' }),
-    ],
-  ],
-  leftOut: [],
+  receivers: [{ name: 'slow', title: 'Answers late.', start: () => Promise.reject(new Error('not here')) }],
 };
-const receivers = [{ name: 'slow', title: 'Answers late.', start: () => Promise.reject(new Error('not here')) }];
-const text = renderDocument({ matrix, faults: [one, twin], receivers });
+const text = renderDocument(INPUT);
 
-describe('the document of the matrix', () => {
-  it('sums up', () => {
-    expect(text).toContain('| mutants that are found | 2 of 2: 2 fail, 0 are warned about |');
-    expect(text).toContain('| scenarios that find one | 3 of 5; 1 need not, with a reason, and 1 only record |');
+describe('the document of the kill matrix', () => {
+  it('sums up mutants and scenarios', () => {
+    expect(text).toContain('| mutants found | 2 of 2: 2 fail, 0 only warn |');
+    expect(text).toContain('| 3 of 5; 1 are exempt with a reason, 1 are only recorded |');
     expect(text).toContain('| `slow` | Answers late. | no |  |');
   });
 
-  it('names for each mutant what says most: failures first, the rarest first among them', () => {
+  it('names the most specific scenarios of each mutant: failures first, the rarest first among them', () => {
     const row = text.split('\n').find((line) => line.startsWith(`| \`${one.name}\``));
     expect(row).toContain(`| ${one.severity} | 2 | 1 | \`made/once\`, \`made/often\`, \`made/soft\` |`);
   });
 
-  it('counts for each scenario, and names what nothing else finds', () => {
+  it('counts the mutants of each scenario, and names those that no other scenario finds', () => {
     expect(text).toContain(`| \`made/often\` | 2 | \`${twin.name}\` |`);
     expect(text).toContain('| `made/once` | 1 |  |');
     expect(text).toContain('| `made/noted` | recorded |  |');
   });
 
-  it('gives the reasons for what is exempt or equivalent', () => {
+  it('gives the reasons of exempt scenarios and of equivalent mutants', () => {
     expect(text).toContain('| `made/idle` | It is a control. |');
     expect(text).toContain(`| \`${twin.name}\` | \`${one.name}\` | The same \\| from outside. |`);
   });
 
-  it('is the same in whatever order things were played', () => {
-    const turned = { ...matrix, faults: [twin, one], runs: [(matrix.runs[0] ?? []).toReversed()] };
-    expect(renderDocument({ matrix: turned, faults: [twin, one], receivers })).toBe(text);
+  it('does not depend on the order of the mutants', () => {
+    const turned = { ...INPUT, faults: INPUT.faults.toReversed(), outcomes: INPUT.outcomes.toReversed() };
+    expect(renderDocument(turned)).toBe(text);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The kill matrix: plays every mutant and every correct receiver, writes the outcomes to
- * `scenarios/fault-dictionary.json`, and exits with 1 if a rule is violated. Run by `npm run matrix`; `npm run docs`
- * then writes docs/kill-matrix.md. Options: --subset plays a part of each mutant (see dictionary.ts); --check writes
+ * The kill matrix: plays every mutant and every correct receiver, writes
+ * `scenarios/fault-dictionary.json` and docs/kill-matrix.md, and exits with 1 if a rule is violated. Run by
+ * `npm run matrix`. Options: --subset plays a part of each mutant (see dictionary.ts); --check writes
  * nothing and fails if a file is stale; --runs N plays everything N times, and an outcome that differs fails; --jobs N
  * sets the number of processes (default: one per core); --without-missing leaves out correct receivers whose programs
  * are not installed.
@@ -10,10 +10,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadDictionary } from '../../../harness/diagnose/index.ts';
 import { FAULTS } from '../../../receiver/faults/index.ts';
-import { CATALOGUE, catalogueDigest } from '../../../scenarios/index.ts';
-import { CORRECT_RECEIVERS } from './correct/index.ts';
+import { catalogueDigest } from '../../../scenarios/index.ts';
 import { isAsKnown, makeOutcomes, outcomesText, subsetsOf } from './dictionary.ts';
-import { renderDocument } from './document.ts';
+import { killMatrixDocument, PROBES } from './document.ts';
 import { EXEMPT_PROBES, UNCERTAIN, withoutUncertain } from './exceptions.ts';
 import { missingPrograms, type Played, SUBJECTS } from './play.ts';
 import { playAll, type Task } from './play-all.ts';
@@ -34,7 +33,7 @@ const { values } = parseArgs({
   },
 });
 
-const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
+const IDS = PROBES.map(({ id }) => id);
 
 function play(tasks: readonly Task[], what: string): Promise<readonly Played[]> {
   return playAll(tasks, {
@@ -49,7 +48,7 @@ function play(tasks: readonly Task[], what: string): Promise<readonly Played[]> 
 async function playSubset(names: readonly string[], what: string): Promise<readonly Played[]> {
   const dictionary = await loadDictionary();
   const known = new Map(dictionary.faults.map((fault) => [fault.name, fault]));
-  const subsets = subsetsOf(dictionary, catalogueDigest(), CATALOGUE_IDS);
+  const subsets = subsetsOf(dictionary, catalogueDigest(), IDS);
   const played = await play(
     names.map((name) => ({ name, only: subsets.get(name) })),
     what,
@@ -99,9 +98,7 @@ const seconds = (performance.now() - started) / 1000;
 
 const matrix: Matrix = {
   faults: FAULTS,
-  probes: CATALOGUE.flatMap(({ name, scenarios }) =>
-    scenarios.map(({ id, level, needs = [] }) => ({ id, suite: name, level, needs })),
-  ),
+  probes: PROBES,
   exempt: EXEMPT_PROBES,
   uncertain: UNCERTAIN,
   runs,
@@ -110,10 +107,8 @@ const matrix: Matrix = {
 const complaints = complaintsAbout(matrix);
 print(complaints);
 
-const texts = {
-  dictionary: outcomesText(makeOutcomes(runs[0] ?? [], catalogueDigest(), UNCERTAIN)),
-  document: renderDocument({ matrix, faults: FAULTS, receivers: CORRECT_RECEIVERS }),
-};
+const recorded = makeOutcomes(runs[0] ?? [], catalogueDigest(), UNCERTAIN);
+const texts = { dictionary: outcomesText(recorded), document: killMatrixDocument(recorded.faults) };
 let stale = 0;
 for (const [what, text] of Object.entries(texts)) {
   const file = FILES[what as keyof typeof FILES];

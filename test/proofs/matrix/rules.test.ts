@@ -122,7 +122,7 @@ describe('a probe', () => {
 
   it('is exempt only as long as it kills nothing', () => {
     expect(said({ ...SOUND, exempt: { 'made/b': 'a control' } })).toEqual([
-      'wrong-exemption: made/b is exempt and kills 2, first for one.',
+      'wrong-exemption: made/b is exempt but kills 2, for example first.',
     ]);
   });
 

@@ -16,8 +16,8 @@ const RULES: readonly ((matrix: Matrix) => readonly Complaint[])[] = [
   indistinguishable,
   differingEquivalents,
   unknownEquivalents,
-  undecidedCells,
-  flakyCells,
+  undecidedOutcomes,
+  flakyOutcomes,
 ];
 
 export function complaintsAbout(matrix: Matrix): readonly Complaint[] {
@@ -56,16 +56,16 @@ export interface Matrix {
 
 export const RULE_TITLES = {
   survivor: 'Mutants that survive',
-  'fails-what-is-allowed': 'Mutants that the specification allows and that fail at level must',
+  'fails-what-is-allowed': 'Allowed mutants that fail at level must',
   'idle-probe': 'Probes that kill no mutant',
   'wrong-exemption': 'Exemptions that do not hold',
-  alarm: 'Right receivers that raise an alarm',
-  'left-out': 'Right receivers that cannot be played here',
-  indistinguishable: 'Mutants that nothing tells apart',
-  'differing-equivalents': 'Mutants that are declared equivalent and differ',
-  'unknown-equivalent': 'Mutants that are declared equivalent to one that does not exist',
-  undecided: 'Cells without a verdict',
-  flaky: 'Cells that differ from run to run',
+  alarm: 'Correct receivers that raise an alarm',
+  'left-out': 'Correct receivers that cannot be played here',
+  indistinguishable: 'Mutants that no scenario distinguishes',
+  'differing-equivalents': 'Mutants that are declared equivalent but differ',
+  'unknown-equivalent': 'Mutants that are declared equivalent to an unknown one',
+  undecided: 'Outcomes without a verdict',
+  flaky: 'Outcomes that differ between runs',
 } as const;
 
 export interface Complaint {
@@ -88,8 +88,8 @@ function several(names: readonly string[], most = 5): string {
 /** A correct receiver must not fail, warn or stay without a verdict. */
 
 function alarms({ runs }: Matrix): readonly Complaint[] {
-  const right = runs.flat().filter(({ kind }) => kind !== 'fault');
-  const messages = right.flatMap(({ name, outcomes, undecided }) => [
+  const correct = runs.flat().filter(({ kind }) => kind !== 'fault');
+  const messages = correct.flatMap(({ name, outcomes, undecided }) => [
     ...Object.entries(outcomes).map(([id, outcome]) => `${name} gets "${outcome}" for ${id}.`),
     ...Object.entries(undecided).map(([id, reason]) => `${name} gets no verdict for ${id}: ${reason}.`),
   ]);
@@ -204,7 +204,13 @@ function unknownEquivalents({ faults }: Matrix): readonly Complaint[] {
 /** Every probe must turn a mutant red, or be listed as exempt with a reason. */
 
 /** Probe to the names of the mutants that it turns red. Contains every probe of the catalogue. */
-export function killsOf({ faults, probes, runs }: Matrix): ReadonlyMap<string, readonly string[]> {
+export function killsOf({
+  faults,
+  probes,
+  runs,
+}: Pick<Matrix, 'faults' | 'probes'> & {
+  readonly runs: readonly (readonly Pick<Played, 'name' | 'outcomes'>[])[];
+}): ReadonlyMap<string, readonly string[]> {
   const mutants = new Set(faults.map(({ name }) => name));
   const kills = new Map<string, string[]>(probes.map(({ id }) => [id, []]));
   for (const { name, outcomes } of runs[0] ?? []) {
@@ -233,14 +239,14 @@ function wrongExemptions(matrix: Matrix): readonly Complaint[] {
     const [first] = killed ?? [];
     if (killed === undefined) return [{ rule: 'wrong-exemption', message: `There is no scenario ${id}.` }];
     if (first === undefined) return [];
-    return [{ rule: 'wrong-exemption', message: `${id} is exempt and kills ${killed.length}, ${first} for one.` }];
+    return [{ rule: 'wrong-exemption', message: `${id} is exempt but kills ${killed.length}, for example ${first}.` }];
   });
 }
 
 /** The outcomes of a mutant must be the same in every run, and exist. */
 
 /** If a run was not stopped early, every scenario gets a verdict. */
-function undecidedCells({ runs }: Matrix): readonly Complaint[] {
+function undecidedOutcomes({ runs }: Matrix): readonly Complaint[] {
   const messages = runs.flat().flatMap(({ name, kind, stopped, undecided }) => {
     const ids = Object.keys(undecided);
     if (kind !== 'fault' || stopped === 'gate' || stopped === 'down' || ids.length === 0) return [];
@@ -250,11 +256,11 @@ function undecidedCells({ runs }: Matrix): readonly Complaint[] {
 }
 
 /** An outcome as text. */
-function cellOf({ outcomes, undecided }: Played, id: string): string {
+function outcomeIn({ outcomes, undecided }: Played, id: string): string {
   return outcomes[id] ?? (undecided[id] === undefined ? 'pass' : 'no verdict');
 }
 
-function flakyCells({ runs }: Matrix): readonly Complaint[] {
+function flakyOutcomes({ runs }: Matrix): readonly Complaint[] {
   const [first = [], ...others] = runs;
   return first.flatMap((one): Complaint[] => {
     const again = others.flatMap((run) => run.find(({ name }) => name === one.name) ?? []);
@@ -263,7 +269,7 @@ function flakyCells({ runs }: Matrix): readonly Complaint[] {
       all.flatMap(({ outcomes, undecided }) => [...Object.keys(outcomes), ...Object.keys(undecided)]),
     );
     const cells = [...ids].flatMap((id) => {
-      const said = new Set(all.map((played) => cellOf(played, id)));
+      const said = new Set(all.map((played) => outcomeIn(played, id)));
       return said.size > 1 ? [`${id} (${[...said].join(' or ')})`] : [];
     });
     const refusals = new Set(all.map(({ refusal }) => refusal ?? 'nothing'));
