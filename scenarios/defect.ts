@@ -3,23 +3,27 @@ import type { Scenario } from './scenario.ts';
 /** The verbs with which the titles of deliveries begin. What follows them is a noun phrase. */
 const ABOUT_A_DELIVERY = /^(?<verb>Accepts|Rejects|Handles) (?<delivery>.+)$/;
 
+/** Outcomes that neither accept nor reject a delivery. */
+const NO_ANSWER: ReadonlySet<string> = new Set(['closed', 'silence', 'other-protocol', 'seen']);
+
 /**
- * What is wrong with a receiver that fails a scenario, as the title of a finding: "Accepts a delivery without a
- * signature". Derived from the title and the status of the answer (null when there was no answer or it has no status),
- * unless the scenario has a `defect`.
+ * What is wrong with a receiver that fails a scenario, as the title of a finding: "Accepts a delivery without a signature".
+ * Derived from the title and the outcome, unless the scenario has a `defect`. `outcome` is a status, `granted` (a
+ * handshake), the name of a TLS alert, or the lack of an answer (`closed`, `silence`).
  */
-export function defectOf({ title, defect }: Pick<Scenario, 'title' | 'defect'>, status: number | null): string {
+export function defectOf({ title, defect }: Pick<Scenario, 'title' | 'defect'>, outcome: string): string {
   if (defect !== undefined) return defect;
   if (title.startsWith('Does not reveal ')) return title.replace('Does not reveal ', 'Reveals ');
   const { verb, delivery } = ABOUT_A_DELIVERY.exec(title)?.groups ?? {};
   if (delivery === undefined) return title;
-  if (status === null || status >= 500) return `Fails on ${delivery}`;
-  if (status >= 300 && status < 400) return `Redirects ${delivery}`;
-  const expected = status < 300 ? 'Accepts' : 'Rejects';
-  return verb === expected ? `${expected} ${delivery} with status ${status}` : `${expected} ${delivery}`;
+  if (NO_ANSWER.has(outcome) || outcome.startsWith('5')) return `Fails on ${delivery}`;
+  if (outcome.startsWith('3')) return `Redirects ${delivery}`;
+  const done = outcome === 'granted' || outcome.startsWith('2') ? 'Accepts' : 'Rejects';
+  if (verb !== done) return `${done} ${delivery}`;
+  return `${done} ${delivery} with ${/^\d/.test(outcome) ? 'status ' : ''}${outcome}`;
 }
 
-/** Whether a finding's title can be made for a scenario. Scenarios that only record something need none. */
+/** Whether {@link defectOf} knows a defect. Scenarios that only record something have none. */
 export function hasDefect({ title, defect }: Pick<Scenario, 'title' | 'defect'>): boolean {
   return defect !== undefined || /^(?:Accepts|Rejects|Handles|Does not reveal|Records) /.test(title);
 }

@@ -1,4 +1,5 @@
 export { CATALOGUE, catalogueDigest, findScenario } from './catalogue.ts';
+export { defectOf, hasDefect } from './defect.ts';
 export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
 export type {
   ChainExpectation,

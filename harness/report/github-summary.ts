@@ -54,8 +54,8 @@ function diagnosisOf({ counts, diagnosis }: ResultDocument): string[] {
   return ['### Diagnosis', '', ...lines, ''];
 }
 
-function oneCheck({ expected, id, observed, title }: ScenarioResult): string {
-  return `${code(id)} ${prose(title)}: expected ${prose(expected)}, observed ${prose(observed || 'nothing')}`;
+function oneCheck({ defect, expected, id, observed, title }: ScenarioResult): string {
+  return `${code(id)} ${prose(defect ?? title)}: expected ${prose(expected)}, observed ${prose(observed || 'nothing')}`;
 }
 
 function aboutCause({ diagnosis, members, title }: Cause): string[] {

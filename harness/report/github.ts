@@ -59,7 +59,7 @@ function annotation({ diagnosis, members, title }: Cause, level: Level): string 
   const observed = `expected ${first.expected}, observed ${first.observed || 'nothing'}`;
   const fix = `Fix: ${first.fix}`;
   return members.length === 1
-    ? command(level, `${first.id}: ${first.title}`, [observed, fix])
+    ? command(level, `${first.id}: ${first.defect ?? first.title}`, [observed, fix])
     : command(level, `${members.length} checks: ${title}`, [observed, fix, checks]);
 }
 

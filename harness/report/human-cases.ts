@@ -37,10 +37,10 @@ function renderShort(result: ScenarioResult, layout: Layout): string {
 }
 
 function renderFull(result: ScenarioResult, layout: Layout): string[] {
-  const { expected, fix, id, level, observed, reason, title, verdict, why } = result;
+  const { defect, expected, fix, id, level, observed, reason, title, verdict, why } = result;
   const style = layout.style(verdict);
   return [
-    ...layout.paragraph(`  ${layout.sign(verdict)} ${layout.paint(verdict, style)}  `, title, 'bold'),
+    ...layout.paragraph(`  ${layout.sign(verdict)} ${layout.paint(verdict, style)}  `, defect ?? title, 'bold'),
     ...field(layout, 'check', `${id} (${level})`),
     ...field(layout, 'expected', expected),
     ...field(layout, 'observed', observed, style),

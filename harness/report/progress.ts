@@ -46,7 +46,9 @@ function linesFor(result: ScenarioResult, reasons: Set<string>, layout: Layout):
   }
   const lead = `${layout.sign(verdict)} ${layout.paint(verdict, layout.style(verdict))}  `;
   const text =
-    verdict === 'inconclusive' ? `${reason} (first at ${result.id})` : `${result.id}: ${result.title}; ${reason}`;
+    verdict === 'inconclusive'
+      ? `${reason} (first at ${result.id})`
+      : `${result.id}: ${result.defect ?? result.title}; ${reason}`;
   return layout.paragraph(lead, text);
 }
 

@@ -46,6 +46,7 @@ const WORDING: ReadonlySet<string> = new Set([
   'catalogue',
   'cipher',
   'code',
+  'defect',
   'decidedBy',
   'evidence',
   'expected',

@@ -45,7 +45,10 @@ const exchange = z.strictObject({
 const result = z.strictObject({
   id: text,
   suite: text,
+  /** What is checked. */
   title: text,
+  /** What is wrong, as a sentence; only when the verdict is `fail` or `warn`. */
+  defect: text.optional(),
   level: z.enum(['must', 'should', 'info']),
   requirements: z.array(text),
   verdict: z.enum(VERDICTS),

@@ -3,7 +3,7 @@
  * is none.
  */
 
-import type { RunObservations, Scenario } from '../../scenarios/index.ts';
+import { defectOf, type RunObservations, type Scenario } from '../../scenarios/index.ts';
 import { type DecidedBy, type Judgement, judge, type judgeChain } from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
 import type { RunContext, Stop } from './context.ts';
@@ -110,6 +110,9 @@ function resultOf(
     id,
     suite: planned.suite,
     title,
+    ...((verdict === 'fail' || verdict === 'warn') && {
+      defect: defectOf(planned.scenario, decidedBy === 'receiver-stopped' ? 'closed' : outcome),
+    }),
     level,
     requirements: [...requirements],
     verdict,

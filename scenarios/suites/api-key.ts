@@ -123,6 +123,6 @@ const otherCredentials: readonly Scenario[] = [
 /** The API key: missing, wrong, nearly right, and in the wrong place. Specification: API key header. */
 export const apiKeySuite: Suite = {
   name: 'api-key',
-  title: 'The API key is required, whole and exact',
+  title: 'The API key is required and compared exactly',
   scenarios: [...missingKeys, ...wrongKeys, ...guessedKeys, ...misplacedKeys, ...keyBypasses, ...otherCredentials],
 };

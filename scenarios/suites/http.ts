@@ -91,6 +91,6 @@ const httpMethods: readonly ProbeScenario[] = [
 /** The delivery as an HTTP request: methods, headers, framing, many at once. Specification: Delivery endpoint. */
 export const httpSuite: Suite = {
   name: 'http',
-  title: 'Deliveries in other HTTP dress are the same deliveries',
+  title: 'Other forms of HTTP requests are handled correctly',
   scenarios: [...httpHeaders, ...httpMethods, ...httpFraming, ...httpUnusual, ...httpHostile],
 };

@@ -110,7 +110,7 @@ const remembered: readonly FlowScenario[] = [
  */
 export const signatureSuite: Suite = {
   name: 'signature',
-  title: 'Only a valid signature is accepted',
+  title: 'Only valid signatures are accepted',
   scenarios: [
     ...missingSignatures,
     ...otherSecrets,

@@ -13,7 +13,7 @@ function depositWith(members: (kit: Kit) => JsonObject): ProbeScenario['change']
 /** The two spellings of the hash of a deposit. Specification: type = CAAS_BLOCKCHAIN. */
 export const typoKeySuite: Suite = {
   name: 'typo-key',
-  title: 'The hash of a deposit is read under both spellings',
+  title: 'The hash of a deposit is accepted under both spellings',
   scenarios: [
     {
       ...base,

@@ -76,7 +76,8 @@ const steady: ObservationScenario = {
     if (outages.some(({ culprit }) => culprit !== null)) {
       return { verdict: 'pass', observed: 'accepted whenever the endpoint was up', reason: '' };
     }
-    const observed = `not accepted at the first attempt ${failedControls.length} times, for example: ${first.observed}`;
+    const times = failedControls.length === 1 ? '1 time' : `${failedControls.length} times`;
+    const observed = `not accepted at the first attempt ${times}, for example: ${first.observed}`;
     // A control that failed twice is an outage or makes its scenario inconclusive.
     const passing = failedControls.filter(({ again }) => again);
     if (passing.length === 0)

@@ -3,6 +3,7 @@ import {
   CATALOGUE,
   catalogueDigest,
   changedStages,
+  hasDefect,
   REQUIREMENTS,
   type Requirement,
   type Scenario,
@@ -32,10 +33,14 @@ describe('the catalogue', () => {
   it('has a title, a reason and a fix for every scenario, and no title twice', () => {
     const unsound = SCENARIOS.filter(
       ({ title, why, fix }) =>
-        !/^[A-Z].{10,150}[^.]$/.test(title) || !/^.{20,260}[.?!]$/.test(why) || !/^.{20,260}\.$/.test(fix),
+        !/^[A-Z].{10,118}[^.]$/.test(title) || !/^.{20,270}\.$/.test(why) || !/^.{14,290}\.$/.test(fix),
     );
     expect(unsound.map(({ id }) => id)).toEqual([]);
     expect(repeated(SCENARIOS.map(({ title }) => title))).toEqual([]);
+  });
+
+  it('has a defect for every scenario that can fail', () => {
+    expect(SCENARIOS.filter((scenario) => !hasDefect(scenario)).map(({ id }) => id)).toEqual([]);
   });
 
   it('has at least one requirement for every scenario, and no requirement twice', () => {

@@ -89,7 +89,7 @@ describe('the leaks suite', () => {
         id: 'leaks/uniform-key-refusals',
         uniform: true,
         needs: ['api-key'],
-        groups: [['no API key'], ['a wrong API key'], ['an empty API key'], ['cut short'], ['no API key']],
+        groups: [['no API key'], ['an invalid API key'], ['an empty API key'], ['cut short'], ['no API key']],
       },
       {
         id: 'leaks/uniform-across-checks',
@@ -98,7 +98,7 @@ describe('the leaks suite', () => {
         groups: [
           ['signed with another secret'],
           ['no signature'],
-          ['a wrong API key'],
+          ['an invalid API key'],
           ['no API key'],
           ['signed with another secret'],
         ],
@@ -124,7 +124,7 @@ describe('what the whole run has seen', () => {
       verdict: 'fail',
       observed: 'signature, api-key in the answers to signature/missing, api-key/wrong',
       outcome: 'api-key, signature',
-      reason: 'credentials stand in answers: signature, api-key in the answers to signature/missing, api-key/wrong',
+      reason: 'an answer contains credentials: signature, api-key in the answers to signature/missing, api-key/wrong',
     });
   });
 
@@ -141,7 +141,7 @@ describe('what the whole run has seen', () => {
       verdict: 'warn',
       observed: 'stack-trace in the answers to malformed/truncated',
       outcome: 'stack-trace',
-      reason: 'the code inside shows in answers: stack-trace in the answers to malformed/truncated',
+      reason: 'an answer shows internals: stack-trace in the answers to malformed/truncated',
     });
   });
 
@@ -152,7 +152,7 @@ describe('what the whole run has seen', () => {
       verdict: 'warn',
       observed: 'database-message in the answers to delivery/twice',
       outcome: 'database-message',
-      reason: 'messages from inside show in answers: database-message in the answers to delivery/twice',
+      reason: 'an answer contains internal messages: database-message in the answers to delivery/twice',
     });
     expect(observe('leaks/no-inner-messages', found('error-message', 'malformed/null')).verdict).toBe('warn');
     expect(observe('leaks/no-inner-messages', [])).toEqual(none);

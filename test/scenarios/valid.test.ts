@@ -121,9 +121,9 @@ describe('steadiness', () => {
     }));
     expect(observe(...failures)).toEqual({
       verdict: 'warn',
-      observed: 'not accepted at first 7 times, for example: 500',
+      observed: 'not accepted at the first attempt 7 times, for example: 500',
       reason:
-        'a second try was accepted, so it comes and goes; seen at malformed/a, malformed/b, malformed/c, ' +
+        'a second attempt was accepted, so the failure is intermittent; seen in malformed/a, malformed/b, malformed/c, ' +
         'malformed/d, malformed/e and 1 more',
     });
   });

@@ -78,11 +78,11 @@ function filterForm(results: readonly ScenarioResult[], suites: readonly string[
 
 /** One check: a line that unfolds into its details. The evidence is given, because the whole page limits its size. */
 function check(result: ScenarioResult, evidence: Evidence | undefined, anchors: Anchors): Markup {
-  const { id, known, level, title, verdict } = result;
+  const { defect, id, known, level, title, verdict } = result;
   const tags = [level === 'must' ? '' : level, known === null ? '' : 'known'].filter((tag) => tag !== '');
   const text = QUIET.has(verdict) ? inShort(result, anchors) : inFull(result, anchors);
   const isRepeated = evidence?.isRepeated === true && html` class="repeated"`;
-  const name = html`${title}${tags.map((tag) => html` <em>${tag}</em>`)}`;
+  const name = html`${defect ?? title}${tags.map((tag) => html` <em>${tag}</em>`)}`;
   return html`<details data-v="${verdict}"${isRepeated}>
 <summary><b>${faceOf(verdict).word}</b><code>${id}</code><span>${name}</span></summary>
 <div id="c${anchors.ofCheck.get(id)}">${text}${evidence?.exchanges}</div></details>

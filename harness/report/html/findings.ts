@@ -90,8 +90,8 @@ function causeOf({ diagnosis: fault, members, title }: Cause, anchors: Anchors):
     return html`<h3>${prose(title)}</h3>${close(place)}${linksTo(members, anchors)}`;
   }
   if (members.length === 1) {
-    const { expected, fix, observed, title: name } = first;
-    return html`<h3>${name}</h3>${close(`expected ${expected}, observed ${observed || 'nothing'}`)}
+    const { defect, expected, fix, observed, title: name } = first;
+    return html`<h3>${defect ?? name}</h3>${close(`expected ${expected}, observed ${observed || 'nothing'}`)}
 <dl>${brokenRequirements(members)}${field('Fix', prose(fix))}</dl>${linksTo(members, anchors)}`;
   }
   const shared = sharedFix(first);
@@ -133,7 +133,7 @@ function linksTo(members: readonly ScenarioResult[], anchors: Anchors): Markup {
     )}</p>`;
   }
   return html`<details class="fold"><summary>The ${members.length} checks</summary><ul class="members">${members.map(
-    ({ id, title }) => html`<li>${checkLink(id, anchors)} ${title}</li>`,
+    ({ defect, id, title }) => html`<li>${checkLink(id, anchors)} ${defect ?? title}</li>`,
   )}</ul></details>`;
 }
 
