@@ -10,18 +10,18 @@ import type { Baseline, BaselineEntry } from './baseline-file.ts';
 export type { Baseline, BaselineEntry } from './baseline-file.ts';
 
 /** The placeholder in an entry until someone writes the reason and the owner. */
-export const TO_FILL_IN = 'TODO';
+const TO_FILL_IN = 'TODO';
 
-export function isUnfilled({ reason, owner }: BaselineEntry): boolean {
+function isUnfilled({ reason, owner }: BaselineEntry): boolean {
   return [reason, owner].some((text) => text.startsWith(TO_FILL_IN));
 }
 
 /** The day of a moment, in UTC. */
-export function dayOf(moment: Date): string {
+function dayOf(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }
 
-export function isExpired({ expires }: BaselineEntry, now: Date): boolean {
+function isExpired({ expires }: BaselineEntry, now: Date): boolean {
   return expires < dayOf(now);
 }
 

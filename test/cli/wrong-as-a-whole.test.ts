@@ -287,7 +287,7 @@ const WRONG: readonly Wrong[] = [
 describe('credentials that are not configured', () => {
   it('says so, and does not call them right', async () => {
     const { code, stdout } = await hookproof(['run', await using(answering(401))]);
-    expect({ code, title: stdout.includes('The endpoint asks for credentials, and none are configured here') }).toEqual(
+    expect({ code, title: stdout.includes('The endpoint requires credentials, and none are configured') }).toEqual(
       { code: 1, title: true },
     );
   });
