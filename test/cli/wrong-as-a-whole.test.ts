@@ -287,9 +287,10 @@ const WRONG: readonly Wrong[] = [
 describe('credentials that are not configured', () => {
   it('says so, and does not call them right', async () => {
     const { code, stdout } = await hookproof(['run', await using(answering(401))]);
-    expect({ code, title: stdout.includes('The endpoint requires credentials, and none are configured') }).toEqual(
-      { code: 1, title: true },
-    );
+    expect({ code, title: stdout.includes('The endpoint requires credentials, and none are configured') }).toEqual({
+      code: 1,
+      title: true,
+    });
   });
 
   it('never takes a secret on the command line', async () => {
