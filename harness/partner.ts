@@ -19,6 +19,9 @@ export interface Partner {
     readonly passphrase?: string;
     readonly ca?: string;
   };
-  /** Where the host of the URL is, from {@link pinEndpoint}. Without it, the system's resolver is asked for each connection. */
+  /**
+   * Where the host of the URL is, from {@link pinEndpoint}. Without it, the system's resolver is asked for each
+   * connection.
+   */
   readonly lookup?: LookupFunction;
 }

@@ -264,6 +264,8 @@ export interface RunObservations {
     readonly culprit: string | null;
     readonly recovered: boolean;
     readonly sign: string;
+    /** The receiver itself seems to have ended or to hang, as opposed to the network or a gateway. */
+    readonly looksDead: boolean;
     /** The sign as a code (`closed`, `silence`), where no answer came. */
     readonly outcome?: string | undefined;
   }[];

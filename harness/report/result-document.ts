@@ -146,6 +146,7 @@ const shardRecord = z.strictObject({
         inFlight: z.array(text),
         culprit: text.nullable(),
         recovered: z.boolean(),
+        looksDead: z.boolean().default(false),
         sign: text,
         outcome: text.optional(),
       }),

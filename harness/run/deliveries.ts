@@ -170,7 +170,7 @@ function wasClosedAsExpected({ deliveries, evidence }: Trial): boolean {
  */
 async function resolveOutage(context: RunContext, lane: Lane, suspects: readonly Trial[]): Promise<Trial[]> {
   const inFlight = suspects.map(({ planned }) => planned.scenario.id);
-  const outage = suspects.find((suspect) => suspect.outage !== null)?.outage ?? { sign: 'no answer' };
+  const outage = suspects.find((suspect) => suspect.outage !== null)?.outage ?? { sign: 'no answer', looksDead: false };
   const { sign } = outage;
   context.serial = true;
   context.emit({

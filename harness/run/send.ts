@@ -124,6 +124,7 @@ export function recordFailedControl(
 /** How a receiver stopped accepting plain valid deliveries. */
 export interface OutageSign {
   readonly sign: string;
+  readonly looksDead: boolean;
   readonly outcome?: string;
 }
 
@@ -133,7 +134,20 @@ export function outageAfter(after: SentDelivery): OutageSign | null {
   if (isAccepted(attempt) || fault !== null || isRateLimited(after)) return null;
   const { answer } = attempt;
   const sign = answer === null ? describeAttempt(attempt) : `the plain valid delivery got ${answer.status}`;
-  return { sign, ...outcomeWithoutAnswer(attempt) };
+  return { sign, looksDead: looksDead(attempt), ...outcomeWithoutAnswer(attempt) };
+}
+
+/** What only a gateway or a rate limit answers says nothing about the receiver behind it. */
+const GATEWAY_STATUSES: readonly number[] = [429, 502, 503, 504];
+
+/**
+ * Whether this is what a receiver that has ended, or hangs, looks like: it refuses or closes connections, reads requests
+ * and does not answer, or answers valid deliveries with another status. No connection at all may as well be the network.
+ */
+function looksDead({ answer, error }: Attempt): boolean {
+  if (answer !== null) return !GATEWAY_STATUSES.includes(answer.status);
+  if (error?.kind === 'timeout') return error.phase === 'answer';
+  return error?.kind === 'refused' || error?.kind === 'reset' || (error?.kind === 'tls' && error.alert === undefined);
 }
 
 function outcomeWithoutAnswer(attempt: Attempt): { readonly outcome?: string } {

@@ -131,7 +131,10 @@ async function sendUnambiguously(
   if (delivery.change.connect === undefined || !wasClosed(first.attempt)) return { probe: first, stopped: null };
   const probe = await sendProbe(context, lane, delivery, kit, options);
   const { error } = probe.attempt;
-  return { probe, stopped: error?.kind === 'refused' ? { sign: error.message, outcome: 'closed' } : null };
+  return {
+    probe,
+    stopped: error?.kind === 'refused' ? { sign: error.message, looksDead: true, outcome: 'closed' } : null,
+  };
 }
 
 /** How long an endpoint may take to notice a delivery that was cut off. An earlier control would find it unaffected. */

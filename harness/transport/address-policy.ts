@@ -1,13 +1,13 @@
-/** Which addresses an endpoint may have. The operator runs hookproof against URLs that other people supply. */
+/** Which addresses an endpoint may have: the operator runs hookproof against URLs that other people supply. */
 import { BlockList, isIP } from 'node:net';
 
 /**
- * `local-too`: laptops and staging, so loopback and private addresses are fine. `public-only`: an endpoint of somebody else, so they are
- * refused, but for hosts that are allowed by name. Link-local, metadata and special addresses are refused always.
+ * `local-too`: loopback and private addresses are allowed, for laptops and staging. `public-only`: they are refused,
+ * except for hosts allowed by name. Link-local, metadata and special addresses are always refused.
  */
 export interface AddressPolicy {
   readonly reach: 'local-too' | 'public-only';
-  /** Hosts as they stand in the URL, which may be private or loopback all the same. */
+  /** Hosts, as written in the URL, that may be private or loopback nevertheless. */
   readonly allowPrivate?: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<AddressScope, string>> = {
   private: 'a private address',
   loopback: 'an address of this machine',
   'link-local': 'a link-local address',
-  metadata: 'an address where machines of a cloud find their own credentials',
+  metadata: 'an address where cloud machines read their own credentials',
   special: 'an address that no endpoint can have',
 };
 
@@ -35,14 +35,14 @@ export function addressInWords(address: string): string {
   return `${address}, ${WORDS[scopeOf(address)]}`;
 }
 
-/** What can be done about a refusal. */
+/** What the user can do about refused addresses. */
 export function adviceFor(addresses: readonly string[]): string {
   const local = addresses.some((address) => ['private', 'loopback'].includes(scopeOf(address)));
   if (local)
-    return 'If this endpoint is meant, allow its host by name: --allow-private HOST, or allow-private in the configuration.';
+    return 'If you meant this endpoint, allow its host by name: `--allow-private HOST`, or `allow-private` in the configuration.';
   return addresses.some((address) => /^(?:0\.0\.0\.0|::)$/.test(address))
-    ? 'A server that listens on every address of this machine is reached at 127.0.0.1.'
-    : 'Deliveries are never sent there. Give the URL of the endpoint itself.';
+    ? 'A server that listens on all addresses of this machine can be reached at 127.0.0.1.'
+    : 'hookproof never sends deliveries there. Give the URL of the endpoint itself.';
 }
 
 /** A host in the spelling of the URL parser, without brackets. */
@@ -52,15 +52,13 @@ function hostOf(name: string): string {
   return (URL.canParse(url) ? new URL(url).hostname : bare).replace(/\.$/, '').toLowerCase();
 }
 
-/** What kind of place an address is. */
-
 /**
- * `metadata`: where a machine of a cloud finds its own credentials. `special`: no host of the Internet has it (unspecified, multicast,
- * broadcast, documentation, benchmarks, reserved). Carrier-grade NAT counts as `private`.
+ * `metadata`: where a cloud machine reads its own credentials. `special`: not a host of the Internet (unspecified,
+ * multicast, broadcast, documentation, benchmarks, reserved). Carrier-grade NAT counts as `private`.
  */
 export type AddressScope = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'special';
 
-/** Made when the first address is looked at: it takes milliseconds, and most commands look at none. */
+/** Built lazily: it takes milliseconds, and most commands check no address. */
 function list(...nets: readonly (readonly [net: string, prefix: number])[]): () => BlockList {
   let made: BlockList | undefined;
   return () => {
@@ -71,13 +69,15 @@ function list(...nets: readonly (readonly [net: string, prefix: number])[]): () 
   };
 }
 
-/** The registries of special addresses, RFC 6890 and its successors, and what the clouds document. The first that holds an address counts. */
+/**
+ * The registries of special addresses (RFC 6890 and successors) and what the clouds document. The first match counts.
+ */
 const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
   [
     'metadata',
     list(
       ['169.254.169.254', 32],
-      // Credentials of containers: ECS and EKS.
+      // Container credentials: ECS and EKS.
       ['169.254.170.2', 32],
       ['169.254.170.23', 32],
       ['fd00:ec2::', 64],
@@ -91,7 +91,7 @@ const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
     ),
   ],
   ['loopback', list(['127.0.0.0', 8], ['::1', 128])],
-  // Shared address space (RFC 6598) stands between a provider and its customers: no more reachable than private. fec0::/10 was private once.
+  // Shared address space (RFC 6598) is no more reachable than a private one. fec0::/10 used to be private.
   [
     'private',
     list(['10.0.0.0', 8], ['172.16.0.0', 12], ['192.168.0.0', 16], ['100.64.0.0', 10], ['fc00::', 7], ['fec0::', 10]),
@@ -110,7 +110,7 @@ const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
       // Multicast, reserved and broadcast.
       ['224.0.0.0', 3],
       ['::', 128],
-      // NAT64 for use within a network (RFC 8215), which may lead anywhere in it.
+      // NAT64 within a network (RFC 8215), which may lead anywhere in it.
       ['64:ff9b:1::', 48],
       ['100::', 64],
       ['2001:2::', 48],
@@ -124,7 +124,7 @@ const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
   ],
 ];
 
-/** From the harmless to what nobody may be led to. */
+/** From harmless to most dangerous. */
 const BY_DANGER: readonly AddressScope[] = ['public', 'private', 'loopback', 'special', 'link-local', 'metadata'];
 
 function ownScope(address: string): AddressScope {
@@ -132,7 +132,7 @@ function ownScope(address: string): AddressScope {
   return SCOPES.find(([, nets]) => nets().check(address, family))?.[0] ?? 'public';
 }
 
-/** The scope of an address, with or without a zone. One that holds an IPv4 address counts as that, when that is the more dangerous. */
+/** The scope of an address, with or without a zone. Of an embedded IPv4 address, the more dangerous scope counts. */
 export function scopeOf(address: string): AddressScope {
   const [plain = ''] = address.split('%');
   const inside = isIP(plain) === 6 ? embeddedIpv4(plain) : [];
@@ -140,9 +140,7 @@ export function scopeOf(address: string): AddressScope {
   return scopes.reduce((worst, scope) => (BY_DANGER.indexOf(scope) > BY_DANGER.indexOf(worst) ? scope : worst));
 }
 
-/** IPv4 addresses that are spelt as IPv6 ones: whoever connects to such an address reaches the IPv4 one, or may. */
-
-/** The eight groups of an IPv6 address. The URL parser knows every spelling of one. */
+/** The eight groups of an IPv6 address. The URL parser knows every notation. */
 function groupsOf(address: string): number[] {
   const { hostname } = new URL(`http://[${address}]/`);
   const [front = '', back] = hostname.slice(1, -1).split('::');
@@ -159,8 +157,9 @@ const startsWith = (groups: readonly number[], start: readonly number[]) =>
   start.every((group, at) => groups[at] === group);
 
 /**
- * The IPv4 addresses in an IPv6 one: mapped (RFC 4291), compatible, translated (RFC 7915), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056),
- * Teredo (RFC 4380: the server, and the client behind it) and ISATAP (RFC 5214). Empty when it holds none.
+ * The IPv4 addresses embedded in an IPv6 address, which a connection to it may reach: mapped (RFC 4291), compatible,
+ * translated (RFC 7915), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380: the server, and the client
+ * behind it) and ISATAP (RFC 5214).
  *
  * @param address an IPv6 address without a zone
  */
@@ -170,7 +169,7 @@ function embeddedIpv4(address: string): string[] {
   const last = dotted(seventh, eighth);
   const zeros = [0, 0, 0, 0];
   if (startsWith(groups, [...zeros, 0, 0xffff]) || startsWith(groups, [...zeros, 0xffff, 0])) return [last];
-  // The loopback and the unspecified address look alike and hold none.
+  // The loopback and the unspecified address look the same and embed none.
   if (startsWith(groups, [...zeros, 0, 0])) return seventh === 0 && eighth <= 1 ? [] : [last];
   if (startsWith(groups, [0x64, 0xff9b])) return [last];
   if (startsWith(groups, [0x2002])) return [dotted(second, third)];

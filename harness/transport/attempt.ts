@@ -1,7 +1,7 @@
 /** The record of one attempt to deliver: an answer, or one classified transport error. */
 import type { HeaderLine } from '../../contract/index.ts';
 
-/** A request that is ready to go: nothing about it is decided later. */
+/** A request that is ready to send. */
 export interface Prepared {
   readonly url: string;
   readonly method: string;
@@ -18,13 +18,14 @@ export type TransportPhase = 'dns' | 'connect' | 'tls' | 'send' | 'answer';
 /**
  * Why there is no answer.
  *
- * - `dns`: the name does not resolve. `refused`: nothing listens. `unreachable`: no route, or the connection timed out.
- * - `tls-untrusted`: the certificate is not trusted, expired or for another name. `tls`: any other failure of the handshake,
- *   a refused client certificate included.
+ * - `dns`: the name does not resolve. `refused`: nothing is listening. `unreachable`: no route, or connecting timed
+ *   out.
+ * - `tls-untrusted`: the certificate is not trusted, expired or for another name. `tls`: any other handshake failure,
+ *   including a rejected client certificate.
  * - `reset`: the connection was reset or closed before an answer came.
- * - `timeout`: connected, and no whole answer within the time limit.
- * - `invalid-http`: the bytes that came are no HTTP answer. `headers-too-large`: its headers pass the limit.
- * - `local`: the request could not be sent for a reason of our own; never the endpoint's fault.
+ * - `timeout`: connected, and no complete answer within the time limit.
+ * - `invalid-http`: the bytes received are not an HTTP answer. `headers-too-large`: its headers exceed the limit.
+ * - `local`: the request could not be sent for a local reason; never the endpoint's fault.
  */
 export type TransportErrorKind =
   | 'dns'
@@ -41,28 +42,28 @@ export type TransportErrorKind =
 export interface TransportError {
   readonly kind: TransportErrorKind;
   readonly phase: TransportPhase;
-  /** The code that Node gave (`ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, ...), or our own. */
+  /** Node's error code (`ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, ...), or hookproof's own. */
   readonly code: string;
   /** One sentence for a person. */
   readonly message: string;
-  /** The TLS alert with which the endpoint ended the connection, by its name (RFC 8446, section 6); absent when it sent none. */
+  /** The name of the TLS alert that ended the connection (RFC 8446, section 6), if the endpoint sent one. */
   readonly alert?: string;
 }
 
-/** Milliseconds from the start of the attempt, with fractions; null for what did not happen (a kept connection has no connect). */
+/** Milliseconds from the start of the attempt, with fractions; null for what did not happen (a reused connection). */
 export interface Timings {
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
   readonly firstByteMs: number | null;
   readonly totalMs: number;
-  /** Whether a kept connection was used. */
+  /** Whether a kept-alive connection was used. */
   readonly reused: boolean;
 }
 
-/** The answer. `body` holds at most the configured number of bytes; `truncated` says that there was more. */
+/** The answer. `body` holds at most the configured number of bytes; `truncated`: there was more. */
 export interface Answer {
   readonly status: number;
-  /** What stands behind the status in the first line: any text, also none. */
+  /** The text after the status in the first line; may be empty. */
   readonly reasonPhrase: string;
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;

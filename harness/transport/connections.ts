@@ -1,4 +1,4 @@
-/** The connections of a sender. Proxies in the environment have no say: only the global agents would listen to them. */
+/** The connections of a sender. Proxy variables in the environment do not apply: only Node's global agents use them. */
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -6,28 +6,31 @@ import type { Partner } from '../partner.ts';
 import { tlsOptionsFor } from './tls-options.ts';
 
 /**
- * Milliseconds for each address of a name that has several, but the last. Node's own 250 ms is shorter than a connection to
- * the other side of the world takes, and would fail where any other client gets through.
+ * Milliseconds for each address but the last of a name that has several. Node's default of 250 ms is shorter than a
+ * connection to the other side of the world takes.
  */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 export interface ConnectionOptions {
-  /** Keep connections for further deliveries; true by default. Without it each delivery has a connection, and a TLS session, of its own. */
+  /**
+   * Keep connections for further deliveries; true by default. If false, each delivery has a new connection and TLS
+   * session.
+   */
   readonly keepAlive?: boolean;
-  /** Connections to one endpoint at the same time; deliveries beyond wait for one. No limit by default. */
+  /** Connections to one endpoint at the same time; further deliveries wait. No limit by default. */
   readonly maxSockets?: number;
   /** The TLS material of the partner. */
   readonly tls?: Partner['tls'];
-  /** Where hosts are, in place of the system's resolver. */
+  /** Resolves hosts instead of the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
 }
 
 export interface Connections {
   /** The agent for an http or https URL. */
   agentFor(url: string): http.Agent;
-  /** Drops the idle connections to an endpoint: when one of them has turned out to be closed by the other side, so are the rest, likely. */
+  /** Drops the idle connections to an endpoint: when one was closed by the other side, the others probably were too. */
   dropIdle(url: string): void;
-  /** Closes every connection, busy ones too. */
+  /** Closes every connection, including busy ones. */
   close(): void;
 }
 
@@ -44,7 +47,7 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     ...(lookup !== undefined && { lookup }),
   };
-  // Material that is given is tried at once; without any, there is nothing that could fail later.
+  // Material that is given is tried at once, so that it fails here and not at the first delivery.
   const given = tls === undefined ? undefined : tlsOptionsFor({ tls });
   let plain: http.Agent | undefined;
   let secure: https.Agent | undefined;
@@ -66,7 +69,7 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
     agentFor,
     dropIdle(url) {
       const { hostname, port } = endpointOf(url);
-      // An agent names its pools "host:port:..."; what follows is the TLS material, which is the same for all of them here.
+      // An agent names its pools "host:port:..."; what follows is the TLS material, the same for all of them here.
       const pool = `${hostname}:${port}:`;
       for (const [name, sockets] of Object.entries(agentFor(url).freeSockets)) {
         if (name.startsWith(pool)) for (const socket of sockets ?? []) socket.destroy();
@@ -79,21 +82,19 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
   };
 }
 
-/** A registered URL, taken apart for sending. */
-
-/** What a URL means to a sender. */
+/** A registered URL, parsed for sending. */
 export interface Endpoint {
   readonly secure: boolean;
-  /** The host name or address to connect to; an IPv6 address stands here without brackets. */
+  /** The host name or address to connect to; an IPv6 address without brackets. */
   readonly hostname: string;
   readonly port: number;
   /** Path and query, as they go on the request line. */
   readonly target: string;
-  /** The value of the Host header: the port stands in it when it is not the default one. */
+  /** The value of the Host header: with the port unless it is the default. */
   readonly host: string;
 }
 
-/** Takes a URL apart. @throws TypeError when it is no URL; {@link checkPartner} says so in better words, and earlier. */
+/** @throws TypeError when it is not a URL; {@link checkPartner} reports that earlier, with a better message. */
 function parseEndpoint(url: string): Endpoint {
   const { protocol, hostname, port, pathname, search, host } = new URL(url);
   const secure = protocol === 'https:';
@@ -108,7 +109,7 @@ function parseEndpoint(url: string): Endpoint {
 
 let last: { readonly url: string; readonly endpoint: Endpoint } | undefined;
 
-/** Like {@link parseEndpoint}, and remembers the last URL: deliveries go to the same one over and over. */
+/** Parses a URL. The last one is cached, because deliveries go to the same URL again and again. */
 export function endpointOf(url: string): Endpoint {
   if (last?.url !== url) last = { url, endpoint: parseEndpoint(url) };
   return last.endpoint;

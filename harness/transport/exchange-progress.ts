@@ -1,4 +1,4 @@
-/** How far an attempt has got, and when: read from the events of its socket. */
+/** How far an attempt has got, and which exchange reads from a kept connection: both from the events of its socket. */
 import type { ClientRequest } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -7,7 +7,7 @@ import type { Endpoint } from './connections.ts';
 
 let last = { ms: Number.NaN, iso: '' };
 
-/** The time as ISO 8601. Many attempts start in the same millisecond, and the text takes longer to make than to compare. */
+/** The time as ISO 8601, cached for a millisecond: formatting takes longer than comparing. */
 function isoNow(): string {
   const ms = Date.now();
   if (ms !== last.ms) last = { ms, iso: new Date(ms).toISOString() };
@@ -25,21 +25,21 @@ export class Progress {
   #firstByteMs: number | null = null;
   #reused = false;
 
-  /** Follows a request to an endpoint from now on. */
+  /** Follows a request from now on. */
   follow(request: ClientRequest, { hostname }: Endpoint): void {
     this.#request = request;
     if (isIP(hostname) !== 0) this.#phase = 'connect';
   }
 
-  /** The request has its connection, which may be one that is yet to be made. */
-  connection(socket: Socket, { secure }: Endpoint): void {
+  /** The request has its socket, which may still have to connect. */
+  useSocket(socket: Socket, { secure }: Endpoint): void {
     // request.reusedSocket is not enough: the agent does not set it for a request that waited for a connection.
     this.#reused = !socket.connecting;
     if (this.#reused) this.#phase = 'send';
     else this.#followConnection(socket, secure);
   }
 
-  /** A byte of the answer is there. */
+  /** The first byte of the answer was received. */
   firstByte(): void {
     this.#firstByteMs ??= this.#elapsed();
     this.#phase = 'answer';
@@ -78,33 +78,32 @@ export class Progress {
   }
 }
 
-/** Who reads on a kept connection: one look at each piece that comes, whatever number of deliveries the connection lives for. */
-
-/** An exchange, as far as the connection knows it. */
+/** An exchange, as far as its connection is concerned. */
 export interface Reader {
-  /** A piece of this many bytes has come for it, and nobody has parsed it yet. */
-  came(bytes: number): void;
+  /** Called for each piece that was received, before Node parses it. */
+  onBytes(bytes: number): void;
 }
 
 /**
- * The watch over one connection. Listeners that come and go with each delivery are a tenth of what a delivery costs; this one stays.
- * What comes while nobody reads is no answer to the next request, which Node would take it for: the connection is closed.
+ * Watches one connection for as long as it lives: adding and removing listeners with each delivery would be a tenth of
+ * its cost. Bytes received while no exchange is under way are not an answer to the next request, although Node would
+ * take them for one, so the connection is closed.
  */
 export class ConnectionWatch {
   #reader: Reader | undefined;
 
   private constructor(socket: Socket) {
-    // Before Node's parser, which may have ended the answer when the next listener is called.
+    // Before Node's parser, which may already have ended the answer when the next listener is called.
     socket.prependListener('data', (piece: Uint8Array) => {
       if (this.#reader === undefined) socket.destroy();
-      else this.#reader.came(piece.length);
+      else this.#reader.onBytes(piece.length);
     });
   }
 
   static readonly #watches = new WeakMap<Socket, ConnectionWatch>();
 
-  /** The watch over a connection, the same one for as long as it lives. */
-  static over(socket: Socket): ConnectionWatch {
+  /** The watch of a connection, created at its first use. */
+  static of(socket: Socket): ConnectionWatch {
     let watch = ConnectionWatch.#watches.get(socket);
     if (watch === undefined) {
       watch = new ConnectionWatch(socket);
@@ -113,12 +112,12 @@ export class ConnectionWatch {
     return watch;
   }
 
-  /** From now on what comes is for this one. */
+  /** From now on the bytes received belong to this exchange. */
   begin(reader: Reader): void {
     this.#reader = reader;
   }
 
-  /** Nothing more is for this one; another one that has begun since is not disturbed. */
+  /** Ends the exchange, unless another one has begun since. */
   end(reader: Reader): void {
     if (this.#reader === reader) this.#reader = undefined;
   }

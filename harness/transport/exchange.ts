@@ -1,4 +1,4 @@
-/** The last stages of the pipeline: connect and transmit, and the answer read. One request, one answer, no repetition. */
+/** The last stages of the pipeline: connect, transmit, and read the answer. One request, one answer, no retry. */
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import http from 'node:http';
@@ -11,53 +11,54 @@ import { ConnectionWatch, Progress, type Reader } from './exchange-progress.ts';
 import { classifyTransportError, TIMEOUT_CODE } from './transport-error.ts';
 
 /**
- * Writes the body of a request and ends the request, in place of the ordinary way. The signal is aborted when the exchange is
- * over; a rejection counts as a failure of the attempt.
+ * Writes the body of a request and ends the request, instead of the default. The signal is aborted when the exchange
+ * has ended; a rejection counts as a failure of the attempt.
  */
 export type BodyWriter = (request: ClientRequest, body: Uint8Array, signal: AbortSignal) => Promise<void>;
 
-/** What an exchange reads at most. */
+/** The limits of an exchange. */
 export interface ExchangeLimits {
   /** Milliseconds from the start of the attempt to the end of the answer; 10,000 by default. */
   readonly timeoutMs?: number;
-  /** Bytes of the answer's body that are kept; a longer answer is cut there and its connection closed. 65,536 by default. */
+  /** Bytes of the answer's body to keep; a longer one is truncated and its connection closed. 65,536 by default. */
   readonly bodyCapBytes?: number;
-  /** Bytes of the answer's headers that are accepted, and of its trailers; 16,384 by default. */
+  /** Bytes of the answer's headers to accept, and of its trailers; 16,384 by default. */
   readonly maxHeaderBytes?: number;
 }
 
 export interface ExchangeOptions extends ExchangeLimits {
-  /** From {@link createConnections}; it must be of the protocol of the URL. */
+  /** From {@link createConnections}, for the protocol of the URL. */
   readonly agent: http.Agent;
   readonly write?: BodyWriter;
-  /** Breaks the exchange off; the attempt then has an error of kind `local`. */
+  /** Aborts the exchange; the attempt then has an error of kind `local`. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
 const DEFAULT_MAX_HEADER_BYTES = 16 * 1024;
-/** Up to this size a body goes out together with the head. */
+/** Up to this size a body is sent together with the head. */
 const ONE_PIECE_BYTES = 16 * 1024;
-/** Interim answers (1xx) before the real one. Honest servers send one or two. */
-const MOST_INTERIM = 16;
-/** Pieces of a body; one that comes in more is cut there. */
-const MOST_PIECES = 10_000;
-/** Each piece keeps the whole of what was read with it, so many of them are put together. */
+/** Interim answers (1xx) before the final one. Well-behaved servers send one or two. */
+const MAX_INTERIM = 16;
+/** Pieces of a body; a body in more pieces is truncated. */
+const MAX_PIECES = 10_000;
+/** Each piece retains the whole buffer it was read with, so they are joined when there are this many. */
 const PIECES_KEPT = 64;
 
 /**
- * Sends one prepared request and reads its answer. Exactly the given header lines go out, in their order; Node adds one line of its own
- * behind them, `Connection`. Redirects are not followed, 1xx answers are passed over, and an answer that comes before the request is
- * wholly sent (a 401 or 413) counts, whatever the endpoint does to the connection afterwards. Nothing is ever decompressed. What comes is bounded in
- * bytes on the wire too: interim answers, the frames of chunks and blank lines count.
+ * Sends one prepared request and reads its answer. Exactly the given header lines are sent, in their order; Node adds
+ * one line after them, `Connection`. Redirects are not followed, 1xx answers are skipped, and an answer that arrives
+ * before the whole request was sent (a 401 or 413) counts, whatever the endpoint does to the connection afterwards.
+ * Nothing is decompressed. The limits also bound the bytes on the wire: interim answers, chunk framing and blank lines
+ * count.
  *
- * @returns an attempt, always: it never rejects
+ * Never rejects.
  */
 export function exchange(prepared: Prepared, options: ExchangeOptions): Promise<Attempt> {
   return new Promise((resolve) => transmit(prepared, options, resolve));
 }
 
-/** {@link exchange} without a promise: `done` is called once, and not before this has returned or the request could not be made. */
+/** {@link exchange} without a promise: `done` is called once. */
 export function transmit(prepared: Prepared, options: ExchangeOptions, done: (attempt: Attempt) => void): void {
   new Exchange(prepared, options, done).start();
 }
@@ -73,10 +74,10 @@ class Exchange implements Reader {
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
   #watch: ConnectionWatch | undefined;
-  /** Bytes that came, of whatever kind. */
+  /** Bytes received on the wire. */
   #received = 0;
   #interim = 0;
-  /** The head of the answer came before the request was wholly sent. */
+  /** The head of the answer arrived before the whole request was sent. */
   #early = false;
   #chunks: Uint8Array[] = [];
   #size = 0;
@@ -104,7 +105,6 @@ class Exchange implements Reader {
       request.on('information', this.#countInterim);
       request.on('upgrade', (response, socket) => {
         this.#settle(this.#answer(response, false), null);
-        // Nobody speaks the other protocol here.
         socket.destroy();
       });
       request.on('error', (error) => this.#fail(error));
@@ -129,34 +129,34 @@ class Exchange implements Reader {
     return secure ? https.request(request) : http.request(request);
   }
 
-  /** Node writes the head and a text in one piece, and the head and bytes in two. Latin-1 carries every byte as it is. */
+  /** Node writes the head and a string in one piece, the head and a buffer in two. Latin-1 preserves every byte. */
   #end(request: ClientRequest, body: Uint8Array): void {
     if (body.length > ONE_PIECE_BYTES) request.end(body);
     else request.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
   #connected(socket: Socket, endpoint: Endpoint): void {
-    this.#progress.connection(socket, endpoint);
-    // An exchange that has ended before it had a connection reads nothing.
+    this.#progress.useSocket(socket, endpoint);
+    // The exchange ended before it had a connection.
     if (this.#settled) return;
-    this.#watch = ConnectionWatch.over(socket);
+    this.#watch = ConnectionWatch.of(socket);
     this.#watch.begin(this);
   }
 
-  /** A byte of a body takes six in a chunk of its own; what takes more has no end. */
-  came(bytes: number): void {
+  /** A byte in a chunk of its own takes six on the wire, so a longer answer is not a normal one. */
+  onBytes(bytes: number): void {
     this.#progress.firstByte();
     this.#received += bytes;
     const { bodyCapBytes = DEFAULT_BODY_CAP_BYTES, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } = this.#options;
-    if (this.#received > 4 * maxHeaderBytes + 8 * bodyCapBytes) this.#tooMuch();
+    if (this.#received > 4 * maxHeaderBytes + 8 * bodyCapBytes) this.#stopReading();
   }
 
   #countInterim = (): void => {
     this.#interim += 1;
-    if (this.#interim > MOST_INTERIM) this.#tooMuch();
+    if (this.#interim > MAX_INTERIM) this.#stopReading();
   };
 
-  #tooMuch(): void {
+  #stopReading(): void {
     if (this.#response === undefined) this.#fail({ code: 'HPE_HEADER_OVERFLOW' });
     else this.#settle(this.#answer(this.#response, true), null);
   }
@@ -175,7 +175,7 @@ class Exchange implements Reader {
       this.#size += chunk.length;
       this.#pieces += 1;
       if (this.#chunks.length === PIECES_KEPT) this.#chunks = [Buffer.concat(this.#chunks, this.#size)];
-      if (this.#size > bodyCapBytes || this.#pieces > MOST_PIECES) this.#settle(this.#answer(response, true), null);
+      if (this.#size > bodyCapBytes || this.#pieces > MAX_PIECES) this.#settle(this.#answer(response, true), null);
     });
     response.on('end', () => this.#settle(this.#answer(response, false), null));
     response.on('error', (error) => this.#fail(error));
@@ -213,13 +213,15 @@ class Exchange implements Reader {
     this.#watch?.end(this);
     this.#writing?.abort();
     const request = this.#request;
-    // A connection with an unread rest of an answer, or an unsent rest of a request, is of no further use.
+    // A connection with an unread answer or an unsent request cannot be reused.
     if (request !== undefined && (!request.writableFinished || !this.#response?.complete)) request.destroy();
     this.#resolve({ startedAt: this.#progress.startedAt, timings: this.#progress.timings(), answer, error });
   }
 }
 
-/** A flat list goes out as it is; an object would be given a Host and lose repeated names. `flat()` would take a microsecond, a loop takes next to nothing. */
+/**
+ * Node sends a flat list as it is; an object would get a Host and lose repeated names. A loop is faster than `flat()`.
+ */
 function flatten(lines: readonly HeaderLine[]): string[] {
   const flat: string[] = [];
   for (const [name, value] of lines) flat.push(name, value);

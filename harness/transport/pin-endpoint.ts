@@ -1,4 +1,4 @@
-/** Finds the address of an endpoint once, checks it, and keeps to it: a name that means something else later changes nothing. */
+/** Resolves the host of an endpoint once, checks the address, and keeps it: a later change of the DNS has no effect. */
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
@@ -10,45 +10,47 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** Every address of a name; it rejects as `dns.lookup` does. */
+/** Gives every address of a name; rejects as `dns.lookup` does. */
 export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface PinOptions {
   /** What is allowed; {@link LOCAL_TOO} by default. */
   readonly policy?: AddressPolicy;
-  /** Asks in place of the system's resolver. */
+  /** Replaces the system's resolver. */
   readonly resolve?: Resolve | undefined;
   /** Milliseconds for the resolver, and again for the choice between several addresses. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** False connects to nothing, and pins the first of several addresses; true by default. */
+  /** False makes no connection, and pins the first of several addresses; true by default. */
   readonly chooses?: boolean;
 }
 
 export interface Pin {
   /** The host of the URL, without brackets. */
   readonly host: string;
-  /** The one address that is connected to; null when the name does not resolve. */
+  /** The pinned address; null when the name does not resolve. */
   readonly address: string | null;
-  /** Every address that is allowed. */
+  /** All addresses of the name that are allowed. */
   readonly allowed: readonly string[];
-  /** Addresses of the name that are not allowed, and are never connected to. */
+  /** Addresses of the name that are not allowed; no connection is made to them. */
   readonly refused: readonly string[];
-  /** Why there is no address, as the resolver said it. */
+  /** The resolver's error when there is no address. */
   readonly error: Error | null;
-  /** For `net.connect`, `tls.connect` and agents: gives the pinned address, asks nobody, and knows no other host. */
+  /**
+   * For `net.connect`, `tls.connect` and agents: gives the pinned address without a query, and fails for other hosts.
+   */
   readonly lookup: LookupFunction;
 }
 
-/** Milliseconds for each of several addresses but the last, as the sender has it. */
+/** Milliseconds for each of several addresses but the last, as in the sender's connections. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 const systemResolver: Resolve = (host) => lookup(host, { all: true, verbatim: true });
 
 /**
- * Resolves the host of a URL and pins one allowed address. Of several allowed ones, the first that takes a connection now; nothing is
- * said on that connection. Whatever connects with the `lookup` of the pin goes there, with the name of the URL for SNI, certificate and
- * `Host`. A name that does not resolve now is pinned too: to its failure.
+ * Resolves the host of a URL and pins one allowed address: of several, the first that accepts a connection now (nothing
+ * is sent on it). Connections made with the `lookup` of the pin go there, with the name of the URL for SNI, certificate
+ * and `Host`. A name that does not resolve is pinned too: to its failure.
  *
  * @throws HookproofError ENDPOINT_ADDRESS_REFUSED, of kind `usage`, when no address of the host is allowed
  */
@@ -82,7 +84,7 @@ async function addressesOf(
   if (family !== 0) return { found: [{ address: host, family }], error: null };
   const settled = new AbortController();
   try {
-    // The system's resolver cannot be told to stop; nobody waits for it any more then.
+    // The system's resolver cannot be cancelled, only ignored.
     const late = after(timeoutMs, null, {
       signal: signal ? AbortSignal.any([settled.signal, signal]) : settled.signal,
     });
@@ -97,7 +99,7 @@ async function addressesOf(
   }
 }
 
-/** With the fields by which the sender tells what went wrong. */
+/** With the fields from which the sender classifies the error. */
 function failure(code: string, hostname: string): Error {
   return Object.assign(new Error(`${hostname} does not resolve (${code})`), { code, hostname });
 }
@@ -105,11 +107,11 @@ function failure(code: string, hostname: string): Error {
 function refusal(host: string, refused: readonly string[]): HookproofError {
   const shown = refused.slice(0, 3).map(addressInWords).join('; ');
   const message =
-    isIP(host) === 0 ? `${host} is not delivered to: it resolves to ${shown}` : `${shown}, is not delivered to`;
+    isIP(host) === 0 ? `refused to connect to ${host}: it resolves to ${shown}` : `refused to connect to ${shown}`;
   return new HookproofError('ENDPOINT_ADDRESS_REFUSED', message, { hint: adviceFor(refused) });
 }
 
-/** Node tries them one after the other by itself, and says where it got to. */
+/** Node tries the addresses one after the other; the socket reports which one it reached. */
 function firstThatAnswers(
   url: string,
   host: string,
@@ -139,7 +141,7 @@ function firstThatAnswers(
   });
 }
 
-/** Keeps to an address that was found and checked before. */
+/** A lookup that gives an address that was resolved and checked before. */
 export function pinTo(host: string, { address, family }: ResolvedAddress): LookupFunction {
   return pinned(host, { address, family }, null);
 }

@@ -9,7 +9,9 @@ import type { Partner } from '../partner.ts';
 export interface TlsOptions {
   readonly secureContext: tls.SecureContext;
   readonly rejectUnauthorized: true;
-  /** HTTP/1.1 only. Node sends no ALPN by default; with it, an endpoint that has HTTP/2 only says so in the handshake. */
+  /**
+   * HTTP/1.1 only. Node sends no ALPN by default; with it, an endpoint that has HTTP/2 only says so in the handshake.
+   */
   readonly ALPNProtocols: string[];
 }
 
@@ -121,8 +123,8 @@ function isCertificate(pem: string): boolean {
 let defaultRoots: readonly string[] | undefined;
 
 /**
- * The CAs that are trusted without `ca`, as PEM: those of Node or of the system, as Node is configured, and those of the
- * file that NODE_EXTRA_CA_CERTS names. Read once, as Node does.
+ * The CAs that are trusted without `ca`, as PEM: those of Node or of the system, as Node is configured, and those of
+ * the file that NODE_EXTRA_CA_CERTS names. Read once, as Node does.
  */
 export function trustedRoots(): readonly string[] {
   defaultRoots ??= readDefaultRoots();

@@ -72,13 +72,6 @@ const deliveryAfter: readonly FlowScenario[] = [
   },
 ];
 
-/**
- * A refused or reset connection is what a process that has ended looks like, and one that hangs takes requests without
- * an answer; no connection at all may as well be the network. An answer comes from the endpoint itself, but for those
- * that a gateway or a limit gives.
- */
-const LOOKS_DEAD = /refused|reset|closed|hang ?up|exit|took the request|delivery got (?!429|502|503|504)/i;
-
 const staysUp: ObservationScenario = {
   id: 'delivery/stays-up',
   title: 'Stays available during the whole run',
@@ -100,7 +93,7 @@ const staysUp: ObservationScenario = {
         reason: `the endpoint stopped answering because of ${culprits.join(', ')}`,
       };
     }
-    const lost = outages.find(({ recovered, sign }) => !recovered && LOOKS_DEAD.test(sign));
+    const lost = outages.find(({ recovered, looksDead }) => !recovered && looksDead);
     if (lost !== undefined) {
       const suspects = lost.inFlight.length === 0 ? 'nothing' : lost.inFlight.join(', ');
       return {

@@ -102,7 +102,13 @@ function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit:
  * Runs that an observation tells apart: a good one, a slow one, one with each kind of leak, and ones that broke down.
  */
 const GOOD: RunObservations = { answerTimesMs: [10, 20, 30], leaks: [], outages: [], failedControls: [] };
-const OUTAGE = { inFlight: ['valid/plain'], culprit: null, recovered: true, sign: 'the connection was reset' };
+const OUTAGE = {
+  inFlight: ['valid/plain'],
+  culprit: null,
+  recovered: true,
+  sign: 'the connection was reset',
+  looksDead: true,
+};
 const FAILED = { scenario: 'valid/plain', observed: '500', again: true };
 const LEAKS = [
   'signature',

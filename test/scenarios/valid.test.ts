@@ -133,7 +133,7 @@ describe('steadiness', () => {
   });
 
   it('does not count what was refused while a delivery had switched the endpoint off', () => {
-    const outage = { inFlight: ['malformed/null'], recovered: true, sign: 'no answer' };
+    const outage = { inFlight: ['malformed/null'], recovered: true, sign: 'no answer', looksDead: true };
     const refused = { scenario: 'malformed/null', observed: 'no answer', again: true };
     expect(observeWith([{ ...outage, culprit: 'malformed/null' }], [refused]).verdict).toBe('pass');
     expect(observeWith([{ ...outage, culprit: null }], [refused]).verdict).toBe('warn');

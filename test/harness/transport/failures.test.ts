@@ -22,7 +22,7 @@ describe('a delivery that gets no answer says why', () => {
         kind: 'refused',
         phase: 'connect',
         code: 'ECONNREFUSED',
-        message: `Nothing listens at 127.0.0.1:${port}: the connection was refused.`,
+        message: `The connection was refused: nothing is listening at 127.0.0.1:${port}.`,
       },
     });
     expect(timings).toMatchObject({ connectMs: null, tlsMs: null, firstByteMs: null, reused: false });
@@ -62,7 +62,7 @@ describe('a delivery that gets no answer says why', () => {
       kind: 'reset',
       phase: 'answer',
       code: 'ECONNRESET',
-      message: 'The endpoint closed the connection before it had given a whole answer.',
+      message: 'The endpoint closed the connection before it had sent a complete answer.',
     });
   });
 
@@ -88,7 +88,7 @@ describe('a delivery that gets no answer says why', () => {
       kind: 'timeout',
       phase: 'answer',
       code: 'HOOKPROOF_TIMEOUT',
-      message: 'The endpoint took the request and gave no whole answer within the time limit.',
+      message: 'The endpoint read the request and gave no complete answer within the time limit.',
     });
     expect(timings.totalMs).toBeGreaterThanOrEqual(59);
     expect(timings.connectMs).not.toBeNull();
@@ -112,7 +112,7 @@ describe('a delivery that gets no answer says why', () => {
 
   it('the caller breaks off, before and during', async () => {
     const url = await rawServer((socket) => socket.resume());
-    const local = { kind: 'local', message: 'The delivery was broken off by the caller.' };
+    const local = { kind: 'local', message: 'The caller aborted the delivery.' };
     expect((await deliver(request(url), { signal: AbortSignal.abort() })).error).toMatchObject(local);
     const controller = new AbortController();
     const running = deliver(request(url), { signal: controller.signal });
@@ -127,7 +127,7 @@ describe('an answer that is none', () => {
     expect((await deliver(request(url))).error).toMatchObject({
       kind: 'invalid-http',
       phase: 'answer',
-      message: 'What came back is not an HTTP answer.',
+      message: 'The endpoint sent something that is not an HTTP answer.',
     });
   });
 
@@ -140,7 +140,7 @@ describe('an answer that is none', () => {
       kind: 'headers-too-large',
       phase: 'answer',
       code: 'HPE_HEADER_OVERFLOW',
-      message: 'The headers of the answer are larger than the sender reads.',
+      message: 'The headers of the answer are larger than the limit of the sender.',
     });
   });
 
@@ -156,7 +156,7 @@ describe('an answer that is none', () => {
     const alert = await replying(Uint8Array.of(21, 3, 3, 0, 2, 2, 10));
     expect((await deliver(request(alert))).error).toMatchObject({
       kind: 'invalid-http',
-      message: 'The endpoint speaks TLS on this port: the URL has to begin with https.',
+      message: 'The endpoint speaks TLS on this port: use an https URL.',
     });
   });
 });

@@ -77,7 +77,7 @@ describe('classifyTransportError', () => {
       kind: 'refused',
       phase: 'connect',
       code: 'ECONNREFUSED',
-      message: 'Nothing listens at 192.0.2.1:443: the connection was refused.',
+      message: 'The connection was refused: nothing is listening at 192.0.2.1:443.',
     });
     expect(classifyTransportError(new AggregateError(parts.slice(0, 1)), 'connect').message).toBe(
       'There is no route to the endpoint at [2001:db8::1]:443.',
@@ -111,32 +111,32 @@ describe('the sentence', () => {
     ['ESERVFAIL', 'dns', 'The host name of the endpoint does not resolve.'],
     ['EREFUSED', 'dns', 'The host name of the endpoint does not resolve.'],
     ['EAI_FAIL', 'dns', 'The host name of the endpoint does not resolve.'],
-    ['ECONNREFUSED', 'connect', 'Nothing listens: the connection was refused.'],
+    ['ECONNREFUSED', 'connect', 'The connection was refused: nothing is listening.'],
     ['EHOSTUNREACH', 'connect', 'There is no route to the endpoint.'],
     ['ENETUNREACH', 'connect', 'There is no route to the endpoint.'],
     ['EHOSTDOWN', 'connect', 'There is no route to the endpoint.'],
     ['ENETDOWN', 'connect', 'There is no route to the endpoint.'],
     [TIMEOUT_CODE, 'dns', 'The host name of the endpoint was not resolved within the time limit.'],
-    [TIMEOUT_CODE, 'connect', 'No connection came about within the time limit.'],
+    [TIMEOUT_CODE, 'connect', 'No connection could be made within the time limit.'],
     [
       TIMEOUT_CODE,
       'tls',
-      'The endpoint took the connection and did not finish the TLS handshake within the time limit.',
+      'The endpoint accepted the connection and did not finish the TLS handshake within the time limit.',
     ],
-    [TIMEOUT_CODE, 'send', 'The endpoint did not take the whole request within the time limit.'],
-    [TIMEOUT_CODE, 'answer', 'The endpoint took the request and gave no whole answer within the time limit.'],
+    [TIMEOUT_CODE, 'send', 'The endpoint did not read the whole request within the time limit.'],
+    [TIMEOUT_CODE, 'answer', 'The endpoint read the request and gave no complete answer within the time limit.'],
     ['ECONNRESET', 'dns', 'The connection was reset while it was being made.'],
     ['ECONNABORTED', 'connect', 'The connection was reset while it was being made.'],
     [
       'ECONNRESET',
       'tls',
-      'The endpoint closed the connection during the TLS handshake, without an alert; some servers refuse a client certificate, or the lack of one, like this.',
+      'The endpoint closed the connection during the TLS handshake without an alert. Some servers reject a client certificate, or a missing one, like this.',
     ],
-    ['EPIPE', 'send', 'The endpoint closed the connection before it had taken the whole request, and gave no answer.'],
-    ['ERR_STREAM_PREMATURE_CLOSE', 'answer', 'The endpoint closed the connection before it had given a whole answer.'],
-    ['HPE_HEADER_OVERFLOW', 'answer', 'The headers of the answer are larger than the sender reads.'],
-    ['HPE_INVALID_VERSION', 'answer', 'What came back is not an HTTP answer.'],
-    ['ABORT_ERR', 'answer', 'The delivery was broken off by the caller.'],
+    ['EPIPE', 'send', 'The endpoint closed the connection before it had read the whole request, and gave no answer.'],
+    ['ERR_STREAM_PREMATURE_CLOSE', 'answer', 'The endpoint closed the connection before it had sent a complete answer.'],
+    ['HPE_HEADER_OVERFLOW', 'answer', 'The headers of the answer are larger than the limit of the sender.'],
+    ['HPE_INVALID_VERSION', 'answer', 'The endpoint sent something that is not an HTTP answer.'],
+    ['ABORT_ERR', 'answer', 'The caller aborted the delivery.'],
     ['EMFILE', 'connect', 'The request could not be sent from here (EMFILE).'],
   ])('for %s during %s', (code, during, expected) => expect(sentence(code, during)).toBe(expected));
 
@@ -147,7 +147,7 @@ describe('the sentence', () => {
       'The host name partner.example was not resolved within the time limit.',
     );
     expect(sentence('ETIMEDOUT', 'connect', { address: '192.0.2.1' })).toBe(
-      'No connection came about at 192.0.2.1 within the time limit.',
+      'No connection at 192.0.2.1 could be made within the time limit.',
     );
     expect(sentence('ENETDOWN', 'connect', { address: '2001:db8::1', port: 443 })).toBe(
       'There is no route to the endpoint at [2001:db8::1]:443.',
@@ -158,9 +158,9 @@ describe('the sentence', () => {
 
   it.each([
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'the root in its chain is an unknown one'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'an intermediate certificate is missing'],
-    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'ends at an authority that is not trusted'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'ends at a root CA that is not trusted'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'does not send an intermediate certificate'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'ends at a CA that is not trusted'],
     ['UNABLE_TO_GET_ISSUER_CERT', 'lacks the certificate of an issuer'],
     ['CERT_HAS_EXPIRED', 'has expired'],
     ['CERT_NOT_YET_VALID', 'is not valid yet'],
@@ -171,10 +171,10 @@ describe('the sentence', () => {
     ['CERT_CHAIN_TOO_LONG', 'is too long'],
     ['CERT_UNTRUSTED', 'not trusted for this purpose'],
     ['CERT_REJECTED', 'rejected for this purpose'],
-    ['INVALID_CA', 'signs others and is not an authority'],
-    ['INVALID_PURPOSE', 'not meant for a server'],
-    ['PATH_LENGTH_EXCEEDED', 'longer than one of its authorities allows'],
-    ['UNSPECIFIED', 'signature with SHA-1'],
+    ['INVALID_CA', 'issues others and is not a CA'],
+    ['INVALID_PURPOSE', 'not for servers'],
+    ['PATH_LENGTH_EXCEEDED', 'longer than one of its CAs allows'],
+    ['UNSPECIFIED', 'SHA-1 signature'],
   ])('for a certificate: %s', (code, part) => {
     expect(classifyTransportError(thrown(code), 'tls').kind).toBe('tls-untrusted');
     expect(sentence(code, 'tls')).toContain(part);
@@ -193,13 +193,13 @@ describe('the sentence', () => {
       'an alert about the client certificate',
       'EPROTO',
       'tlsv13 alert certificate required:SSL alert number 116',
-      'The endpoint refused the client certificate, or the lack of one, with the TLS alert certificate_required.',
+      'The endpoint rejected the client certificate, or a missing one, with the TLS alert certificate_required.',
     ],
     [
       'an alert that is in the code alone',
       'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
       'x',
-      'The endpoint refused the client certificate, or the lack of one, with the TLS alert unknown_ca.',
+      'The endpoint rejected the client certificate, or a missing one, with the TLS alert unknown_ca.',
     ],
     [
       'handshake_failure',
@@ -228,12 +228,12 @@ describe('the sentence', () => {
       'x',
       'The endpoint does not speak TLS on this port.',
     ],
-    ['an old version', 'EPROTO', 'unsupported protocol', 'The endpoint speaks only a TLS version below 1.2.'],
+    ['an old version', 'EPROTO', 'unsupported protocol', 'The endpoint speaks only TLS versions below 1.2.'],
     [
       'an old version, by the code',
       'ERR_SSL_UNSUPPORTED_PROTOCOL',
       'x',
-      'The endpoint speaks only a TLS version below 1.2.',
+      'The endpoint speaks only TLS versions below 1.2.',
     ],
     ['anything else', 'ERR_SSL_BAD', 'x', 'The TLS handshake with the endpoint failed (ERR_SSL_BAD).'],
   ])('for the handshake: %s', (_what, code, message, expected) => {
@@ -251,7 +251,7 @@ describe('the sentence', () => {
     'certificate_required',
   ])('for the client certificate: %s', (alert) => {
     expect(sentence(`ERR_SSL_TLSV1_ALERT_${alert.toUpperCase()}`, 'tls')).toContain(
-      `refused the client certificate, or the lack of one, with the TLS alert ${alert}.`,
+      `rejected the client certificate, or a missing one, with the TLS alert ${alert}.`,
     );
   });
 });
@@ -321,9 +321,9 @@ describe('an answer that is no HTTP', () => {
   it('is a TLS alert only when its first two bytes say so', () => {
     const of = (rawPacket: unknown) =>
       classifyTransportError(thrown('HPE_INVALID_CONSTANT', { rawPacket }), 'answer').message;
-    expect(of(Uint8Array.of(21, 3, 3))).toBe('The endpoint speaks TLS on this port: the URL has to begin with https.');
+    expect(of(Uint8Array.of(21, 3, 3))).toBe('The endpoint speaks TLS on this port: use an https URL.');
     for (const other of [Uint8Array.of(21, 4), Uint8Array.of(22, 3), new Uint8Array(), [21, 3], undefined]) {
-      expect(of(other)).toBe('What came back is not an HTTP answer.');
+      expect(of(other)).toBe('The endpoint sent something that is not an HTTP answer.');
     }
   });
 });
