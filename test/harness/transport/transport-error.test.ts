@@ -133,7 +133,11 @@ describe('the sentence', () => {
       'The endpoint closed the connection during the TLS handshake without an alert. Some servers reject a client certificate, or a missing one, like this.',
     ],
     ['EPIPE', 'send', 'The endpoint closed the connection before it had read the whole request, and gave no answer.'],
-    ['ERR_STREAM_PREMATURE_CLOSE', 'answer', 'The endpoint closed the connection before it had sent a complete answer.'],
+    [
+      'ERR_STREAM_PREMATURE_CLOSE',
+      'answer',
+      'The endpoint closed the connection before it had sent a complete answer.',
+    ],
     ['HPE_HEADER_OVERFLOW', 'answer', 'The headers of the answer are larger than the limit of the sender.'],
     ['HPE_INVALID_VERSION', 'answer', 'The endpoint sent something that is not an HTTP answer.'],
     ['ABORT_ERR', 'answer', 'The caller aborted the delivery.'],
