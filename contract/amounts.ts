@@ -4,8 +4,8 @@
  */
 import { HookproofError } from './hookproof-error.ts';
 
-/** More decimals than any asset has; a larger precision is a mistake in the caller. */
-const LARGEST_PRECISION = 255;
+/** More decimals than any asset has. */
+const MAX_PRECISION = 255;
 
 const ATOMIC = /^-?[0-9]+$/;
 const DISPLAY = /^(-?)([0-9]+)(?:\.([0-9]+))?$/;
@@ -32,8 +32,8 @@ export function toDisplayAmount(atomic: string, precision: number): string {
 }
 
 /**
- * Display units as atomic units: `toAtomicAmount('1.5', 3)` is `'1500'`. Digits that the precision cannot hold are
- * refused and never rounded away; trailing zeros among them are no loss.
+ * Display units as atomic units: `toAtomicAmount('1.5', 3)` is `'1500'`. Digits beyond the precision are
+ * rejected and never rounded; trailing zeros are ignored.
  *
  * @param display digits, with an optional minus sign and an optional point that has digits on both sides
  * @param precision the decimals of the asset, a whole number from 0 to 255
@@ -61,8 +61,8 @@ function invalid(units: 'atomic' | 'display', hint: string): HookproofError {
 }
 
 function checkPrecision(precision: number): void {
-  if (Number.isInteger(precision) && precision >= 0 && precision <= LARGEST_PRECISION) return;
-  throw new HookproofError('PRECISION_INVALID', `The precision is not a whole number from 0 to ${LARGEST_PRECISION}.`, {
+  if (Number.isInteger(precision) && precision >= 0 && precision <= MAX_PRECISION) return;
+  throw new HookproofError('PRECISION_INVALID', `The precision is not a whole number from 0 to ${MAX_PRECISION}.`, {
     hint: 'Give the number of decimals of the asset, such as 8 or 18.',
   });
 }

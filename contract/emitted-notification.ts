@@ -13,7 +13,7 @@ export type DepositNotification = z.infer<(typeof SHAPES)['CAAS_BLOCKCHAIN']['em
 
 const { CAAS_BUY, CAAS_SELL, CAAS_ORDER_TRACKING } = SHAPES;
 
-/** The three kinds of CAAS share their envelope, and `data.type` tells them apart. */
+/** The three kinds of CAAS share their envelope and differ in `data.type`. */
 const caas = CAAS_BUY.emitted.extend({
   data: z.discriminatedUnion('type', [
     CAAS_BUY.emitted.shape.data,
@@ -42,7 +42,7 @@ export type Notification =
 
 /**
  * The strict schema: no unknown field, exact lists, a UUID, `at` in the form of its type, and the rules between fields
- * (errorData on a failure only, the hash on a refund that worked only, errorCode on DECLINED only).
+ * (errorData only on a failure, the hash only on a successful refund, errorCode only on DECLINED).
  */
 export const emittedNotification: z.ZodType<Notification> = anyNotification as z.ZodType<Notification>;
 

@@ -87,7 +87,7 @@ const MEANINGS: Readonly<Record<ErrorCodeGroup, Readonly<Record<string, string>>
   },
   'risk-screening': {
     '152-015-E3': 'The blockchain security check failed, with a severe risk.',
-    '152-99-S2': 'An error without a code of its own.',
+    '152-99-S2': 'An error without a specific code.',
   },
 };
 

@@ -71,7 +71,7 @@ interface NearMiss extends MistakeText {
 
 /** Shorter pieces agree by chance. */
 const MIN_PIECE = 8;
-/** One changed byte of the digest changes up to two characters; a slip of the hand rarely more than four. */
+/** One changed byte of the digest changes up to two characters; a typing error rarely more than four. */
 const MAX_ALTERED = 4;
 
 const COPY = 'Copy or pass on the whole value, unchanged.';

@@ -1,14 +1,13 @@
 /**
- * How a delivery is signed, and the ways in which it is signed incorrectly. A module of its own: a receiver that only
+ * How a delivery is signed, and the ways in which it is signed incorrectly. A separate module: a receiver that only
  * verifies signatures does not need it.
  */
-export { explainSignature, type SignatureReport } from './explain-signature.ts';
+export { explainSignature } from './explain-signature.ts';
 export { findMistakes, foundTexts } from './find-mistakes.ts';
-export { type HeaderFinding, headerShape } from './header-shape.ts';
+export { headerShape } from './header-shape.ts';
 export {
   escapeUnicode,
   GO_MAP,
-  JAVASCRIPT_SORTED,
   type JsonDialect,
   PHP,
   PHP_UNESCAPED,
@@ -26,7 +25,6 @@ export {
   listMistakes,
   mistakesNamed,
   SIGNING_MISTAKES,
-  type SigningMistake,
   sentence,
   signBody,
   signMistakenly,

@@ -87,7 +87,7 @@ export function readBody(input: SigningInput): ReadBody {
       return undefined;
     }
   });
-  // By way of the tree, which is undefined for a value that is nested too deep to be written again.
+  // By way of the tree, which is undefined for a value that is nested too deep to be re-serialised.
   const value = once((): unknown => (tree() === undefined ? undefined : JSON.parse(json())));
   const field = (name: string): unknown => {
     const object = value();

@@ -17,7 +17,7 @@ import {
 export interface SigningTrial extends Explanation {
   /** Tried before the names of headers; the others are tried after them. */
   readonly likely: boolean;
-  /** Writes the notification as a body over which this mistake gives a signature of its own. */
+  /** Writes the notification as a body over which this mistake gives a signature that no other mistake gives. */
   readonly serialise: (value: JsonValue) => Uint8Array;
   /** The signature header made with this mistake. Undefined when the mistake does not apply to this body. */
   readonly sign: (body: Uint8Array) => string | undefined;

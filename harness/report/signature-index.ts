@@ -9,8 +9,8 @@ const UNIT = /[A-Za-z0-9+/_-]|%2[bf]|\\\/|\\u002[bf]/gi;
 const RUN = /(?:[A-Za-z0-9+/_-]|%2[bf]|\\\/|\\u002[bf]){12,}/gi;
 const PADDING = /^(?:=|%3d|\\u003d){1,2}/i;
 
-/** Shorter digests than this are no signatures and would match by chance. */
-const SHORTEST_DIGEST_BYTES = 12;
+/** Shorter digests are not signatures, and would match by chance. */
+const MIN_DIGEST_BYTES = 12;
 /** So many characters identify a signature. */
 const HEAD = 12;
 
@@ -60,8 +60,8 @@ export interface SignatureIndex {
   /** Registers a signature in base64; its base64url, unpadded and hex spellings are found as well. */
   add(base64: string): void;
   /**
-   * Where signatures stand in the text, whole or from their beginning: a cut or tampered one shows most of the right
-   * one.
+   * The positions of signatures in the text, whole or from their beginning: a cut or changed one shows most of the
+   * right one.
    */
   find(text: string, name: string): Span[];
 }
@@ -92,7 +92,7 @@ export function createSignatureIndex(): SignatureIndex {
   return {
     add(base64) {
       const digest = Buffer.from(base64, 'base64');
-      if (digest.length < SHORTEST_DIGEST_BYTES) return;
+      if (digest.length < MIN_DIGEST_BYTES) return;
       register(foldCase(digest.toString('base64url')));
       register(digest.toString('hex'));
     },

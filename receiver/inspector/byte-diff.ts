@@ -1,23 +1,27 @@
-/** The difference of two bodies, byte by byte, for reading. */
+/**
+ * The difference of two bodies, byte by byte. Our own and not a library's, because it runs in the process that answers
+ * deliveries: it is linear in time, where the shortest difference of two bodies takes seconds when thousands of bytes
+ * differ.
+ */
 
 /** A run of bytes: in both, in the received body only, or in the signed body only. */
 export type DiffRun = readonly [side: 'both' | 'received' | 'signed', length: number];
 
 /**
- * White space, words (with everything that is not ASCII, so that no character is cut), and single signs. One character
- * a byte.
+ * White space, words (with everything outside ASCII, so that no character is cut), and single characters. The text has
+ * one character for each byte.
  */
 const PIECES = /[ \t\r\n]+|[\w.\x80-\xff-]+|[\s\S]/g;
-/** How far ahead a place is looked for where both go on alike. In pieces. */
+/** How far ahead the next position is searched at which both bodies agree again. In pieces. */
 const REACH = 24;
-/** How many pieces have to agree there, white space left out of account. */
+/** So many pieces have to agree there, ignoring white space. */
 const AGREEMENT = 3;
 /** After so many differences the rest counts as one. */
-const MOST_DIFFERENCES = 4000;
+const MAX_DIFFERENCES = 4000;
 
 /**
- * The runs that lead from one body to the other. Near to the shortest, and linear in time: after each difference the
- * nearest place is taken where both agree again.
+ * The runs that lead from one body to the other. Close to the shortest difference: after each difference, the nearest
+ * position is taken at which both agree again.
  */
 export function diffBytes(received: Buffer, signed: Buffer): DiffRun[] {
   const a = received.toString('latin1').match(PIECES) ?? [];
@@ -40,7 +44,7 @@ export function diffBytes(received: Buffer, signed: Buffer): DiffRun[] {
       continue;
     }
     differences += 1;
-    const [skipA, skipB] = differences > MOST_DIFFERENCES ? [a.length - x, b.length - y] : nearest(a, x, b, y);
+    const [skipA, skipB] = differences > MAX_DIFFERENCES ? [a.length - x, b.length - y] : nearest(a, x, b, y);
     addDifference(a.slice(x, x + skipA).join(''), b.slice(y, y + skipB).join(''), add);
     x += skipA;
     y += skipB;
@@ -64,14 +68,14 @@ function agree(a: readonly string[], x: number, b: readonly string[], y: number)
   for (let count = 1; count < AGREEMENT; count++) {
     i = nextWord(a, i);
     j = nextWord(b, j);
-    // The ends agree as well.
+    // Two ends agree as well.
     if (a[i] !== b[j]) return false;
     if (a[i] === undefined) return true;
   }
   return true;
 }
 
-/** White space is what differs most often. */
+/** White space differs most often. */
 function isBlank(piece: string | undefined): boolean {
   return piece !== undefined && /^[ \t\r\n]/.test(piece);
 }
@@ -80,7 +84,7 @@ function nextWord(pieces: readonly string[], at: number): number {
   return isBlank(pieces[at + 1]) ? at + 2 : at + 1;
 }
 
-/** What two differing parts have in common at their ends is no difference. ASCII only: a character must not be cut. */
+/** Removes what two differing parts have in common at their ends. ASCII only: a character must not be cut. */
 function addDifference(a: string, b: string, add: (side: DiffRun[0], length: number) => void): void {
   const same = (i: number, j: number) => a[i] === b[j] && a.charCodeAt(i) < 0x80;
   const most = Math.min(a.length, b.length);

@@ -1,6 +1,6 @@
 /**
- * Server-sent events for those who watch. The recorder is the queue of every stream, so a slow one costs no memory and
- * holds nobody up.
+ * Server-sent events for open pages. The recorder is the queue of every stream, so a slow one uses no memory and delays
+ * no other.
  */
 import type { ServerResponse } from 'node:http';
 import type { Recorder } from './recorder.ts';
@@ -8,8 +8,8 @@ import type { Summarise } from './summary.ts';
 
 export interface EventStreams {
   /**
-   * Sends what came after the delivery with the id `after` (everything that is kept without it, or when it is of a
-   * process before this one), and then all that follows. False when there are too many streams.
+   * Sends the deliveries after the one with the id `after` (all that are kept, without it or when it is of an earlier
+   * process), and then every new one. False when there are too many streams.
    */
   open(res: ServerResponse, after: string | undefined): boolean;
   close(): void;
@@ -19,7 +19,7 @@ interface Stream {
   readonly res: ServerResponse;
   /** The number of the next delivery to send. */
   next: number;
-  /** Since when the other side has not been reading, in milliseconds; undefined while it does. */
+  /** Since when the page has not been reading, in milliseconds; undefined while it is. */
   fullSince: number | undefined;
 }
 
@@ -27,16 +27,16 @@ export interface StreamOptions {
   readonly maxStreams?: number;
   /** Between two rounds of sending, in milliseconds. */
   readonly paceMs?: number;
-  /** Between two signs of life, in milliseconds. */
+  /** Between two pings, in milliseconds. */
   readonly pingMs?: number;
-  /** A stream that nobody has read for so long is ended. In milliseconds. */
+  /** A stream that has not been read for so long is ended. In milliseconds. */
   readonly stalledMs?: number;
-  /** For the page: what it should know from the start. */
+  /** The fields of the first event. */
   readonly hello?: () => object;
 }
 
-/** To one stream in one round: what is more comes in the next. */
-const MOST_AT_ONCE = 200;
+/** Events to one stream in one round. */
+const MAX_AT_ONCE = 200;
 
 export function createEventStreams(
   recorder: Recorder,
@@ -58,10 +58,10 @@ export function createEventStreams(
     scheduled = setTimeout(round, Math.max(0, lastRound + paceMs - performance.now()));
   };
   const send = (stream: Stream) => {
-    for (let sent = 0; sent < MOST_AT_ONCE && stream.fullSince === undefined; sent++) {
+    for (let sent = 0; sent < MAX_AT_ONCE && stream.fullSince === undefined; sent++) {
       if (stream.next > recorder.newest()) return;
       if (stream.next < recorder.oldest()) {
-        // They have gone from the buffer before this stream could take them.
+        // They were dropped before this stream could read them.
         write(stream, event('gap', { lost: recorder.oldest() - stream.next }));
         stream.next = recorder.oldest();
         continue;

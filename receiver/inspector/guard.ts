@@ -1,6 +1,5 @@
 /**
- * Who may ask: this page, in a browser of somebody who was given its address. Everybody else is another page, or a
- * guess.
+ * Access control: only the inspector's own page may read from it, in a browser that was given its address.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -13,9 +12,9 @@ interface Refusal {
 }
 
 export interface Guard {
-  /** What stands between the address and the page: `/`, or with a token `/<token>/`. */
+  /** The path of the page: `/`, or with a token `/<token>/`. */
   readonly base: string;
-  /** The path below `base`, or why there is no answer. */
+  /** The path below `base`, or why the request is rejected. */
   check(req: IncomingMessage): { readonly path: string; readonly query: URLSearchParams } | Refusal;
 }
 
@@ -31,7 +30,7 @@ export function createGuard(host: string): Guard {
     base,
     check(req) {
       const name = hostOf(req.headers.host ?? '');
-      // A page of another name can be made to lead to this address (DNS rebinding), and would then count as this one.
+      // Another host name can resolve to this address (DNS rebinding); its pages would have the same origin.
       if (
         !(loopback ? isLoopback(name) : isLoopback(name) || isIP(name) !== 0 || name === host || name === hostname())
       ) {
@@ -40,16 +39,15 @@ export function createGuard(host: string): Guard {
           text: 'The inspector does not answer to this host name. Use the address that was printed at the start.',
         };
       }
-      if (req.method !== 'GET') return { status: 405, text: 'The inspector can only be looked at (GET).' };
+      if (req.method !== 'GET') return { status: 405, text: 'The inspector is read-only: use GET.' };
       const [path = '', query = ''] = (req.url ?? '').split('?', 2);
       if (token !== undefined && !same(path.slice(0, base.length), base)) {
-        return { status: 404, text: 'Not found. Use the whole address that was printed at the start.' };
+        return { status: 404, text: 'Not found. Use the complete address that was printed at the start.' };
       }
       const inner = path.slice(base.length);
-      // A link from elsewhere may lead to the page. Nothing of another site may read from it.
+      // Other sites may link to the page, but not read from it.
       const isVisit = inner === '' && req.headers['sec-fetch-mode'] === 'navigate';
-      if (!isVisit && isForeign(req))
-        return { status: 403, text: 'Only the page of the inspector itself may ask for this.' };
+      if (!isVisit && isForeign(req)) return { status: 403, text: 'Only the page of the inspector may request this.' };
       return { path: inner, query: new URLSearchParams(query) };
     },
   };

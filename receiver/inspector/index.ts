@@ -6,7 +6,7 @@ import type { InspectorOptions, RunningInspector } from './open-inspector.ts';
 export type { InspectorOptions, RunningInspector } from './open-inspector.ts';
 
 /**
- * Starts the inspector on a port of its own. Give `observe` to the receiver as one of its `observers`. Throws
+ * Starts the inspector on a separate port. Give `observe` to the receiver as one of its `observers`. Throws
  * `HookproofError` (`INSPECTOR_LISTEN`, `INSPECTOR_PAGE`).
  */
 export async function startInspector(options: InspectorOptions = {}): Promise<RunningInspector> {

@@ -5,7 +5,7 @@ import type { DeliveryObserver, DeliveryReport } from '../delivery-report.ts';
 
 export interface Recorder {
   readonly observe: DeliveryObserver;
-  /** Tells this process from one before it. Ids of deliveries begin with it. */
+  /** Distinguishes this process from earlier ones. Ids of deliveries begin with it. */
   readonly instance: string;
   readonly maxDeliveries: number;
   /**
@@ -20,7 +20,7 @@ export interface Recorder {
   idOf(delivery: RecordedDelivery): string;
   /** The number in an id of this process; undefined for any other text. */
   numberOf(id: string): number | undefined;
-  /** Is called after each delivery that was recorded. */
+  /** Calls the listener after each recorded delivery. */
   onRecorded(listener: () => void): void;
 }
 
@@ -41,7 +41,7 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
       const delivery = recordDelivery(report, newest, maxBytes);
       kept.set(newest, delivery);
       weight += delivery.weight;
-      // The newest stays, whatever it weighs.
+      // The newest is kept, whatever its size.
       while (kept.size > 1 && (kept.size > maxDeliveries || weight > maxBytes)) {
         weight -= kept.get(oldest)?.weight ?? 0;
         kept.delete(oldest);
@@ -64,8 +64,7 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
   };
 }
 
-/** What is kept of a delivery: a copy, so that the request and its connection can go. */
-
+/** What is kept of a delivery: a copy, so that the request and its connection can be freed. */
 export interface RecordedDelivery
   extends Pick<
     DeliveryReport,
@@ -74,7 +73,7 @@ export interface RecordedDelivery
   /** Counts from 1 in a process. */
   readonly number: number;
   readonly method: string;
-  /** Path and query, as they came. */
+  /** Path and query, as received. */
   readonly target: string;
   readonly httpVersion: string;
   readonly remoteAddress: string;
@@ -82,17 +81,17 @@ export interface RecordedDelivery
   readonly headers: readonly HeaderLine[];
   /** Undefined when it was not read to its end, and when it is too large to be kept. */
   readonly rawBody: Buffer | undefined;
-  /** Of the body that was read, in bytes. */
+  /** Length of the body that was read, in bytes. */
   readonly bodyLength: number | undefined;
-  /** Of a notification that passed every check. */
+  /** For a notification that passed every check. */
   readonly kind: string | undefined;
   readonly notificationId: string | undefined;
   readonly transactionId: string | undefined;
-  /** About what it takes in memory, in bytes. */
+  /** Approximate size in memory, in bytes. */
   readonly weight: number;
 }
 
-/** What the object itself takes, besides headers and body. */
+/** The size of the object itself, in addition to headers and body. */
 const OBJECT_WEIGHT = 1000;
 
 export function recordDelivery(report: DeliveryReport, number: number, maxBodyLength: number): RecordedDelivery {
@@ -126,7 +125,7 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
   };
 }
 
-/** Express takes the mount point away from `url`. */
+/** Express removes the mount point from `url`. */
 function originalTarget(request: DeliveryReport['request'] & { originalUrl?: string }): string {
   return request.originalUrl ?? request.url ?? '';
 }
@@ -137,7 +136,7 @@ function headerLines(raw: readonly string[]): HeaderLine[] {
   return lines;
 }
 
-/** A field of an object, when it is a text. */
+/** A field of an object, when it is a string. */
 export function textIn(value: unknown, name: string): string | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   const field = (value as Record<string, unknown>)[name];

@@ -40,7 +40,7 @@ describe('toDisplayAmount', () => {
     },
   );
 
-  it.each([1, 1n, null, undefined, {}, ['1']])('refuses %s, which is no text', (junk) => {
+  it.each([1, 1n, null, undefined, {}, ['1']])('rejects %s, which is not text', (junk) => {
     expect(codeOf(() => toDisplayAmount(junk as string, 2))).toBe('AMOUNT_INVALID');
   });
 });
@@ -67,7 +67,7 @@ describe('toAtomicAmount', () => {
     },
   );
 
-  it.each([1.5, 1n, null, undefined, {}])('refuses %s, which is no text', (junk) => {
+  it.each([1.5, 1n, null, undefined, {}])('rejects %s, which is not text', (junk) => {
     expect(codeOf(() => toAtomicAmount(junk as string, 2))).toBe('AMOUNT_INVALID');
   });
 

@@ -78,7 +78,10 @@ export const TOLERATED: readonly Changed[] = [
   ['deposit', 'data.metadata.blockchainTransctionId', '0xbb'],
 ];
 
-/** Wrong for the sender because of a rule between two fields, a form, or a value that is never notified; a receiver takes them. */
+/**
+ * Invalid for the sender because of a rule between two fields, a form, or a value that is never notified; a receiver
+ * accepts them.
+ */
 export const RULES: readonly Changed[] = [
   ['buy', 'data.errorData', { code: '352-000-S1', message: 'x' }],
   ['sell', 'data.metadata.orderStatus', 'FAILED'],

@@ -19,7 +19,7 @@ describe('the listed error codes', () => {
     expect(ERROR_CODES).toHaveLength(54);
   });
 
-  it('are unique, have the form of a code, and have a meaning of their own', () => {
+  it('are unique, have the form of a code, and each have a meaning', () => {
     expect(new Set(ERROR_CODES.map(({ code }) => code)).size).toBe(54);
     expect(new Set(ERROR_CODES.map(({ meaning }) => meaning)).size).toBe(54);
     expect(ERROR_CODES.filter(({ code }) => !isErrorCodeShaped(code))).toEqual([]);

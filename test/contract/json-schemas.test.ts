@@ -7,7 +7,7 @@ import { EMITTED, REFUSED, RULES, TOLERATED } from './changed-samples.ts';
 import { having, KIND_OF_SAMPLE, SAMPLE_NAMES, SAMPLES } from './samples.ts';
 
 const schemas = jsonSchemas();
-// Formats come with a pattern of their own, and the branches of the rules name properties that their parent describes.
+// Formats come with a pattern, and the branches of the rules name properties that their parent describes.
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, validateFormats: false });
 
 function compile(side: 'emitted' | 'received') {

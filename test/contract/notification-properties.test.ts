@@ -4,7 +4,7 @@ import { emittedNotification, kindOf, NOTIFICATION_KINDS, readNotification } fro
 import { ARBITRARIES } from './arbitraries.ts';
 import { SAMPLE_NAMES, SAMPLES } from './samples.ts';
 
-/** What is filled in `sent` stands in `read` too, value for value. */
+/** What is filled in `sent` is in `read` too, value for value. */
 function expectKept(read: unknown, sent: unknown): void {
   if (sent === null || sent === undefined || sent === '') return;
   if (typeof sent !== 'object') {

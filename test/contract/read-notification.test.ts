@@ -105,7 +105,7 @@ describe('what is no notification', () => {
     });
   });
 
-  it('does not quote what stands in a field', () => {
+  it('does not quote the value of a field', () => {
     const secret = 'do-not-quote-me';
     const wrong = [
       having('buy', 'id', `${secret}\n`),

@@ -7,5 +7,6 @@ export function newSecret(): string {
 
 /** A body that most body mistakes change. */
 export const ODD_BODY = Buffer.from(
-  ' { "id": "n-1", "at": 1700000000, "data": { "z": 1.0, "a": "caf\u00e9/\\u00e9 e\u0301 <\\/>", "b": {}, "n": 12345678901234567890 } }\r\n',
+  ' { "id": "n-1", "at": 1700000000, "data": { "z": 1.0, "a": "caf\u00e9/\\u00e9 e\u0301 <\\/>", ' +
+    '"b": {}, "n": 12345678901234567890 } }\r\n',
 );

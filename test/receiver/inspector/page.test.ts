@@ -25,7 +25,7 @@ function watch(made: Page): Page {
   made.setDefaultTimeout(10_000);
   made.on('pageerror', (error) => troubles.push(String(error)));
   made.on('dialog', (dialog) => troubles.push(`dialog ${dialog.message()}`));
-  // A connection that is refused is told in the console too; that one is meant.
+  // The console reports a refused connection too; that is expected.
   made.on('console', (message) => {
     if (message.type() === 'error' && !message.text().includes('ERR_')) troubles.push(message.text());
   });

@@ -93,7 +93,7 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('go on after an id; an id of another process begins anew', async () => {
+  it('go on after an id; an id of another process starts over', async () => {
     const { open, record, streams, recorder } = opened();
     record(4);
     const [known, other, ahead] = [open(`${recorder.instance}-3`), open('000000-3'), open(`${recorder.instance}-99`)];
@@ -102,7 +102,7 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('say how many were lost while nobody was connected', async () => {
+  it('say how many were lost while no page was connected', async () => {
     const { open, record, streams, recorder } = opened({}, 10);
     record(5);
     const id = `${recorder.instance}-2`;
@@ -113,7 +113,7 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('cost no more memory when nobody reads, hold up no other stream, and then say what was lost', async () => {
+  it('use no more memory when a page does not read, delay no other stream, and then say what was lost', async () => {
     const { open, record, streams } = opened({}, 100);
     const slow = open(undefined, { reads: false });
     const quick = open();
@@ -136,7 +136,7 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('are bounded in number, show that they live, and end when nobody reads them for long', async () => {
+  it('are bounded in number, send pings, and end when they are not read for long', async () => {
     const { open, record, streams } = opened({ maxStreams: 2, pingMs: 5, stalledMs: 20 });
     const [one, stalled, third] = [open(), open(undefined, { reads: false }), open()];
     expect([one.isOpen, stalled.isOpen, third.isOpen]).toEqual([true, true, false]);

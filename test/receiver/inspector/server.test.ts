@@ -167,7 +167,7 @@ describe('beyond this machine', () => {
     await inspector.close();
   });
 
-  it('a port that is taken is told', async () => {
+  it('reports a port that is in use', async () => {
     const one = await startInspector();
     await expect(startInspector({ port: one.port })).rejects.toMatchObject({ code: 'INSPECTOR_LISTEN' });
     await one.close();
