@@ -1,4 +1,7 @@
-/** Mutual TLS: what the doctor says of the certificate, of what the endpoint makes of it, and of files that cannot be used. */
+/**
+ * Mutual TLS: the findings about the certificate, about how the endpoint treats it, and about files that cannot be
+ * used.
+ */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
@@ -6,8 +9,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientMaterialName, clientMaterial, makeCertificate, serverFixture } from '../../../certs/index.ts';
 import { type ServerTls, startReceiver } from '../../../receiver/index.ts';
-import { factsOf, folderWith, found, look, problems, sectionOf } from './examining.ts';
-import { plainServer, rightServer, tlsServer } from './servers.ts';
+import { examineWith, factsOf, folderWith, found, problems, sectionOf } from './examining.ts';
+import { plainServer, tlsServer, validServer } from './servers.ts';
 
 const SECRET = 'correct horse battery staple and more';
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
@@ -31,7 +34,7 @@ describe('the reference receiver, which requires a certificate', () => {
   it.each(['right', 'rsa', 'no-usages', 'intermediate'] as const)('takes %s', async (name) => {
     const { url, ca } = await receiver('required');
     const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf(name)) };
-    const document = await look(url, { env, deliver: true });
+    const document = await examineWith(url, { env, deliver: true });
     expect(problems(document)).toEqual([]);
     expect(found(document, 'client-certificate')).toEqual([]);
     expect(factsOf(document, 'client-certificate')).toMatchObject({
@@ -55,7 +58,7 @@ describe('the reference receiver, which requires a certificate', () => {
   ])('and %s', async (name, expected) => {
     const { url, ca } = await receiver('required');
     const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf(name)) };
-    const document = await look(url, { env });
+    const document = await examineWith(url, { env });
     expect(found(document, 'client-certificate')).toEqual(expected);
     expect(problems(document, 'tls')).toEqual([]);
     expect(problems(document, 'http')).toEqual([]);
@@ -65,7 +68,7 @@ describe('the reference receiver, which requires a certificate', () => {
 
   it('and none', async () => {
     const { url, ca } = await receiver('required');
-    const document = await look(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET }, deliver: true });
+    const document = await examineWith(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET }, deliver: true });
     expect(problems(document)).toEqual(['problem client-certificate-required', 'problem tls-handshake-fails']);
     const [finding] = sectionOf(document, 'client-certificate').findings;
     expect(finding?.fix).toContain('CN=hookproof client authority');
@@ -79,7 +82,7 @@ describe('the reference receiver, which asks for a certificate and judges it lat
   ])('and %s', async (name, expected) => {
     const { url, ca } = await receiver('optional');
     const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(name === null ? {} : await pairOf(name)) };
-    const document = await look(url, { env });
+    const document = await examineWith(url, { env });
     expect(problems(document)).toEqual([]);
     expect(found(document, 'client-certificate').map((one) => one.split(' ')[1])).toEqual(
       expected.map((one) => one.split(' ')[1]),
@@ -89,9 +92,9 @@ describe('the reference receiver, which asks for a certificate and judges it lat
   it('does not ask at all', async () => {
     const { url, ca } = await receiver();
     const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf('right')) };
-    const document = await look(url, { env });
+    const document = await examineWith(url, { env });
     expect(found(document, 'client-certificate')).toEqual(['advice client-certificate-not-requested']);
-    const none = await look(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET } });
+    const none = await examineWith(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET } });
     expect(found(none, 'client-certificate')).toEqual([]);
     expect(factsOf(none, 'client-certificate').requested).toBe(false);
   });
@@ -101,7 +104,7 @@ describe.each(VERSIONS)("Node's server over %s alone", (version) => {
   const server = async () => {
     const { authority } = await clientMaterial('right');
     const limits = { minVersion: version, maxVersion: version, ca: authority };
-    return rightServer(undefined, { ...limits, requestCert: true, rejectUnauthorized: true });
+    return validServer(undefined, { ...limits, requestCert: true, rejectUnauthorized: true });
   };
 
   it.each<[ClientMaterialName | null, string[]]>([
@@ -112,7 +115,7 @@ describe.each(VERSIONS)("Node's server over %s alone", (version) => {
   ])('and %s', async (name, expected) => {
     const { port, ca } = await server();
     const env = { HOOKPROOF_CA: ca, ...(name === null ? {} : await pairOf(name)) };
-    const document = await look(`https://localhost:${port}/`, { env });
+    const document = await examineWith(`https://localhost:${port}/`, { env });
     expect(found(document, 'client-certificate')).toEqual(expected);
     expect([problems(document, 'tls'), problems(document, 'http')]).toEqual([[], []]);
     // Over TLS 1.3 it is asked for in secret: only a refusal shows it.
@@ -123,11 +126,11 @@ describe.each(VERSIONS)("Node's server over %s alone", (version) => {
 
 it('reads a refusal in HTTP, as nginx has it', async () => {
   const page = '<html><head><title>400 No required SSL certificate was sent</title></head></html>';
-  const { port, ca } = await rightServer((request, response) => {
+  const { port, ca } = await validServer((request, response) => {
     request.resume();
     response.writeHead(400).end(page);
   });
-  const document = await look(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca } });
+  const document = await examineWith(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca } });
   expect(problems(document, 'client-certificate')).toEqual(['problem client-certificate-required']);
 });
 
@@ -135,7 +138,9 @@ it('says when the authority of the certificate is not among those that are named
   const { cert, key, ca } = await serverFixture('p256');
   const { cert: other } = await makeCertificate({ subject: 'CN=Somebody else, O=Elsewhere', authority: true });
   const port = await tlsServer({ cert, key, ca: other, requestCert: true, rejectUnauthorized: false });
-  const document = await look(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca, ...(await pairOf('right')) } });
+  const document = await examineWith(`https://localhost:${port}/`, {
+    env: { HOOKPROOF_CA: ca, ...(await pairOf('right')) },
+  });
   expect(found(document, 'client-certificate')).toEqual([
     'advice client-certificate-optional',
     'advice client-authority-not-named',
@@ -179,7 +184,7 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     const cwd = await folderWith(await files());
     const { url, ca } = await receiver('required');
     const flags = { clientCert: 'cert', clientKey: 'key' };
-    const document = await look(url, {
+    const document = await examineWith(url, {
       flags,
       cwd,
       env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET },
@@ -196,7 +201,7 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     const cwd = await folderWith({ cert, key });
     mkdirSync(join(cwd, 'folder'));
     const codes = async (flags: Record<string, string>) =>
-      found(await look(null, { flags, cwd }), 'client-certificate');
+      found(await examineWith(null, { flags, cwd }), 'client-certificate');
     expect(await codes({ clientCert: 'folder', clientKey: 'key' })).toEqual(['problem client-cert-unreadable']);
     expect(await codes({ clientCert: 'cert' })).toEqual(['problem client-key-missing']);
     expect(await codes({ clientKey: 'key' })).toEqual(['problem client-certificate-missing']);
@@ -209,7 +214,7 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     const cwd = await folderWith({ cert, key: locked(key) });
     const codes = async (passphrase: string) =>
       found(
-        await look(null, {
+        await examineWith(null, {
           flags: { clientCert: 'cert', clientKey: 'key' },
           cwd,
           env: { HOOKPROOF_CLIENT_KEY_PASSPHRASE: passphrase },
@@ -222,7 +227,7 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     const { url, ca } = await receiver();
     const cwd = await folderWith({ wrong: 'hello', right: ca });
     const codes = async (file: string) => {
-      const document = await look(url, { flags: { ca: file }, cwd });
+      const document = await examineWith(url, { flags: { ca: file }, cwd });
       return [found(document, 'authorities'), problems(document, 'tls')];
     };
     expect(await codes('wrong')).toEqual([['problem ca-cert-is-other'], ['problem unknown-authority']]);
@@ -232,14 +237,14 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
   it('a key so small that OpenSSL does not take it', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 512 });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const document = await look(null, {
+    const document = await examineWith(null, {
       env: { HOOKPROOF_CLIENT_CERT: (await clientMaterial('rsa')).cert, HOOKPROOF_CLIENT_KEY: key },
     });
     expect(problems(document)).toEqual(['problem client-key-other-pair']);
   });
 
   it('over plain HTTP nothing of it is used', async () => {
-    const document = await look(`http://127.0.0.1:${await plainServer()}/`, { env: await pairOf('right') });
+    const document = await examineWith(`http://127.0.0.1:${await plainServer()}/`, { env: await pairOf('right') });
     expect(found(document, 'tls')).toEqual(['advice material-not-used', 'info plain-http']);
     expect(factsOf(document, 'client-certificate').pair).toBe(true);
   });

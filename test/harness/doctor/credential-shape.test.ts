@@ -1,4 +1,4 @@
-/** What a secret looks like: a table of shapes, and nothing of the value in what is said. */
+/** What a secret looks like: a table of shapes; no finding contains any of the value. */
 
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { credentialShape } from '../../../harness/doctor/credential-shape.ts';
 import { pem } from '../../certs/material.ts';
 
 const RANDOM = randomBytes(32);
-/** Plain and long, and no encoding of anything. */
+/** Plain, long, and not an encoding of anything. */
 const PLAIN = 'correct horse battery staple and more';
 
 const codes = (kind: 'secret' | 'api-key', value: string) =>
@@ -74,7 +74,7 @@ describe('a secret', () => {
     expect(codes('secret', value).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('tells the decoded length of what looks encoded, and that the text is the key', () => {
+  it('gives the decoded length of what looks encoded, and says that the text is the key', () => {
     const shape = (value: string) => credentialShape('secret', value).facts;
     expect(shape(RANDOM.toString('hex'))).toEqual({ characters: 64, bytes: 64, looksLike: ['hex'], decodedBytes: 32 });
     expect(shape(RANDOM.toString('base64'))).toMatchObject({ characters: 44, looksLike: ['base64'], decodedBytes: 32 });
@@ -83,7 +83,7 @@ describe('a secret', () => {
     expect(finding?.title).toBe('The secret looks like hex of 32 bytes. The text itself is the key.');
   });
 
-  it('tells composed from separate accents', () => {
+  it('distinguishes composed from separate accents', () => {
     const detail = (value: string) => credentialShape('secret', value).findings[0]?.detail;
     expect(detail(`${PLAIN} é`)).toContain('(NFC)');
     expect(detail(`${PLAIN} é`.normalize('NFD'))).toContain('separate characters (NFD');
@@ -106,10 +106,10 @@ describe('an API key', () => {
   });
 });
 
-describe('what is said', () => {
+describe('a finding', () => {
   const alphabets = [fc.base64String({ minLength: 12 }), fc.string({ minLength: 12, unit: 'grapheme' })];
 
-  it('holds nothing of the value, whatever it is', () => {
+  it('contains nothing of the value, whatever it is', () => {
     fc.assert(
       fc.property(fc.oneof(...alphabets), fc.constantFrom('secret' as const, 'api-key' as const), (value, kind) => {
         const said = JSON.stringify(credentialShape(kind, value));

@@ -1,4 +1,4 @@
-/** The document keeps to its schema, holds no secret, and nothing in it acts on a display. */
+/** The document matches its schema, contains no secret, and nothing in it controls a terminal. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
@@ -6,8 +6,8 @@ import { clientMaterial, makeCertificate, serverFixture } from '../../../certs/i
 import { doctorDocument } from '../../../harness/doctor/doctor-document.ts';
 import { type DoctorDocument, doctorSchema, renderDoctor } from '../../../harness/doctor/index.ts';
 import { bodyOf } from '../../endpoints/verifying.ts';
-import { factsOf, found, look } from './examining.ts';
-import { plainServer, rightServer, tlsServer } from './servers.ts';
+import { examineWith, factsOf, found } from './examining.ts';
+import { plainServer, tlsServer, validServer } from './servers.ts';
 
 const validate = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true }).compile(await doctorSchema());
 
@@ -24,19 +24,19 @@ function expectSound(document: DoctorDocument): void {
 }
 
 describe('the schema', () => {
-  it('takes documents of many kinds, and refuses what is none', async () => {
+  it('accepts documents of many kinds, and rejects anything else', async () => {
     const { cert, key, ca } = await serverFixture('expired');
     const client = await clientMaterial('wrong-purpose');
     const env = { HOOKPROOF_CA: ca, HOOKPROOF_CLIENT_CERT: client.cert, HOOKPROOF_CLIENT_KEY: client.key };
     const port = await tlsServer({ cert, key });
     const documents = [
-      await look('https://partner.invalid/'),
-      await look('https://127.0.0.1:1/', {
+      await examineWith('https://partner.invalid/'),
+      await examineWith('https://127.0.0.1:1/', {
         env: { HOOKPROOF_SECRET: 'x', HOOKPROOF_API_KEY: randomBytes(9).toString('hex') },
       }),
-      await look(`https://localhost:${port}/`, { env, deliver: true }),
-      await look(`http://127.0.0.1:${await plainServer()}/`, { deliver: true }),
-      await look(null, { env: { HOOKPROOF_SECRET: 'changeme', HOOKPROOF_CLIENT_KEY: 'nowhere' } }),
+      await examineWith(`https://localhost:${port}/`, { env, deliver: true }),
+      await examineWith(`http://127.0.0.1:${await plainServer()}/`, { deliver: true }),
+      await examineWith(null, { env: { HOOKPROOF_SECRET: 'changeme', HOOKPROOF_CLIENT_KEY: 'nowhere' } }),
     ];
     for (const document of documents) expectSound(document);
     const [first] = documents;
@@ -52,7 +52,10 @@ describe('the schema', () => {
   it('stays valid whatever short words the secrets are', async () => {
     const port = await plainServer();
     for (const secret of ['connected', 'looked', 'info', '2026', 'OPTIONS', 'loopback', 'hookproof', 'dns', 'WALLET']) {
-      const document = await look(`http://127.0.0.1:${port}/`, { env: { HOOKPROOF_SECRET: secret }, deliver: true });
+      const document = await examineWith(`http://127.0.0.1:${port}/`, {
+        env: { HOOKPROOF_SECRET: secret },
+        deliver: true,
+      });
       expect([secret, validate(document), validate.errors]).toEqual([secret, true, null]);
     }
   });
@@ -61,7 +64,7 @@ describe('the schema', () => {
 describe('hostile certificates', () => {
   const HOSTILE = '\u001b[31mred\u202e\u0007\u2028 "\\';
 
-  it('are made visible wherever they are named', async () => {
+  it('are escaped wherever they are named', async () => {
     const subject = `CN=${'evil \u001b[2J'.replace(/[,+"\\<>;=]/g, '')}`;
     const authority = await makeCertificate({ subject: 'CN=Root \u001b]0;x\u0007', authority: true });
     const leaf = await makeCertificate({ subject, issuer: authority, hosts: ['evil.example'], usages: ['serverAuth'] });
@@ -69,13 +72,13 @@ describe('hostile certificates', () => {
       { ...leaf, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
       (_, response) => response.end(),
     );
-    const document = await look(`https://localhost:${port}/`, { deliver: true });
+    const document = await examineWith(`https://localhost:${port}/`, { deliver: true });
     expect(found(document, 'tls')).toContain('problem host-mismatch');
     expect(JSON.stringify(document)).toContain('evil');
     expectSound(document);
   });
 
-  it('so are headers, bodies, and what the user gave', async () => {
+  it('are escaped like headers, bodies, and the input of the user', async () => {
     const port = await plainServer((_, response) => {
       response.writeHead(500, {
         Server: Buffer.from(HOSTILE)
@@ -85,9 +88,9 @@ describe('hostile certificates', () => {
       response.end(HOSTILE);
     });
     const flags = { clientCert: `no\u001b[2Jfile\u202e`, clientKey: 'none\u0007' };
-    const document = await look(`http://127.0.0.1:${port}/?q=\u202e`, { deliver: false, flags });
+    const document = await examineWith(`http://127.0.0.1:${port}/?q=\u202e`, { deliver: false, flags });
     expectSound(document);
-    const delivered = await look(`http://127.0.0.1:${port}/`, { deliver: true });
+    const delivered = await examineWith(`http://127.0.0.1:${port}/`, { deliver: true });
     expectSound(delivered);
     expect(factsOf(delivered, 'delivery').body).toBe('\\x1b[31mred\\u202e\\x07\\u2028 "\\');
   });
@@ -111,8 +114,8 @@ const SHAPES: Readonly<Record<string, () => { secret: string; apiKey: string }>>
   'an unsendable key': () => ({ secret: random(24), apiKey: `${random(12)}\n` }),
 };
 
-/** What a text gives away, in itself and in any usual encoding, whole or all but a few characters. */
-function givenAway(text: string, values: readonly string[], bodies: readonly Buffer[], secret: string): string[] {
+/** The secrets that a text contains, also encoded, or without their last characters. */
+function exposedIn(text: string, values: readonly string[], bodies: readonly Buffer[], secret: string): string[] {
   const forms = values.flatMap((value) => {
     const trimmed = value.trim();
     const most = trimmed.slice(0, Math.max(6, trimmed.length - 4));
@@ -134,11 +137,11 @@ function givenAway(text: string, values: readonly string[], bodies: readonly Buf
   return [...forms, ...signatures].filter((form) => looked.some((one) => one.includes(form)));
 }
 
-describe('an endpoint that tells everything that it knows', () => {
+describe('an endpoint that repeats every credential', () => {
   it.each(Object.keys(SHAPES))('is not repeated: %s', async (shape) => {
     const { secret, apiKey } = SHAPES[shape]!();
     const bodies: Buffer[] = [];
-    const { port, ca } = await rightServer((request, response) => {
+    const { port, ca } = await validServer((request, response) => {
       bodyOf(request).then(
         (body) => {
           bodies.push(body);
@@ -168,16 +171,16 @@ describe('an endpoint that tells everything that it knows', () => {
       HOOKPROOF_CLIENT_KEY: key,
     };
     const url = `https://localhost:${port}/hooks?key=${encodeURIComponent(apiKey.trim())}`;
-    const document = await look(url, { env, deliver: true });
+    const document = await examineWith(url, { env, deliver: true });
     expect(bodies.length).toBeGreaterThan(0);
     const said = [JSON.stringify(document), ...rendered(document)].join('\n');
     const keyLine = key.split('\n')[1]!;
-    expect(givenAway(said, [secret, apiKey, keyLine], bodies, secret)).toEqual([]);
+    expect(exposedIn(said, [secret, apiKey, keyLine], bodies, secret)).toEqual([]);
     expectSound(document);
   });
 
   it('would be caught: the values are in what came back', () => {
     const secret = random(24);
-    expect(givenAway(`x ${secret} y`, [secret], [], secret).length).toBeGreaterThan(0);
+    expect(exposedIn(`x ${secret} y`, [secret], [], secret).length).toBeGreaterThan(0);
   });
 });

@@ -10,7 +10,7 @@ import type { ConfigFlags } from '../../../harness/config/index.ts';
 import { type DoctorDocument, type DoctorSection, examine, type SectionId } from '../../../harness/doctor/index.ts';
 import { createRedactor } from '../../../harness/report/index.ts';
 
-export interface Asked {
+export interface Inputs {
   readonly flags?: ConfigFlags;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -20,8 +20,8 @@ export interface Asked {
   readonly signal?: AbortSignal;
 }
 
-export function look(url: string | null, asked: Asked = {}): Promise<DoctorDocument> {
-  const { flags = {}, env = {}, cwd = tmpdir(), configFile, deliver = false, stdin = '', signal } = asked;
+export function examineWith(url: string | null, inputs: Inputs = {}): Promise<DoctorDocument> {
+  const { flags = {}, env = {}, cwd = tmpdir(), configFile, deliver = false, stdin = '', signal } = inputs;
   return examine({
     sources: {
       flags: { timeout: '5s', ...flags, ...(url === null ? {} : { url }) },

@@ -23,30 +23,25 @@ const certificate = {
 } as const;
 const timings = { connectMs: 12, tlsMs: 31, firstByteMs: 44, totalMs: 45.2 };
 
+/** A section that was examined. */
+const examined = (id: string, title: string, facts: object, findings: readonly object[] = []) =>
+  ({ id, title, state: 'looked', reason: '', facts, findings }) as unknown as DoctorSection;
+
 const sections: DoctorSection[] = [
-  {
-    id: 'dns',
-    title: 'DNS',
-    state: 'looked',
-    reason: '',
-    facts: {
-      host: 'hooks.partner.example',
-      literal: false,
-      addresses: [
-        { address: '198.18.4.7', family: 4, scope: 'special' },
-        { address: '2606:4700::1111', family: 6, scope: 'public' },
-      ],
-      ms: 12.4,
-      error: null,
-    },
-    findings: [],
-  },
-  {
-    id: 'connection',
-    title: 'Connection',
-    state: 'looked',
-    reason: '',
-    facts: {
+  examined('dns', 'DNS', {
+    host: 'hooks.partner.example',
+    literal: false,
+    addresses: [
+      { address: '198.18.4.7', family: 4, scope: 'special' },
+      { address: '2606:4700::1111', family: 6, scope: 'public' },
+    ],
+    ms: 12.4,
+    error: null,
+  }),
+  examined(
+    'connection',
+    'Connection',
+    {
       port: 443,
       addresses: [
         { address: '198.18.4.7', family: 4, outcome: 'connected', ms: 18.2, code: null },
@@ -54,7 +49,7 @@ const sections: DoctorSection[] = [
       ],
       notTried: 0,
     },
-    findings: [
+    [
       {
         severity: 'info',
         code: 'some-addresses-fail',
@@ -63,13 +58,11 @@ const sections: DoctorSection[] = [
         fix: null,
       },
     ],
-  },
-  {
-    id: 'tls',
-    title: 'TLS',
-    state: 'looked',
-    reason: '',
-    facts: {
+  ),
+  examined(
+    'tls',
+    'TLS',
+    {
       hellos: [
         { version: 'TLSv1.2', outcome: 'granted', detail: null },
         { version: 'TLSv1.3', outcome: 'granted', detail: null },
@@ -104,7 +97,7 @@ const sections: DoctorSection[] = [
       authorities: ['CN=Example Client CA'],
       error: null,
     },
-    findings: [
+    [
       {
         severity: 'problem',
         code: 'expired',
@@ -113,50 +106,34 @@ const sections: DoctorSection[] = [
         fix: 'Renew the certificate, and install the new one together with its chain.',
       },
     ],
-  },
-  {
-    id: 'client-certificate',
-    title: 'Client certificate',
-    state: 'looked',
-    reason: '',
-    facts: {
-      certificateFrom: '--client-cert',
-      keyFrom: '--client-key',
-      certificates: [{ ...certificate, usages: ['clientAuth'], hosts: [], notAfter: '2026-12-31T00:00:00.000Z' }],
-      pair: true,
-      requested: true,
-      authorityNamed: true,
-      with: { outcome: 'answered', evidence: 'HTTP 405' },
-      without: { outcome: 'closed', evidence: 'the connection was closed after the handshake, without an answer' },
-    },
-    findings: [],
-  },
-  {
-    id: 'http',
-    title: 'HTTP',
-    state: 'looked',
-    reason: '',
-    facts: {
-      method: 'OPTIONS',
-      answer: { status: 405, server: 'nginx', allow: 'POST', location: null },
-      error: null,
-      timings,
-      verified: false,
-    },
-    findings: [],
-  },
-  {
-    id: 'clock',
-    title: 'Clock',
-    state: 'looked',
-    reason: '',
-    facts: {
+  ),
+  examined('client-certificate', 'Client certificate', {
+    certificateFrom: '--client-cert',
+    keyFrom: '--client-key',
+    certificates: [{ ...certificate, usages: ['clientAuth'], hosts: [], notAfter: '2026-12-31T00:00:00.000Z' }],
+    pair: true,
+    requested: true,
+    authorityNamed: true,
+    with: { outcome: 'answered', evidence: 'HTTP 405' },
+    without: { outcome: 'closed', evidence: 'the connection was closed after the handshake, without an answer' },
+  }),
+  examined('http', 'HTTP', {
+    method: 'OPTIONS',
+    answer: { status: 405, server: 'nginx', allow: 'POST', location: null },
+    error: null,
+    timings,
+    verified: false,
+  }),
+  examined(
+    'clock',
+    'Clock',
+    {
       aheadMs: 260_000,
       uncertaintyMs: 512,
       endpointTime: '2026-11-21T12:00:00.500Z',
       localTime: '2026-11-21T12:04:20.500Z',
     },
-    findings: [
+    [
       {
         severity: 'advice',
         code: 'clock-skew',
@@ -165,7 +142,7 @@ const sections: DoctorSection[] = [
         fix: 'Find out which of the two is wrong (`timedatectl`, `date -u`), and have both set by NTP.',
       },
     ],
-  },
+  ),
   {
     id: 'delivery',
     title: 'Delivery',
@@ -174,14 +151,13 @@ const sections: DoctorSection[] = [
     facts: null,
     findings: [],
   },
-  {
-    id: 'secret',
-    title: 'Signature secret',
-    state: 'looked',
-    reason: '',
-    facts: { from: 'HOOKPROOF_SECRET', characters: 44, bytes: 44, looksLike: ['base64'], decodedBytes: 32 },
-    findings: [],
-  },
+  examined('secret', 'Signature secret', {
+    from: 'HOOKPROOF_SECRET',
+    characters: 44,
+    bytes: 44,
+    looksLike: ['base64'],
+    decodedBytes: 32,
+  }),
   { id: 'api-key', title: 'API key', state: 'skipped', reason: 'none is configured', facts: null, findings: [] },
 ];
 

@@ -1,10 +1,10 @@
-/** Every server certificate, right and wrong: the fault is named, and the right ones have no problem. */
+/** Every server certificate, valid and faulty: the fault is named, and the valid ones have no problem. */
 import { describe, expect, it } from 'vitest';
 import { SERVER_FIXTURE_NAMES, serverFixture } from '../../../certs/index.ts';
-import { found, look, problems, sectionOf } from './examining.ts';
+import { examineWith, found, problems, sectionOf } from './examining.ts';
 import { tlsServer } from './servers.ts';
 
-/** As the suite tls grades them. */
+/** As in the suite tls. */
 const NO_PROBLEM = ['expires-soon', 'misordered', 'duplicate', 'unrelated', 'root-sent'];
 
 /** Some versions of OpenSSL do not load these at the default security level. */
@@ -18,7 +18,7 @@ describe('the certificates of a server', () => {
       key,
       ...(NEEDS_LEVEL_0.includes(name) ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}),
     });
-    const document = await look(`https://${host}:${port}/`, { env: { HOOKPROOF_CA: ca } });
+    const document = await examineWith(`https://${host}:${port}/`, { env: { HOOKPROOF_CA: ca } });
     const tls = sectionOf(document, 'tls');
     if (fault === null) {
       expect([problems(document, 'tls'), problems(document)]).toEqual([[], []]);
@@ -31,7 +31,7 @@ describe('the certificates of a server', () => {
         NO_PROBLEM.includes(fault) ? [] : expect.arrayContaining([`problem ${fault}`]),
       );
     }
-    // HTTP is looked at whether the certificate is trusted or not.
+    // HTTP is probed whether the certificate is trusted or not.
     expect(sectionOf(document, 'http').facts).toMatchObject({ answer: { status: 200 }, verified: tls.facts?.trusted });
     expect(document.reached).toBe(true);
   });
@@ -45,7 +45,7 @@ describe('the certificates of a server', () => {
         bodies.push(request.method ?? '');
         response.end();
       });
-      const document = await look(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca }, deliver: true });
+      const document = await examineWith(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca }, deliver: true });
       expect(problems(document, 'delivery')).toEqual([`problem certificate-${fault}`]);
       expect(bodies).toEqual(['OPTIONS']);
     },

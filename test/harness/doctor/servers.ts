@@ -1,4 +1,4 @@
-/** Servers to look at, on loopback until the test is over. */
+/** Servers to examine, on loopback until the test is over. */
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { serverFixture } from '../../../certs/index.ts';
 import { listen } from '../../endpoints/listen.ts';
 
-async function untilTheEnd(server: Server): Promise<number> {
+async function listenUntilTestEnds(server: Server): Promise<number> {
   const { port, close } = await listen(server);
   onTestFinished(close);
   return port;
@@ -17,18 +17,18 @@ const answering: RequestListener = (request, response) => {
 };
 
 export function plainServer(listener: RequestListener = answering): Promise<number> {
-  return untilTheEnd(http.createServer(listener));
+  return listenUntilTestEnds(http.createServer(listener));
 }
 
 /** An https server of Node. Gives its port. */
 export function tlsServer(options: https.ServerOptions, listener: RequestListener = answering): Promise<number> {
   const server = https.createServer(options, listener);
   server.on('tlsClientError', () => undefined);
-  return untilTheEnd(server);
+  return listenUntilTestEnds(server);
 }
 
-/** An https server with a right certificate, and the file of what to trust. */
-export async function rightServer(
+/** An https server with a valid certificate, and the CA to trust. */
+export async function validServer(
   listener: RequestListener = answering,
   options: https.ServerOptions = {},
 ): Promise<{ readonly port: number; readonly ca: string }> {
@@ -37,10 +37,10 @@ export async function rightServer(
 }
 
 export function rawServer(onSocket: (socket: Socket) => void): Promise<number> {
-  return untilTheEnd(createServer(onSocket));
+  return listenUntilTestEnds(createServer(onSocket));
 }
 
-/** A port on which nothing listens. */
+/** A port on which nothing is listening. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await listen(createServer());
   await close();
