@@ -3,7 +3,7 @@ import { defaultText, SETTINGS, type Setting } from './settings.ts';
 
 const HEAD = `# The configuration of hookproof. Flags and HOOKPROOF_ variables take precedence over this file;
 # \`hookproof config show\` prints every value with its source.
-# Relative paths are relative to this file. Secrets never stand in this file: refer to them
+# Relative paths are relative to this file. Secrets are never written in this file: refer to them
 # with \${env:NAME} (an environment variable) or \${file:PATH} (a file that is not committed).
 `;
 

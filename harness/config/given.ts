@@ -18,7 +18,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Input = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
 
 export interface Given<T extends string | boolean = string | boolean> {
-  /** The setting; for a flag that is no setting, the flag. */
+  /** The setting; for a flag of a command without settings, the flag. */
   readonly path: string;
   readonly value: T;
   readonly layer: 'flag' | 'environment' | 'file';
@@ -28,7 +28,7 @@ export interface Given<T extends string | boolean = string | boolean> {
   readonly where: string;
   /** The folder that a relative path in it starts from. */
   readonly base: string;
-  /** A secret that stands in the file itself, which has been noted as a problem. */
+  /** A secret that was written into the file itself, which has been noted as a problem. */
   readonly literal?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function startResolution({ env, stdin }: { env: Environment; stdin?: Inpu
 
 /**
  * The strongest value of each setting. A list from a stronger layer replaces the whole list of a weaker one; custom
- * headers are settings of their own, by name. An empty text is a problem and never the same as absent: an empty
+ * headers are separate settings, by name. An empty text is a problem and never the same as absent: an empty
  * variable in CI must not turn a check off.
  */
 export function gatherSettings(

@@ -42,7 +42,7 @@ interface YamlDocument {
 
 /**
  * The settings of the file, by path. What is wrong is noted, and settings without a problem are read all the same:
- * `doctor` examines them. A secret that stands in the file itself is among them, marked.
+ * `doctor` examines them. A secret that was written into the file is marked.
  */
 export function parseConfigFile(text: string, file: FilePlace, problems: Problem[]): GivenSettings {
   // A byte order mark is not content, and would shift the columns of the first line.
@@ -147,7 +147,7 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
     const [what, hint] = isBareReference(text, error.pos[0])
       ? [
           'a reference inside { } needs quotes',
-          `Write "\${env:NAME}" with the quotes, or put each key on a line of its own.`,
+          `Write "\${env:NAME}" with the quotes, or put each key on a separate line.`,
         ]
       : (SYNTAX[error.code] ?? NOT_YAML);
     return refuse(error.pos[0], what, hint);

@@ -159,7 +159,7 @@ async function resolveHeaderValue(
   return text;
 }
 
-/** What a part is checked with instead of the parts that have a check of their own. */
+/** Replace the parts that are checked separately. */
 const NEUTRAL_URL = 'https://partner.example/';
 const NEUTRAL_VALUE = 'x';
 

@@ -420,10 +420,6 @@ export function settingAt(path: SettingPath): Setting {
   return found;
 }
 
-export function isSettingPath(path: string): path is SettingPath {
-  return BY_PATH.has(path);
-}
-
 type CamelCase<Text> = Text extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Text;
 type NameOf<Flag> = Flag extends `${string}--${infer Rest}`
   ? CamelCase<Rest extends `${infer Name} ${string}` ? Name : Rest>

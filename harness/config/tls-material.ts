@@ -66,7 +66,7 @@ export async function resolveTls(resolution: Resolution): Promise<{ tls: Partner
   noteAdvice(reading.advice, pair, resolution);
   noteMissingHalf(certificate, key, resolution);
   const material = { identity: reading.value, certificates: reading.certificates, cas };
-  // Half of the material would only cause other problems for whoever checks it next.
+  // Half of the material would only cause other problems in the next check.
   if (problems.length > problemsBefore) return { tls: undefined, material };
   const client = reading.value && pairPem(reading.value);
   const tls = {

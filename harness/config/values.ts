@@ -42,13 +42,30 @@ export function durationOfFlag(flag: string, text: string, bounds: Bounds): numb
   return milliseconds ?? Number.NaN;
 }
 
-export function wholeNumber(given: Given<string>, [min, max]: Bounds, problems: Problem[]): number | undefined {
-  const value = /^\d{1,9}$/.test(given.value) ? Number(given.value) : Number.NaN;
+/** How a number that a flag must have is refused. */
+interface NumberRefusal {
+  readonly code: string;
+  readonly hint: string;
+}
+
+export function wholeNumber(
+  given: Given<string>,
+  [min, max]: Bounds,
+  problems: Problem[],
+  { code, hint }: NumberRefusal = { code: 'CONFIG_VALUE', hint: 'Write digits only.' },
+): number | undefined {
+  const value = /^\d{1,10}$/.test(given.value) ? Number(given.value) : Number.NaN;
   if (value >= min && value <= max) return value;
-  problems.push(
-    problemWith(given, `${shown(given)} is not a whole number from ${min} to ${max}`, 'Write digits only.'),
-  );
+  problems.push(problemWith(given, `${shown(given)} is not a whole number from ${min} to ${max}`, hint, code));
   return undefined;
+}
+
+/** The value of a flag as a whole number. Throws a {@link HookproofError} that names the flag. */
+export function numberOfFlag(flag: string, text: string, bounds: Bounds, refusal?: NumberRefusal): number {
+  const problems: Problem[] = [];
+  const value = wholeNumber(givenByFlag(flag, text, ''), bounds, problems, refusal);
+  throwIfAny(problems);
+  return value ?? Number.NaN;
 }
 
 /** The word when it is one of `words`. `noun` is what messages call it: "a profile". */

@@ -30,7 +30,7 @@ interface View {
   /** A certificate or a key is configured; `presented`: both can be used. */
   readonly configured: boolean;
   readonly presented: boolean;
-  /** The files have problems of their own. */
+  /** The files themselves have problems. */
   readonly faulty: boolean;
   readonly requested: boolean | null;
   readonly caNamed: boolean | null;

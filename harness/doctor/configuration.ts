@@ -39,7 +39,7 @@ export interface ClientIdentity {
   readonly findings: readonly DoctorFinding[];
 }
 
-/** The settings that have sections of their own, with what begins the codes of their findings. */
+/** The settings that the doctor examines, with the prefix of the codes of their findings. */
 const PREFIXES: Partial<Record<SettingPath, string>> = {
   'hmac.secret': 'secret',
   'api-key.value': 'api-key',
@@ -151,8 +151,8 @@ async function examineCredential(kind: keyof typeof CREDENTIALS, collected: Coll
 function sameValue(): DoctorFinding {
   return problem(
     'secret-equals-api-key',
-    'The signature secret and the API key are the same value. Every delivery contains the key: whoever sees it can ' +
-      'sign.',
+    'The signature secret and the API key are the same value. Every delivery contains the key, and anyone who sees ' +
+      'it can sign.',
     'Make a separate secret: openssl rand -base64 32',
   );
 }

@@ -2,7 +2,7 @@
 
 interface Encoding {
   readonly names: readonly ('base64' | 'base64url' | 'hex' | 'uuid')[];
-  /** null for a UUID, which nobody decodes. */
+  /** null for a UUID, which is not decoded. */
   readonly decodedBytes: number | null;
 }
 

@@ -12,7 +12,7 @@ const BAD_GATEWAY: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523, 
 
 /**
  * The request is not a delivery, so hardly any status is wrong. `explained`: the failure is one of TLS or of the
- * client certificate, which have sections of their own.
+ * client certificate, which have separate sections.
  */
 export function httpFindings(http: FactsOf<'http'>, explained: boolean): DoctorFinding[] {
   const { answer, timings } = http;

@@ -125,7 +125,7 @@ export const PROBE_METHOD = 'OPTIONS';
 const MAX_BODY_BYTES = 4096;
 
 /**
- * Sends one request without credentials, on a connection of its own: it shows that HTTP answers, the time there, and
+ * Sends one request without credentials, on a separate connection: it shows that HTTP answers, the time there, and
  * how a client certificate is treated. It contains no secret, key or custom header, so that an endpoint with an
  * untrusted certificate can be probed too.
  *

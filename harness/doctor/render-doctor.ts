@@ -31,7 +31,7 @@ export function renderDoctor(document: DoctorDocument, options: TerminalOptions)
   return `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`;
 }
 
-/** The URL is on a line of its own where both do not fit, so that it is broken as rarely as possible. */
+/** The URL is on a separate line where both do not fit, so that it is broken as rarely as possible. */
 function headline(subject: string, layout: Layout): string[] {
   const name = 'hookproof doctor';
   const lead = `${layout.paint(name, 'bold')}  `;

@@ -16,7 +16,7 @@ const SEVERITIES: Partial<Record<ChainFaultCode, Severity>> = {
 
 const SERVE_TLS = 'Serve TLS 1.2 or higher on this port, or correct port and scheme of the URL.';
 
-/** `aboutClient`: the handshake failed because of the client certificate, which has a section of its own. */
+/** `aboutClient`: the handshake failed because of the client certificate, which has a separate section. */
 export function tlsFindings(tls: Tls, aboutClient: boolean): DoctorFinding[] {
   const { chain, trusted, trustCode, error } = tls;
   const granted = tls.hellos.filter(({ outcome }) => outcome === 'granted');

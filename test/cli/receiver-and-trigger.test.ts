@@ -150,7 +150,7 @@ describe('receiver', () => {
     ['neither secret nor key', [], {}, 'neither a signature secret nor an API key'],
     ['an empty secret', [], { HOOKPROOF_SECRET: '' }, 'HOOKPROOF_'],
     ['open beside a secret', ['--open'], env, 'open'],
-    ['a port that is none', ['--port', 'x'], env, '--port x is not a whole number'],
+    ['a port that is none', ['--port', 'x'], env, '--port: "x" is not a whole number'],
     ['a body limit that is none', ['--body-limit', '-1'], env, '--body-limit'],
     ['a certificate without key', ['--tls-cert', 'c.pem'], env, '--tls-cert and --tls-key go together'],
     ['a secret file that is not there', ['--secret-file', 'no.txt'], {}, 'no.txt'],

@@ -88,10 +88,14 @@ describe('hookproof receiver', () => {
   });
 
   it.concurrent.each<[string, string[], string]>([
-    ['no connection', ['--max-connections', '0'], '--max-connections 0 is not a whole number from 1 to 1000000'],
-    ['connections that are no number', ['--max-connections', 'many'], '--max-connections many is not a whole number'],
-    ['too few headers', ['--max-headers', '2'], '--max-headers 2 is not a whole number from 10 to 10000'],
-    ['too few bytes', ['--max-header-bytes', '1'], '--max-header-bytes 1 is not a whole number'],
+    ['no connection', ['--max-connections', '0'], '--max-connections: "0" is not a whole number from 1 to 1000000'],
+    [
+      'connections that are no number',
+      ['--max-connections', 'many'],
+      '--max-connections: "many" is not a whole number',
+    ],
+    ['too few headers', ['--max-headers', '2'], '--max-headers: "2" is not a whole number from 10 to 10000'],
+    ['too few bytes', ['--max-header-bytes', '1'], '--max-header-bytes: "1" is not a whole number'],
     ['a time without unit', ['--request-timeout', '30'], '--request-timeout: "30" is not a duration'],
     ['too little time', ['--drain-timeout', '1ms'], '--drain-timeout: "1ms" is out of range'],
     [
@@ -99,7 +103,7 @@ describe('hookproof receiver', () => {
       ['--header-timeout', '1m'],
       '--header-timeout is longer than --request-timeout',
     ],
-    ['an admin port that is none', ['--admin-port', '70000'], '--admin-port 70000 is not a whole number'],
+    ['an admin port that is none', ['--admin-port', '70000'], '--admin-port: "70000" is not a whole number'],
     ['an admin host alone', ['--admin-host', '127.0.0.1'], '--admin-host stands without --admin-port'],
     ['an address of another machine', ['--admin-port', '0', '--admin-host', '192.0.2.1'], '192.0.2.1'],
     ['a port that is taken by itself', ['--host', '192.0.2.1', '--admin-port', '0'], 'Cannot listen on 192.0.2.1'],

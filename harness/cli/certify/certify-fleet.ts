@@ -5,12 +5,11 @@ import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { catalogueDigest } from '../../../scenarios/index.ts';
 import { configurationBytes } from '../../certify/index.ts';
-import { type ConfigFlags, durationOfFlag, shardOfFlag } from '../../config/index.ts';
+import { type ConfigFlags, durationOfFlag, numberOfFlag, shardOfFlag } from '../../config/index.ts';
 import { against, exitCodeOfFleet, type FleetDocument, type FleetPartner, sideBySide, totalsOf } from '../../fleet.ts';
 import { version } from '../../version.ts';
 import { flagName } from '../flag-name.ts';
 import { interruptible } from '../stop-signals.ts';
-import { wholeNumber } from '../whole-number.ts';
 import { brokenPartner, certifyPartner, notRun } from './certify-partner.ts';
 import { finishedPartner, openFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
 import { createFleetProgress, sayFleet } from './fleet-output.ts';
@@ -116,8 +115,8 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
   refuseFlagsOfOne(given);
   const { shard: shardText, outputDir = FLEET_FOLDER, ...shared } = given;
   const limits = {
-    parallel: flags.parallel === undefined ? USUAL_PARALLEL : wholeNumber(flags.parallel, '--parallel', 64, 1),
-    perHost: flags.perHost === undefined ? 1 : wholeNumber(flags.perHost, '--per-host', 64, 1),
+    parallel: flags.parallel === undefined ? USUAL_PARALLEL : numberOfFlag('--parallel', flags.parallel, [1, 64]),
+    perHost: flags.perHost === undefined ? 1 : numberOfFlag('--per-host', flags.perHost, [1, 64]),
     timeoutMs: durationOfFlag('--partner-timeout', flags.partnerTimeout ?? '10m', [1000, 7_200_000]),
   };
   const shard = shardText === undefined ? null : shardOfFlag(shardText);

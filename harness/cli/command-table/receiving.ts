@@ -85,7 +85,7 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     .option('--handlers <file>', 'module that exports your handlers by kind: export const handlers = { CAAS_BUY: ... }')
     .option(
       '--max-connections <n>',
-      'connections at the same time; for one more, the one that keeps the receiver waiting longest is closed (default: 1000)',
+      'connections at the same time; one more closes the one that keeps the receiver waiting longest (default: 1000)',
     )
     .option('--max-header-bytes <bytes>', 'request line and headers together (default: 16384)')
     .option('--max-headers <n>', 'header lines of a request (default: 200)')

@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { numberOfFlag } from '../../config/index.ts';
 import { counted, createLayout, visible } from '../../report/index.ts';
 import { didYouMean } from '../near-names.ts';
 import type { EntryFilter, EntryState, InboxArchive, InboxEntry } from '../receiver-entry.ts';
@@ -27,7 +28,10 @@ export async function inboxListCommand(
   flags: InboxFlags & FilterFlags & { limit?: string; json?: boolean },
 ): Promise<number> {
   const filter = entryFilter(flags, new Date());
-  const limit = wholeNumber(flags.limit ?? DEFAULT_LIMIT);
+  const limit = numberOfFlag('--limit', flags.limit ?? DEFAULT_LIMIT, [1, MOST_LISTED], {
+    code: 'INBOX_FILTER',
+    hint: '`hookproof inbox export` writes all of them.',
+  });
   const write = standardOutput();
   return withArchive(flags, true, async (archive) => {
     const counts = await archive.count(filter);
@@ -56,14 +60,6 @@ function say(text: string): void {
   const display = displayOf(process.stderr);
   const lines = display.isTTY ? createLayout(display).paragraph('', text) : [text];
   process.stderr.write(`${lines.join('\n')}\n`);
-}
-
-function wholeNumber(text: string): number {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (value >= 1 && value <= MOST_LISTED) return value;
-  throw new HookproofError('INBOX_FILTER', `--limit ${visible(text)} is not a whole number from 1 to ${MOST_LISTED}`, {
-    hint: '`hookproof inbox export` gives all of them.',
-  });
 }
 
 export async function inboxShowCommand(

@@ -1,8 +1,10 @@
 /** What the flags of `hookproof receiver` say about limits. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { durationOfFlag } from '../../config/index.ts';
+import { durationOfFlag, numberOfFlag } from '../../config/index.ts';
 import type { ServerLimits, ServerTimeouts } from '../receiver-entry.ts';
-import { wholeNumber } from '../whole-number.ts';
+
+/** How `hookproof receiver` refuses a number. */
+export const BAD_NUMBER = { code: 'RECEIVER_BAD_NUMBER', hint: 'Write digits only.' };
 
 export interface LimitFlags {
   readonly maxConnections?: string;
@@ -20,7 +22,7 @@ function time(text: string | undefined, flag: string): number | undefined {
 }
 
 function count(text: string | undefined, flag: string, least: number, most: number): number | undefined {
-  return text === undefined ? undefined : wholeNumber(text, flag, most, least);
+  return text === undefined ? undefined : numberOfFlag(flag, text, [least, most], BAD_NUMBER);
 }
 
 function named<T extends object>(values: { [K in keyof T]?: T[K] | undefined }): T {

@@ -1,14 +1,13 @@
 /** `hookproof receiver`: serves the reference receiver until a signal comes. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { readCredential } from '../../config/index.ts';
+import { numberOfFlag, readCredential } from '../../config/index.ts';
 import { inboxUrl } from '../inbox/open-inbox.ts';
 import { type Inbox, loadReceiver, type ReceiverLogger, type ReceiverModule } from '../receiver-entry.ts';
 import { firstStopSignal } from '../stop-signals.ts';
-import { wholeNumber } from '../whole-number.ts';
 import { findFaultyReceiver } from './faulty-receiver.ts';
 import { loadHandlers } from './handlers-file.ts';
 import { keepCertificates } from './keep-certificates.ts';
-import { type LimitFlags, limitSettings } from './receiver-limits.ts';
+import { BAD_NUMBER, type LimitFlags, limitSettings } from './receiver-limits.ts';
 import { type TlsFlags, tlsSettings } from './receiver-tls.ts';
 
 interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags {
@@ -78,9 +77,11 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     });
   }
   const limits = limitSettings(flags);
-  const port = wholeNumber(flags.port, '--port', 65_535);
+  const port = portOf('--port', flags.port);
   const bodyLimit =
-    flags.bodyLimit === undefined ? {} : { bodyLimit: wholeNumber(flags.bodyLimit, '--body-limit', 2 ** 31) };
+    flags.bodyLimit === undefined
+      ? {}
+      : { bodyLimit: numberOfFlag('--body-limit', flags.bodyLimit, [0, 2 ** 31], BAD_NUMBER) };
   const logger = createLogger();
   const handlers = flags.handlers === undefined ? {} : await loadHandlers(flags.handlers);
   const metrics = await receiverMetrics(flags);
@@ -158,7 +159,7 @@ async function openAdmin(
   flags: AdminFlags,
   { metrics, inbox, logger }: { metrics: Metrics; inbox: Inbox; logger: ReceiverLogger },
 ) {
-  const port = wholeNumber(flags.adminPort ?? '', '--admin-port', 65_535);
+  const port = portOf('--admin-port', flags.adminPort ?? '');
   const host = flags.adminHost === undefined ? {} : { host: flags.adminHost };
   const checks = [{ name: 'inbox', check: () => inbox.ping() }];
   metrics.watchQueue(() => inbox.depths());
@@ -177,6 +178,8 @@ interface InspectFlags {
 }
 
 const DEFAULT_PORT = '3001';
+
+const portOf = (flag: string, text: string) => numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
 
 type InspectorOptions = NonNullable<Parameters<ReceiverModule['startInspector']>[0]>;
 type Inspector = Awaited<ReturnType<ReceiverModule['startInspector']>>;
@@ -201,7 +204,7 @@ async function openInspected<Receiver extends { readonly url: string; close(): P
   const inspector = await startInspector({
     ...(signing === undefined ? {} : { signing }),
     ...(apiKey === undefined ? {} : { apiKey }),
-    port: wholeNumber(inspect === true ? DEFAULT_PORT : inspect, '--inspect', 65_535),
+    port: portOf('--inspect', inspect === true ? DEFAULT_PORT : inspect),
     ...(host === undefined ? {} : { host }),
     receiverUrl: () => receiverUrl,
   });

@@ -123,7 +123,7 @@ describe('mtls.fixtures', () => {
     ],
   ])('%s that is something else is refused: %#', async (name, make, message, hint) => {
     const refused = await refusal(given({ [name]: await make() }));
-    // Beside its own message there may be that of the fault that it has and should not have.
+    // There may be a second message, about the fault that it has and should not have.
     const [first = ''] = refused.message.split('\n').filter((line) => line.includes(message));
     expect(first, refused.message).toContain(`hookproof.yaml:6:13: mtls.fixtures.${name}.cert: ${message}`);
     expect(`${refused.message} ${refused.hint}`).toContain(hint);
@@ -188,7 +188,7 @@ describe('mtls.fixtures', () => {
     expect((await refusal({ yaml })).message).toContain(message);
   });
 
-  it('has a hint of its own for an encrypted key', async () => {
+  it('has its own hint for an encrypted key', async () => {
     const { createPrivateKey } = await import('node:crypto');
     const key = encrypted(createPrivateKey(right.expired.key), 'pem');
     expect(await refusal(given({ expired: { cert: right.expired.cert, key } }))).toEqual({

@@ -98,7 +98,7 @@ describe('loadConfig', () => {
     expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 's'.repeat(40)]);
   });
 
-  it('reads relative files of the configuration file from beside it', async () => {
+  it('reads relative paths in the configuration file from its folder', async () => {
     const cwd = workspace({
       'etc/partner.yaml': `url: https://a.example/\nhmac:\n  secret: \${file:./secret}\nreporters: [json=run.json]\n`,
       'etc/secret': 's'.repeat(40),

@@ -23,10 +23,10 @@ const secrets = fc.oneof(
 /** Where a secret may be, rightly or by mistake. The right places come with something else that is wrong. */
 const PLACES: Record<string, (secret: string) => Given> = {
   'in a file': (secret) => ({ flags: { secretFile: 's', apiKeyFile: 's' }, files: { s: `${secret}\n` } }),
-  'in a file, beside an error': (secret) => ({ flags: { secretFile: 's', timeout: '1' }, files: { s: secret } }),
+  'in a file, next to an error': (secret) => ({ flags: { secretFile: 's', timeout: '1' }, files: { s: secret } }),
   'in a binary file': (secret) => ({ flags: { secretFile: 's' }, files: { s: `${secret}\0` } }),
   'in the environment': (secret) => ({ env: { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: secret } }),
-  'in the environment, beside an error': (secret) => ({ env: { HOOKPROOF_SECRET: secret, HOOKPROOF_PROFILE: 'x' } }),
+  'in the environment, next to an error': (secret) => ({ env: { HOOKPROOF_SECRET: secret, HOOKPROOF_PROFILE: 'x' } }),
   'in another variable': (secret) => ({ env: { HOOKPROOF_SIGNATURE_HEADER: secret, HOOKPROOF_PROFILE: secret } }),
   'as a URL': (secret) => ({ flags: { url: secret } }),
   'in a URL': (secret) => ({ flags: { url: `https://user:${encodeURIComponent(secret)}@a.example/` } }),

@@ -5,7 +5,8 @@ import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
-  'url, hmac, api-key, headers, tls, mtls, profile, revision, suites, scenarios, grep, concurrency, timeout, recovery, max-time, allow-private, seed, strict, baseline, stack, bail, evidence, reporters, output-dir';
+  'url, hmac, api-key, headers, tls, mtls, profile, revision, suites, scenarios, grep, concurrency, timeout, recovery, ' +
+  'max-time, allow-private, seed, strict, baseline, stack, bail, evidence, reporters, output-dir';
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 const QUOTES = 'Put the value in quotes.';
 const RENAME = 'Rename it, or remove it.';
@@ -83,7 +84,7 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     [
       `hmac: { secret: \${env:A} }\n`,
       '1:18: a reference inside { } needs quotes',
-      `Write "\${env:NAME}" with the quotes, or put each key on a line of its own.`,
+      `Write "\${env:NAME}" with the quotes, or put each key on a separate line.`,
     ],
     ['hmac:\n\theader: x\n', '2:1: a tab is used for indentation', 'Indent with spaces.'],
     [
@@ -199,7 +200,7 @@ describe('the configuration file', () => {
     });
   });
 
-  it('that is named is read in place of hookproof.yaml, and stands in messages by that name', async () => {
+  it('that is named is read instead of hookproof.yaml, and messages use that name', async () => {
     const given = { yaml: 'nonsense: 1\n', files: { 'other.yaml': 'url: https://other.example/\n' } };
     expect((await load({ ...given, configFile: 'other.yaml', flags: { url: undefined } })).partner.url).toBe(
       'https://other.example/',

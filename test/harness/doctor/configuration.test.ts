@@ -31,7 +31,11 @@ describe('the settings', () => {
     const cwd = await folderWith({
       'client.pem': cert,
       'client.key': key,
-      'mine.yaml': `url: http://127.0.0.1:${port}/\ntimeout: 2s\ntls: { client-cert: client.pem, client-key: client.key }\n`,
+      'mine.yaml': [
+        `url: http://127.0.0.1:${port}/`,
+        'timeout: 2s',
+        'tls: { client-cert: client.pem, client-key: client.key }',
+      ].join('\n'),
     });
     const document = await examineWith(null, { configFile: join(cwd, 'mine.yaml'), flags: { timeout: undefined } });
     expect(document.url).toBe(`http://127.0.0.1:${port}/`);
@@ -72,7 +76,7 @@ describe('an unusable secret is a finding', () => {
   it.each<[string, object, Record<string, string>, string]>([
     ['no such file', { secretFile: 'nowhere' }, {}, 'problem secret-unreadable'],
     ['an empty file', { secretFile: 'empty' }, {}, 'problem secret-unreadable'],
-    ['bytes that are no text', { secretFile: 'bytes' }, {}, 'problem secret-unreadable'],
+    ['bytes that are not text', { secretFile: 'bytes' }, {}, 'problem secret-unreadable'],
     ['an empty variable', {}, { HOOKPROOF_SECRET: '' }, 'problem secret-empty'],
     ['an API key that no header carries', {}, { HOOKPROOF_API_KEY: 'k\u0000k' }, 'problem api-key-control-character'],
     ['an API key with a newline', {}, { HOOKPROOF_API_KEY: 'kkkkk\n' }, 'problem api-key-line-break'],
@@ -82,7 +86,7 @@ describe('an unusable secret is a finding', () => {
     expect(found(document)).toContain(expected);
   });
 
-  it('that stands in the configuration file, whose URL is examined all the same', async () => {
+  it('that is in the configuration file, whose URL is examined all the same', async () => {
     const port = await plainServer();
     const cwd = await folderWith({ 'hookproof.yaml': `url: http://127.0.0.1:${port}/\nhmac:\n  secret: ${SECRET}\n` });
     const document = await examineWith(null, { cwd });

@@ -1,4 +1,4 @@
-/** Runs the doctor in this process, with a configuration of its own. */
+/** Runs the doctor in this process, with a given configuration. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
