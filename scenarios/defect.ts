@@ -7,9 +7,9 @@ const ABOUT_A_DELIVERY = /^(?<verb>Accepts|Rejects|Handles) (?<delivery>.+)$/;
 const NO_ANSWER: ReadonlySet<string> = new Set(['closed', 'silence', 'other-protocol', 'seen']);
 
 /**
- * What is wrong with a receiver that fails a scenario, as the title of a finding: "Accepts a delivery without a signature".
- * Derived from the title and the outcome, unless the scenario has a `defect`. `outcome` is a status, `granted` (a
- * handshake), the name of a TLS alert, or the lack of an answer (`closed`, `silence`).
+ * What is wrong with a receiver that fails a scenario, as the title of a finding: "Accepts a delivery without a
+ * signature". Derived from the title and the outcome, unless the scenario has a `defect`. `outcome` is a status,
+ * `granted` (a handshake), the name of a TLS alert, or the lack of an answer (`closed`, `silence`).
  */
 export function defectOf({ title, defect }: Pick<Scenario, 'title' | 'defect'>, outcome: string): string {
   if (defect !== undefined) return defect;

@@ -8,7 +8,7 @@ import type { AddressChange, Change, Delivery, Kit, Scenario } from '../scenario
 
 const withoutKey = withoutHeader('api-key', 'no API key header');
 
-/** One delivery without a key for each claim, which should free it from having one and does not. */
+/** One delivery without a key for each claim that must not replace it. */
 function claiming(claims: readonly AddressChange[]): readonly (readonly Delivery[])[] {
   return claims.map((claim) => [
     {
@@ -33,7 +33,7 @@ function withoutKeyAnd(claim: AddressChange): AddressChange {
 
 const base = { level: 'must', requirements: ['key-missing'], needs: ['api-key'] } as const;
 
-/** No kind of notification, no header and no parameter frees a delivery from its key. */
+/** Types, headers and parameters that must not make the key optional. */
 export const keyBypasses: readonly Scenario[] = [
   {
     ...base,

@@ -12,14 +12,12 @@ import {
 import { accepted, refused, refusedOrChosen } from '../expectations.ts';
 import type { AddressChange, Scenario } from '../scenario.ts';
 
-/** The key in a parameter, beside whatever else is there. */
+/** The key in an additional query parameter. */
 function inQuery(parameter: string): AddressChange {
   return addQuery(`the key in ?${parameter}=`, (kit) => `${parameter}=${encodeURIComponent(kit.apiKey)}`);
 }
 
-/**
- * The key in a header that has no value yet, beside whatever else is there. The header of the signature is left alone.
- */
+/** The key in an additional header. The signature header is not changed. */
 function copyTo(header: string): AddressChange {
   return {
     label: `the key in ${header}`,
@@ -30,7 +28,7 @@ function copyTo(header: string): AddressChange {
   };
 }
 
-/** The valid key in a place that was not agreed; the agreed header, spelt as HTTP allows; and two keys at once. */
+/** The valid key in another place, the configured header in other spellings of its name, and two keys at once. */
 export const misplacedKeys: readonly Scenario[] = [
   {
     id: 'api-key/in-query-api-key',

@@ -2,7 +2,7 @@ import { keyInstead, withCharacterChanged, wrongKey } from '../changes/addressin
 import { refused, refusedOddHeader } from '../expectations.ts';
 import type { AddressChange, Expectation, Scenario } from '../scenario.ts';
 
-/** A delivery with a key that resembles the valid one, or stands for anything. */
+/** A delivery with a key that resembles the valid one, or that matches any key. */
 function nearKey(
   slug: string,
   title: string,
@@ -27,7 +27,7 @@ const swapCase = (text: string) =>
 const asciiUpper = (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase());
 const asciiLower = (text: string) => text.replace(/[A-Z]/g, (c) => c.toLowerCase());
 
-/** Keys that are wrong, from a stranger's to one that differs in a single character. */
+/** Invalid keys, from a random one to one that differs in a single character. */
 export const wrongKeys: readonly Scenario[] = [
   nearKey('wrong', 'Rejects an invalid API key with 401', wrongKey, {
     why:

@@ -1,4 +1,4 @@
-/** One delivery for each text, which stands instead of the key. */
+/** One delivery for each text, sent instead of the key. */
 
 import { headerValues } from '../../contract/index.ts';
 import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
@@ -21,7 +21,7 @@ function eachAsKey(texts: readonly string[]): readonly (readonly Delivery[])[] {
 
 const base = { level: 'must', requirements: ['key-exact', 'key-invalid'], needs: ['api-key'] } as const;
 
-/** Texts that are keys wherever the same mistake was made, because nothing secret is in them. */
+/** Values that are valid keys when a common mistake was made. None of them is secret. */
 const guessedKeys: readonly FlowScenario[] = [
   {
     ...base,
@@ -120,7 +120,7 @@ const otherCredentials: readonly Scenario[] = [
   },
 ];
 
-/** The API key: missing, wrong, nearly right, and in the wrong place. Specification: API key header. */
+/** The API key: missing, invalid, nearly valid, and in another place. Specification: API key header. */
 export const apiKeySuite: Suite = {
   name: 'api-key',
   title: 'The API key is required and compared exactly',

@@ -8,7 +8,7 @@ const noSignature: Change = { sign: unsigned };
 const otherKey: Change = { address: wrongKey };
 const noKey: Change = { address: withoutHeader('api-key', 'no API key header') };
 
-/** One cell of the table of signature and key, in which something is wrong. Where both are, two stages are changed. */
+/** One combination in which a credential is invalid. With two invalid credentials, two stages are changed. */
 function cell(slug: string, title: string, change: Change, why: string, fix: string): ProbeScenario {
   return {
     id: `combination/${slug}`,
@@ -23,7 +23,7 @@ function cell(slug: string, title: string, change: Change, why: string, fix: str
   };
 }
 
-/** Signature and key, each right, wrong or missing: only right and right is accepted. Specification: Authentication. */
+/** Signature and key, each valid, invalid or missing. Specification: Authentication. */
 export const combinationSuite: Suite = {
   name: 'combination',
   title: 'Signature and API key are both required',

@@ -17,9 +17,7 @@ function copies(count: number, event: JsonValue): Delivery[] {
 const duplicate = { level: 'should', requirements: ['repeat-duplicate'] } as const;
 const distinct = { level: 'must', requirements: ['repeat-by-id'] } as const;
 
-/**
- * The same notification again, and notifications that only look the same. Specification: Notification envelope (id).
- */
+/** Repeated notifications, and notifications that only look repeated. Specification: Notification envelope (id). */
 export const deliveryDuplicates: readonly FlowScenario[] = [
   {
     ...duplicate,
@@ -116,7 +114,7 @@ export const deliveryDuplicates: readonly FlowScenario[] = [
   },
 ];
 
-/** A bad delivery with the id of a notification, and then the notification itself. */
+/** An invalid delivery with the id of a notification, and then the notification itself. */
 function poisoned(
   label: string,
   expect: Expectation,
@@ -135,7 +133,7 @@ function poisoned(
 
 const base = { level: 'must', requirements: ['repeat-not-poisoned'] } as const;
 
-/** Bad deliveries that must not use up the id of a valid one. */
+/** Invalid deliveries that must not block the id of a valid one. */
 export const deliveryPoisoned: readonly FlowScenario[] = [
   {
     ...base,
@@ -167,7 +165,7 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     needs: ['hmac'],
     flow: poisoned('a forged delivery with the same id and another status', refused, (event) => ({
       compose: () => withField(event, 'data.metadata.orderStatus', 'FAILED'),
-      sign: literal(Buffer.alloc(32, 1).toString('base64'), 'a made-up signature'),
+      sign: literal(Buffer.alloc(32, 1).toString('base64'), 'an invalid signature'),
     })),
     why: 'A receiver that stores first and verifies later keeps the forged content, and treats the real one as a copy.',
     fix: 'Store nothing of a delivery that is not verified.',
@@ -230,7 +228,7 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
         label: 'the forgery with the same id',
         change: {
           compose: () => withField(event, 'data.metadata.orderStatus', 'FAILED'),
-          sign: literal(Buffer.alloc(32, 1).toString('base64'), 'a made-up signature'),
+          sign: literal(Buffer.alloc(32, 1).toString('base64'), 'an invalid signature'),
         },
         expect: refused,
       };

@@ -8,21 +8,18 @@ function event(label: string, notification: JsonObject): Delivery {
   return { label, change: { compose: () => notification }, expect: accepted };
 }
 
-/** The deliveries one after another. */
+/** The deliveries in sequence. */
 function inTurn(...deliveries: readonly Delivery[]): readonly (readonly Delivery[])[] {
   return deliveries.map((delivery) => [delivery]);
 }
 
-/** An order of one transaction at several statuses. */
+/** Orders of one transaction at several statuses. */
 function orders(kit: Kit, type: 'BUY' | 'SELL', statuses: readonly Parameters<typeof order>[2][]): Delivery[] {
   const transactionId = reference(kit, 'transaction');
   return statuses.map((status) => event(status, order(kit, type, status, { transactionId })));
 }
 
-/**
- * Notifications that belong together, in the order of the service and in another. Specification: States and
- * transitions; Events.
- */
+/** Related notifications in order and out of order. Specification: States and transitions; Events. */
 export const deliveryOrder: readonly FlowScenario[] = [
   {
     id: 'delivery/order-in-turn',

@@ -12,14 +12,14 @@ const valid: Delivery = {
   expect: accepted,
 };
 
-/** A delivery, and then a valid one on the same connection, with nothing in between. */
+/** A delivery and then a valid one on the same connection, with nothing in between. */
 const before = (label: string, change: Delivery['change'], expect: Delivery['expect']): FlowScenario['flow'] => {
   return () => [[{ label, change, expect }], [valid]];
 };
 
 const base = { level: 'must', requirements: ['delivery-framing'] } as const;
 
-/** What a delivery leaves behind on its connection. Specification: Delivery endpoint. */
+/** State that a delivery leaves on its connection. Specification: Delivery endpoint. */
 const deliveryAfter: readonly FlowScenario[] = [
   {
     ...base,
@@ -113,7 +113,7 @@ const staysUp: ObservationScenario = {
   fix: 'Repeat the named delivery alone, find the uncaught error, and let the framework answer it.',
 };
 
-/** Deliveries in relation to one another: copies, order, flows. Specification: States and transitions; Events. */
+/** Related deliveries: copies, order, flows. Specification: States and transitions; Events. */
 export const deliverySuite: Suite = {
   name: 'delivery',
   title: 'Repeated, related and reordered deliveries are accepted',

@@ -15,15 +15,15 @@ import type { Change, Delivery, FlowScenario, Kit, ProbeScenario, SignChange } f
 
 const BURST = 20;
 
-/** One megabyte that is refused for its credentials, before anybody should need to read it. */
+/** One megabyte with invalid credentials, which the receiver need not read. */
 const oneMegabyte = (kit: Kit) => tracking(kit, 'BUY', 'COMPLETED', 'x'.repeat(1_000_000));
 
 const otherSecret: SignChange = signedWith('signed with another secret', (kit) => kit.bytes(32));
 
-/** A large refused delivery, and then a valid one on the same connection when it is still open. */
+/** A large rejected delivery, and then a valid one on the same connection if it is still open. */
 function afterRefused(change: Change): readonly (readonly Delivery[])[] {
   return [
-    [{ label: 'a refused delivery of 1 MB', change: { compose: oneMegabyte, ...change }, expect: refusedLarge }],
+    [{ label: 'a rejected delivery of 1 MB', change: { compose: oneMegabyte, ...change }, expect: refusedLarge }],
     [{ label: 'a valid delivery after it', change: { compose: plain }, expect: accepted }],
   ];
 }
@@ -32,7 +32,7 @@ function several(label: string, change: Change, expect: Delivery['expect']): Del
   return Array.from({ length: BURST }, (_, index) => ({ label: `${label} ${index + 1}`, change, expect }));
 }
 
-/** How requests are framed, what a connection is like afterwards, and many requests at once. */
+/** Framing of requests, the state of a connection afterwards, and concurrent requests. */
 export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
   {
     id: 'http/chunked',
@@ -40,7 +40,7 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
     level: 'should',
     requirements: ['delivery-framing'],
     change: { transmit: { kind: 'chunked', pieces: 3 } },
-    // The service always sends Content-Length, and 411 asks for it in the words of HTTP.
+    // The sender always sends Content-Length, and 411 is how HTTP asks for it.
     expect: { ...accepted, text: '200; 411 is recorded', note: [411] },
     why: 'The sender uses Content-Length, but a proxy may change that. CGI-like receivers then see an empty body.',
     fix: 'Buffer requests in the proxy (proxy_request_buffering on), or read to the end of the stream.',
@@ -111,10 +111,7 @@ const FORTY = Array.from({ length: 40 }, (_, index) => [`X-Test-${index + 1}`, '
 
 const base = { level: 'should', requirements: ['delivery-framing'] } as const;
 
-/**
- * What well-formed HTTP allows and few clients do. It comes from old proxies, from scanners, and from the next version
- * of a client.
- */
+/** Valid HTTP that few clients use. It comes from old proxies, scanners, and newer versions of clients. */
 export const httpUnusual: readonly ProbeScenario[] = [
   {
     ...base,
@@ -191,7 +188,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     title: 'Accepts an unknown header that occurs twice',
     requirements: ['delivery-custom-headers'],
     change: {
-      address: addHeaders('a header in two lines', () => [
+      address: addHeaders('a repeated header', () => [
         ['X-Test', 'a'],
         ['X-Test', 'b'],
       ]),
@@ -205,7 +202,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     id: 'http/header-non-ascii',
     title: 'Handles an unknown header with non-ASCII characters',
     requirements: ['delivery-custom-headers'],
-    change: { address: addHeaders('a header that is not in ASCII', () => [['X-Test', 'caf\u00e9']]) },
+    change: { address: addHeaders('a header with non-ASCII characters', () => [['X-Test', 'caf\u00e9']]) },
     expect: servedOrRefused,
     why: 'Proxies add names of people and places. Strict decoding of all headers fails on them, often in a log.',
     fix: 'Do not decode headers that you do not need, or replace what cannot be decoded.',

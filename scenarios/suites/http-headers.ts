@@ -10,7 +10,7 @@ function contentType(value: string): ProbeScenario['change'] {
   return { address: headerValue({ name: 'Content-Type' }, `Content-Type: ${value}`, () => value) };
 }
 
-/** Small and capital letters in turn: `x-SeRvIcE-...`. */
+/** Lower-case and upper-case letters in turn: `x-SeRvIcE-...`. */
 function alternating(name: string): string {
   return [...name].map((letter, index) => (index % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase())).join('');
 }
@@ -20,14 +20,14 @@ const allLower: AddressChange = {
   make: (head) => ({ ...head, headers: head.headers.map(([name, value]) => [name.toLowerCase(), value] as const) }),
 };
 
-/** More headers than most servers take: it may be refused, and the connection closed with it. */
+/** A larger header than most servers accept: they may reject it or close the connection. */
 const takenOrClosed: Expectation = {
   text: '200, any 4xx or a closed connection',
   authentic: true,
   pass: [200, '4xx', 'closed'],
 };
 
-/** Content-Type in its spellings, header names in any letter case, and too much of a header. */
+/** Spellings of Content-Type, header names in any letter case, and a large header. */
 export const httpHeaders: readonly ProbeScenario[] = [
   {
     ...alike,

@@ -22,11 +22,11 @@ function hostile(
   };
 }
 
-/** The line of Content-Length with another value, from the valid one. */
+/** The Content-Length line with another value, made from the original one. */
 const contentLength = (label: string, value: (length: number) => string) =>
   headerLines(label, 'Content-Length', (line) => [`Content-Length: ${value(Number(line.split(':')[1]))}`]);
 
-/** Requests that are not well-formed HTTP, on a plain connection. They come from scanners every day. */
+/** Malformed HTTP requests on a plain connection. Scanners send them every day. */
 export const httpHostile: readonly ProbeScenario[] = [
   hostile(
     'garbage-request-line',
@@ -60,7 +60,7 @@ export const httpHostile: readonly ProbeScenario[] = [
     'content-length-and-chunked',
     'Content-Length and Transfer-Encoding together',
     withBody(
-      'Transfer-Encoding: chunked beside Content-Length, the body in one chunk',
+      'Transfer-Encoding: chunked and Content-Length, the body in one chunk',
       (head) => [...head, 'Transfer-Encoding: chunked'],
       (body) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ),

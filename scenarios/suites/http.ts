@@ -1,4 +1,4 @@
-/** OPTIONS may be answered for what it is: a question about the endpoint. */
+/** OPTIONS asks about the endpoint, so every answer except an error is fine. */
 import { notServed } from '../expectations.ts';
 import type { AddressChange, Expectation, ProbeScenario, Suite } from '../scenario.ts';
 import { httpFraming, httpUnusual } from './http-framing.ts';
@@ -50,7 +50,7 @@ const httpMethods: readonly ProbeScenario[] = [
     id: 'http/method-put',
     title: 'Rejects a notification sent by PUT',
     change: { address: by('PUT') },
-    why: 'The specification requires POST. A second method is a way in that nobody tests or monitors.',
+    why: 'The specification requires POST. A second method is an entry point that nobody tests or monitors.',
     fix: 'Answer 405 with Allow: POST.',
   },
   {
@@ -88,7 +88,7 @@ const httpMethods: readonly ProbeScenario[] = [
   },
 ];
 
-/** The delivery as an HTTP request: methods, headers, framing, many at once. Specification: Delivery endpoint. */
+/** The delivery as an HTTP request: methods, headers, framing, concurrency. Specification: Delivery endpoint. */
 export const httpSuite: Suite = {
   name: 'http',
   title: 'Other forms of HTTP requests are handled correctly',

@@ -3,7 +3,7 @@ import { fixedText, having, plain } from '../changes/bodies.ts';
 import { literal, signedWith, unsigned } from '../changes/signing.ts';
 import type { AddressChange, AnswerMatch, Expectation, Leak, Scenario } from '../scenario.ts';
 
-/** Which status is right is judged by other suites: here only what stands in the answer counts. */
+/** Other suites judge the status. Here, only the content of the answer counts. */
 const ANY_ANSWER: readonly AnswerMatch[] = ['2xx', '3xx', '4xx', '5xx', 'closed'];
 
 function without(text: string, authentic: boolean, absent: readonly Leak[]): Expectation {
@@ -21,7 +21,7 @@ const noInsides = (authentic: boolean) =>
 
 const unsupportedMethod: AddressChange = { label: 'PUT', make: (head) => ({ ...head, method: 'PUT' }) };
 
-/** Deliveries that provoke an error message, each from another part of a receiver. */
+/** Deliveries that provoke an error message from different parts of a receiver. */
 export const leakProbes: readonly Scenario[] = [
   {
     id: 'leaks/wrong-signature',

@@ -1,4 +1,4 @@
-/** The status itself is judged elsewhere; here it only has to be the same each time. */
+/** Other suites judge the status. Here, it only has to be the same each time. */
 import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { derived, literal, signedWith, unsigned } from '../changes/signing.ts';
 import type {
@@ -31,8 +31,8 @@ const missingKey = refusal('no API key', { address: withoutHeader('api-key', 'no
 const otherKey = refusal('an invalid API key', { address: wrongKey });
 
 /**
- * Whether one kind of refusal can be told from another. Each delivery goes alone, so that no load makes them differ,
- * and the first once more at the end: it shows what differs from request to request.
+ * Whether different rejections can be distinguished. Deliveries are sent one at a time, so that load makes no
+ * difference. The first one is repeated at the end, to show what differs from request to request.
  */
 const uniformRefusals: readonly Scenario[] = [
   {

@@ -7,7 +7,7 @@ import { composed } from './malformed-builder.ts';
 
 const set = (path: string, value: JsonValue | ((kit: Kit) => JsonValue)): Composer => having(plain, path, value);
 
-/** An envelope whose type, time or data is of the wrong type or out of range. */
+/** An envelope whose type, time or data has another type or is out of range. */
 export const malformedEnvelope: readonly ProbeScenario[] = [
   composed(
     'type-null',
@@ -120,12 +120,12 @@ export const malformedEnvelope: readonly ProbeScenario[] = [
   ),
 ];
 
-/** A new id in which something hostile follows: its start keeps it new and findable. */
+/** A new id with a hostile suffix. Its prefix keeps it new and recognisable. */
 const hostileId = (tail: string | ((kit: Kit) => string)): Composer =>
   having(plain, 'id', (kit) => `${kit.newId()}${typeof tail === 'string' ? tail : tail(kit)}`);
 const idAs = (value: JsonValue | ((kit: Kit) => JsonValue)): Composer => having(plain, 'id', value);
 
-/** Ids of the wrong type, and ids that are hostile to whatever stores, logs or echoes them. */
+/** Ids of another type, and ids that are hostile to code that stores, logs or echoes them. */
 export const malformedIds: readonly ProbeScenario[] = [
   composed(
     'id-null',

@@ -10,7 +10,7 @@ const failed: Composer = (kit) => order(kit, 'BUY', 'FAILED');
 const onChain: Composer = (kit) => deposit(kit);
 const returned: Composer = (kit) => refund(kit, 'SUCCESS');
 
-/** A right envelope around data whose fields are missing or of another type. */
+/** A valid envelope with data whose fields are missing or have another type. */
 export const malformedFields: readonly ProbeScenario[] = [
   composed(
     'caas-type-missing',
@@ -201,7 +201,7 @@ export const malformedFields: readonly ProbeScenario[] = [
   ),
 ];
 
-/** JSON that is no notification: another value than an object, or an object without the fields of the envelope. */
+/** JSON that is not a notification: not an object, or an object without the envelope fields. */
 export const malformedValues: readonly ProbeScenario[] = [
   composed(
     'null',

@@ -4,12 +4,12 @@ import { refusedMalformed } from '../expectations.ts';
 import type { ProbeScenario, SignChange } from '../scenario.ts';
 import { withoutCrash } from './malformed-builder.ts';
 
-/** A body that is no JSON, with valid credentials. */
+/** A body that is not JSON, with valid credentials. */
 function broken(slug: string, what: string, serialise: Serialiser, why: string, fix: string): ProbeScenario {
   return withoutCrash(slug, what, { serialise }, why, fix);
 }
 
-/** The same without valid credentials: two stages are changed, and it has to look like any other forged delivery. */
+/** The same without valid credentials, so two stages are changed. It must look like any other forgery. */
 function forged(
   slug: string,
   what: string,
@@ -33,7 +33,7 @@ function forged(
 
 const otherSecret = signedWith('signed with another secret', (kit) => kit.bytes(32));
 
-/** Bodies that no JSON parser takes. Specification: Delivery endpoint (malformed payload). */
+/** Bodies that no JSON parser accepts. Specification: Delivery endpoint (malformed payload). */
 export const malformedJson: readonly ProbeScenario[] = [
   broken(
     'truncated',

@@ -16,13 +16,13 @@ import type { Delivery, FlowScenario, Kit, ProbeScenario } from '../scenario.ts'
 const limits = { level: 'should', requirements: ['delivery-size'] } as const;
 const robust = { level: 'must', requirements: ['delivery-malformed'], expect: survived } as const;
 
-/** A valid notification of about this many bytes: what grows is the free text, which has no stated length. */
+/** A valid notification of about this many bytes. The free text grows, because its length is not limited. */
 const ofSize = (bytes: number) => (kit: Kit) =>
   tracking(kit, 'BUY', 'COMPLETED', 'The kiosk printed a long text. '.repeat(Math.ceil(bytes / 31)).slice(0, bytes));
 
 const nested = (depth: number): Serialiser => spelt('data.metadata.testDepth', '['.repeat(depth) + ']'.repeat(depth));
 
-/** Large and deep payloads. Specification: Limits (the maximum is not shown). */
+/** Large and deeply nested payloads. Specification: Limits (no maximum is stated). */
 export const malformedSize: readonly ProbeScenario[] = [
   {
     ...limits,
@@ -163,9 +163,7 @@ export const malformedSize: readonly ProbeScenario[] = [
   },
 ];
 
-/**
- * Flags that code looks up on request and option objects: on a polluted prototype they would be set for every delivery.
- */
+/** Flags that code reads from request and option objects: on a polluted prototype they are set for every delivery. */
 function flags(kit: Kit): string {
   const names = ['verified', 'authenticated', 'authorized', 'trusted', 'isValid', 'skipVerification'];
   return `{${names.map((name) => `"${name}":true`).join(',')},"testPolluted":"${kit.nonce(12)}"}`;
@@ -173,7 +171,7 @@ function flags(kit: Kit): string {
 
 function polluting(kit: Kit, parent: string, member: (flags: string) => string): Delivery {
   return {
-    label: 'the delivery that tries to change every object',
+    label: 'the payload that tries to modify all objects',
     change: { serialise: withMember(parent, member(flags(kit))) },
     expect: survived,
   };
@@ -193,7 +191,7 @@ const base = {
   alone: true,
 } as const;
 
-/** Payloads that try to change the prototype of all objects, and deliveries that show whether they did. */
+/** Payloads that try to modify the prototype of all objects, and deliveries that show whether they did. */
 export const malformedPollution: readonly FlowScenario[] = [
   {
     ...base,

@@ -12,10 +12,10 @@ const base = { level: 'must', requirements: ['delivery-malformed'], expect: surv
 
 const encoding = (name: string) => addHeaders(`Content-Encoding: ${name}`, () => [['Content-Encoding', name]]);
 
-/** More than the usual number of workers, or of connections in a pool. */
+/** More than the usual number of workers or pooled connections. */
 const CUT_OFF = 30;
 
-/** Bodies that end early, or that are not encoded as their headers say. */
+/** Bodies that end early or are not encoded as declared. */
 const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
@@ -45,7 +45,7 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
       Array.from(
         { length: CUT_OFF },
         (_, index): Delivery => ({
-          label: `the delivery ${index + 1} that is cut off`,
+          label: `delivery ${index + 1}, cut off`,
           change: { transmit: { kind: 'cut-off', fraction: 0.5 } },
           expect: outlived,
         }),
@@ -59,7 +59,7 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'malformed/gzip-that-is-plain',
-    // Many servers inflate below the handler, and the sender never compresses.
+    // Many servers decompress before the handler runs, and the sender never compresses.
     level: 'should',
     title: 'Handles a plain body that is declared as gzip',
     change: { address: encoding('gzip') },
@@ -69,7 +69,7 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'malformed/gzip-cut',
-    // Many servers inflate below the handler, and the sender never compresses.
+    // Many servers decompress before the handler runs, and the sender never compresses.
     level: 'should',
     title: 'Handles a gzip body that ends early',
     change: {
@@ -82,7 +82,7 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'malformed/encoding-unknown',
-    // Many servers inflate below the handler, and the sender never compresses.
+    // Many servers decompress before the handler runs, and the sender never compresses.
     level: 'should',
     title: 'Handles a body with an unknown Content-Encoding',
     change: { address: encoding('x-test') },
@@ -91,10 +91,7 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   },
 ];
 
-/**
- * What is not a notification, or is one with something wrong in it. Specification: Delivery endpoint (malformed
- * payload).
- */
+/** Payloads that are not valid notifications. Specification: Delivery endpoint (malformed payload). */
 export const malformedSuite: Suite = {
   name: 'malformed',
   title: 'A malformed payload is handled without a crash',

@@ -12,16 +12,14 @@ const BOM = Buffer.of(0xef, 0xbb, 0xbf);
 const contentType = (value: string) => headerValue({ name: 'Content-Type' }, `Content-Type: ${value}`, () => value);
 const gzipHeader = addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']]);
 
-/** The sender never compresses, so nothing here is required: a 401 or an acceptance is recorded and no more. */
+/** The sender never compresses, so nothing is required here: a 401 or an acceptance is only recorded. */
 const signedPlain: Expectation = {
   text: '401, because the signature is over other bytes',
   authentic: false,
   pass: ['4xx'],
 };
 
-/**
- * What stands around the JSON text: byte order mark, character set, compression. Signed over the bytes that are sent.
- */
+/** Byte order mark, charset, compression. The signature is over the bytes that are sent. */
 export const rawBodyEncoding: readonly ProbeScenario[] = [
   {
     ...base,

@@ -18,7 +18,7 @@ function indented(by: string | number): Serialiser {
   return (value) => utf8(JSON.stringify(value, null, by));
 }
 
-/** White space between, before and after the tokens: legal in JSON, and lost by whoever parses and writes again. */
+/** White space between, before and after the tokens. It is valid JSON, and re-serialising removes it. */
 export const rawBodySpacing: readonly ProbeScenario[] = [
   {
     ...base,
@@ -135,7 +135,7 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
   },
 ];
 
-/** The order of keys, repeated keys, and empty containers. */
+/** The order of keys, duplicate keys, and empty containers. */
 export const rawBodyStructure: readonly ProbeScenario[] = [
   {
     ...base,

@@ -3,17 +3,15 @@ import { signedMistakenly, signedOver } from '../changes/signing.ts';
 import { refused, refusedMalformed } from '../expectations.ts';
 import type { ProbeScenario } from '../scenario.ts';
 
-/*
- * The mirror of the other probes: here the signature fits what a wrong receiver would hash, and not the bytes that are
- * sent. Where the plain body already differs from that, only the sign stage is changed.
- */
+// The opposite of the other probes: the signature matches what a faulty receiver would verify, not the bytes that are
+// sent. Where the plain body already differs from that, only the sign stage is changed.
 const base = { level: 'must', requirements: ['hmac-raw-body'], needs: ['hmac'], expect: refused } as const;
 const MEMO = 'data.metadata.blockchainData.blockchainMemo';
 
 const text = (body: Uint8Array, encoding: BufferEncoding = 'utf8') => Buffer.from(body).toString(encoding);
 const withCrLf: Serialiser = (value) => utf8(JSON.stringify(value, null, 1).replaceAll('\n', '\r\n'));
 
-/** Right signatures of something else: accepted only by a receiver that does not verify the raw body. */
+/** Valid signatures of other bytes: only a receiver that does not verify the raw body accepts them. */
 export const rawBodyMirrors: readonly ProbeScenario[] = [
   {
     ...base,

@@ -4,10 +4,10 @@ import type { ProbeScenario } from '../scenario.ts';
 
 const base = { level: 'must', requirements: ['hmac-raw-body'], needs: ['hmac'], expect: accepted } as const;
 
-/** The memo of the transfer, spelt by hand: free text that is in every order. */
+/** The memo of the transfer, written by hand: free text that every order has. */
 const memo = (token: string) => ({ serialise: spelt('data.metadata.blockchainData.blockchainMemo', token) });
 
-/** Strings that have several spellings in JSON, or that another character set would change. */
+/** Strings that have several spellings in JSON, or that another charset changes. */
 export const rawBodyText: readonly ProbeScenario[] = [
   {
     ...base,
@@ -161,8 +161,8 @@ const numberBase = {
 } as const;
 
 /**
- * Numbers that come out differently when they are parsed and written again. No listed field holds a fraction, so they
- * stand in a field of their own, and a receiver with a strict schema only warns.
+ * Numbers that change when they are parsed and re-serialised. No listed field contains a fraction, so they are in an
+ * additional field, and a receiver with a strict schema only warns.
  */
 const number = (token: string) => ({ serialise: spelt('data.metadata.testNumber', token) });
 

@@ -9,13 +9,10 @@ import { rawBodyNumbers, rawBodyText } from './raw-body-text.ts';
 
 const base = { level: 'must', requirements: ['delivery-framing'], expect: accepted } as const;
 
-/**
- * Emoji enough that a cut at every 257th byte falls inside of one at least once: 257 is odd, and an emoji has four
- * bytes.
- */
+/** Enough emoji that a cut at every 257th byte falls inside one: 257 is odd, and an emoji has four bytes. */
 const EMOJI = '\u{1f3e7}'.repeat(400);
 
-/** How the bytes arrive: a body is whole only when all of it has been read. */
+/** How the bytes arrive: the body is complete only after all of it was read. */
 const rawBodyArrival: readonly ProbeScenario[] = [
   {
     ...base,
@@ -60,7 +57,7 @@ const rawBodyArrival: readonly ProbeScenario[] = [
   },
 ];
 
-/** The input of the signature: the bytes of the body, as received. Specification: HMAC signature. */
+/** The bytes of the body as the input of the signature. Specification: HMAC signature. */
 export const rawBodySuite: Suite = {
   name: 'raw-body',
   title: 'The signature is over the exact bytes of the body',

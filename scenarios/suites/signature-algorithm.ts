@@ -2,7 +2,7 @@ import { asHex, digest, encodedAs, hmac, joined, signatureUnder } from '../chang
 import { refused } from '../expectations.ts';
 import type { Kit, Scenario, SignChange } from '../scenario.ts';
 
-/** Digests that are made otherwise than by HMAC-SHA256 of the body under the secret. */
+/** Digests other than HMAC-SHA256 of the body with the secret. */
 function made(label: string, bytes: (body: Uint8Array, kit: Kit) => Buffer, shell?: string): SignChange {
   return {
     label,
@@ -21,7 +21,7 @@ function otherHmac(algorithm: string, name: string): SignChange {
 
 const SHA256 = 'openssl dgst -sha256 -binary | openssl base64 -A';
 
-/** The right secret and the right body with another algorithm. */
+/** The valid secret and body with another algorithm. */
 export const otherAlgorithms: readonly Scenario[] = [
   {
     id: 'signature/hmac-sha1',

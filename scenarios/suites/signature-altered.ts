@@ -5,16 +5,13 @@ import type { Scenario } from '../scenario.ts';
 const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
-/** With the first character and the first one after it that differs exchanged. */
+/** Swaps the first character and the next one that differs from it. */
 function exchanged(valid: string): string {
   const at = [...valid].findIndex((character) => character !== valid[0]);
   return `${valid.charAt(at)}${valid.slice(1, at)}${valid.charAt(0)}${valid.slice(at + 1)}`;
 }
 
-/**
- * The right signature with some of its characters changed: what a comparison lets through that skips a part or folds
- * case.
- */
+/** The valid signature with some characters changed. A comparison that skips a part or ignores case accepts it. */
 export const alteredSignatures: readonly Scenario[] = [
   {
     id: 'signature/swapped-case',
@@ -160,7 +157,7 @@ export const alteredSignatures: readonly Scenario[] = [
   },
 ];
 
-/** The right signature cut short, or with something before or behind it: what a comparison of a part lets through. */
+/** The valid signature truncated or extended. A comparison of a part accepts it. */
 export const cutOrGrownSignatures: readonly Scenario[] = [
   {
     id: 'signature/first-1-character',

@@ -4,19 +4,16 @@ import { refused, refusedLarge } from '../expectations.ts';
 import { tracking } from '../samples.ts';
 import type { Delivery, Kit, Scenario } from '../scenario.ts';
 
-/** What buffers usually hold, in bytes. */
+/** A common buffer size, in bytes. */
 const BUFFER_SIZES = [1024, 8192, 65_536] as const;
 
-/**
- * The bytes of the notification with some of its fields replaced. The plain body is compact JSON, so nothing else
- * changes.
- */
+/** The bytes of the notification with some fields replaced. The plain body is compact JSON, so nothing else changes. */
 function withFields(body: Uint8Array, fields: (notification: JsonObject) => JsonObject): Buffer {
   const notification = JSON.parse(Buffer.from(body).toString()) as JsonObject;
   return Buffer.from(JSON.stringify({ ...notification, ...fields(notification) }));
 }
 
-/** The body with the byte at a place counted from its start (or, when negative, from its end) made another one. */
+/** The body with one byte changed. A negative index counts from the end. */
 function withByteChanged(body: Uint8Array, at: number): Buffer {
   const bytes = Buffer.from(body);
   const index = at < 0 ? bytes.length + at : at;
@@ -24,10 +21,7 @@ function withByteChanged(body: Uint8Array, at: number): Buffer {
   return bytes;
 }
 
-/**
- * Signatures that are right for other bytes than those that arrive: what a receiver sees of a body that was tampered
- * with after it was signed.
- */
+/** Valid signatures of other bytes: what a receiver sees when a body was changed after signing. */
 export const otherBodies: readonly Scenario[] = [
   {
     id: 'signature/of-another-delivery',

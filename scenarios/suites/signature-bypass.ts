@@ -1,4 +1,4 @@
-/** An unsigned delivery that claims, in one way, to need no signature. */
+/** An unsigned delivery with one claim that it needs no signature. */
 import { addQuery, both, setHeader, withoutHeader } from '../changes/addressing.ts';
 import { literal, unsigned } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
@@ -30,7 +30,7 @@ function bypass(
   };
 }
 
-/** No source, header or parameter frees a delivery from its signature. */
+/** Sources, headers and parameters that must not make the signature optional. */
 export const bypasses: readonly Scenario[] = [
   bypass(
     'forwarded-for-loopback',
@@ -167,8 +167,8 @@ export const bypasses: readonly Scenario[] = [
 
 const base = { level: 'must', requirements: ['hmac-every-delivery'], needs: ['hmac'], expect: refused } as const;
 
-/** A signature of the right form that is right for nothing. */
-const madeUp = (kit: Kit) => literal(kit.bytes(32).toString('base64'), 'a made-up signature of the right form');
+/** A random signature in the correct format. */
+const madeUp = (kit: Kit) => literal(kit.bytes(32).toString('base64'), 'a random signature in the correct format');
 
 function forged(kit: Kit, label: string, compose: (kit: Kit) => ReturnType<Kit['notification']>): Delivery {
   const event = compose(kit);
@@ -176,10 +176,10 @@ function forged(kit: Kit, label: string, compose: (kit: Kit) => ReturnType<Kit['
 }
 
 const flagged = (kit: Kit) => ({ ...kit.notification(), livemode: false, sandbox: true, test: true });
-/** As small as a notification can be: the envelope of a type that nobody knows. */
+/** The smallest notification: the envelope of an unknown type. */
 const tiny = (kit: Kit) => ({ id: kit.newId(), type: 'TEST', at: Math.floor(kit.now.getTime() / 1000), data: {} });
 
-/** Whatever a delivery carries and however it is framed, it is verified. */
+/** Contents and framings that must not make the signature optional. */
 export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,

@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario.ts';
 
 const printA = (count: number) => `head -c ${count} /dev/zero | tr '\\0' 'A'`;
 
-/** Values that are no signature at all: random, of every odd length, not ASCII, or the text of a programming slip. */
+/** Values that are not signatures: random, of other lengths, non-ASCII, or the result of a programming mistake. */
 export const junkSignatures: readonly Scenario[] = [
   {
     id: 'signature/random-bytes',

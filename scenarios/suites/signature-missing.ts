@@ -93,7 +93,7 @@ const asForm = setHeader('Content-Type', 'application/x-www-form-urlencoded');
 const withoutType = withoutHeader({ name: 'Content-Type' }, 'no Content-Type');
 const asGzip = addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']]);
 
-/** An unsigned delivery in a form that the sender itself never uses. */
+/** An unsigned delivery in a form that the sender never uses. */
 function unsignedShape(slug: string, title: string, change: Change, why: string, fix: string): Scenario {
   return {
     id: `signature/missing-${slug}`,
@@ -147,7 +147,7 @@ const shapes: readonly Scenario[] = [
   ),
 ];
 
-/** Deliveries without a signature, of every kind and in every form; and an old one with a right signature. */
+/** Deliveries without a signature, of every type and in other forms, and an old one with a valid signature. */
 export const missingSignatures: readonly Scenario[] = [
   {
     id: 'signature/missing',

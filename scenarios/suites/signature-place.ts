@@ -6,7 +6,7 @@ import type { Kit, Scenario } from '../scenario.ts';
 
 const wrongSignature = (kit: Kit) => kit.bytes(32).toString('base64');
 
-/** The right signature in a place that was not agreed, or beside a wrong one. */
+/** The valid signature in another place, or together with an invalid one. */
 export const misplacedSignatures: readonly Scenario[] = [
   {
     id: 'signature/two-lines-right-first',

@@ -1,4 +1,4 @@
-/** A delivery that is signed as agreed, but not with the agreed secret. */
+/** A delivery that is signed with another secret. */
 import {
   asHex,
   digest,
@@ -33,7 +33,7 @@ function otherSecret(
 
 const asciiUpper = (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase());
 
-/** A stranger's secret, and the values that stand in for a secret that nobody has set. */
+/** A random secret, and values that replace a secret that is not set. */
 const unsetSecrets: readonly Scenario[] = [
   otherSecret(
     'other-secret',
@@ -137,10 +137,7 @@ const unsetSecrets: readonly Scenario[] = [
   ),
 ];
 
-/**
- * The agreed secret, bent on its way from the place where it is kept. Each bent form must not verify beside the true
- * one.
- */
+/** The agreed secret after a change on its way from the secret store. None of these forms may be valid. */
 const bentSecrets: readonly Scenario[] = [
   otherSecret(
     'secret-newline',
@@ -231,17 +228,17 @@ const bentSecrets: readonly Scenario[] = [
   ),
 ];
 
-/** A signature under any other secret than the agreed one. */
+/** Signatures with any other secret than the agreed one. */
 export const otherSecrets: readonly Scenario[] = [...unsetSecrets, ...bentSecrets];
 
-/** Text as a header value: its UTF-8 bytes, without the control characters that a header cannot hold. */
+/** Text as a header value: its UTF-8 bytes, without control characters. */
 function headerText(text: string): string {
   return Buffer.from(text)
     .toString('latin1')
     .replace(/[\x00-\x1f\x7f]/g, '');
 }
 
-/** The secret itself where its signature belongs: what a receiver takes that treats the header as a password. */
+/** The secret itself instead of a signature. A receiver that treats the header as a password accepts it. */
 export const secretsAsSignature: readonly Scenario[] = [
   {
     id: 'signature/secret-itself',

@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario.ts';
 
 const holdsPlusAndSlash = (valid: string) => valid.includes('+') && valid.includes('/');
 
-/** The right digest, spelt otherwise than as the agreed standard Base64. */
+/** The valid digest in other encodings than standard Base64. */
 export const spelledSignatures: readonly Scenario[] = [
   {
     id: 'signature/hex',

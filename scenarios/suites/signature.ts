@@ -21,19 +21,16 @@ const valid = (label: string, event: Event): Delivery => ({
   expect: accepted,
 });
 
-/**
- * A new notification under the signature of another one. Both are compact JSON, so that the bytes of the other are
- * known.
- */
+/** A new notification with the signature of another one. Both are compact JSON, so the bytes of the other are known. */
 function underSignatureOf(other: Event, label: string): Delivery {
   const sign = signedOver(label, () => Buffer.from(JSON.stringify(other)));
   return { label, change: { sign }, expect: refused };
 }
 
-/** More than a breaker or a sample of one in ten lets pass, and few enough to be quick. */
+/** More attempts than a circuit breaker or a sample of one in ten lets pass, and few enough to be quick. */
 const ATTEMPTS = 12;
 
-/** What was verified before proves nothing about what comes after it. All on one connection, one after another. */
+/** Earlier verifications must not affect later ones. All deliveries use one connection, in sequence. */
 const remembered: readonly FlowScenario[] = [
   {
     ...base,
@@ -71,12 +68,12 @@ const remembered: readonly FlowScenario[] = [
     flow: (kit) => {
       const event = kit.notification();
       const changed = withField(event, 'data.metadata.orderStatus', 'FAILED');
-      const sign = literal(kit.bytes(32).toString('base64'), 'a made-up signature');
+      const sign = literal(kit.bytes(32).toString('base64'), 'a random signature');
       return [
         [valid('a valid delivery', event)],
         [
           {
-            label: 'the same id with another status and a made-up signature',
+            label: 'the same id with another status and a random signature',
             change: { compose: () => changed, sign },
             expect: refused,
           },
@@ -94,7 +91,7 @@ const remembered: readonly FlowScenario[] = [
       Array.from({ length: ATTEMPTS }, (_, at) => [
         {
           label: `invalid signature ${at + 1}`,
-          change: { sign: literal(kit.bytes(32).toString('base64'), 'a made-up signature') },
+          change: { sign: literal(kit.bytes(32).toString('base64'), 'a random signature') },
           expect: refused,
         },
       ]),

@@ -5,7 +5,7 @@ import type { Kit, ProbeScenario, Suite } from '../scenario.ts';
 
 const base = { level: 'should', requirements: ['deposit-typo'], expect: accepted } as const;
 
-/** A deposit whose metadata has these members about the transaction hash. */
+/** A deposit with these members for the transaction hash. */
 function depositWith(members: (kit: Kit) => JsonObject): ProbeScenario['change'] {
   return { compose: (kit) => deposit(kit, members(kit)) };
 }

@@ -4,7 +4,7 @@ import type { RequirementId } from '../requirements.ts';
 import { deposit, hash, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Kit, ProbeScenario } from '../scenario.ts';
 
-/** A notification that the sender does send, and that every receiver has to accept. */
+/** A notification that the sender sends and every receiver has to accept. */
 function kind(
   slug: string,
   title: string,
@@ -26,8 +26,7 @@ function kind(
 }
 
 /**
- * Every kind of notification at every status that is listed. Specification: Resources and their fields; States and
- * transitions.
+ * Every type of notification at every listed status. Specification: Resources and their fields; States and transitions.
  */
 export const validKinds: readonly ProbeScenario[] = [
   kind(

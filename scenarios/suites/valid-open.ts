@@ -21,7 +21,7 @@ const newWallet: Composer = (kit) => wallet(kit);
 const onChain: Composer = (kit) => deposit(kit);
 const unknown = ['data.testField', 'unknown'] as const;
 
-/** What a receiver does not know, and accepts all the same. Specification: Errors; the rulings on open lists. */
+/** Unknown values that a receiver has to accept. Specification: Errors. Rulings on open lists. */
 export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...open,
@@ -262,7 +262,7 @@ export const validOpen: readonly (ProbeScenario | FlowScenario)[] = [
     level: 'must',
     requirements: ['delivery-custom-headers'],
     change: {
-      address: addHeaders('three headers that nobody has agreed on', (kit) => [
+      address: addHeaders('three unknown headers', (kit) => [
         ['X-Test-Run', kit.nonce(16)],
         ['traceparent', `00-${kit.bytes(16).toString('hex')}-${kit.bytes(8).toString('hex')}-01`],
         ['X-Test-Empty', ''],

@@ -116,7 +116,7 @@ const everyCode: FlowScenario = {
   fix: 'Read the code as a string. The report names the rejected code.',
 };
 
-/** Failures with the listed codes. Specification: Error codes. */
+/** The listed error codes. Specification: Error codes. */
 export const validErrors: readonly (ProbeScenario | FlowScenario)[] = [
   one(
     'system',

@@ -1,4 +1,4 @@
-/** The files of scenarios/revisions/: what is in one, and what the catalogue of today makes of it. Pure. */
+/** The files of scenarios/revisions/: their content, and how the catalogue differs from it. */
 import type { Scenario } from '../../scenarios/index.ts';
 import { scenarioDigest } from './scenario-digest.ts';
 
@@ -19,19 +19,13 @@ export function revisionText(file: RevisionFile): string {
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-/**
- * What the catalogue no longer is that the revision says it is, a line each. Scenarios that are only in the catalogue
- * are fine: they are not scored.
- */
+/** How the catalogue differs from a revision, one line each. Additional scenarios are fine: they are not scored. */
 export function drift({ revision, scenarios }: RevisionFile, catalogue: readonly Scenario[]): string[] {
   const today = new Map(catalogue.map((scenario) => [scenario.id, scenario]));
   return Object.entries(scenarios).flatMap(([id, digest]) => {
     const scenario = today.get(id);
-    if (scenario === undefined) return [`${id} is scored in revision ${revision} and is no longer in the catalogue`];
+    if (scenario === undefined) return [`${id} is scored in revision ${revision} but is not in the catalogue`];
     if (scenarioDigest(scenario) === digest) return [];
-    return [
-      `${id} sends or expects something else than in revision ${revision}: give what is new an id of its own, and ` +
-        `keep this one as it was`,
-    ];
+    return [`${id} differs from revision ${revision}: give the changed scenario a new id, and restore this one`];
   });
 }

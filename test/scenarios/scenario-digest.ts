@@ -1,7 +1,7 @@
 /**
- * A digest of what a scenario sends and of what it expects: level, needs, bytes on the wire, right answers. Wording
- * does not enter it (title, labels, why, fix), nor does what differs from run to run: ids, times and random values come
- * from a kit that is always the same.
+ * A digest of what a scenario sends and expects: level, features, bytes on the wire, allowed answers. Texts (title,
+ * labels, why, fix) do not count, nor does what differs between runs: ids, times and random values come from a fixed
+ * kit.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
@@ -26,19 +26,19 @@ const PARTNER: Partner = {
   signing: { secret: SECRET },
   apiKey: { value: API_KEY },
 };
-/** Only ever quoted in headers, so it need not be a certificate. */
+/** Only used in headers, so it need not be a valid certificate. */
 const CERTIFICATE =
   '-----BEGIN CERTIFICATE-----\nc3BlY2ltZW4gc3BlY2ltZW4gc3BlY2ltZW4gc3BlY2ltZW4=\n-----END CERTIFICATE-----\n';
 const NOW = new Date('2026-01-02T03:04:05.000Z');
 
-/** Half of the sha256 is enough: nobody gains by a collision here. */
+/** Half of the SHA-256 is enough here. */
 const DIGEST_CHARACTERS = 32;
 
 function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex').slice(0, DIGEST_CHARACTERS);
 }
 
-/** Compressed bytes differ between versions of zlib, what is in them does not. */
+/** The compressed bytes differ between versions of zlib, their content does not. */
 function substance(body: Uint8Array): Uint8Array {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
@@ -75,12 +75,12 @@ function specimenKit(id: string): Kit {
   return kit;
 }
 
-/** The length of a body is that of its compressed form. */
+/** Replaces the length of the body, which may be compressed. */
 function headersOf(headers: readonly HeaderLine[], body: Uint8Array): HeaderLine[] {
   return headers.map(([name, value]) => [name, value === String(body.length) ? 'its length' : value]);
 }
 
-function rightAnswers({ text: _, ...sets }: Expectation) {
+function allowedAnswers({ text: _, ...sets }: Expectation) {
   return sets;
 }
 
@@ -94,7 +94,7 @@ function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit:
     connect,
     transmit:
       transmission?.kind === 'raw' ? sha256(transmission.make(requestBytes(prepared), kit)) : (transmission ?? null),
-    expect: rightAnswers(expect),
+    expect: allowedAnswers(expect),
   };
 }
 
@@ -151,7 +151,7 @@ function demands(scenario: Scenario): unknown {
   return RUNS.map((run) => scenario.observe(run).verdict);
 }
 
-/** Objects with their keys in order: the order in which a literal was written means nothing. */
+/** Sorts the keys of objects, whose order has no meaning. */
 function inOrder(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,6 +1,6 @@
 /**
- * Makes the next revision: from then on every scenario of the catalogue is scored in it. Run by `npm run revision`; a
- * revision that was made is never written again.
+ * Makes the next revision, which scores every scenario of the catalogue. Run by `npm run revision`. Never overwrites a
+ * revision.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const catalogue = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 const next = revisionOf(last + 1, new Date().toISOString().slice(0, 10), catalogue);
 const before = last === 0 ? null : (JSON.parse(readFileSync(fileOf(last), 'utf8')) as RevisionFile);
 if (before !== null && JSON.stringify(before.scenarios) === JSON.stringify(next.scenarios)) {
-  process.stderr.write(`revision ${last} already scores every scenario as it is: there is nothing to raise\n`);
+  process.stderr.write(`revision ${last} already matches the catalogue: no new revision is needed\n`);
   process.exitCode = 1;
 } else {
   const text = revisionText(next);
