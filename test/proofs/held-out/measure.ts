@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util';
 import { loadDictionary } from '../../../harness/diagnose/index.ts';
 import { playAll } from '../matrix/play-all.ts';
 import { renderFigures } from './figures.ts';
+import type { HeldOutRun } from './play.ts';
 import { HELD_OUT, nameOf, pairsOf, randomOf, STYLES } from './subjects.ts';
-import type { HeldOutRun } from './worker.ts';
 
 const PAGE = new URL('../../../docs/diagnosis.md', import.meta.url);
 const { values } = parseArgs({

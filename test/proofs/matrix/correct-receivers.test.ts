@@ -40,13 +40,13 @@ function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
   }
 }
 
-describe('receivers that are right and different raise no alarm', () => {
+describe('correct receivers raise no alarm', () => {
   // `npm run matrix` plays all of them. Here those that differ most.
   const HERE = ['express-verify', 'http-1-0', 'problem-details'];
   noAlarms((receiver) => receiver.tls !== true && !waits(receiver) && HERE.includes(receiver.name));
 });
 
-describe('the list of them', () => {
+describe('the list of correct receivers', () => {
   it('has unique names in kebab-case and a sentence for each', () => {
     const names = CORRECT_RECEIVERS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -54,7 +54,7 @@ describe('the list of them', () => {
     expect(CORRECT_RECEIVERS.filter(({ title }) => !/^[A-Z].*[^.]\.$/.test(title.replace(/^node:/, 'N')))).toEqual([]);
   });
 
-  it('would show an alarm: a receiver with a fault raises some', { timeout: 300_000 }, async () => {
+  it('is checked by a test that reports alarms of a faulty receiver', { timeout: 300_000 }, async () => {
     expect(await alarmsAgainst('api-key-any-accepted')).not.toEqual([]);
   });
 });
@@ -62,10 +62,10 @@ describe('the list of them', () => {
 // `npm run matrix` plays all of them. Here one program in another language, one behind a proxy, and one over TLS.
 const HERE = ['python-http-server', 'behind-nginx', 'http2-capable'];
 
-describe('receivers that are right and slow, or programs of their own, raise no alarm', () => {
+describe('correct receivers that are separate programs raise no alarm', () => {
   noAlarms((receiver) => waits(receiver) && HERE.includes(receiver.name));
 });
 
-describe('receivers that are right and different over TLS raise no alarm', () => {
+describe('correct receivers over TLS raise no alarm', () => {
   noAlarms((receiver) => receiver.tls === true && !waits(receiver) && HERE.includes(receiver.name));
 });

@@ -108,7 +108,7 @@ function playedPart(more: Partial<Played> = {}): Played {
 }
 
 describe('the subset of a mutant', () => {
-  it('has what turns it red, the plain valid delivery, and an eighth of the rest', () => {
+  it('has the scenarios that turn it red, the plain valid delivery, and an eighth of the rest', () => {
     const subset = subsetFor(fault, IDS) ?? [];
     expect(subset).toEqual(expect.arrayContaining(['valid/plain', 'made/1', 'made/2']));
     expect(subset.length).toBeGreaterThan(25);
@@ -116,25 +116,25 @@ describe('the subset of a mutant', () => {
     expect(subsetFor(fault, IDS)).toEqual(subset);
   });
 
-  it('is another one for each mutant', () => {
+  it('differs between mutants', () => {
     expect(subsetFor({ ...fault, name: 'other' }, IDS)).not.toEqual(subsetFor(fault, IDS));
   });
 
-  it('is everything for one that is new, accepts nothing, or has cells that chance decides', () => {
+  it('is everything for a mutant that is new, accepts nothing, or has uncertain outcomes', () => {
     expect(subsetFor(undefined, IDS)).toBeUndefined();
     expect(subsetFor({ ...fault, refusal: 'hex' }, IDS)).toBeUndefined();
     expect(subsetFor({ ...fault, uncertain: ['made/*'] }, IDS)).toBeUndefined();
   });
 
-  it('is everything as long as the dictionary is of another catalogue', () => {
+  it('is everything while the dictionary is of another catalogue', () => {
     const dictionary = { catalogue: 'this', faults: [fault] } as const;
     expect([...subsetsOf(dictionary, 'this', IDS).keys()]).toEqual(['one']);
     expect(subsetsOf(dictionary, 'that', IDS).size).toBe(0);
   });
 });
 
-describe('what was played of a subset', () => {
-  it('is as known, or has to be played in full', () => {
+describe('the outcomes of a subset', () => {
+  it('equal the recorded ones, or the mutant is played in full', () => {
     expect(isAsKnown(playedPart(), fault)).toBe(true);
     for (const more of [
       { outcomes: { 'made/1': 'fail 200' } },

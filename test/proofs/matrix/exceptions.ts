@@ -7,17 +7,20 @@ import type { Played } from './play.ts';
  */
 export const EXEMPT_PROBES: Readonly<Record<string, string>> = {
   'raw-body/first-byte-alone':
-    'Whether the first byte is read alone depends on how busy the machine is; in-pieces and large-in-pieces find the same mutants for sure.',
+    'Whether the first byte is read separately depends on the load of the machine; in-pieces and ' +
+    'large-in-pieces always find the same mutants.',
   'valid/answers-in-time':
-    'It looks at answers that take more than five seconds, for which the matrix does not wait; tests of the judge show it.',
+    'It is about answers that take more than five seconds, for which the matrix does not wait; tests of the ' +
+    'judge cover it.',
   'tls/http-1-1':
-    'Without HTTP/1.1 no delivery gets through, so that it has no verdict; the handshakes of tls/tls-1-x-http-1-1 find such a server.',
+    'Without HTTP/1.1 no delivery is possible, so it has no verdict; the handshakes of tls/tls-1-x-http-1-1 ' +
+    'find such a server.',
   'mtls/tls-1-2-revoked':
-    'It takes a list of revoked certificates, which the reference receiver does not read; docs/tls-matrix.md shows it on nginx.',
+    'It needs a revocation list, which the reference receiver does not support; docs/tls-matrix.md shows it on nginx.',
   'mtls/tls-1-3-revoked':
-    'It takes a list of revoked certificates, which the reference receiver does not read; docs/tls-matrix.md shows it on nginx.',
+    'It needs a revocation list, which the reference receiver does not support; docs/tls-matrix.md shows it on nginx.',
   'mtls/tls-1-3-right-certificate':
-    'Connections prefer TLS 1.3: a server that refuses the right certificate there lets no first delivery through.',
+    'Connections prefer TLS 1.3: a server that refuses the valid certificate there accepts no delivery at all.',
 };
 
 /**
@@ -50,17 +53,17 @@ export const UNCERTAIN: readonly Uncertain[] = [
   {
     fault: 'compares-first-32',
     scenarios: ['signature/base64url', 'signature/base64url-padded', 'signature/percent-encoded'],
-    reason: 'Whether one of the first 32 characters is spelt otherwise is chance.',
+    reason: 'Whether one of the first 32 characters is spelled differently is random.',
   },
   {
     fault: 'reads-first-chunk-only',
     scenarios: ['raw-body/first-byte-alone'],
-    reason: 'Whether the first byte is read alone depends on how busy the machine is.',
+    reason: 'Whether the first byte is read separately depends on the load of the machine.',
   },
   {
     fault: 'accepts-any-part',
     scenarios: ['signature/1-character'],
-    reason: 'One given character is part of about half of all signatures.',
+    reason: 'A given character occurs in about half of all signatures.',
   },
   {
     fault: 'compares-first-8',
@@ -76,61 +79,58 @@ export const UNCERTAIN: readonly Uncertain[] = [
     fault: 'signature-as-regexp',
     scenarios: ['*'],
     sure: ['signature/pattern-any'],
-    reason: 'Whether a wrong signature is a valid pattern depends on where its plus signs and brackets stand.',
+    reason: 'Whether an invalid signature is a valid pattern depends on its plus signs.',
   },
   {
     fault: 'every-7th-answers-500',
     scenarios: ['*'],
     sure: ['valid/error-codes-all', 'valid/steady', 'http/burst', 'http/burst-mixed'],
-    reason:
-      'Which delivery is the seventh depends on the order in which they arrive; among enough of them is always one.',
+    reason: 'Which delivery is the seventh depends on their order; many deliveries always contain one.',
   },
   {
     fault: 'every-20th-is-reset',
     scenarios: ['*'],
     sure: ['valid/error-codes-all', 'http/burst', 'http/burst-mixed'],
-    reason:
-      'Which delivery is the twentieth depends on the order in which they arrive; among enough of them is always one.',
+    reason: 'Which delivery is the twentieth depends on their order; many deliveries always contain one.',
   },
   {
     fault: 'every-50th-answers-500',
     scenarios: ['*'],
     sure: ['valid/steady'],
-    reason: 'Which delivery is the fiftieth depends on the order in which they arrive.',
+    reason: 'Which delivery is the fiftieth depends on their order.',
   },
   {
     fault: 'deep-nesting-ends-the-process',
     scenarios: ['malformed/cut-off', 'malformed/cut-off-before-body'],
-    reason: 'They are in flight while nothing listens, and have no answer by which a second try could be judged.',
+    reason: 'They are in transit while the server is down, and have no answer to judge on a second attempt.',
   },
   {
     fault: 'unverified-nesting-ends-the-process',
     scenarios: ['malformed/cut-off', 'malformed/cut-off-before-body'],
-    reason: 'They are in flight while nothing listens, and have no answer by which a second try could be judged.',
+    reason: 'They are in transit while the server is down, and have no answer to judge on a second attempt.',
   },
   {
     fault: 'one-request-at-a-time',
     scenarios: ['*'],
     sure: ['valid/steady', 'http/burst', 'http/burst-mixed'],
-    reason:
-      'Which deliveries are in flight at the same time depends on the machine, and a 503 proves nothing in most scenarios.',
+    reason: 'Which deliveries are simultaneous depends on the machine, and a 503 proves nothing in most scenarios.',
   },
   {
     fault: 'fails-after-200-deliveries',
     scenarios: ['*'],
     sure: ['delivery/stays-up'],
-    reason: 'What is judged before the two hundredth delivery depends on the order in which they arrive.',
+    reason: 'Which scenarios come before the two hundredth delivery depends on their order.',
   },
   {
     fault: 'refusals-keep-their-connection',
     scenarios: ['*'],
     sure: ['delivery/stays-up'],
-    reason: 'What is judged before the fiftieth refusal depends on the order in which deliveries arrive.',
+    reason: 'Which scenarios come before the fiftieth rejection depends on the order of deliveries.',
   },
   {
     fault: 'right-certificate-refused-over-tls-1-2',
     scenarios: ['mtls/*'],
     sure: ['mtls/tls-1-2-right-certificate'],
-    reason: 'No delivery over TLS 1.2 is accepted, so what is refused over it proves nothing.',
+    reason: 'No delivery over TLS 1.2 is accepted, so a rejection over it proves nothing.',
   },
 ];

@@ -121,6 +121,7 @@ for (const [what, text] of Object.entries(texts)) {
 
 const played = runs[0] ?? [];
 process.stdout.write(
-  `\n${played.length} receivers times ${matrix.probes.length} scenarios in ${seconds.toFixed(0)} s, ${complaints.length} complaints\n`,
+  `\n${played.length} receivers times ${matrix.probes.length} scenarios in ${seconds.toFixed(0)} s, ` +
+    `${complaints.length} complaints\n`,
 );
 if (complaints.length + stale > 0) process.exitCode = 1;

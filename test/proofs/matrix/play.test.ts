@@ -13,18 +13,18 @@ it.each([
   ['none', ['hmac', 'api-key']],
   ['none-over-tls', ['hmac', 'api-key', 'https', 'mtls']],
   ['correct:node-http', ['hmac', 'api-key']],
-])('plays %s, which is right', async (name, features) => {
+])('plays %s, a correct receiver', async (name, features) => {
   const played = await play(name);
   expect(played).toMatchObject({ name, outcomes: {}, undecided: {}, stopped: null, refusal: null, judged: 3 });
   expect(played.features).toEqual(expect.arrayContaining(features));
 });
 
-it('plays a mutant that lets everything in', async () => {
+it('plays a mutant that accepts everything', async () => {
   const played = await play('signature-not-checked');
   expect(played).toMatchObject({ kind: 'fault', outcomes: { 'signature/missing': 'fail 200' }, stopped: null });
 });
 
-it('plays a mutant that accepts nothing, and tells it by what its refused control was found to mean', async () => {
+it('distinguishes mutants that accept nothing by the finding about the rejection', async () => {
   const hex = await play('expects-hex');
   const sha1 = await play('expects-sha1');
   expect(hex).toMatchObject({ outcomes: { 'valid/plain': 'fail 401' }, stopped: 'gate', judged: 1 });
@@ -33,11 +33,11 @@ it('plays a mutant that accepts nothing, and tells it by what its refused contro
   expect(sha1.refusal).not.toBe(hex.refusal);
 });
 
-it('refuses a name that is none, and knows what is missing', () => {
+it('rejects an unknown name, and lists missing programs', () => {
   expect(() => findSubject('no-such-mutant')).toThrow('no-such-mutant');
   const node = findSubject('node-http');
   expect(missingPrograms(node)).toEqual([]);
-  if (node.kind !== 'correct') throw new Error('it is a right receiver');
+  if (node.kind !== 'correct') throw new Error('it is a correct receiver');
   const receiver = { ...node.receiver, needs: ['node', 'no-such-program'] };
   expect(missingPrograms({ ...node, receiver })).toEqual(['no-such-program']);
 });

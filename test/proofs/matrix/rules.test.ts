@@ -53,7 +53,7 @@ function withMutant(more: Partial<MatrixFault>, made: Omit<Made, 'name'>): Matri
 
 const said = (matrix: Matrix) => complaintsAbout(matrix).map(({ rule, message }) => `${rule}: ${message}`);
 
-it('has nothing to say of a matrix that holds', () => {
+it('accept a sound matrix', () => {
   expect(said(SOUND)).toEqual([]);
 });
 
@@ -69,11 +69,11 @@ describe('a mutant that survives', () => {
     expect(said(withMutant({ forbidden }, { outcomes }))).toEqual(complaints);
   });
 
-  it('is one that was not played, too', () => {
+  it('may also be one that was not played', () => {
     expect(said({ ...SOUND, faults: [...SOUND.faults, fault('lost')] })).toEqual(['survivor: lost was not played.']);
   });
 
-  it('is not saved by a cell without a verdict', () => {
+  it('survives even if an outcome has no verdict', () => {
     const complaints = said(withMutant({}, { undecided: { 'made/a': 'the endpoint answered 503' } }));
     expect(complaints).toContain('survivor: third is forbidden and passes everything.');
   });
@@ -99,61 +99,61 @@ describe('a probe', () => {
     exempt,
   });
 
-  it('has to kill a mutant', () => {
+  it('must kill a mutant', () => {
     expect(said(withProbe(probe('made/d')))).toEqual(['idle-probe: made/d kills nothing.']);
   });
 
-  it('kills with a warning as well', () => {
+  it('also kills by a warning', () => {
     expect(said(SOUND)).toEqual([]);
     const without = { ...SOUND, runs: [[NONE, FIRST, played({ ...SECOND, outcomes: { 'made/b': 'fail 200' } })]] };
     expect(said(without)).toContain('idle-probe: made/c kills nothing.');
   });
 
-  it('does not kill by what it says of a right receiver', () => {
+  it('does not kill by an alarm for a correct receiver', () => {
     const matrix = withProbe(probe('made/d'));
     const runs = [[played({ ...NONE, outcomes: { 'made/d': 'fail 401' } }), FIRST, SECOND]];
     expect(said({ ...matrix, runs })).toContain('idle-probe: made/d kills nothing.');
   });
 
-  it('need not when it is exempt, or only recorded', () => {
+  it('does not have to if it is exempt or only recorded', () => {
     expect(said(withProbe(probe('made/d'), { 'made/d': 'a control' }))).toEqual([]);
     expect(said(withProbe(probe('made/d', 'info')))).toEqual([]);
   });
 
-  it('is exempt only as long as it kills nothing', () => {
+  it('must not be exempt if it kills a mutant', () => {
     expect(said({ ...SOUND, exempt: { 'made/b': 'a control' } })).toEqual([
       'wrong-exemption: made/b is exempt but kills 2, for example first.',
     ]);
   });
 
-  it('is exempt only when it exists', () => {
+  it('must exist to be exempt', () => {
     expect(said({ ...SOUND, exempt: { 'made/z': 'gone' } })).toEqual(['wrong-exemption: There is no scenario made/z.']);
   });
 });
 
-describe('a right receiver', () => {
-  const withRight = (made: Made): Matrix => ({ ...SOUND, runs: [[...(SOUND.runs[0] ?? []), played(made)]] });
+describe('a correct receiver', () => {
+  const withCorrect = (made: Made): Matrix => ({ ...SOUND, runs: [[...(SOUND.runs[0] ?? []), played(made)]] });
 
-  it.each(['right', 'correct'] as const)('of kind %s may pass everything, and nothing else', (kind) => {
+  it.each(['right', 'correct'] as const)('of kind %s must pass everything', (kind) => {
     const name = 'correct:slow';
-    expect(said(withRight({ name, kind }))).toEqual([]);
-    expect(said(withRight({ name, kind, outcomes: { 'made/a': 'fail 500' } }))).toEqual([
+    expect(said(withCorrect({ name, kind }))).toEqual([]);
+    expect(said(withCorrect({ name, kind, outcomes: { 'made/a': 'fail 500' } }))).toEqual([
       'alarm: correct:slow gets "fail 500" for made/a.',
     ]);
-    expect(said(withRight({ name, kind, outcomes: { 'made/c': 'warn 413' } }))).toEqual([
+    expect(said(withCorrect({ name, kind, outcomes: { 'made/c': 'warn 413' } }))).toEqual([
       'alarm: correct:slow gets "warn 413" for made/c.',
     ]);
-    expect(said(withRight({ name, kind, undecided: { 'made/a': 'rate-limited' } }))).toEqual([
+    expect(said(withCorrect({ name, kind, undecided: { 'made/a': 'rate-limited' } }))).toEqual([
       'alarm: correct:slow gets no verdict for made/a: rate-limited.',
     ]);
   });
 
-  it('raises an alarm in a later run, too', () => {
+  it('also raises an alarm in a later run', () => {
     const again = [played({ ...NONE, outcomes: { 'made/a': 'fail 500' } }), FIRST, SECOND];
     expect(said({ ...SOUND, runs: [...SOUND.runs, again] })).toContain('alarm: none gets "fail 500" for made/a.');
   });
 
-  it('is not left out in silence', () => {
+  it('is reported if it is left out', () => {
     expect(said({ ...SOUND, leftOut: [{ name: 'correct:php', missing: ['php'] }] })).toEqual([
       'left-out: correct:php needs php. Install it, or pass --without-missing.',
     ]);
@@ -164,7 +164,7 @@ describe('mutants that look the same', () => {
   const { outcomes } = FIRST;
   const same = 'indistinguishable: first = third, all red in made/a, made/b.';
 
-  it('have to be declared equivalent, in either direction', () => {
+  it('must be declared equivalent, in either direction', () => {
     expect(said(withMutant({}, { outcomes }))).toEqual([same]);
     expect(said(withMutant({ equivalentTo: { name: 'first', reason: 'same' } }, { outcomes }))).toEqual([]);
     const { runs, faults } = withMutant({}, { outcomes });
@@ -174,12 +174,12 @@ describe('mutants that look the same', () => {
     expect(said({ ...SOUND, runs, faults: turned })).toEqual([]);
   });
 
-  it('are told apart by another status, and by what the refused control was accepted as', () => {
+  it('differ by another status or by the finding about the rejection', () => {
     expect(said(withMutant({}, { outcomes: { ...outcomes, 'made/a': 'fail 202' } }))).toEqual([]);
     expect(said(withMutant({}, { outcomes, refusal: 'hex' }))).toEqual([]);
   });
 
-  it('may be equivalent by way of a third, or in a circle', () => {
+  it('may be equivalent through a third one or in a cycle', () => {
     const matrix = withMutant({ equivalentTo: { name: 'first', reason: 'same' } }, { outcomes });
     const fourth = fault('fourth', { equivalentTo: { name: 'third', reason: 'same' } });
     const runs = [[...(matrix.runs[0] ?? []), played({ name: 'fourth', outcomes })]];
@@ -190,7 +190,7 @@ describe('mutants that look the same', () => {
     expect(said({ ...matrix, faults: circle })).toEqual([]);
   });
 
-  it('are two groups when the declarations do not join them', () => {
+  it('are two groups if no declaration joins them', () => {
     const matrix = withMutant({}, { outcomes });
     const fourth = fault('fourth', { equivalentTo: { name: 'third', reason: 'same' } });
     const runs = [[...(matrix.runs[0] ?? []), played({ name: 'fourth', outcomes })]];
@@ -199,13 +199,14 @@ describe('mutants that look the same', () => {
     ]);
   });
 
-  it('may not be declared when they differ', () => {
+  it('must not be declared equivalent if they differ', () => {
     const equivalentTo = { name: 'first', reason: 'same' };
     expect(said(withMutant({ equivalentTo }, { outcomes: { ...outcomes, 'made/a': 'fail 202' } }))).toEqual([
       'differing-equivalents: third is declared equivalent to first, but differs in made/a.',
     ]);
     expect(said(withMutant({ equivalentTo }, { outcomes, refusal: 'hex' }))).toEqual([
-      'differing-equivalents: third is declared equivalent to first, but differs in what a refused control was accepted as.',
+      'differing-equivalents: third is declared equivalent to first, but differs in what a refused control was ' +
+        'accepted as.',
     ]);
   });
 
@@ -234,12 +235,12 @@ describe('mutants that were played with different features', () => {
     expect(said(overTls({ equivalentTo: { name: 'first', reason: 'same' } }, { outcomes: withTls }))).toEqual([]);
   });
 
-  it('differ when one of these tells them apart, or when they share nothing', () => {
+  it('differ if one of these differs or if they share none', () => {
     expect(said(overTls({}, { outcomes: { ...withTls, 'made/a': 'fail 202' } }))).toEqual([]);
     expect(said(overTls({}, { outcomes: { 'made/tls': 'fail granted' } }))).toEqual([]);
   });
 
-  it('may not be declared equivalent when such a scenario tells them apart', () => {
+  it('must not be declared equivalent if such a scenario differs', () => {
     const equivalentTo = { name: 'first', reason: 'same' };
     expect(said(overTls({ equivalentTo }, { outcomes: { ...withTls, 'made/a': 'fail 202' } }))).toEqual([
       'differing-equivalents: third is declared equivalent to first, but differs in made/a.',
@@ -247,18 +248,18 @@ describe('mutants that were played with different features', () => {
   });
 });
 
-describe('a cell without a verdict', () => {
+describe('an outcome without a verdict', () => {
   const outcomes = { 'made/a': 'fail 503' };
   const undecided = { 'made/b': 'unavailable: the endpoint answered 503' };
 
-  it('is complained about', () => {
+  it('is reported', () => {
     expect(said(withMutant({}, { outcomes, undecided }))).toEqual([
       'undecided: third gets no verdict for made/b: unavailable: the endpoint answered 503.',
     ]);
     expect(said(withMutant({}, { outcomes, undecided, stopped: 'rate-limited' }))).toHaveLength(1);
   });
 
-  it.each(['gate', 'down'] as const)('is what follows when the run ended early (%s)', (stopped) => {
+  it.each(['gate', 'down'] as const)('is expected if the run stopped early (%s)', (stopped) => {
     expect(said(withMutant({}, { outcomes, undecided, stopped }))).toEqual([]);
   });
 });
@@ -278,19 +279,19 @@ describe('several runs', () => {
     ['a pass', { outcomes: { 'made/b': 'fail 200' } }, 'made/c (warn 400 or pass)'],
     ['a new red', { outcomes: { ...SECOND.outcomes, 'made/a': 'fail 200' } }, 'made/a (pass or fail 200)'],
     ['a refused control', { refusal: 'hex' }, 'the refused control (nothing or hex)'],
-  ])('may not differ by %s', (_what, differing, words) => {
+  ])('must not differ by %s', (_what, differing, words) => {
     expect(said(again(played({ ...SECOND, ...differing })))).toEqual([
       `flaky: second differs over 3 runs in ${words}.`,
     ]);
   });
 
-  it('may not differ by a cell without a verdict', () => {
+  it('must not differ by an outcome without a verdict', () => {
     const shaky = played({ ...SECOND, outcomes: { 'made/b': 'fail 200' }, undecided: { 'made/c': 'no answer' } });
     expect(said(again(shaky))).toContain('flaky: second differs over 3 runs in made/c (warn 400 or no verdict).');
   });
 });
 
-describe('an uncertain cell', () => {
+describe('an uncertain outcome', () => {
   const chance = { fault: 'second', scenarios: ['made/c'], reason: 'It depends on the order.' };
 
   it('is left out of what was played', () => {
@@ -304,7 +305,7 @@ describe('an uncertain cell', () => {
     expect(withoutUncertain(SECOND, [{ ...chance, scenarios: ['*'] }]).outcomes).toEqual({});
   });
 
-  it('is of a mutant and of scenarios that exist', () => {
+  it('names a mutant and scenarios that exist', () => {
     expect(said({ ...SOUND, uncertain: [chance, { ...chance, scenarios: ['made/*'] }] })).toEqual([]);
     expect(said({ ...SOUND, uncertain: [{ ...chance, fault: 'gone' }] })).toEqual([
       'wrong-exemption: There is no mutant gone.',
@@ -315,7 +316,7 @@ describe('an uncertain cell', () => {
     ]);
   });
 
-  it('is declared for every mutant that comes and goes', () => {
+  it('is declared for every intermittent mutant', () => {
     const matrix = withMutant({ comesAndGoes: true }, { outcomes: { 'made/a': 'fail 500' } });
     expect(said(matrix)).toEqual([
       'wrong-exemption: third comes and goes: say in uncertain-cells.ts which scenarios find it every time.',

@@ -12,7 +12,8 @@ for (const name of names) {
   const subject = process.argv.includes('--tls') && found.kind !== 'correct' ? { ...found, overTls: true } : found;
   const { counts, verdict, durationMs, results, diagnosis } = await runAgainst(subject, material);
   process.stdout.write(
-    `${name}: ${verdict}, ${counts.fail} failed, ${counts.warn} warnings, ${counts.inconclusive} inconclusive, ${Math.round(durationMs)} ms\n`,
+    `${name}: ${verdict}, ${counts.fail} failed, ${counts.warn} warnings, ${counts.inconclusive} inconclusive, ` +
+      `${Math.round(durationMs)} ms\n`,
   );
   for (const { id, verdict: said, reason } of results)
     if (said !== 'pass' && said !== 'not-applicable')

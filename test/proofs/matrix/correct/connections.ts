@@ -25,10 +25,12 @@ function answering(options: CorrectOptions, after: RequestListener = () => {}, d
 }
 
 export const connections: readonly CorrectReceiver[] = [
-  connected('closes-unannounced', 'Ends the connection after each answer without saying so in a header.', (options) =>
-    createServer(answering(options, ({ socket }) => socket.end())),
+  connected(
+    'closes-unannounced',
+    'Closes the connection after each answer without announcing it in a header.',
+    (options) => createServer(answering(options, ({ socket }) => socket.end())),
   ),
-  connected('impatient', 'Ends a connection that was idle for 5 ms, and does not announce it.', (options) => {
+  connected('impatient', 'Closes connections after 5 ms of idle time without announcing it.', (options) => {
     const decide = answering(options);
     const server = createServer((req, res) => {
       // By default, Node announces its keep-alive timeout.
@@ -38,12 +40,12 @@ export const connections: readonly CorrectReceiver[] = [
     server.keepAliveTimeout = 5;
     return server;
   }),
-  connected('three-requests', 'Takes three requests on a connection and ends it with the third answer.', (options) => {
+  connected('three-requests', 'Closes each connection with the third answer.', (options) => {
     const server = createServer(answering(options));
     server.maxRequestsPerSocket = 3;
     return server;
   }),
-  connected('uneven', 'Takes up to 30 ms for an answer, so that answers overtake each other.', (options) =>
+  connected('uneven', 'Needs up to 30 ms for an answer, so that answers overtake each other.', (options) =>
     createServer(answering(options, undefined, () => Math.floor(Math.random() * 30))),
   ),
   connected('many-writes', 'Sends each answer byte by byte.', (options) =>

@@ -61,7 +61,7 @@ export const frameworks: readonly CorrectReceiver[] = [
   },
   {
     name: 'fastify',
-    title: 'Fastify with a content type parser that leaves the bytes as they are.',
+    title: 'Fastify with a content type parser that keeps the raw bytes.',
     start: async (options) => {
       const app = fastify({ bodyLimit: LIMIT, forceCloseConnections: true });
       app.removeAllContentTypeParsers();

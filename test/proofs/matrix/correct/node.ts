@@ -65,12 +65,12 @@ async function listen(
 export const bareNode: readonly CorrectReceiver[] = [
   {
     name: 'node-http',
-    title: 'Bare node:http that checks both credentials at once and answers with no body.',
+    title: 'Bare node:http that checks both credentials at once and answers without a body.',
     start: (options) => listen(options, (res, status) => res.writeHead(status, { 'Content-Length': 0 }).end()),
   },
   {
     name: 'connection-close',
-    title: 'Ends the connection after each answer.',
+    title: 'Closes the connection after each answer.',
     start: (options) => listen(options, (res, status) => res.writeHead(status, { Connection: 'close' }).end('done')),
   },
 ];
@@ -137,40 +137,40 @@ const COMPRESSIBLE = JSON.stringify({ status: 'see the documentation of the endp
 export const answers: readonly CorrectReceiver[] = [
   answering(
     'http-1-0',
-    'Answers in HTTP/1.0, without a length, and ends the connection.',
+    'Answers in HTTP/1.0, without a length, and closes the connection.',
     ({ socket }, status, req) => {
       const body = req.method === 'HEAD' ? '' : 'done\n';
       socket?.end(`HTTP/1.0 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain\r\n\r\n${body}`);
     },
   ),
-  answering('chunked-replies', 'Answers in chunks, the first of them before the rest is known.', (res, status) => {
+  answering('chunked-replies', 'Answers in chunks, the first one before the rest is known.', (res, status) => {
     res.writeHead(status, { 'Content-Type': 'application/json' });
     res.write('{"status":');
     setImmediate(() => res.end(`"${status === 200 ? 'accepted' : 'refused'}"}`));
   }),
   answering(
     'slow',
-    'Takes 700 ms for each answer.',
+    'Needs 700 ms for each answer.',
     (res, status) => {
       setTimeout(() => res.writeHead(status).end(), 700);
     },
     { concurrency: 300 },
   ),
   answering('malformed-422', 'Answers 422 to malformed payloads.', text, { malformed: 422 }),
-  answering('malformed-200', 'Takes malformed payloads with 200 and puts them aside.', text, { malformed: 200 }),
-  answering('html-pages', 'Answers with HTML pages, each with a nonce of its own.', html),
-  answering('www-authenticate', 'Says with each 401 how to authenticate.', (res, status) => {
+  answering('malformed-200', 'Accepts malformed payloads with 200 and sets them aside.', text, { malformed: 200 }),
+  answering('html-pages', 'Answers with HTML pages, each with another nonce.', html),
+  answering('www-authenticate', 'Sends WWW-Authenticate with each 401.', (res, status) => {
     if (status === 401) res.setHeader('WWW-Authenticate', 'ApiKey realm="webhooks", Signature headers="(body)"');
     res.writeHead(status, { 'Content-Type': 'application/json' }).end('{"error":null}');
   }),
-  answering('early-continue', 'Sends 100 Continue to everybody at once, asked or not.', text, {
+  answering('early-continue', 'Sends 100 Continue at once, requested or not.', text, {
     before: (res) => res.writeContinue(),
   }),
   answering('early-hints', 'Sends 103 Early Hints before each answer.', (res, status, req) => {
     res.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
     text(res, status, req);
   }),
-  answering('many-headers', 'Answers with a length and the headers that gateways add.', (res, status) => {
+  answering('many-headers', 'Answers with a length and the headers of gateways.', (res, status) => {
     res.writeHead(status, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': 2,
@@ -191,11 +191,11 @@ export const answers: readonly CorrectReceiver[] = [
     res.setHeader('Set-Cookie', [`session=${session}; HttpOnly; Path=/`, `csrf=${randomUUID()}; SameSite=Lax`]);
     text(res, status, req);
   }),
-  answering('names-itself', 'Names its server and its framework in each answer.', (res, status, req) => {
+  answering('names-itself', 'Names its server and framework in each answer.', (res, status, req) => {
     res.setHeader('Server', 'Apache/2.4.62 (Debian)').setHeader('X-Powered-By', 'PHP/8.2.20');
     text(res, status, req);
   }),
-  answering('request-ids', 'Gives each answer an id and the time, in headers and in the body.', (res, status) => {
+  answering('request-ids', 'Adds an id and the time to each answer, in headers and body.', (res, status) => {
     const id = traceId();
     const body = JSON.stringify({
       requestId: id,
@@ -206,23 +206,19 @@ export const answers: readonly CorrectReceiver[] = [
       .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': randomUUID(), 'Request-Id': id })
       .end(body);
   }),
-  answering('compresses', 'Compresses its answers for those who ask for it.', (res, status, req) => {
+  answering('compresses', 'Compresses its answers on request.', (res, status, req) => {
     const asked = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
     const headers = { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' };
     if (asked) res.writeHead(status, { ...headers, 'Content-Encoding': 'gzip' }).end(gzipSync(COMPRESSIBLE));
     else res.writeHead(status, headers).end(COMPRESSIBLE);
   }),
-  answering(
-    'no-reason-phrase',
-    'Leaves the reason out of the status line, as servers behind HTTP/2 do.',
-    (res, status) => {
-      res.writeHead(status, ' ', { 'Content-Length': 0 }).end();
-    },
-  ),
-  answering('long-replies', 'Answers with 200 kB of HTML, whatever it is asked.', (res, status) => {
+  answering('no-reason-phrase', 'Omits the reason phrase, as servers behind HTTP/2 do.', (res, status) => {
+    res.writeHead(status, ' ', { 'Content-Length': 0 }).end();
+  }),
+  answering('long-replies', 'Answers every request with 200 kB of HTML.', (res, status) => {
     res.writeHead(status, { 'Content-Type': 'text/html' }).end(`<p>${'A long page. '.repeat(16_000)}</p>`);
   }),
-  answering('problem-details', 'Refuses with problem details (RFC 9457) and accepts with JSON.', (res, status) => {
+  answering('problem-details', 'Rejects with problem details (RFC 9457) and accepts with JSON.', (res, status) => {
     const problem = { type: 'about:blank', title: STATUS_CODES[status], status, instance: `urn:uuid:${randomUUID()}` };
     if (status === 200) res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"received":true}');
     else res.writeHead(status, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(problem));

@@ -72,22 +72,18 @@ const usual = (refusal: (req: IncomingMessage) => number | undefined): Decide =>
 };
 
 export const orders: readonly CorrectReceiver[] = [
-  deciding(
-    'key-before-body',
-    'Refuses a wrong API key before it reads the body, and leaves the connection open.',
-    () => {
-      return async (req, _res, options) => {
-        if (req.method !== 'POST') return 405;
-        if (!sameText(onlyHeader(req, 'x-api-key'), options.apiKey)) return 401;
-        const body = await bodyOf(req);
-        if (!isAuthentic(req, body, options)) return 401;
-        return idOf(body) === undefined ? 400 : 200;
-      };
-    },
-  ),
+  deciding('key-before-body', 'Rejects a wrong API key before reading the body, and keeps the connection open.', () => {
+    return async (req, _res, options) => {
+      if (req.method !== 'POST') return 405;
+      if (!sameText(onlyHeader(req, 'x-api-key'), options.apiKey)) return 401;
+      const body = await bodyOf(req);
+      if (!isAuthentic(req, body, options)) return 401;
+      return idOf(body) === undefined ? 400 : 200;
+    };
+  }),
   deciding(
     'key-before-body-closing',
-    'Refuses a wrong API key before it reads the body, and closes the connection.',
+    'Rejects a wrong API key before reading the body, and closes the connection.',
     () => {
       return async (req, res, options) => {
         const keyed = sameText(onlyHeader(req, 'x-api-key'), options.apiKey);
@@ -116,22 +112,18 @@ export const orders: readonly CorrectReceiver[] = [
   deciding('uncompressed-only', 'Answers 415 to every Content-Encoding.', () =>
     usual(({ headers }) => (headers['content-encoding'] === undefined ? undefined : 415)),
   ),
-  deciding('one-path', 'Answers 404 on every path but its own, and 405 with Allow to other methods.', () => {
+  deciding('one-path', 'Answers 404 on other paths, and 405 with Allow to other methods.', () => {
     const decide = usual(() => undefined);
     return (req, res, options) => {
       if (new URL(req.url ?? '', 'http://localhost').pathname === '/hooks') return decide(req, res, options);
       return 404;
     };
   }),
-  deciding(
-    'not-found-for-methods',
-    'Answers 404 to other methods, as routers do that know the path for POST alone.',
-    () => {
-      const decide = usual(() => undefined);
-      return (req, res, options) => (req.method === 'POST' ? decide(req, res, options) : 404);
-    },
-  ),
-  deciding('limit-100-kb', 'Answers 413 above 100 kB, before it looks at the credentials.', () => {
+  deciding('not-found-for-methods', 'Answers 404 to other methods, like routers with only a POST route.', () => {
+    const decide = usual(() => undefined);
+    return (req, res, options) => (req.method === 'POST' ? decide(req, res, options) : 404);
+  }),
+  deciding('limit-100-kb', 'Answers 413 above 100 kB, before checking the credentials.', () => {
     return async (req, _res, options) => {
       if (req.method !== 'POST') return 405;
       const body = await bodyUpTo(req, 100 * 1024);
@@ -140,7 +132,7 @@ export const orders: readonly CorrectReceiver[] = [
       return idOf(body) === undefined ? 400 : 200;
     };
   }),
-  deciding('length-required', 'Refuses by Content-Length before it reads: 413 above 256 kB, 411 without one.', () => {
+  deciding('length-required', 'Rejects by Content-Length before reading: 413 above 256 kB, 411 without one.', () => {
     return async (req, res, options) => {
       if (req.method !== 'POST') return 405;
       const length = req.headers['content-length'];
@@ -153,7 +145,7 @@ export const orders: readonly CorrectReceiver[] = [
       return idOf(body) === undefined ? 400 : 200;
     };
   }),
-  deciding('remembers-ids', 'Remembers the ids that it accepted, and answers 200 to their copies without work.', () => {
+  deciding('remembers-ids', 'Records accepted ids, and answers 200 to duplicates without work.', () => {
     const seen = new Set<string>();
     return async (req, _res, options) => {
       const body = await bodyOf(req);
@@ -174,21 +166,17 @@ export const orders: readonly CorrectReceiver[] = [
       return status;
     };
   }),
-  deciding(
-    'two-secrets',
-    'Takes signatures of two secrets, the old one and the new one, while they are rotated.',
-    () => {
-      const old = randomBytes(32).toString('base64');
-      return async (req, _res, { secret, apiKey }) => {
-        const body = await bodyOf(req);
-        if (req.method !== 'POST') return 405;
-        const given = onlyHeader(req, 'x-service-signature');
-        const signed = [old, secret].map((one) => sameText(given, signatureOf(body, one))).includes(true);
-        if (!signed || !sameText(onlyHeader(req, 'x-api-key'), apiKey)) return 401;
-        return idOf(body) === undefined ? 400 : 200;
-      };
-    },
-  ),
+  deciding('two-secrets', 'Accepts signatures of two secrets, the old and the new one, during a rotation.', () => {
+    const old = randomBytes(32).toString('base64');
+    return async (req, _res, { secret, apiKey }) => {
+      const body = await bodyOf(req);
+      if (req.method !== 'POST') return 405;
+      const given = onlyHeader(req, 'x-service-signature');
+      const signed = [old, secret].map((one) => sameText(given, signatureOf(body, one))).includes(true);
+      if (!signed || !sameText(onlyHeader(req, 'x-api-key'), apiKey)) return 401;
+      return idOf(body) === undefined ? 400 : 200;
+    };
+  }),
   deciding('double-hmac', 'Compares by a second HMAC under a random key.', () => {
     return async (req, _res, { secret, apiKey }) => {
       const body = await bodyOf(req);
@@ -199,7 +187,7 @@ export const orders: readonly CorrectReceiver[] = [
       return idOf(body) === undefined ? 400 : 200;
     };
   }),
-  deciding('streaming-hmac', 'Hashes the body chunk by chunk while it arrives, and keeps it beside.', () => {
+  deciding('streaming-hmac', 'Hashes the body chunk by chunk while it arrives.', () => {
     return async (req, _res, { secret, apiKey }) => {
       if (req.method !== 'POST') return 405;
       const hmac = createHmac('sha256', secret);
@@ -215,7 +203,7 @@ export const orders: readonly CorrectReceiver[] = [
       return idOf(Buffer.concat(chunks)) === undefined ? 400 : 200;
     };
   }),
-  deciding('header-list', 'Looks its headers up in the list as it came, whatever their letter case.', () => {
+  deciding('header-list', 'Looks up headers in the raw list, in any letter case.', () => {
     const find = ({ rawHeaders }: IncomingMessage, name: string): string => {
       const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
       return values.length === 1 ? (values[0] ?? '') : '';

@@ -45,18 +45,18 @@ function https(name: string, title: string, changes: TlsOptions, refusal = 403):
 }
 
 export const overTls: readonly CorrectReceiver[] = [
-  https('https', 'node:https that refuses strangers in the handshake, and other clients with 403.', {}),
-  https('https-1-2', 'node:https that speaks TLS 1.2 only.', { maxVersion: 'TLSv1.2' }),
-  https('https-1-3', 'node:https that speaks TLS 1.3 only.', { minVersion: 'TLSv1.3' }),
+  https('https', 'node:https that refuses unknown clients in the handshake, and other clients with 403.', {}),
+  https('https-1-2', 'node:https with TLS 1.2 only.', { maxVersion: 'TLSv1.2' }),
+  https('https-1-3', 'node:https with TLS 1.3 only.', { minVersion: 'TLSv1.3' }),
   https(
     'https-401',
-    'node:https that lets everybody in and answers 401 to strangers.',
+    'node:https that accepts every handshake and answers 401 to unknown clients.',
     { rejectUnauthorized: false },
     401,
   ),
   {
     name: 'http2-capable',
-    title: 'node:http2 with HTTP/1.1 beside it, the same code for both.',
+    title: 'node:http2 that also speaks HTTP/1.1, with the same code for both.',
     tls: true,
     start: (options) => {
       const { secret, apiKey } = options;

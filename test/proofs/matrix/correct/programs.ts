@@ -76,19 +76,19 @@ function inLanguage(
 }
 
 export const otherLanguages: readonly CorrectReceiver[] = [
-  inLanguage('python-http-server', 'Python, http.server with a thread for each connection.', [
+  inLanguage('python-http-server', 'Python, http.server with a thread per connection.', [
     'python3',
     fileOf('http_server.py'),
   ]),
-  inLanguage('python-wsgi', 'Python, a WSGI application on wsgiref, which answers one request at a time.', [
+  inLanguage('python-wsgi', 'Python, a WSGI application on wsgiref with one request at a time.', [
     'python3',
     fileOf('wsgi.py'),
   ]),
   inLanguage('perl-sockets', 'Perl, bare sockets and eight processes.', ['perl', fileOf('sockets.pl')]),
   inLanguage('php-built-in', 'PHP, its built-in server.', ['php', fileOf('built-in-server.php')]),
-  inLanguage('ruby-sockets', 'Ruby, TCPServer with a thread for each connection.', ['ruby', fileOf('sockets.rb')]),
+  inLanguage('ruby-sockets', 'Ruby, TCPServer with a thread per connection.', ['ruby', fileOf('sockets.rb')]),
   inLanguage('ruby-webrick', 'Ruby, WEBrick.', ['ruby', fileOf('webrick.rb')]),
-  inLanguage('java-http-server', 'Java, com.sun.net.httpserver with a pool of threads.', [
+  inLanguage('java-http-server', 'Java, com.sun.net.httpserver with a thread pool.', [
     'java',
     '-Xshare:auto',
     '-XX:TieredStopAtLevel=1',
@@ -102,7 +102,7 @@ export const otherLanguages: readonly CorrectReceiver[] = [
 export const processes: readonly CorrectReceiver[] = [
   {
     name: 'processes',
-    title: 'Three processes that share a port and nothing else, each answering with its own number.',
+    title: 'Three processes that share only the port, each answering with its own number.',
     start: (options) =>
       startProgram([process.execPath, fileURLToPath(new URL('./processes.mjs', import.meta.url))], options),
   },
@@ -138,7 +138,10 @@ async function start(options: CorrectOptions, listen: string): Promise<StartedRe
   );
   const nginx = await runNginx(1, async ([port], folder) => {
     const lines = await tlsLines(options, folder);
-    return `server { listen 127.0.0.1:${port} ${listen}; ${lines} location / { ${FORWARDED} proxy_pass ${new URL(receiver.url).origin}; } }`;
+    return (
+      `server { listen 127.0.0.1:${port} ${listen}; ${lines} location / { ${FORWARDED} proxy_pass ` +
+      `${new URL(receiver.url).origin}; } }`
+    );
   });
   return {
     url: `${tls === undefined ? 'http://127.0.0.1' : 'https://localhost'}:${nginx.ports[0]}/hooks`,
@@ -152,20 +155,20 @@ async function start(options: CorrectOptions, listen: string): Promise<StartedRe
 export const behindNginx: readonly CorrectReceiver[] = [
   {
     name: 'behind-nginx',
-    title: 'Behind nginx over plain HTTP, with the settings that nginx has by itself.',
+    title: 'Behind nginx over plain HTTP, with default settings.',
     needs: ['nginx'],
     start: (options) => start(options, ''),
   },
   {
     name: 'behind-nginx-tls',
-    title: 'Behind nginx that ends mutual TLS, and tells the name of the client in a header.',
+    title: 'Behind nginx that terminates mutual TLS and forwards the client name in a header.',
     needs: ['nginx'],
     tls: true,
     start: (options) => start(options, 'ssl'),
   },
   {
     name: 'behind-nginx-http-2',
-    title: 'Behind nginx that ends mutual TLS and speaks HTTP/2 to those who can.',
+    title: 'Behind nginx that terminates mutual TLS and supports HTTP/2.',
     needs: ['nginx'],
     tls: true,
     start: (options) => start(options, 'ssl http2'),
