@@ -1,4 +1,5 @@
-/** Whether a partner's configuration can work, and what is unwise about it. Specification: Authentication; Limits. */
+/** Checks the configuration of a partner. Specification: Authentication; Limits. */
+
 import {
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
@@ -9,15 +10,20 @@ import {
 import type { Partner } from '../partner.ts';
 import { checkTlsMaterial } from '../transport/index.ts';
 
+/** A header name: a token (RFC 9110, 5.6.2). */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Not allowed in a header value: control characters except the tab, and characters above one byte. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
 export interface CheckedPartner {
   readonly partner: Partner;
-  /** What is unwise, a sentence each; empty when there is nothing to say. */
+  /** One sentence for each unwise setting. */
   readonly advice: readonly string[];
 }
 
 /**
- * Checks a partner before anything is sent. What cannot work is thrown, what is unwise is returned. No secret, key or header value stands
- * in either.
+ * Checks a partner before anything is sent: throws if the configuration cannot work, and returns advice on unwise
+ * settings. No message contains a secret, a key or a header value.
  *
  * @throws HookproofError PARTNER_URL, PARTNER_SECRET, PARTNER_API_KEY, PARTNER_HEADER or PARTNER_TLS
  */
@@ -25,12 +31,12 @@ export function checkPartner(partner: Partner): CheckedPartner {
   const url = checkUrl(partner.url);
   if (partner.signing?.secret === '') {
     throw new HookproofError('PARTNER_SECRET', 'The signature secret is empty.', {
-      hint: 'Give the secret that was agreed with the partner, or leave signing out.',
+      hint: 'Set the secret agreed with the partner, or remove `signing`.',
     });
   }
   if (partner.apiKey?.value === '') {
     throw new HookproofError('PARTNER_API_KEY', 'The API key is empty.', {
-      hint: 'Give the key that the partner expects, or leave it out.',
+      hint: 'Set the key that the partner expects, or remove `apiKey`.',
     });
   }
   checkHeaders(partner);
@@ -41,28 +47,28 @@ export function checkPartner(partner: Partner): CheckedPartner {
   };
 }
 
-function checkUrl(text: string): URL {
-  const refuse = (what: string, hint: string): never => {
-    throw new HookproofError('PARTNER_URL', `The endpoint URL ${what}.`, { hint });
-  };
-  const url = URL.canParse(text) ? new URL(text) : refuse('is no URL', 'Give it whole: https://host/path');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse(`begins with ${url.protocol}, which is neither http: nor https:`, 'Give an https URL.');
-  }
-  if (url.username !== '' || url.password !== '') {
-    return refuse(
-      'holds credentials',
-      'Take them out: a delivery is authenticated by signature, API key or client certificate.',
-    );
-  }
-  // An empty fragment leaves no trace in the parsed URL, and is as pointless.
-  if (text.includes('#')) return refuse('has a fragment (#), which is never sent', 'Take it out.');
-  return url;
-}
-
-/** Whether the host of a URL is this machine: localhost and names below it, 127.0.0.0/8, [::1]. */
+/** Whether the host of a URL is this machine: `localhost`, `*.localhost`, 127.0.0.0/8 or [::1]. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+function checkUrl(text: string): URL {
+  const fail = (what: string, hint: string): never => {
+    throw new HookproofError('PARTNER_URL', `The endpoint URL ${what}.`, { hint });
+  };
+  const url = URL.canParse(text) ? new URL(text) : fail('is not a URL', 'Give a complete URL: https://host/path.');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return fail(`starts with ${url.protocol}; expected https: or http:`, 'Give an https URL.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    return fail(
+      'contains credentials',
+      'Remove them: deliveries are authenticated by signature, API key or client certificate.',
+    );
+  }
+  // The parsed URL does not show an empty fragment.
+  if (text.includes('#')) return fail('has a fragment (#), which is never sent', 'Remove it.');
+  return url;
 }
 
 function adviceOnUrl(url: URL, { tls }: Partner): string[] {
@@ -70,18 +76,19 @@ function adviceOnUrl(url: URL, { tls }: Partner): string[] {
   const advice: string[] = [];
   if (!isLoopback(url.hostname)) {
     advice.push(
-      'The endpoint is plain HTTP on another machine: whoever is in between reads and changes deliveries. Use https.',
+      'The endpoint uses plain HTTP on another machine: anyone on the network path can read and change ' +
+        'deliveries. Use https.',
     );
   }
-  if (tls !== undefined) advice.push('TLS material is given and the URL is plain http, so it is not used.');
+  if (tls !== undefined) advice.push('TLS material is configured but not used, because the URL is plain http.');
   return advice;
 }
 
 function adviceOnFeatures({ signing, apiKey, tls }: Partner): string[] {
   if (signing !== undefined || tls?.clientCert !== undefined) return [];
   return apiKey === undefined
-    ? ['No signature, API key or client certificate is configured: the receiver cannot tell who delivers.']
-    : ['The API key alone is basic security: it says nothing about the body. Add a signature.'];
+    ? ['No signature, API key or client certificate is configured: the receiver cannot tell who sends a delivery.']
+    : ['An API key alone is basic security: it does not protect the body. Add a signature.'];
 }
 
 function adviceOnSecret({ signing }: Partner): string[] {
@@ -89,45 +96,38 @@ function adviceOnSecret({ signing }: Partner): string[] {
   const { secret } = signing;
   const advice: string[] = [];
   const length = [...secret].length;
-  const least = LIMITS.recommendedSecretLength;
-  if (length < least) {
+  const minimum = LIMITS.recommendedSecretLength;
+  if (length < minimum) {
     advice.push(
-      `The signature secret has ${length} character${length === 1 ? '' : 's'}; at least ${least} are recommended.`,
+      `The signature secret has ${length} character${length === 1 ? '' : 's'}; at least ${minimum} are recommended.`,
     );
   }
   if (secret !== secret.trim()) {
-    const what = /[\r\n]$/.test(secret) ? 'ends with a newline' : 'begins or ends with white space';
+    const what = /[\r\n]$/.test(secret) ? 'ends with a newline' : 'starts or ends with white space';
     advice.push(
-      `The signature secret ${what}, which counts as part of it; a file or a variable often adds that by mistake.`,
+      `The signature secret ${what}, which is part of the secret; a file or variable often adds it by mistake.`,
     );
   }
   return advice;
 }
 
-/** Whether the configured headers can be sent. Specification: Authentication. */
-
-/** A name as HTTP allows it: a token (RFC 9110, 5.6.2). */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** What cannot stand in a value: control characters other than the tab, and what does not fit into one byte. */
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
-
 interface ConfiguredHeader {
   readonly role: string;
   readonly name: string;
-  /** Empty for the signature, whose value is made for each delivery. */
+  /** Empty for the signature, which is computed for each delivery. */
   readonly value: string;
 }
 
-/** @throws HookproofError PARTNER_HEADER, which names the header and never its value */
+/** @throws HookproofError PARTNER_HEADER; the message names the header and never its value */
 function checkHeaders(partner: Partner): void {
   const seen = new Map<string, ConfiguredHeader>();
   for (const header of configuredHeaders(partner)) {
     checkHeader(header);
     const other = seen.get(header.name.toLowerCase());
     if (other !== undefined) {
-      throw refusal(
+      throw headerError(
         `${header.role} and ${other.role} both have the name ${header.name}`,
-        'Give each header a name of its own.',
+        'Give each header a different name.',
       );
     }
     seen.set(header.name.toLowerCase(), header);
@@ -150,23 +150,26 @@ function configuredHeaders({ signing, apiKey, headers = [] }: Partner): Configur
 
 function checkHeader({ role, name, value }: ConfiguredHeader): void {
   if (!TOKEN.test(name)) {
-    // The name is not repeated: something that is no name may be a value in the wrong place.
-    throw refusal(
+    // The message does not repeat the name: it may be a secret value in the wrong place.
+    throw headerError(
       `the name of ${role} is not a header name`,
       'Use letters, digits and hyphens, without a colon or spaces.',
     );
   }
   if (RESERVED_HEADERS.has(name.toLowerCase())) {
-    throw refusal(`${role} has the reserved name ${name}`, 'The sender sets this header itself. Choose another name.');
+    throw headerError(
+      `${role} has the reserved name ${name}`,
+      'The sender sets this header itself. Choose another name.',
+    );
   }
-  const bad = UNSENDABLE.exec(value)?.[0];
-  if (bad !== undefined) {
-    throw refusal(`the value of ${name} (${role}) holds ${describe(bad)}`, hintFor(bad));
+  const invalid = UNSENDABLE.exec(value)?.[0];
+  if (invalid !== undefined) {
+    throw headerError(`the value of ${name} (${role}) contains ${describe(invalid)}`, hintFor(invalid));
   }
   if (/^[ \t]|[ \t]$/.test(value)) {
-    throw refusal(
-      `the value of ${name} (${role}) begins or ends with white space`,
-      'HTTP drops white space around a value, so it would never arrive. Take it out.',
+    throw headerError(
+      `the value of ${name} (${role}) starts or ends with white space`,
+      'Remove it: HTTP drops white space around a header value.',
     );
   }
 }
@@ -178,12 +181,10 @@ function describe(character: string): string {
 }
 
 function hintFor(character: string): string {
-  if (character === '\r' || character === '\n')
-    return 'Take it out; a newline at the end of a file is the usual cause.';
+  if (character === '\r' || character === '\n') return 'Remove it; the usual cause is a newline at the end of a file.';
   return 'Use printable ASCII characters.';
 }
 
-function refusal(what: string, hint: string): HookproofError {
-  const message = `Headers: ${what}.`;
-  return new HookproofError('PARTNER_HEADER', message, { hint });
+function headerError(what: string, hint: string): HookproofError {
+  return new HookproofError('PARTNER_HEADER', `Headers: ${what}.`, { hint });
 }

@@ -1,4 +1,7 @@
-/** From what happens in the service to what partners are told. Specification: States and transitions; Events. */
+/**
+ * Turns an event of the service into the notifications for a partner. Specification: States and transitions; Events.
+ */
+
 import { randomUUID } from 'node:crypto';
 import {
   emittedNotification,
@@ -21,9 +24,9 @@ import type {
   ServiceEvent,
 } from './service-event.ts';
 
-/** Where ids and the time come from. */
+/** The source of ids and times. */
 export interface NotificationSource {
-  /** A new UUID; random by default. */
+  /** Returns a new UUID. Default: random. */
   readonly newId?: () => string;
   readonly now?: () => Date;
 }
@@ -31,15 +34,26 @@ export interface NotificationSource {
 /** Types whose `at` is ISO 8601 text; for the others it is whole epoch seconds. */
 const ISO_TIME: ReadonlySet<NotificationType> = new Set(['WALLET', 'CAAS_BLOCKCHAIN']);
 
+/** Creates the envelope of a notification: a new id, the type, and the time in the format of the type. */
+type EnvelopeFor = <T extends NotificationType>(
+  type: T,
+) => { id: string; type: T; at: Extract<Notification, { type: T }>['at'] };
+
+type AnyOrderEvent = OrderStatusChanged | OrderAcceptedByBlockchain | OrderFailed;
+
+/** Statuses with events of their own. The type excludes them, but an event read from JSON may contain them. */
+const STATUSES_OF_OTHER_EVENTS: ReadonlySet<OrderStatus> = new Set(['BLOCKCHAIN_ACCEPTED', 'FAILED']);
+
 /**
- * The notifications that an event leads to, in the order in which they have to be delivered. None is an answer, too: most statuses of a
- * payment method, tracking by a provider without a physical site, and wallets of a partner without the feature are not notified.
+ * Returns the notifications that an event leads to, in delivery order. The list is empty for most statuses of a payment
+ * method, for tracking by a provider without a physical site, and for wallets of a partner without the wallet feature.
  *
- * - A sell from an external wallet that fails after the crypto came in, with a refund wallet given: the failure, then the refund.
- * - An order that the blockchain has accepted: the acceptance without a hash, then the same status with the hash.
- * - A customer's onboarding: one for each wallet.
+ * - A sell from an external wallet that fails after the crypto was received, with a refund wallet given: the failure,
+ *   then the refund.
+ * - An order accepted by the blockchain: the acceptance without a hash, then the same status with the hash.
+ * - An onboarded customer: one notification per wallet.
  *
- * @throws HookproofError EVENT_INVALID when the event contradicts itself, or lacks what a notification needs
+ * @throws HookproofError EVENT_INVALID if the event contradicts itself or lacks data that a notification needs
  */
 export function notificationsFor(event: ServiceEvent, source: NotificationSource = {}): Notification[] {
   const { newId = randomUUID, now = () => new Date() } = source;
@@ -49,7 +63,7 @@ export function notificationsFor(event: ServiceEvent, source: NotificationSource
     type,
     at: ISO_TIME.has(type) ? time.toISOString() : Math.floor(time.getTime() / 1000),
   });
-  return compose(event, envelope as EnvelopeFor).map((notification) => checked(notification, event));
+  return compose(event, envelope as EnvelopeFor).map((notification) => validated(notification, event));
 }
 
 function compose(event: ServiceEvent, envelope: EnvelopeFor): Notification[] {
@@ -74,9 +88,7 @@ function compose(event: ServiceEvent, envelope: EnvelopeFor): Notification[] {
 }
 
 function unknownEvent(_event: never): never {
-  throw new HookproofError('EVENT_INVALID', 'The event is of a kind that does not exist.', {
-    hint: 'The member "event" names its kind: see ServiceEvent.',
-  });
+  throw invalidEvent('The event has an unknown kind.', 'Set the field `event` to one of the kinds in ServiceEvent.');
 }
 
 function orderTracking(event: OrderTrackingReported, envelope: EnvelopeFor): Notification {
@@ -121,9 +133,10 @@ function wallets({ customerId, wallets }: CustomerOnboarded, envelope: EnvelopeF
 function deposit(event: DepositConfirmed, envelope: EnvelopeFor): Notification {
   const { status, partnerTransactionId, customerId, sourceAddress, destinationAddress, asset, via } = event;
   if (via.ledger === 'blockchain' && !via.blockchainTransactionId) {
-    throw new HookproofError('EVENT_INVALID', 'The event deposit-confirmed is on a blockchain and has no hash.', {
-      hint: 'Give via.blockchainTransactionId, or say that the deposit was made inside the custodial ledger.',
-    });
+    throw invalidEvent(
+      'The event deposit-confirmed is on a blockchain and has no hash.',
+      'Set via.blockchainTransactionId, or set via.ledger to custodial.',
+    );
   }
   const hash = via.blockchainTransactionId;
   return {
@@ -143,38 +156,23 @@ function deposit(event: DepositConfirmed, envelope: EnvelopeFor): Notification {
   };
 }
 
-/** The last guard: nothing leaves that the contract would not call a notification. */
-function checked(notification: Notification, { event }: ServiceEvent): Notification {
+/** Ensures that every notification conforms to the contract. */
+function validated(notification: Notification, { event }: ServiceEvent): Notification {
   const result = emittedNotification.safeParse(notification);
   if (result.success) return notification;
   const [issue] = result.error.issues;
   const where = issue?.path.join('.') || 'the notification';
-  throw new HookproofError(
-    'EVENT_INVALID',
-    `The event ${event} makes no valid notification: ${where}: ${issue?.message}.`,
-    {
-      hint: 'Correct the member of the event that this field is taken from.',
-    },
+  throw invalidEvent(
+    `The event ${event} does not yield a valid notification: ${where}: ${issue?.message}.`,
+    'Correct the field of the event that this value is taken from.',
   );
 }
 
-/** Notifications about buy and sell orders, and the refund that may follow. Specification: type = CAAS; type = REFUND. */
-
-/** Makes the envelope of a notification: a fresh id, the type, and the time in the form of the type. */
-type EnvelopeFor = <T extends NotificationType>(
-  type: T,
-) => { id: string; type: T; at: Extract<Notification, { type: T }>['at'] };
-
-type AnyOrderEvent = OrderStatusChanged | OrderAcceptedByBlockchain | OrderFailed;
-
-/** The types keep the two other statuses out; an event that was read from JSON may hold them all the same. */
-const WITH_EVENTS_OF_THEIR_OWN: ReadonlySet<OrderStatus> = new Set(['BLOCKCHAIN_ACCEPTED', 'FAILED']);
-
 function orderStatusChanged(event: OrderStatusChanged, envelope: EnvelopeFor): Notification[] {
-  if (WITH_EVENTS_OF_THEIR_OWN.has(event.status)) {
-    throw refusal(
+  if (STATUSES_OF_OTHER_EVENTS.has(event.status)) {
+    throw invalidEvent(
       `The event order-status-changed has the status ${event.status}.`,
-      'BLOCKCHAIN_ACCEPTED comes with order-accepted-by-blockchain, and FAILED with order-failed.',
+      'Use order-accepted-by-blockchain for BLOCKCHAIN_ACCEPTED, and order-failed for FAILED.',
     );
   }
   return [orderNotification(event, event.status, event.blockchainData, null, envelope)];
@@ -183,12 +181,12 @@ function orderStatusChanged(event: OrderStatusChanged, envelope: EnvelopeFor): N
 function orderAccepted(event: OrderAcceptedByBlockchain, envelope: EnvelopeFor): Notification[] {
   const { blockchainTransactionId, blockchainData } = event;
   if (!blockchainTransactionId) {
-    throw refusal(
+    throw invalidEvent(
       'The event order-accepted-by-blockchain has no hash.',
-      'Raise it once the hash is known, and give it.',
+      'Raise the event once the hash is known, and set blockchainTransactionId.',
     );
   }
-  const { blockchainTransactionId: _early, ...before } = blockchainData;
+  const { blockchainTransactionId: _removed, ...before } = blockchainData;
   return [
     orderNotification(event, 'BLOCKCHAIN_ACCEPTED', before, null, envelope),
     orderNotification(event, 'BLOCKCHAIN_ACCEPTED', { ...before, blockchainTransactionId }, null, envelope),
@@ -199,20 +197,20 @@ function orderFailed(event: OrderFailed, envelope: EnvelopeFor): Notification[] 
   const { orderType, error, externalSell } = event;
   if (externalSell === undefined) return [orderNotification(event, 'FAILED', event.blockchainData, error, envelope)];
   if (orderType !== 'SELL') {
-    throw refusal('The event order-failed has external sell details on a buy.', 'Leave externalSell out.');
+    throw invalidEvent('The event order-failed has externalSell on a buy order.', 'Remove externalSell.');
   }
   const { cryptoReceived, refundWalletAddress, refund } = externalSell;
-  const due = cryptoReceived && Boolean(refundWalletAddress);
-  if (due && refund === undefined) {
-    throw refusal(
-      'The event order-failed calls for a refund and does not say what became of it.',
-      'Raise it once the refund has worked or failed, and give externalSell.refund.',
+  const refundExpected = cryptoReceived && Boolean(refundWalletAddress);
+  if (refundExpected && refund === undefined) {
+    throw invalidEvent(
+      'The event order-failed requires a refund and does not contain its outcome.',
+      'Raise the event once the refund has succeeded or failed, and set externalSell.refund.',
     );
   }
-  if (!due && refund !== undefined) {
-    throw refusal(
-      'The event order-failed has a refund that there can be no reason for.',
-      'A refund needs crypto that was received and a refund wallet that was given.',
+  if (!refundExpected && refund !== undefined) {
+    throw invalidEvent(
+      'The event order-failed has a refund without a reason for one.',
+      'Remove externalSell.refund, or set cryptoReceived and refundWalletAddress.',
     );
   }
   const blockchainData = refundWalletAddress ? { ...event.blockchainData, refundWalletAddress } : event.blockchainData;
@@ -260,6 +258,6 @@ function refundNotification(
   return { ...envelope('REFUND'), data: { ...common, metadata, errorData: { code, message } } };
 }
 
-function refusal(message: string, hint: string): HookproofError {
+function invalidEvent(message: string, hint: string): HookproofError {
   return new HookproofError('EVENT_INVALID', message, { hint });
 }

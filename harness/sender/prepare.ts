@@ -1,7 +1,4 @@
-/**
- * Makes a notification ready to go: serialises it once, signs exactly those bytes, and lists the headers in order. Pure and quick: it
- * does not validate, because `notificationsFor` and `emittedNotification` do that where notifications are made.
- */
+/** The first stages of the sender: serialise, sign, address. */
 
 import { createHmac } from 'node:crypto';
 import {
@@ -15,6 +12,10 @@ import {
 import type { Partner } from '../partner.ts';
 import { endpointOf, type Prepared } from '../transport/index.ts';
 
+/**
+ * Prepares a notification for delivery: serialises it once, signs exactly those bytes, and lists the headers in order.
+ * Does not validate it: {@link notificationsFor} does.
+ */
 export function prepare(notification: Notification, partner: Partner): Prepared {
   const body = serialise(notification as unknown as JsonValue);
   const signature = partner.signing === undefined ? undefined : sign(body, partner.signing.secret);
@@ -22,7 +23,9 @@ export function prepare(notification: Notification, partner: Partner): Prepared 
   return { url: partner.url, ...addressed, body };
 }
 
-/** The serialise stage: a notification to the exact bytes that are signed and sent. Called once for each delivery. */
+/**
+ * The serialise stage: encodes a notification as the exact bytes that are signed and sent. Called once per delivery.
+ */
 export function serialise(value: JsonValue): Uint8Array {
   return Buffer.from(JSON.stringify(value), 'utf8');
 }
@@ -35,7 +38,7 @@ export function sign(body: Uint8Array, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('base64');
 }
 
-/** The request line and the headers of a delivery. */
+/** Method, target and headers of a delivery. */
 export interface Addressed {
   readonly method: 'POST';
   /** Path and query. */
@@ -44,8 +47,9 @@ export interface Addressed {
 }
 
 /**
- * The address stage: where the bytes go and what stands before them. The lines come in a fixed order: Host, Content-Type,
- * Content-Length, signature, API key, custom headers. There is no User-Agent: a partner who wants one configures it. Specification: Delivery endpoint; Authentication.
+ * The address stage: builds the request target and the header lines, in a fixed order: Host, Content-Type,
+ * Content-Length, signature, API key, custom headers. User-Agent is sent only if it is configured as a custom header.
+ * Specification: Delivery endpoint; Authentication.
  */
 export function address({
   partner,

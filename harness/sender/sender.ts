@@ -1,4 +1,7 @@
-/** The sender as a handle: kept connections, one set of limits, one client certificate. */
+/**
+ * Delivers prepared requests to one partner: over kept connections, with one set of limits and one client certificate.
+ * Retries are off unless a policy is given, because the specification names none.
+ */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { headerValues, LIMITS } from '../../contract/index.ts';
@@ -15,43 +18,45 @@ import {
 export interface SenderOptions extends ExchangeLimits, ConnectionOptions {}
 
 export interface DeliverOptions {
-  /** Breaks the delivery off; the attempt then has an error of kind `local`. */
+  /** Cancels the delivery; the attempt then has an error of kind `local`. */
   readonly signal?: AbortSignal;
 }
 
 export interface Sender {
-  /** Sends a prepared request and reads the answer. Never rejects: what goes wrong stands in the attempt. */
+  /** Sends a prepared request and reads the answer. Never rejects: a failure is in the attempt. */
   deliver(prepared: Prepared, options?: DeliverOptions): Promise<Attempt>;
-  /** Closes all connections. Deliveries that are under way end as reset. */
+  /** Closes all connections. Deliveries in progress end as reset. */
   close(): void;
 }
 
 /**
- * Makes a sender for one partner. It makes one attempt for each delivery; {@link deliverWithRetry} makes more.
+ * Creates a sender for one partner. It makes one attempt per delivery; {@link deliverWithRetry} makes more.
  *
- * One thing is not counted as an attempt: a kept connection that the endpoint had closed in the meantime, so that no byte of an
- * answer came. The request is then sent once more on a new connection. The endpoint may have seen it twice; a sender promises
- * delivery at least once, so a receiver has to be ready for that anyway.
+ * If the endpoint has closed a kept connection before any byte of an answer arrived, the request is sent once more on a
+ * new connection, and both count as one attempt. The endpoint may see the request twice, as at-least-once delivery
+ * allows.
  *
- * @throws HookproofError PARTNER_TLS when the TLS material cannot be used
+ * @throws HookproofError PARTNER_TLS if the TLS material cannot be used
  */
 export function createSender(options: SenderOptions = {}): Sender {
   const connections = createConnections(options);
   const { timeoutMs = LIMITS.answerTimeoutMs } = options;
-  let last: ExchangeOptions | undefined;
+  let cached: ExchangeOptions | undefined;
 
-  /** The same object for every delivery to the same kind of endpoint: this runs tens of thousands of times a second. */
+  /**
+   * Reuses one object for all deliveries to the same kind of endpoint, because this runs tens of thousands of times a
+   * second.
+   */
   function optionsFor(url: string): ExchangeOptions {
     const agent = connections.agentFor(url);
-    if (last?.agent !== agent) last = { ...options, timeoutMs, agent };
-    return last;
+    if (cached?.agent !== agent) cached = { ...options, timeoutMs, agent };
+    return cached;
   }
 
   return {
     deliver(prepared, { signal } = {}) {
       const common = optionsFor(prepared.url);
       const request = signal === undefined ? common : { ...common, signal };
-      // One promise for a delivery, whatever it takes.
       return new Promise((resolve) => {
         transmit(prepared, request, (attempt) => {
           if (!wasStale(attempt)) return resolve(attempt);
@@ -65,14 +70,10 @@ export function createSender(options: SenderOptions = {}): Sender {
   };
 }
 
-function wasStale({ error, timings }: Attempt): boolean {
-  return error?.kind === 'reset' && timings.reused && timings.firstByteMs === null;
-}
-
 /**
- * Delivers one prepared request on a connection of its own. For more than a few, make a sender and keep it.
+ * Delivers one prepared request on a new connection. For more than a few requests, create a sender and keep it.
  *
- * @throws HookproofError PARTNER_TLS when the TLS material cannot be used
+ * @throws HookproofError PARTNER_TLS if the TLS material cannot be used
  */
 export async function deliver(
   prepared: Prepared,
@@ -86,21 +87,19 @@ export async function deliver(
   }
 }
 
-/** Retries: off unless a policy is given. The specification does not state any. */
-
 /** When and how often to try again. Times are in milliseconds. */
 export interface RetryPolicy {
-  /** Attempts in all, the first one included; 1, which is no retry, by default. */
+  /** Total number of attempts, including the first. Default: 1 (no retry). */
   readonly attempts?: number;
-  /** The longest wait after the first attempt; it doubles with each further one. 500 by default. */
+  /** Upper limit of the wait after the first attempt; it doubles with each further attempt. Default: 500. */
   readonly baseDelayMs?: number;
-  /** What the doubling stops at; 30,000 by default. */
+  /** Upper limit of every backoff. Default: 30,000. */
   readonly maxDelayMs?: number;
-  /** How much of a `Retry-After` is honoured; 60,000 by default. */
+  /** Upper limit of the wait that a `Retry-After` can ask for. Default: 60,000. */
   readonly maxRetryAfterMs?: number;
 }
 
-/** Time and chance, for tests. */
+/** Clock and randomness; replaced in tests. */
 interface RetryClock {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -110,19 +109,19 @@ interface RetryClock {
 }
 
 export interface RetryOptions extends RetryClock {
-  /** Ends the waiting and the attempt that is under way. */
+  /** Cancels the current wait and the current attempt. */
   readonly signal?: AbortSignal;
 }
 
-/** What a delivery with retries came to. */
+/** The outcome of a delivery with retries. */
 export interface Delivery {
   /** Every attempt, in order. */
   readonly attempts: readonly Attempt[];
-  /** The last attempt: how the delivery ended. */
+  /** The last attempt: the outcome of the delivery. */
   readonly last: Attempt;
 }
 
-/** Whether a further attempt may end better: a transport error of the endpoint's side, 408, 429 or 5xx. */
+/** Whether another attempt may succeed: after a transport error on the endpoint's side, 408, 429 or 5xx. */
 export function isRetryable({ answer, error }: Attempt): boolean {
   if (error !== null) return error.kind !== 'local';
   if (answer === null) return false;
@@ -130,10 +129,11 @@ export function isRetryable({ answer, error }: Attempt): boolean {
 }
 
 /**
- * Delivers a prepared request, again and again while the answer allows it and the policy lasts. The waits grow exponentially with full
- * jitter, and a `Retry-After` (seconds or a date) lengthens them up to a cap. Every attempt sends the same bytes.
+ * Delivers a prepared request and retries while the outcome is retryable and the policy allows it. The waits grow
+ * exponentially with full jitter, and a `Retry-After` (seconds or a date) lengthens them up to a limit. Every attempt
+ * sends the same bytes.
  *
- * @returns all attempts; never rejects. An aborted signal ends it with the attempts made so far.
+ * @returns all attempts; never rejects. When the signal is aborted, returns the attempts made so far.
  */
 export async function deliverWithRetry(
   sender: Pick<Sender, 'deliver'>,
@@ -148,21 +148,21 @@ export async function deliverWithRetry(
     const last = await sender.deliver(prepared, deliverOptions);
     attempts.push(last);
     if (attempts.length >= (policy.attempts ?? 1) || !isRetryable(last)) return { attempts, last };
-    // Nothing but the signal ends a wait early.
-    await sleep(waitAfter(last, attempts.length, policy, options), signal).catch(() => undefined);
+    // Only the signal ends a wait early.
+    await sleep(delayAfter(last, attempts.length, policy, options), signal).catch(() => undefined);
     if (signal?.aborted) return { attempts, last };
   }
 }
 
-function waitAfter(attempt: Attempt, made: number, policy: RetryPolicy, clock: RetryClock): number {
+function delayAfter(attempt: Attempt, made: number, policy: RetryPolicy, clock: RetryClock): number {
   const { baseDelayMs = 500, maxDelayMs = 30_000, maxRetryAfterMs = 60_000 } = policy;
   const { now = Date.now, random = Math.random } = clock;
   const backoff = random() * Math.min(maxDelayMs, baseDelayMs * 2 ** (made - 1));
-  return Math.max(backoff, Math.min(maxRetryAfterMs, retryAfter(attempt, now())));
+  return Math.max(backoff, Math.min(maxRetryAfterMs, retryAfterMs(attempt, now())));
 }
 
-/** Milliseconds that the answer asks for; 0 when it asks for none that can be read. */
-function retryAfter({ answer }: Attempt, now: number): number {
+/** Milliseconds that the answer's `Retry-After` asks for; 0 if it is absent or cannot be parsed. */
+function retryAfterMs({ answer }: Attempt, now: number): number {
   const value = headerValues(answer?.headers ?? [], 'Retry-After')[0] ?? '';
   if (/^\d+$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);
@@ -171,4 +171,8 @@ function retryAfter({ answer }: Attempt, now: number): number {
 
 async function sleepFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await delay(ms, undefined, signal === undefined ? {} : { signal });
+}
+
+function wasStale({ error, timings }: Attempt): boolean {
+  return error?.kind === 'reset' && timings.reused && timings.firstByteMs === null;
 }

@@ -1,7 +1,8 @@
 /**
- * What happens in the service, as far as partners may hear of it. Which notifications an event leads to, if any, is decided by
- * {@link notificationsFor}. Specification: States and transitions; Events.
+ * The events of the service that partners may be notified of. {@link notificationsFor} decides which notifications an
+ * event leads to, if any. Specification: States and transitions; Events.
  */
+
 import type {
   BuyNotification,
   DepositStatus,
@@ -12,7 +13,7 @@ import type {
 
 export type OrderType = 'BUY' | 'SELL';
 
-/** What is known of the transfer on the blockchain, at whatever moment. */
+/** What is currently known about the transfer on the blockchain. */
 export type BlockchainData = BuyNotification['data']['metadata']['blockchainData'];
 
 export interface ErrorDetails {
@@ -28,22 +29,25 @@ interface OrderEvent {
   readonly blockchainData: BlockchainData;
 }
 
-/** An order moved on. Acceptance by the blockchain and failure are events of their own, because each says more. */
+/**
+ * An order changed its status. Acceptance by the blockchain and failure are separate events, because they carry more
+ * data.
+ */
 export interface OrderStatusChanged extends OrderEvent {
   readonly event: 'order-status-changed';
   readonly status: Exclude<OrderStatus, 'BLOCKCHAIN_ACCEPTED' | 'FAILED'>;
 }
 
 /**
- * The transfer of an order was sent on the blockchain. The event is raised once the hash is known and carries it, so the notification
- * of the acceptance can never go out without the one that has to follow it.
+ * The transfer of an order was sent on the blockchain. The event is raised once the hash is known, so that the
+ * acceptance without a hash is always followed by the notification with the hash.
  */
 export interface OrderAcceptedByBlockchain extends OrderEvent {
   readonly event: 'order-accepted-by-blockchain';
   readonly blockchainTransactionId: string;
 }
 
-/** What became of a refund. */
+/** The outcome of a refund. */
 export type RefundOutcome =
   | {
       readonly status: 'SUCCESS';
@@ -60,22 +64,22 @@ export interface OrderFailed extends OrderEvent {
   readonly error: ErrorDetails;
   /** For a sell from an external wallet only. */
   readonly externalSell?: {
-    /** Whether the crypto had come in from the external wallet. */
+    /** Whether the crypto was received from the external wallet. */
     readonly cryptoReceived: boolean;
-    /** The refund wallet that was given when the sell was started, if one was. */
+    /** The refund wallet given when the sell was started, if any. */
     readonly refundWalletAddress?: string;
-    /** There is one exactly when the crypto was received and a refund wallet was given. */
+    /** Present exactly when the crypto was received and a refund wallet was given. */
     readonly refund?: RefundOutcome;
   };
 }
 
-/** A payment provider reported how a step of an order ended. */
+/** A payment provider reported the outcome of a step of an order. */
 export interface OrderTrackingReported {
   readonly event: 'order-tracking-reported';
   readonly orderType: OrderType;
   readonly providerId: string;
   readonly transactionId: string;
-  /** Whether the provider has the user go to a physical site, such as an ATM or a kiosk. */
+  /** Whether the provider sends the user to a physical site, such as an ATM or a kiosk. */
   readonly physicalSite: boolean;
   readonly providerTransactionId: string;
   readonly providerTransactionRef: string;
@@ -83,18 +87,18 @@ export interface OrderTrackingReported {
   readonly description: string;
 }
 
-/** A payment method came into a status. */
+/** A payment method changed its status. */
 export interface PaymentMethodStatusChanged {
   readonly event: 'payment-method-status-changed';
   readonly status: PaymentMethodStatus;
   readonly paymentMethodId: string;
   /** The customer. */
   readonly accountId: string;
-  /** Why it was declined; needed then, and not told otherwise. */
+  /** Why the payment method was declined; ignored for other statuses. */
   readonly errorCode?: string;
 }
 
-/** A customer was created through customer onboarding, and with it the custodial wallets. */
+/** A customer was created through customer onboarding, together with their custodial wallets. */
 export interface CustomerOnboarded {
   readonly event: 'customer-onboarded';
   readonly customerId: string;
@@ -113,7 +117,7 @@ export interface DepositConfirmed {
   readonly destinationAddress: string;
   /** `amount` is in atomic units. */
   readonly asset: { readonly amount: string; readonly currency: string };
-  /** Where it was made. One on a blockchain has a hash; one inside the custodial ledger need not. */
+  /** Where the deposit was made. A deposit on a blockchain has a hash; one in the custodial ledger may lack it. */
   readonly via:
     | { readonly ledger: 'blockchain'; readonly blockchainTransactionId: string }
     | { readonly ledger: 'custodial'; readonly blockchainTransactionId?: string };

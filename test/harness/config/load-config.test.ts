@@ -194,12 +194,12 @@ describe('loadConfig', () => {
     };
     const { message } = await refusal(given);
     expect(message.split('\n').filter((line) => /^ {2}\S/.test(line))).toEqual([
-      '  URL: The endpoint URL holds credentials.',
+      '  URL: The endpoint URL contains credentials.',
       '  --signature-header: the signature header has the reserved name Host.',
       '  HOOKPROOF_API_KEY_HEADER: the name of the API key header is not a header name.',
-      '  HOOKPROOF_API_KEY: the value of X-API-Key (the API key header) holds a line break.',
+      '  HOOKPROOF_API_KEY: the value of X-API-Key (the API key header) contains a line break.',
       '  hookproof.yaml:3:19: headers.content-length: the header has the reserved name content-length.',
-      '  hookproof.yaml:4:10: headers.X-Bad: the value of X-Bad (the header) holds a line break.',
+      '  hookproof.yaml:4:10: headers.X-Bad: the value of X-Bad (the header) contains a line break.',
     ]);
   });
 
@@ -210,7 +210,7 @@ describe('loadConfig', () => {
       message: 'Headers: custom header 1 and the API key header both have the name x-api-key.',
     });
     expect((await load({ env })).advice).toEqual([
-      'The API key alone is basic security: it says nothing about the body. Add a signature.',
+      'An API key alone is basic security: it does not protect the body. Add a signature.',
     ]);
   });
 });

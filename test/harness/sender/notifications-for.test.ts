@@ -37,14 +37,14 @@ function notify(event: ServiceEvent) {
   });
 }
 
-function refusal(event: ServiceEvent): HookproofError {
+function rejection(event: ServiceEvent): HookproofError {
   try {
     notify(event);
   } catch (error) {
     if (error instanceof HookproofError) return error;
     throw error;
   }
-  throw new Error('it was accepted');
+  throw new Error('the event was accepted');
 }
 
 const order = {
@@ -65,7 +65,7 @@ describe('orders', () => {
     (status): status is OrderStatusChanged['status'] => status !== 'BLOCKCHAIN_ACCEPTED' && status !== 'FAILED',
   );
 
-  it.each(plain)('a change to %s is one notification', (status) => {
+  it.each(plain)('a change to %s leads to one notification', (status) => {
     for (const orderType of ['BUY', 'SELL'] as const) {
       expect(notify({ event: 'order-status-changed', orderType, status, ...order })).toEqual([
         {
@@ -84,15 +84,18 @@ describe('orders', () => {
     }
   });
 
-  it.each(['BLOCKCHAIN_ACCEPTED', 'FAILED'])('a change to %s has an event of its own', (status) => {
-    const event = {
-      event: 'order-status-changed',
-      orderType: 'BUY',
-      status,
-      ...order,
-    } as unknown as OrderStatusChanged;
-    expect(refusal(event)).toMatchObject({ code: 'EVENT_INVALID', message: expect.stringContaining(status) });
-  });
+  it.each(['BLOCKCHAIN_ACCEPTED', 'FAILED'])(
+    'a change to %s is rejected, because it has an event of its own',
+    (status) => {
+      const event = {
+        event: 'order-status-changed',
+        orderType: 'BUY',
+        status,
+        ...order,
+      } as unknown as OrderStatusChanged;
+      expect(rejection(event)).toMatchObject({ code: 'EVENT_INVALID', message: expect.stringContaining(status) });
+    },
+  );
 
   it('acceptance by the blockchain is notified without the hash and then with it', () => {
     const event: OrderAcceptedByBlockchain = {
@@ -115,7 +118,7 @@ describe('orders', () => {
         },
       ],
     ]);
-    expect(refusal({ ...event, blockchainTransactionId: '' }).message).toMatch(/has no hash/);
+    expect(rejection({ ...event, blockchainTransactionId: '' }).message).toMatch(/has no hash/);
   });
 });
 
@@ -140,11 +143,11 @@ describe('failed orders', () => {
     },
   });
 
-  it('that are no external sells are one notification', () => {
+  it('without an external sell lead to one notification', () => {
     expect(notify(failed())).toEqual([failure()]);
   });
 
-  it('whose crypto is sent back are the failure and then the refund', () => {
+  it('with a refund lead to the failure and then the refund', () => {
     const externalSell = { cryptoReceived: true, refundWalletAddress: '0xback', refund: refunded };
     expect(notify(failed({ externalSell }))).toEqual([
       failure({ ...order.blockchainData, refundWalletAddress: '0xback' }),
@@ -163,28 +166,23 @@ describe('failed orders', () => {
     ]);
   });
 
-  it('whose refund fails as well say so in the second notification', () => {
-    const refund: RefundOutcome = { status: 'FAIL', amount: '0.5', currency: 'ETH', error };
-    const [, second] = notify(
-      failed({ externalSell: { cryptoReceived: true, refundWalletAddress: '0xback', refund } }),
-    );
-    expect(second).toMatchObject({ type: 'REFUND', data: { status: 'FAIL', errorData: error } });
-    expect(second?.data).not.toHaveProperty('metadata.blockchainTransactionId');
-  });
-
   it.each([
-    ['nothing came in', { cryptoReceived: false, refundWalletAddress: '0xback' }],
+    ['no crypto was received', { cryptoReceived: false, refundWalletAddress: '0xback' }],
     ['no refund wallet was given', { cryptoReceived: true }],
     ['neither', { cryptoReceived: false }],
-  ])('have no refund when %s, and may not claim one', (_what, externalSell) => {
+  ])('lead to no refund if %s, and reject one', (_what, externalSell) => {
     expect(notify(failed({ externalSell })).map(kindOf)).toEqual(['CAAS_SELL']);
-    expect(refusal(failed({ externalSell: { ...externalSell, refund: refunded } })).message).toMatch(/no reason/);
+    expect(rejection(failed({ externalSell: { ...externalSell, refund: refunded } })).message).toMatch(
+      /without a reason/,
+    );
   });
 
-  it('may not keep silent about a refund that is due, nor be a buy', () => {
+  it('are rejected if the refund outcome is missing or the order is a buy', () => {
     const externalSell = { cryptoReceived: true, refundWalletAddress: '0xback' };
-    expect(refusal(failed({ externalSell })).message).toMatch(/what became of it/);
-    expect(refusal(failed({ orderType: 'BUY', externalSell: { cryptoReceived: false } })).message).toMatch(/on a buy/);
+    expect(rejection(failed({ externalSell })).message).toMatch(/does not contain its outcome/);
+    expect(rejection(failed({ orderType: 'BUY', externalSell: { cryptoReceived: false } })).message).toMatch(
+      /on a buy order/,
+    );
   });
 });
 
@@ -238,11 +236,11 @@ describe('payment methods', () => {
     errorCode: '313-702-S3',
   });
 
-  it('are notified when they are declined, with the reason, or staged, without one', () => {
-    const told = PAYMENT_METHOD_STATUSES.map((status) => [status, notify(change(status))]);
+  it('are notified if they are declined, with the reason, or staged, without one', () => {
+    const sent = PAYMENT_METHOD_STATUSES.map((status) => [status, notify(change(status))]);
     const envelope = { id: idAt(1), type: 'PAYMENT_METHOD', at: SECONDS };
     const data = { paymentMethodId: 'card-1', accountId: 'customer-1' };
-    expect(Object.fromEntries(told)).toEqual({
+    expect(Object.fromEntries(sent)).toEqual({
       CREATED: [],
       STAGED: [{ ...envelope, data: { status: 'STAGED', ...data } }],
       VERIFIED: [],
@@ -253,7 +251,7 @@ describe('payment methods', () => {
 
   it('cannot be declined without a reason', () => {
     const { errorCode: _left, ...without } = change('DECLINED');
-    expect(refusal(without).message).toMatch(/errorCode/);
+    expect(rejection(without).message).toMatch(/errorCode/);
   });
 });
 
@@ -268,7 +266,7 @@ describe('custodial wallets', () => {
     ],
   };
 
-  it('are one notification each', () => {
+  it('lead to one notification each', () => {
     const data = { operation: 'WALLET_CREATED', customerId: 'customer-1' };
     const envelope = { type: 'WALLET', at: '2026-02-03T04:05:06.789Z' };
     expect(notify(onboarded)).toEqual([
@@ -315,7 +313,7 @@ describe('deposits', () => {
         },
       },
     ]);
-    expect(refusal({ ...deposit, via: { ledger: 'blockchain', blockchainTransactionId: '' } }).message).toMatch(
+    expect(rejection({ ...deposit, via: { ledger: 'blockchain', blockchainTransactionId: '' } }).message).toMatch(
       /no hash/,
     );
   });
@@ -325,17 +323,17 @@ describe('deposits', () => {
     expect(inside?.data).toStrictEqual({ ...(notify(deposit)[0]?.data as object), metadata });
   });
 
-  it('with an amount that is no atomic amount are refused', () => {
+  it('are rejected if the amount is not in atomic units', () => {
     const event = { ...deposit, asset: { amount: '1.5', currency: 'ETH' } };
-    expect(refusal(event)).toMatchObject({
+    expect(rejection(event)).toMatchObject({
       code: 'EVENT_INVALID',
       message: expect.stringMatching(/deposit-confirmed.*data\.metadata\.asset\.amount/),
     });
   });
 });
 
-describe('whatever the event', () => {
-  it('ids are fresh UUIDs and the time is now, unless they are given', () => {
+describe('any event', () => {
+  it('gets a new UUID and the current time by default', () => {
     const event: ServiceEvent = { event: 'order-status-changed', orderType: 'BUY', status: 'CREATED', ...order };
     const earliest = Math.floor(Date.now() / 1000);
     const [one, two] = [...notificationsFor(event), ...notificationsFor(event)];
@@ -343,76 +341,76 @@ describe('whatever the event', () => {
     expect(one?.at).toBeGreaterThanOrEqual(earliest);
     expect([one, two].map((notification) => emittedNotification.safeParse(notification).success)).toEqual([true, true]);
   });
-
-  it('one of an unknown kind is refused', () => {
-    expect(refusal({ event: 'something-else' } as unknown as ServiceEvent).code).toBe('EVENT_INVALID');
-  });
 });
 
-/** Message and hint to the letter: they are what a person acts on. */
-describe('the words of a refusal', () => {
-  const words = (event: unknown) => {
-    const { code, message, hint } = refusal(event as ServiceEvent);
+describe('the message and hint of a rejection', () => {
+  const rejectionText = (event: unknown) => {
+    const { code, message, hint } = rejection(event as ServiceEvent);
     expect(code).toBe('EVENT_INVALID');
     return `${message} ${hint}`;
   };
   const failed = { event: 'order-failed', orderType: 'SELL', error, ...order };
 
-  it('of an unknown kind', () => {
-    expect(words({ event: 'x' })).toBe(
-      'The event is of a kind that does not exist. The member "event" names its kind: see ServiceEvent.',
+  it('name an unknown kind of event', () => {
+    expect(rejectionText({ event: 'x' })).toBe(
+      'The event has an unknown kind. Set the field `event` to one of the kinds in ServiceEvent.',
     );
   });
 
-  it('of a status that has an event of its own', () => {
-    expect(words({ event: 'order-status-changed', orderType: 'BUY', status: 'FAILED', ...order })).toBe(
-      'The event order-status-changed has the status FAILED. BLOCKCHAIN_ACCEPTED comes with order-accepted-by-blockchain, and FAILED with order-failed.',
+  it('name the event for a status that has its own', () => {
+    expect(rejectionText({ event: 'order-status-changed', orderType: 'BUY', status: 'FAILED', ...order })).toBe(
+      'The event order-status-changed has the status FAILED. Use order-accepted-by-blockchain for ' +
+        'BLOCKCHAIN_ACCEPTED, and order-failed for FAILED.',
     );
   });
 
-  it('of what the blockchain has accepted without a hash', () => {
-    expect(words({ event: 'order-accepted-by-blockchain', orderType: 'BUY', ...order })).toBe(
-      'The event order-accepted-by-blockchain has no hash. Raise it once the hash is known, and give it.',
+  it('ask for the hash of an accepted order', () => {
+    expect(rejectionText({ event: 'order-accepted-by-blockchain', orderType: 'BUY', ...order })).toBe(
+      'The event order-accepted-by-blockchain has no hash. Raise the event once the hash is known, and set ' +
+        'blockchainTransactionId.',
     );
   });
 
-  it('of a failed order', () => {
-    expect(words({ ...failed, orderType: 'BUY', externalSell: { cryptoReceived: false } })).toBe(
-      'The event order-failed has external sell details on a buy. Leave externalSell out.',
+  it('name the contradiction in a failed order', () => {
+    expect(rejectionText({ ...failed, orderType: 'BUY', externalSell: { cryptoReceived: false } })).toBe(
+      'The event order-failed has externalSell on a buy order. Remove externalSell.',
     );
-    expect(words({ ...failed, externalSell: { cryptoReceived: true, refundWalletAddress: '0xback' } })).toBe(
-      'The event order-failed calls for a refund and does not say what became of it. Raise it once the refund has worked or failed, and give externalSell.refund.',
+    expect(rejectionText({ ...failed, externalSell: { cryptoReceived: true, refundWalletAddress: '0xback' } })).toBe(
+      'The event order-failed requires a refund and does not contain its outcome. Raise the event once the ' +
+        'refund has succeeded or failed, and set externalSell.refund.',
     );
     expect(
-      words({ ...failed, externalSell: { cryptoReceived: true, refundWalletAddress: '', refund: refunded } }),
+      rejectionText({ ...failed, externalSell: { cryptoReceived: true, refundWalletAddress: '', refund: refunded } }),
     ).toBe(
-      'The event order-failed has a refund that there can be no reason for. A refund needs crypto that was received and a refund wallet that was given.',
+      'The event order-failed has a refund without a reason for one. Remove externalSell.refund, or set ' +
+        'cryptoReceived and refundWalletAddress.',
     );
   });
 
-  it('of a deposit without a hash', () => {
+  it('ask for the hash of a deposit', () => {
     const deposit = { event: 'deposit-confirmed', via: { ledger: 'blockchain' } };
-    expect(words(deposit)).toBe(
-      'The event deposit-confirmed is on a blockchain and has no hash. Give via.blockchainTransactionId, or say that the deposit was made inside the custodial ledger.',
+    expect(rejectionText(deposit)).toBe(
+      'The event deposit-confirmed is on a blockchain and has no hash. Set via.blockchainTransactionId, or set ' +
+        'via.ledger to custodial.',
     );
   });
 
-  it('of what makes no notification', () => {
+  it('name the field that makes a notification invalid', () => {
     const event = { event: 'order-status-changed', orderType: 'BUY', status: 'CREATED', ...order };
-    expect(words({ ...event, providerId: 7 })).toMatch(
-      /^The event order-status-changed makes no valid notification: data\.providerId: .+\. Correct the member of the event that this field is taken from\.$/,
+    expect(rejectionText({ ...event, providerId: 7 })).toMatch(
+      /^The event order-status-changed does not yield a valid notification: data\.providerId: .+\. Correct the field of the event /,
     );
     const [declined] = PAYMENT_METHOD_STATUSES.filter((status) => status === 'DECLINED');
-    expect(words({ event: 'payment-method-status-changed', status: declined, paymentMethodId: 'p' })).toMatch(
-      /makes no valid notification: data/,
+    expect(rejectionText({ event: 'payment-method-status-changed', status: declined, paymentMethodId: 'p' })).toMatch(
+      /does not yield a valid notification: data/,
     );
   });
 });
 
-describe('a failed order without a refund', () => {
+describe('the data of a failed order', () => {
   const failed = { event: 'order-failed', orderType: 'SELL', error, ...order } as const;
 
-  it('names the wallet that was given for one, and none when it is empty', () => {
+  it('names the refund wallet, if one was given', () => {
     const blockchainData = (externalSell: NonNullable<OrderFailed['externalSell']>) =>
       notify({ ...failed, externalSell }).map(({ data }) => (data as { metadata: object }).metadata);
     const orderStatus = 'FAILED';
@@ -423,10 +421,8 @@ describe('a failed order without a refund', () => {
       { orderStatus, blockchainData: order.blockchainData },
     ]);
   });
-});
 
-describe('a failed refund', () => {
-  it('carries amount, wallet and error, and nothing else of the event', () => {
+  it('carries only amount, wallet and error of a failed refund', () => {
     const refund: RefundOutcome = {
       status: 'FAIL',
       amount: '0.5',

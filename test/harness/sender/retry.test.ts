@@ -13,7 +13,7 @@ afterAll(() => partner.close());
 
 type Reply = number | { readonly status: number; readonly retryAfter: string };
 
-/** Has the partner give these answers one after another, and delivers with waits that are written down and not waited for. */
+/** Delivers to a partner that gives these answers one after another; records the waits instead of waiting. */
 async function run(replies: readonly Reply[], policy?: RetryPolicy, random = 1) {
   const bodies: string[] = [];
   partner.use(
@@ -40,31 +40,31 @@ async function run(replies: readonly Reply[], policy?: RetryPolicy, random = 1) 
 }
 
 describe('deliverWithRetry', () => {
-  it('tries once when no policy is given', async () => {
+  it('makes one attempt without a policy', async () => {
     expect(await run([503])).toMatchObject({ statuses: [503], waits: [] });
   });
 
-  it('tries again until the partner accepts, with the same bytes and signature', async () => {
+  it('retries until the partner accepts, with the same bytes and signature', async () => {
     const { statuses, bodies } = await run([500, 429, 408, 200], { attempts: 5 });
     expect(statuses).toEqual([500, 429, 408, 200]);
     expect(new Set(bodies).size).toBe(1);
     expect(bodies[0]).toMatch(/^[A-Za-z0-9+/]{43}= \{"id"/);
   });
 
-  it('stops when the attempts are used up', async () => {
+  it('stops after the last attempt', async () => {
     expect((await run([503, 503, 503], { attempts: 3 })).statuses).toEqual([503, 503, 503]);
   });
 
-  it.each([200, 202, 301, 400, 401, 404, 413, 422])('does not try again after %i', async (status) => {
+  it.each([200, 202, 301, 400, 401, 404, 413, 422])('does not retry after %i', async (status) => {
     expect((await run([status], { attempts: 3 })).statuses).toEqual([status]);
   });
 
-  it('waits longer and longer up to the limit', async () => {
+  it('doubles the waits up to the limit', async () => {
     const policy = { attempts: 6, baseDelayMs: 100, maxDelayMs: 500 };
     expect((await run(Array(6).fill(503), policy)).waits).toEqual([100, 200, 400, 500, 500]);
   });
 
-  it('spreads the waits by chance, from nothing to the whole', async () => {
+  it('applies full jitter to the waits', async () => {
     const policy = { attempts: 3, baseDelayMs: 100 };
     expect((await run(Array(3).fill(503), policy, 0.25)).waits).toEqual([25, 50]);
     expect((await run(Array(3).fill(503), policy, 0)).waits).toEqual([0, 0]);
@@ -73,16 +73,20 @@ describe('deliverWithRetry', () => {
   it.each([
     ['seconds', '7', 7_000],
     ['a date', 'Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
-    ['a date that is past', 'Wed, 31 Dec 2025 00:00:00 GMT', 100],
-    ['more than the cap', '3600', 20_000],
-    ['less than the wait anyway', '0', 100],
-    ['nonsense', 'soon', 100],
-  ])('heeds Retry-After: %s', async (_what, retryAfter, wait) => {
+    ['a past date', 'Wed, 31 Dec 2025 00:00:00 GMT', 100],
+    ['more than the limit', '3600', 20_000],
+    ['less than the backoff', '0', 100],
+    ['text', 'soon', 100],
+    ['seconds with white space around them', ' 7 ', 7_000],
+    ['a negative number', '-7', 100],
+    ['a number with a unit', '7s', 100],
+    ['a number after a letter', 'x7', 100],
+  ])('honours Retry-After: %s', async (_what, retryAfter, wait) => {
     const policy = { attempts: 2, baseDelayMs: 100, maxRetryAfterMs: 20_000 };
     expect((await run([{ status: 503, retryAfter }, 200], policy)).waits).toEqual([wait]);
   });
 
-  it('ends when it is told to, in the middle of a wait, and keeps what it has', async () => {
+  it('stops during a wait when the signal is aborted, and keeps the attempts', async () => {
     partner.use(http.post(URL, () => new HttpResponse(null, { status: 503 })));
     const controller = new AbortController();
     const sender = createSender();
@@ -109,7 +113,7 @@ describe('isRetryable', () => {
     error: { kind, phase: 'connect', code: 'X', message: 'X.' },
   });
 
-  it('is every transport error but one of our own', () => {
+  it('accepts every transport error except a local one', () => {
     const kinds: TransportErrorKind[] = ['dns', 'refused', 'unreachable', 'tls', 'reset', 'timeout', 'local'];
     expect(kinds.map((kind) => isRetryable(failed(kind)))).toEqual([true, true, true, true, true, true, false]);
   });
@@ -126,32 +130,23 @@ describe('isRetryable', () => {
     [500, true],
     [599, true],
     [600, false],
-  ])('or the status %i: %s', (status, retryable) => {
+  ])('status %i: %s', (status, retryable) => {
     const answer = { status, reasonPhrase: '', headers: [], body: new Uint8Array(), truncated: false };
     expect(isRetryable({ ...failed('reset'), error: null, answer })).toBe(retryable);
   });
 
-  it('is nothing that has neither', () => expect(isRetryable({ ...failed('reset'), error: null })).toBe(false));
+  it('rejects an attempt without answer and error', () =>
+    expect(isRetryable({ ...failed('reset'), error: null })).toBe(false));
 });
 
-describe('the waits that are the default', () => {
-  it('begin at half a second, end at half a minute, and heed a minute of Retry-After', async () => {
+describe('the default waits', () => {
+  it('start at half a second, end at half a minute, and honour a minute of Retry-After', async () => {
     const { waits } = await run(Array(9).fill(503), { attempts: 9 });
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
     expect((await run([{ status: 503, retryAfter: '3600' }, 200], { attempts: 2 })).waits).toEqual([60_000]);
   });
 
-  it.each([
-    ['seconds with white space around them', ' 7 ', 7_000],
-    ['many seconds', '12', 12_000],
-    ['a negative number', '-7', 500],
-    ['a number with a unit', '7s', 500],
-    ['a number behind something', 'x7', 500],
-  ])('are not moved by what cannot be read, but by %s', async (_what, retryAfter, wait) => {
-    expect((await run([{ status: 503, retryAfter }, 200], { attempts: 2 })).waits).toEqual([wait]);
-  });
-
-  it('are waited for by the clock, and by chance', async () => {
+  it('use the real clock and random jitter', async () => {
     partner.use(http.post(URL, () => new HttpResponse(null, { status: 503 })));
     const sender = createSender();
     const began = performance.now();
@@ -171,7 +166,7 @@ describe('the waits that are the default', () => {
     sender.close();
   });
 
-  it('count a date from now', async () => {
+  it('count a date from the current time', async () => {
     const retryAfter = new Date(Date.now() + 30_000).toUTCString();
     partner.use(http.post(URL, () => new HttpResponse(null, { status: 503, headers: { 'Retry-After': retryAfter } })));
     const sender = createSender();
@@ -183,7 +178,7 @@ describe('the waits that are the default', () => {
     expect(waits[0]).toBeLessThanOrEqual(30_000);
   });
 
-  it('are given the signal, and an attempt is, too', async () => {
+  it('end with the signal, as an attempt does', async () => {
     const { signal } = new AbortController();
     const given: unknown[] = [];
     const deliver = async (_prepared: unknown, options: unknown) => {

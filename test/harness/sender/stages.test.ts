@@ -7,7 +7,7 @@ import { address, prepare, serialise, sign } from '../../../harness/sender/index
 import { endpointOf } from '../../../harness/transport/index.ts';
 import { buy } from './samples.ts';
 
-/** HMAC by its definition (RFC 2104), from nothing but the hash. */
+/** HMAC by its definition (RFC 2104), computed from the hash only. */
 function hmacByDefinition(body: Uint8Array, secret: string): string {
   const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
   const utf8 = Buffer.from(secret, 'utf8');
@@ -24,7 +24,7 @@ function hmacByDefinition(body: Uint8Array, secret: string): string {
 }
 
 describe('sign', () => {
-  it('is the HMAC of the definition, for any bytes and any secret', () => {
+  it('computes the HMAC of RFC 2104, for any bytes and any secret', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), text, (body, secret) => {
@@ -33,7 +33,7 @@ describe('sign', () => {
     );
   });
 
-  it('gives the known answer of RFC 4231, test case 2', () => {
+  it('gives the result of RFC 4231, test case 2', () => {
     const body = Buffer.from('what do ya want for nothing?');
     expect(sign(body, 'Jefe')).toBe('W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM=');
   });
@@ -50,7 +50,7 @@ describe('sign', () => {
 });
 
 describe('serialise', () => {
-  it('makes UTF-8 without a byte order mark or white space that parses to the same value', () => {
+  it('writes UTF-8 without a byte order mark or white space, which parses to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const bytes = serialise(value as JsonValue);
@@ -80,7 +80,7 @@ describe('address', () => {
   };
   const body = Buffer.from('12345');
 
-  it('lists the headers in their fixed order, custom ones last and as configured', () => {
+  it('lists the headers in fixed order, with the custom headers last and as configured', () => {
     expect(address({ partner, body, signature: 'sig' })).toEqual({
       method: 'POST',
       target: '/hooks/in?tenant=a%2Fb',
@@ -111,7 +111,7 @@ describe('address', () => {
     ]);
   });
 
-  it('gives a signature its default name when no signing is configured, which only a probe does', () => {
+  it('uses the default signature header if no signing is configured, which only probes do', () => {
     const { headers } = address({ partner: { url: 'http://a.example/' }, body, signature: 'sig' });
     expect(headers.at(-1)).toEqual(['X-Service-Signature', 'sig']);
   });
@@ -133,11 +133,11 @@ describe('endpointOf', () => {
     ['https://a.example/x?y', { secure: true, hostname: 'a.example', port: 443, target: '/x?y', host: 'a.example' }],
     ['https://a.example:80/', { secure: true, hostname: 'a.example', port: 80, target: '/', host: 'a.example:80' }],
     ['https://[::1]:8443/', { secure: true, hostname: '::1', port: 8443, target: '/', host: '[::1]:8443' }],
-  ])('takes %s apart', (url, endpoint) => expect(endpointOf(url)).toEqual(endpoint));
+  ])('parses %s', (url, endpoint) => expect(endpointOf(url)).toEqual(endpoint));
 });
 
 describe('prepare', () => {
-  it('signs exactly the bytes that it sends, and counts them', () => {
+  it('signs exactly the bytes that it sends, and states their length', () => {
     const prepared = prepare(buy(), { url: 'https://partner.example/', signing: { secret: 'a secret' } });
     expect(prepared).toEqual({
       url: 'https://partner.example/',
@@ -153,13 +153,8 @@ describe('prepare', () => {
     });
   });
 
-  it('has neither a signature nor a key when neither is configured', () => {
+  it('adds no signature and no API key if none is configured', () => {
     const names = prepare(buy(), { url: 'https://partner.example/' }).headers.map(([name]) => name);
     expect(names).toEqual(['Host', 'Content-Type', 'Content-Length']);
-  });
-
-  it('is pure', () => {
-    const partner = { url: 'https://partner.example/', signing: { secret: 'a secret' } };
-    expect(prepare(buy(), partner)).toEqual(prepare(buy(), partner));
   });
 });
