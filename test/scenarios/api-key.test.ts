@@ -23,7 +23,7 @@ function keySent(id: string, apiKey: string): string | undefined {
 }
 
 describe('the API key suite', () => {
-  it('sends what it claims, whatever the credentials and header names of the partner are', () => {
+  it('sends what its expectations say, with any credentials and header names', () => {
     const small = scenarios.filter(({ id }) => id !== LARGE);
     const targets = fc.constantFrom('/', '/hook', '/hook?tenant=7');
     fc.assert(
@@ -35,7 +35,7 @@ describe('the API key suite', () => {
     expect(lies(scenarios, someCredentials())).toEqual([]);
   });
 
-  it('leaves the signature right, so that the key is the only fault', () => {
+  it('keeps the signature valid, so that only the key is at fault', () => {
     const kit = fakeKit(someCredentials());
     const signatures = scenarios.flatMap((one) =>
       deliveriesOf(one, kit).map(({ change }) => statesOf(assemble(change, kit), kit).signature),
@@ -43,14 +43,14 @@ describe('the API key suite', () => {
     expect(new Set(signatures)).toEqual(new Set(['right']));
   });
 
-  it('needs the API key throughout, and HMAC where the signature is used', () => {
+  it('needs the API key, and HMAC where the signature is used', () => {
     expect(scenarios.filter(({ needs }) => needs?.includes('api-key') !== true)).toEqual([]);
     expect(scenarios.filter(({ needs }) => needs?.includes('hmac')).map(({ id }) => id)).toEqual([
       'api-key/signature-as-key',
     ]);
   });
 
-  it('has 1 MB to send where it says so', () => {
+  it('sends 1 MB where the id says so', () => {
     const kit = fakeKit(someCredentials());
     const large = scenarios.find(({ id }) => id === LARGE);
     const sizes =
@@ -60,7 +60,7 @@ describe('the API key suite', () => {
   });
 });
 
-describe('keys that resemble the right one', () => {
+describe('keys that resemble the valid one', () => {
   it.each([
     ['api-key/first-half', 'abCD1', 'ab'],
     ['api-key/one-character-short', 'abCD1', 'abCD'],
@@ -85,7 +85,7 @@ describe('keys that resemble the right one', () => {
     expect(keySent(id, key)).toBe(sent);
   });
 
-  it('never are the right one, with white space around it or without', () => {
+  it('never equal the valid key, with or without white space around it', () => {
     const kit = fakeKit({ ...someCredentials(), apiKey: 'abc' });
     const sent = (value: string) =>
       assemble({ address: keyInstead('', () => value) }, kit).head.headers.find(

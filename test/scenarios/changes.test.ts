@@ -34,7 +34,7 @@ describe('composing', () => {
     expect(value.a.b).toBe(1);
   });
 
-  it.each(['x.y', 'd.y', 'a.c.y'])('refuses the path %s, on which no object stands', (path) => {
+  it.each(['x.y', 'd.y', 'a.c.y'])('rejects the path %s, on which there is no object', (path) => {
     expect(() => withField(value, path, 1)).toThrow(`A scenario changes`);
     expect(() => withoutField(value, path)).toThrow(
       expect.objectContaining({ code: 'SCENARIO_PATH', kind: 'internal' }),
@@ -48,8 +48,8 @@ describe('composing', () => {
   });
 });
 
-describe('bytes by hand', () => {
-  it('spells a field as a token, as text and as raw bytes', () => {
+describe('hand-written bytes', () => {
+  it('writes a field as a token, as text and as raw bytes', () => {
     expect(spelt('a.n', '1.0')({ a: { n: 5, m: 1 } }).toString()).toBe('{"a":{"n":1.0,"m":1}}');
     expect(spelt('a.x', '[[]]')({ a: {} }).toString()).toBe('{"a":{"x":[[]]}}');
     expect(spelt('s', Buffer.of(0x22, 0xff, 0x22))({ s: '' })).toEqual(
@@ -65,7 +65,7 @@ describe('bytes by hand', () => {
     expect(withMember('', '"a":"$&"')({ a: 1 }).toString()).toBe('{"a":1,"a":"$&"}');
   });
 
-  it('spaces tokens out and leaves strings alone', () => {
+  it('puts spaces between tokens and not in strings', () => {
     const spaced = spacedOut('{"a,:":[1,{"b{}":null}]}');
     expect(spaced).toContain('"a,:" : ');
     expect(spaced).toContain('"b{}" : ');
@@ -73,7 +73,7 @@ describe('bytes by hand', () => {
     expect(rewritten((json) => `${json}\n`)({ a: 1 }).toString()).toBe('{"a":1}\n');
   });
 
-  it('respells strings with their escaped quotes', () => {
+  it('rewrites strings with escaped quotes', () => {
     const seen: string[] = [];
     respeltStrings('{"a\\"b":"c\\\\","d":1.5}', (token) => {
       seen.push(token);
@@ -82,11 +82,11 @@ describe('bytes by hand', () => {
     expect(seen).toEqual(['"a\\"b"', '"c\\\\"', '"d"']);
   });
 
-  it('escapes what is not ASCII, by UTF-16 unit', () => {
+  it('escapes non-ASCII characters by UTF-16 unit', () => {
     expect(asciiOnly('"\u00e9 \u{1f600} \u007f a"')).toBe('"\\u00e9 \\ud83d\\ude00 \\u007f a"');
   });
 
-  it('orders keys at every depth', () => {
+  it('sorts keys at every depth', () => {
     const value = { b: [{ d: 1, c: 2 }], a: null };
     expect(JSON.stringify(keysReversed(value))).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
     expect(JSON.stringify(keysSorted(value))).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
@@ -95,7 +95,7 @@ describe('bytes by hand', () => {
   });
 });
 
-describe('hostile HTTP', () => {
+describe('malformed HTTP', () => {
   const request = Buffer.concat([
     Buffer.from('POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n'),
     Buffer.of(0x0d, 0x0a, 0x0d, 0xff),
@@ -106,7 +106,7 @@ describe('hostile HTTP', () => {
   };
   const BODY = '\r\n\r\xff';
 
-  it('edits the head and leaves the body as it is', () => {
+  it('changes the head and not the body', () => {
     expect(made(requestLine('l', (line) => line.replace('1.1', '9.9')))).toBe(
       `POST /hook HTTP/9.9\r\nHost: h\r\nContent-Length: 4\r\n\r\n${BODY}`,
     );

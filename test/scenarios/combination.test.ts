@@ -14,7 +14,7 @@ import {
 const { scenarios } = combinationSuite;
 
 describe('the combination suite', () => {
-  it('is the whole table of signature and key, and accepts right and right alone', () => {
+  it('covers every combination of signature and key, and accepts only valid with valid', () => {
     const kit = fakeKit(someCredentials());
     const table = scenarios.flatMap((one) =>
       deliveriesOf(one, kit).map(({ change, expect: { pass } }) => {
@@ -35,11 +35,11 @@ describe('the combination suite', () => {
     ]);
   });
 
-  it('needs both features throughout', () => {
+  it('needs both features', () => {
     expect(scenarios.map(({ needs }) => needs)).toEqual(scenarios.map(() => ['hmac', 'api-key']));
   });
 
-  it('sends what it claims, whatever the credentials of the partner are', () => {
+  it('sends what its expectations say, with any credentials', () => {
     fc.assert(
       fc.property(anyCredentials, (credentials) => {
         expect(lies(scenarios, credentials)).toEqual([]);

@@ -1,13 +1,12 @@
 /**
- * Eyes of its own for the scenarios about credentials: assembles a delivery as the sender would, and looks at header
- * level whether signature and key are right for the bytes that go out. Knows nothing of the scenarios.
+ * An independent check of the scenarios about credentials: assembles a delivery like the sender, and checks signature
+ * and key in its headers. Knows nothing of the scenarios.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { order } from '../../scenarios/samples.ts';
 import type { Change, Expectation, Kit, RequestHead, Scenario } from '../../scenarios/scenario.ts';
-import { seededRandom } from '../setup/seeded-random.ts';
 
 export interface Credentials {
   readonly secret: string;
@@ -16,16 +15,10 @@ export interface Credentials {
   readonly apiKeyHeader: string;
 }
 
-/** So many bytes. */
+/** Random bytes. */
 type Bytes = (length: number) => Buffer;
 
-/** The same for the same seed, for a test that a signature with other characters would change. */
-export function seededBytes(seed: number): Bytes {
-  const random = seededRandom(seed);
-  return (length) => Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
-}
-
-/** Credentials made at run time, under the default header names. */
+/** Random credentials with the default header names. */
 export function someCredentials(bytes: Bytes = randomBytes): Credentials {
   return {
     secret: bytes(32).toString('base64url'),
@@ -94,7 +87,7 @@ function stateOf(head: RequestHead, name: string, right: string): State {
   return values.length === 1 && values[0]?.replace(/^[ \t]*|[ \t]*$/g, '') === right ? 'right' : 'wrong';
 }
 
-/** What a receiver that follows the specification to the letter would find. */
+/** What a receiver that follows the specification exactly finds. */
 export function statesOf(sent: Sent, kit: Kit): { readonly signature: State; readonly key: State } {
   return {
     signature: stateOf(sent.head, kit.signatureHeader, signatureOf(kit.secret, sent.body)),
@@ -125,7 +118,7 @@ export function deliveriesOf(
   return 'change' in scenario ? [scenario] : [];
 }
 
-/** The ids of scenarios that would send something else than they claim to these credentials, each with what it is. */
+/** The scenarios that send something else than their expectations say, each with the difference. */
 export function lies(scenarios: readonly Scenario[], credentials: Credentials, target?: string): string[] {
   const kit = fakeKit(credentials);
   return scenarios.flatMap((scenario) =>
@@ -198,7 +191,7 @@ const signatureHeaders = fc.constantFrom(
 );
 const apiKeyHeaders = fc.constantFrom('X-API-Key', 'Api-Key', 'authorization', 'cookie', 'api_key', 'KEY', 'X-Real-IP');
 
-/** Any partner's credentials, with everything that might collide with what a scenario sends. */
+/** Any credentials, including values that scenarios send as invalid ones. */
 export const anyCredentials: fc.Arbitrary<Credentials> = fc
   .record({
     secret: secrets,

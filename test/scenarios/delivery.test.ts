@@ -52,13 +52,13 @@ describe('copies', () => {
     ).toBe(1);
   });
 
-  it('with the same id and another layout are the same value in other bytes', () => {
+  it('with the same id and other white space have the same value and other bytes', () => {
     const [first, second] = sent('same-id-other-layout').flat();
     expect(second?.value).toEqual(first?.value);
     expect(second?.text).not.toBe(first?.text);
   });
 
-  it('are none when only the data is the same, or the second', () => {
+  it('have different ids when only the data or the second is the same', () => {
     const [first, second] = sent('other-id-same-data').flat();
     expect(second?.value.data).toEqual(first?.value.data);
     expect(second?.value.id).not.toBe(first?.value.id);
@@ -72,7 +72,7 @@ describe('copies', () => {
 });
 
 describe('related deliveries', () => {
-  it('come in the order that their ids say', () => {
+  it('are sent in the order of their scenario ids', () => {
     expect({
       'order-in-turn': states('order-in-turn'),
       'hash-follows': states('hash-follows'),
@@ -110,7 +110,7 @@ describe('related deliveries', () => {
     });
   });
 
-  it('share what they are about and have ids of their own', () => {
+  it('share their references and have different ids', () => {
     const about = (id: string, field: string) =>
       new Set(
         sent(id)
@@ -142,7 +142,7 @@ describe('related deliveries', () => {
     ).toBe(4);
   });
 
-  it('bring the hash second', () => {
+  it('bring the hash with the second notification', () => {
     const hashes = sent('hash-follows')
       .flat()
       .map(({ text }) => /"blockchainTransactionId":"([^"]*)"/.exec(text)?.[1]);
@@ -153,7 +153,7 @@ describe('related deliveries', () => {
 describe('poisoned ids', () => {
   const poisoned = flows.filter(({ id }) => id.startsWith('delivery/poisoned-'));
 
-  it('are used by a bad delivery, and then by the right one', () => {
+  it('are used by an invalid delivery and then by the valid one', () => {
     expect(poisoned).toHaveLength(7);
     for (const { id } of poisoned) {
       const [bad, right] = sent(id.slice('delivery/'.length)).flat();
@@ -163,16 +163,16 @@ describe('poisoned ids', () => {
   });
 });
 
-describe('a forgery beside the right notification', () => {
-  it('has its id, and other content', () => {
+describe('a forgery concurrent with the valid notification', () => {
+  it('has the same id and other content', () => {
     const [[right, forged] = []] = sent('forged-beside-right');
     expect(forged?.value.id).toBe(right?.value.id);
     expect(forged?.text).not.toBe(right?.text);
   });
 });
 
-describe('deliveries after another one', () => {
-  it('are plain valid ones, one at a time, so that they share a connection', () => {
+describe('deliveries on a used connection', () => {
+  it('are plain valid ones, in sequence, so that they share a connection', () => {
     const after = flows.filter(({ id }) => id.startsWith('delivery/after-'));
     expect(after).toHaveLength(4);
     for (const { id } of after) {
@@ -182,14 +182,14 @@ describe('deliveries after another one', () => {
     }
   });
 
-  it('are far shorter than the long one', () => {
+  it('are much shorter than the long one', () => {
     const [long, short] = sent('after-long').flat();
     expect(long?.text.length).toBeGreaterThan(8192);
     expect(short?.text.length).toBeLessThan(2000);
   });
 });
 
-describe('staying up', () => {
+describe('availability', () => {
   const observe = (...outages: RunObservations['outages']): Observation => {
     const one = deliverySuite.scenarios.find(({ id }) => id === 'delivery/stays-up');
     if (one === undefined || !('observe' in one)) throw new Error('no observation');
@@ -201,7 +201,7 @@ describe('staying up', () => {
     expect(observe()).toEqual({ verdict: 'pass', observed: 'no outage', reason: '' });
   });
 
-  it('fails and names who did it, recovered or not', () => {
+  it('fails and names the cause, whether the endpoint recovered or not', () => {
     const outage = {
       inFlight: ['malformed/null', 'malformed/array'],
       culprit: 'malformed/null',
@@ -221,7 +221,7 @@ describe('staying up', () => {
     });
   });
 
-  it('fails when the endpoint looks dead and never came back, and says what was in flight', () => {
+  it('fails when the endpoint stays down, and reports what was in flight', () => {
     expect(
       observe({ inFlight: ['malformed/null', 'http/burst'], culprit: null, recovered: false, sign, looksDead: true }),
     ).toMatchObject({
@@ -230,13 +230,13 @@ describe('staying up', () => {
     });
   });
 
-  it('is inconclusive when it never came back and only the network or a gateway seems to be away', () => {
+  it('is inconclusive when only the network or a gateway seems to be down', () => {
     const outage = { inFlight: ['http/burst'], culprit: null, recovered: false, sign, looksDead: false };
     expect(observe(outage).verdict).toBe('inconclusive');
     expect(observe({ ...outage, looksDead: true }).verdict).toBe('fail');
   });
 
-  it('is inconclusive when nobody can be named and it came back, or may only be out of reach', () => {
+  it('is inconclusive without a cause when the endpoint recovered or may be unreachable', () => {
     expect(observe({ inFlight: ['http/burst'], culprit: null, recovered: true, sign, looksDead: true }).verdict).toBe(
       'inconclusive',
     );

@@ -16,7 +16,7 @@ const REQUEST =
   'close\r\n\r\n{"the body":"is 27 bytes."}';
 
 describe('the http suite', () => {
-  it('spells Content-Type as its ids say', () => {
+  it('sends Content-Type as the ids say', () => {
     const types = probes
       .filter(({ id }) => id.startsWith('http/content-type-'))
       .map(({ id }) => [
@@ -39,7 +39,7 @@ describe('the http suite', () => {
     });
   });
 
-  it('spells header names as its ids say, and keeps the values', () => {
+  it('sends header names as the ids say, and keeps the values', () => {
     const names = (id: string) => head(id).headers.map(([name]) => name);
     expect(names('http/signature-header-lower')).toContain('x-service-signature');
     expect(names('http/signature-header-upper')).toContain('X-SERVICE-SIGNATURE');
@@ -66,7 +66,7 @@ describe('the http suite', () => {
     expect(assemble(probes.find(({ id }) => id === 'http/get-empty')!.change, kit).body.length).toBe(0);
   });
 
-  it('sends a large refused delivery, and then a right one in a group of its own', () => {
+  it('sends a large invalid delivery, and then a valid one in a separate group', () => {
     for (const id of ['http/after-refused-signature', 'http/after-refused-key']) {
       const groups = flow(id).flow(kit);
       expect(groups.map((group) => group.map(({ expect: expected }) => expected))).toEqual([
@@ -79,7 +79,7 @@ describe('the http suite', () => {
     }
   });
 
-  it('sends bursts in one group, alone', () => {
+  it('sends bursts in one group, exclusively', () => {
     const burst = flow('http/burst');
     const mixed = flow('http/burst-mixed');
     expect([burst.alone, mixed.alone]).toEqual([true, true]);
@@ -99,14 +99,14 @@ describe('the http suite', () => {
     expect(new Set(bodies).size).toBe(20);
   });
 
-  it('says GET and claims POST, and breaks the query, with the credentials of a delivery', () => {
+  it('sends GET with a method override, and a malformed query, with valid credentials', () => {
     const overridden = head('http/override-on-get');
     expect([overridden.method, overridden.headers.at(-1)]).toEqual(['GET', ['X-HTTP-Method-Override', 'POST']]);
     expect(head('http/broken-query').target).toBe('/hook?a=%E0%A4%A&%');
     expect(() => decodeURIComponent(head('http/broken-query').target)).toThrow();
   });
 
-  it('adds odd headers and leaves the others as they are', () => {
+  it('adds unusual headers and keeps the others', () => {
     const plain = assemble({}, kit).head.headers.map(([name]) => name);
     const added = ['http/header-repeated', 'http/forty-headers', 'http/header-non-ascii'].map((id) =>
       head(id).headers.slice(plain.length),
@@ -117,7 +117,7 @@ describe('the http suite', () => {
     expect(added[2]![0]![1]).toMatch(/[\x80-\xff]/);
   });
 
-  it('changes HTTP in one place each', () => {
+  it('changes one place of the request in each probe', () => {
     const broken = probes.flatMap(({ id, change: { transmit } }) =>
       transmit?.kind === 'raw'
         ? [[id.slice('http/'.length), transmit.make(Buffer.from(REQUEST), kit).toString('latin1')] as const]

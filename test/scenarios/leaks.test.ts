@@ -18,7 +18,7 @@ function observe(id: string, leaks: RunObservations['leaks']): Observation {
 const found = (leak: Leak, ...places: string[]) => places.map((scenario) => ({ leak, scenario }));
 
 describe('the leaks suite', () => {
-  it('sends what it claims, whatever the credentials of the partner are', () => {
+  it('sends what its expectations say, with any credentials', () => {
     const small = scenarios.filter(({ id }) => id !== LARGE);
     fc.assert(
       fc.property(anyCredentials, (credentials) => {
@@ -29,7 +29,7 @@ describe('the leaks suite', () => {
     expect(lies(scenarios, someCredentials())).toEqual([]);
   });
 
-  it('looks for credentials at must and for all else at should, and leaves the status to others', () => {
+  it('checks credentials at must and everything else at should, and not the status', () => {
     const kit = fakeKit(someCredentials());
     const looks = scenarios
       .filter((one) => 'change' in one)
@@ -64,7 +64,7 @@ describe('the leaks suite', () => {
     ).toEqual([true]);
   });
 
-  it('compares refusals one after another', () => {
+  it('compares rejections in sequence', () => {
     const kit = fakeKit(someCredentials());
     const flows = scenarios.flatMap((one) =>
       'flow' in one
@@ -107,15 +107,15 @@ describe('the leaks suite', () => {
   });
 });
 
-describe('what the whole run has seen', () => {
+describe('observations of the run', () => {
   const none: Observation = { verdict: 'pass', observed: 'none in any answer', reason: '' };
 
-  it('passes when nothing was found', () => {
+  it('passes without a leak', () => {
     expect(observe('leaks/nowhere', [])).toEqual(none);
     expect(observe('leaks/no-stack-traces', [])).toEqual(none);
   });
 
-  it('fails on a credential anywhere, and names the places once each', () => {
+  it('fails on a credential in any answer, and names each place once', () => {
     const leaks = [
       ...found('signature', 'signature/missing', 'signature/missing'),
       ...found('api-key', 'api-key/wrong'),
@@ -128,13 +128,13 @@ describe('what the whole run has seen', () => {
     });
   });
 
-  it('names five places at most', () => {
+  it('names at most five places', () => {
     expect(observe('leaks/nowhere', found('secret', 'a', 'b', 'c', 'd', 'e', 'f', 'g')).observed).toBe(
       'secret in the answers to a, b, c, d, e and 2 more',
     );
   });
 
-  it('warns on a stack trace, which is no credential', () => {
+  it('warns about a stack trace, which is not a credential', () => {
     const leaks = found('stack-trace', 'malformed/truncated');
     expect(observe('leaks/nowhere', leaks)).toEqual(none);
     expect(observe('leaks/no-stack-traces', leaks)).toEqual({
@@ -145,7 +145,7 @@ describe('what the whole run has seen', () => {
     });
   });
 
-  it('warns on a debug page, and on messages of databases and exceptions', () => {
+  it('warns about a debug page and messages of databases and exceptions', () => {
     const leaks = [...found('debug-page', 'http/method-get'), ...found('database-message', 'delivery/twice')];
     expect(observe('leaks/no-stack-traces', leaks).observed).toBe('debug-page in the answers to http/method-get');
     expect(observe('leaks/no-inner-messages', leaks)).toEqual({
@@ -158,7 +158,7 @@ describe('what the whole run has seen', () => {
     expect(observe('leaks/no-inner-messages', [])).toEqual(none);
   });
 
-  it('leaves parser messages to the probes that provoke them', () => {
+  it('ignores parser messages, which probes report', () => {
     expect(observe('leaks/no-stack-traces', found('parser-detail', 'malformed/truncated'))).toEqual(none);
   });
 });

@@ -21,8 +21,8 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-describe('what is called malformed', () => {
-  it('is no notification for the contract either, but for fields that a tolerant reading leaves alone', () => {
+describe('malformed payloads', () => {
+  it('are not notifications by the contract, except for fields that it does not check', () => {
     const read = probes.filter(
       ({ change, expect: due }) => due === handled && readNotification(parsed(assemble(change, kit).body)).ok,
     );
@@ -36,7 +36,7 @@ describe('what is called malformed', () => {
     ]);
   });
 
-  it('is no JSON where the JSON itself is broken', () => {
+  it('are not JSON where the JSON is broken', () => {
     const broken = [
       'truncated',
       'cut-in-half',
@@ -61,7 +61,7 @@ describe('what is called malformed', () => {
     expect(body('unsigned-empty').length).toBe(0);
   });
 
-  it('is JSON where only what it says is wrong', () => {
+  it('are JSON where only the content is invalid', () => {
     const said = ['null', 'string', 'number', 'boolean', 'array', 'array-of-notifications', 'empty-object'];
     expect(said.map((slug) => parsed(body(slug)))).toEqual([
       null,
@@ -77,7 +77,7 @@ describe('what is called malformed', () => {
     ).toEqual([]);
   });
 
-  it('keeps hostile ids new and findable', () => {
+  it('keep hostile ids new and recognisable', () => {
     const ids = [
       'id-long',
       'id-very-long',
@@ -98,7 +98,7 @@ describe('what is called malformed', () => {
     ]);
   });
 
-  it('has the sizes and depths that its ids name', () => {
+  it('have the sizes and depths of their ids', () => {
     const sizes = ['size-16-kb', 'size-99-kb', 'size-150-kb', 'size-1-mb', 'unsigned-1-mb'].map(
       (slug) => body(slug).length,
     );
@@ -125,7 +125,7 @@ describe('prototype pollution', () => {
     'flow' in one && one.id.startsWith('malformed/pollution-') ? [one] : [],
   );
 
-  it('is tried in three ways, each followed by a right delivery and by a forged one', () => {
+  it('has three payloads, each followed by a valid and a forged delivery', () => {
     expect(pollutions.map(({ id }) => id)).toEqual([
       'malformed/pollution-proto',
       'malformed/pollution-envelope',
@@ -140,7 +140,7 @@ describe('prototype pollution', () => {
     }
   });
 
-  it('writes the names as members of their own, so that a parser sees them', () => {
+  it('writes the names as own members, so that a parser sees them', () => {
     const [proto, envelope, inherited] = pollutions.map((one) =>
       assemble(deliveriesOf(one, kit)[0]!.change, kit).body.toString(),
     );
@@ -158,7 +158,7 @@ describe('prototype pollution', () => {
 });
 
 describe('deliveries that are cut off', () => {
-  it('are thirty at once, alone, to empty any usual pool', () => {
+  it('are thirty concurrent ones, exclusively, to exhaust any usual pool', () => {
     const [many] = malformedSuite.scenarios.filter(({ id }) => id === 'malformed/cut-off-many-times');
     if (many === undefined || !('flow' in many)) throw new Error('no such flow');
     expect(many.alone).toBe(true);

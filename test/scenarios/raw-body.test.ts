@@ -40,7 +40,7 @@ function caughtBy(body: Buffer): string {
 }
 
 describe('the bodies of the raw-body suite', () => {
-  it('tell receivers apart that hash something else: which wrong input each of them shows', () => {
+  it('distinguish receivers by the input that they verify', () => {
     const accepting = probes.filter(({ id, expect: due }) => due.authentic && !/gzip|charset-u|pieces|alone/.test(id));
     expect(
       Object.fromEntries(accepting.map(({ id, change }) => [id.slice(9), caughtBy(assemble(change, kit).body)])),
@@ -100,7 +100,7 @@ describe('the bodies of the raw-body suite', () => {
     });
   });
 
-  it('hold the very spellings that their titles name', () => {
+  it('contain the spellings that their titles name', () => {
     const holds = (slug: string, text: string | Buffer) => bodyOf(slug).includes(text);
     expect(holds('float-1-0', '"testNumber":1.0}')).toBe(true);
     expect(holds('exponent', '"testNumber":1e3}')).toBe(true);
@@ -125,7 +125,7 @@ describe('the bodies of the raw-body suite', () => {
     expect(Object.keys(JSON.parse(bodyOf('keys-reversed').toString()))).toEqual(['data', 'at', 'type', 'id']);
   });
 
-  it('cut pieces inside of characters', () => {
+  it('cut pieces within characters', () => {
     const { change } = probe('split-characters');
     const transmit = change.transmit;
     if (transmit?.kind !== 'pieces') throw new Error('not in pieces');
@@ -137,7 +137,7 @@ describe('the bodies of the raw-body suite', () => {
     expect(cuts.length).toBeLessThan(12);
   });
 
-  it('keep the large one large, and in few pieces', () => {
+  it('send the large body in few pieces', () => {
     const length = bodyOf('large-in-pieces').length;
     expect(length).toBeGreaterThan(150_000);
     expect(length).toBeLessThan(151_000);
@@ -177,7 +177,7 @@ describe('the mirrors', () => {
     'byte-order-mark': (body) => Buffer.from(new TextDecoder().decode(body)),
   };
 
-  it('are listed with the fault that accepts each', () => {
+  it('are all listed with the fault that accepts them', () => {
     const slugs = probes.map(({ id }) => id).filter((id) => id.startsWith('raw-body/mirror-'));
     expect(slugs.map((id) => id.slice('raw-body/mirror-'.length)).toSorted()).toEqual(
       Object.keys(ACCEPTED_BY).toSorted(),
@@ -196,7 +196,7 @@ describe('the mirrors', () => {
     },
   );
 
-  it('of the compressed body is signed over the body before compression', () => {
+  it('of the compressed body is a signature over the body before compression', () => {
     const { head, body } = assemble(probe('gzip-signed-plain').change, kit);
     const plain = gunzipSync(body);
     expect(JSON.parse(plain.toString())).toMatchObject({ type: 'CAAS' });

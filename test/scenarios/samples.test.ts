@@ -30,11 +30,11 @@ for (const status of REFUND_STATUSES) SAMPLES[`refund ${status}`] = refund(kit, 
 for (const status of NOTIFIED_PAYMENT_METHOD_STATUSES) SAMPLES[`card ${status}`] = paymentMethod(kit, status);
 
 describe('the samples', () => {
-  it.each(Object.entries(SAMPLES))('%s is what the sender may emit, to the letter', (_name, sample) => {
+  it.each(Object.entries(SAMPLES))('%s is valid by the contract of the sender', (_name, sample) => {
     expect(emittedNotification.safeParse(sample)).toMatchObject({ success: true });
   });
 
-  it('have ids and references of their own', () => {
+  it('have new ids and references', () => {
     const texts = [order(kit, 'BUY', 'CREATED'), order(kit, 'BUY', 'CREATED')].map(({ id, data }) => [id, data]);
     expect(texts[0]).not.toEqual(texts[1]);
   });

@@ -33,7 +33,7 @@ function sentBy(id: string) {
 }
 
 describe('the signature suite', () => {
-  it('sends what it claims, whatever the credentials and header names of the partner are', () => {
+  it('sends what its expectations say, with any credentials and header names', () => {
     const targets = fc.constantFrom('/', '/hook', '/hook?tenant=7');
     fc.assert(
       fc.property(anyCredentials, targets, (credentials, target) => {
@@ -43,7 +43,7 @@ describe('the signature suite', () => {
     );
   });
 
-  it('leaves the API key right, so that the signature is the only fault', () => {
+  it('keeps the API key valid, so that only the signature is at fault', () => {
     const kit = fakeKit(someCredentials());
     const keys = scenarios.flatMap((one) =>
       deliveriesOf(one, kit).map(({ change }) => statesOf(assemble(change, kit), kit).key),
@@ -51,7 +51,7 @@ describe('the signature suite', () => {
     expect(new Set(keys)).toEqual(new Set(['right']));
   });
 
-  it('needs HMAC throughout', () => {
+  it('needs HMAC', () => {
     expect(scenarios.filter(({ needs }) => needs?.includes('hmac') !== true)).toEqual([]);
   });
 });
@@ -69,7 +69,7 @@ describe('the check of what is sent', () => {
     expect: refused,
   });
 
-  it('finds a probe that is right by accident', () => {
+  it('finds a probe that is valid by accident', () => {
     const credentials = { ...someCredentials(), secret: 'changeme' };
     expect(lies([scenario('x/collides', 'changeme'), scenario('x/differs', 'other')], credentials)).toEqual([
       'x/collides: signature right, key right',
@@ -84,7 +84,7 @@ describe('the check of what is sent', () => {
 });
 
 describe('the values that are sent', () => {
-  it("are never right under another secret, even when that is the partner's own", () => {
+  it('are never valid with another secret, even if the partner uses that one', () => {
     const credentials = { ...someCredentials(), secret: 'changeme' };
     const kit = fakeKit(credentials);
     const body = Buffer.from('{}');
@@ -92,13 +92,13 @@ describe('the values that are sent', () => {
     expect(signedWith('', () => 'other').make(body, kit)).toBe(hmac('other', body).toString('base64'));
   });
 
-  it('hold - and _ and no padding in URL-safe Base64, and decode to the right digest', () => {
+  it('have - and _ and no padding in URL-safe Base64, and decode to the valid digest', () => {
     const { value, digest } = sentBy('signature/base64url');
     expect(value).toMatch(/^(?=.*-)(?=.*_)[\w-]{43}$/);
     expect(Buffer.from(value, 'base64url')).toEqual(digest);
   });
 
-  it('differ from the right one only in spare bits where the title says so', () => {
+  it('differ from the valid one only in spare bits where the title says so', () => {
     const { value, right, digest } = sentBy('signature/last-character-spare-bits');
     expect(value.slice(0, 42)).toBe(right.slice(0, 42));
     expect(Buffer.from(value, 'base64')).toEqual(digest);
@@ -118,7 +118,7 @@ describe('the values that are sent', () => {
     expect(Buffer.from(value, 'base64')).not.toEqual(digest);
   });
 
-  it('are shifted along the alphabet and round its end', () => {
+  it('are shifted along the alphabet, past its end', () => {
     expect(shifted('AZaz09+/=', 0, 8)).toBe('Ede34BCD=');
     expect(shifted('AZaz09+/=', 6, 8, 1)).toBe('AZaz09/A=');
   });

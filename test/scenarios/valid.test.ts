@@ -21,12 +21,12 @@ function timed(...answerTimesMs: number[]): Observation {
 }
 
 describe('the valid suite', () => {
-  it('begins with the plain delivery, in which nothing is changed', () => {
+  it('starts with the unchanged plain delivery', () => {
     expect(validSuite.scenarios[0]).toMatchObject({ id: 'valid/plain', change: {} });
     expect(assemble({}, kit).body.toString()).toContain('"orderStatus":"COMPLETED"');
   });
 
-  it('sends every kind, and BUY and SELL at every status', () => {
+  it('sends every type, and BUY and SELL at every status', () => {
     const seen = validSuite.scenarios.flatMap((one) =>
       deliveriesOf(one, kit).flatMap(({ change }) => {
         const reading = readNotification(JSON.parse(assemble(change, kit).body.toString()));
@@ -50,7 +50,7 @@ describe('the valid suite', () => {
     ).toEqual([]);
   });
 
-  it('sends each listed error code once, nine at a time, where its group has its place', () => {
+  it('sends each listed error code once, nine concurrently, in the field of its group', () => {
     const flow = scenario('valid/error-codes-all');
     if (!('flow' in flow)) throw new Error('no flow');
     const groups = flow.flow(kit);
@@ -61,7 +61,7 @@ describe('the valid suite', () => {
     expect(flow.title).toContain('54');
   });
 
-  it('spells times in the ways that ISO 8601 allows', () => {
+  it('sends times in several forms of ISO 8601', () => {
     expect(sent('valid/time-without-milliseconds')[0].at).toBe('2026-01-02T03:04:05Z');
     expect(sent('valid/time-with-microseconds')[0].at).toBe('2026-01-02T03:04:05.000123Z');
     expect(sent('valid/time-with-offset')[0].at).toBe('2026-01-02T03:04:05.000+00:00');
@@ -77,7 +77,7 @@ describe('the valid suite', () => {
 });
 
 describe('answers in time', () => {
-  it('passes on a quick median, and says how slow the slowest was', () => {
+  it('passes with a fast median, and reports the slowest answer', () => {
     expect(timed(3, 12_000, 4)).toEqual({
       verdict: 'pass',
       observed: 'median 0.004 s, slowest 12.0 s, of 3',
@@ -95,7 +95,7 @@ describe('answers in time', () => {
   });
 });
 
-describe('steadiness', () => {
+describe('repeated valid deliveries', () => {
   function observe(...failedControls: RunObservations['failedControls']): Observation {
     return observeWith([], failedControls);
   }
@@ -113,7 +113,7 @@ describe('steadiness', () => {
     expect(observe()).toEqual({ verdict: 'pass', observed: 'accepted every time', reason: '' });
   });
 
-  it('warns of refusals that a second try did not meet, and names where', () => {
+  it('warns about failures that a second attempt did not repeat, and names the places', () => {
     const failures = ['a', 'b', 'c', 'd', 'e', 'f', 'f'].map((slug) => ({
       scenario: `malformed/${slug}`,
       observed: '500',
@@ -128,11 +128,11 @@ describe('steadiness', () => {
     });
   });
 
-  it('leaves to the outages what was refused twice', () => {
+  it('ignores failures of both attempts, which count as outages', () => {
     expect(observe({ scenario: 'malformed/null', observed: 'no answer', again: false }).verdict).toBe('inconclusive');
   });
 
-  it('does not count what was refused while a delivery had switched the endpoint off', () => {
+  it('does not count failures while a delivery had stopped the endpoint', () => {
     const outage = { inFlight: ['malformed/null'], recovered: true, sign: 'no answer', looksDead: true };
     const refused = { scenario: 'malformed/null', observed: 'no answer', again: true };
     expect(observeWith([{ ...outage, culprit: 'malformed/null' }], [refused]).verdict).toBe('pass');

@@ -41,7 +41,7 @@ function temporaryFolder(): string {
 }
 
 describe('the golden vectors', () => {
-  it('are as many as they say, with ids that are unique, in order and in the hundred of their file', () => {
+  it('have unique, ordered ids in the range of their file, and match their count', () => {
     expect(VECTORS.length).toBeGreaterThanOrEqual(200);
     expect(new Set(VECTORS.map(({ id }) => id)).size).toBe(VECTORS.length);
     for (const { name, file } of FILES) {
@@ -53,7 +53,7 @@ describe('the golden vectors', () => {
     }
   });
 
-  it('keep to their JSON Schema, which refuses what it should', () => {
+  it('match their JSON Schema, which rejects invalid vectors', () => {
     const validate = new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(join(FOLDER, SCHEMA), 'utf8')));
     for (const { file } of FILES) expect([validate(file), validate.errors]).toEqual([true, null]);
 
@@ -70,7 +70,7 @@ describe('the golden vectors', () => {
     expect(spoilt({ id: 1 })).toBe(false);
   });
 
-  it.each(FILES)('in $name are right by an independent HMAC', ({ file }) => {
+  it.each(FILES)('in $name are correct by an independent HMAC', ({ file }) => {
     const judged = file.vectors.map((vector) => {
       const right = createHmac('sha256', Buffer.from(vector.secret)).update(body(vector)).digest('base64');
       return { id: vector.id, result: right === vector.signature ? 'valid' : 'invalid' };
@@ -78,7 +78,7 @@ describe('the golden vectors', () => {
     expect(judged).toEqual(file.vectors.map(({ id, result }) => ({ id, result })));
   });
 
-  it('are judged rightly by the reference receiver', () => {
+  it('get the expected results from the reference receiver', () => {
     const judged = VECTORS.map((vector) => {
       const secrets = [vector.secret];
       return { id: vector.id, ok: verifySignature({ rawBody: body(vector), header: vector.signature, secrets }).ok };
@@ -86,7 +86,7 @@ describe('the golden vectors', () => {
     expect(judged).toEqual(VECTORS.map(({ id, result }) => ({ id, ok: result === 'valid' })));
   });
 
-  it('show as text only what is byte for byte that text', () => {
+  it('show a body as text only if the text has the same bytes', () => {
     for (const vector of VECTORS.filter(({ bodyText }) => bodyText !== undefined)) {
       expect([vector.id, Buffer.from(vector.bodyText!).toString('base64')]).toEqual([vector.id, vector.bodyBase64]);
     }
@@ -94,13 +94,13 @@ describe('the golden vectors', () => {
     expect(hidden).toEqual(expect.arrayContaining([127, 131, 207, 208, 213, 217]));
   });
 
-  it('hold each kind of notification once, as the service sends it', () => {
+  it('contain each type of notification once, as the sender sends it', () => {
     const notifications = VECTORS.filter(({ flags }) => flags.includes('notification'));
     const kinds = notifications.map((vector) => kindOf(emittedNotification.parse(JSON.parse(vector.bodyText!))));
     expect(kinds.toSorted()).toEqual([...NOTIFICATION_KINDS].sort());
   });
 
-  it('use every flag of the schema, and flag what a lenient decoder would take', () => {
+  it('use every flag of the schema, and flag what a lenient decoder accepts', () => {
     const schema = JSON.parse(readFileSync(join(FOLDER, SCHEMA), 'utf8'));
     const flags: string[] = schema.$defs.flag.oneOf.map((flag: { const: string }) => flag.const);
     expect(new Set(VECTORS.flatMap((vector) => vector.flags))).toEqual(new Set(flags));
@@ -113,7 +113,7 @@ describe('the golden vectors', () => {
     expect(lenient.map(({ id }) => id)).toEqual(flagged.map(({ id }) => id));
   });
 
-  it.each(FILES)('in $name have the faults that explainSignature finds', ({ file }) => {
+  it.each(FILES)('in $name have the mistakes that explainSignature finds', ({ file }) => {
     // What no known mistake leads to: there is nothing to explain.
     const unexplained = ['other-body', 'other-secret', 'unrelated-value', 'truncated-digest', 'truncated-sha512'];
     for (const vector of file.vectors) {
@@ -170,7 +170,7 @@ describe('the runners in the README', () => {
     expect(gullible.output).toContain('431 should be invalid: The URL-safe alphabet without padding');
   });
 
-  it('for Node agrees, and says where a check with a lenient decoder is wrong', () => {
+  it('for Node passes, and reports what a lenient decoder gets wrong', () => {
     expect(run(process.execPath, 'runner.mjs', snippet('js'))).toEqual(RIGHT);
 
     const code = snippet('js').replace(
@@ -184,13 +184,13 @@ describe('the runners in the README', () => {
     );
   });
 
-  it('are there for the common languages', () => {
+  it('exist for the common languages', () => {
     const languages = [...README.matchAll(/^### (.+)$/gm)].map(([, language]) => language);
     expect(languages).toEqual(['Python', 'Node', 'Go', 'Java', 'PHP', 'Ruby', 'C#']);
     expect(README).toMatch(/secrets in these files are public/);
   });
 
-  it('are introduced with a table of all files', () => {
+  it('come with a table of all files', () => {
     for (const name of NAMES) expect(README).toContain(`[${name}](${name})`);
   });
 });
