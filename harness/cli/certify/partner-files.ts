@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CURRENT_REVISION, loadRevision, refusalsBefore } from '../../certify/index.ts';
-import { type ConfigFlags, loadConfig, type ResolvedConfig } from '../../config/index.ts';
+import { type ConfigFlags, collectConfig, type Problem, type ResolvedConfig } from '../../config/index.ts';
+import { visible } from '../../report/index.ts';
 import { featuresOf } from '../../run/index.ts';
 
 export interface FleetMember {
@@ -51,13 +52,9 @@ async function namesIn(directory: string, troubles: Trouble[]): Promise<{ names:
   return { names: names.toSorted(), defaults: files.some(({ name }) => name === DEFAULTS) };
 }
 
-function linesOf(error: HookproofError): string[] {
-  if (error.code !== 'CONFIG_INVALID') return [`${error.message}\n    ${error.hint}`];
-  const [, ...list] = error.message.split('\n');
-  return list
-    .join('\n')
-    .split(/\n(?= {2}\S)/)
-    .map((line) => line.trim());
+function lineOf({ message, hint }: Problem): string {
+  return `${visible(message)}
+    ${hint}`;
 }
 
 function refusedBefore({ run, partner, clientFixtures, sources }: ResolvedConfig): string[] {
@@ -111,22 +108,17 @@ export async function readPartners(
   for (const name of wanted) {
     const configFile = join(directory, `${name}.yaml`);
     const defaultsFile = defaults ? join(directory, DEFAULTS) : undefined;
-    try {
-      const config = await loadConfig({
-        flags,
-        env: process.env,
-        cwd: process.cwd(),
-        configFile,
-        variables: false,
-        ...(defaultsFile !== undefined && { defaultsFile }),
-      });
-      const lines = refusedBefore(config);
-      if (lines.length > 0) troubles.push({ place: configFile, lines });
-      else members.push({ name, config });
-    } catch (error) {
-      if (!(error instanceof HookproofError) || error.kind !== 'usage') throw error;
-      troubles.push({ place: configFile, lines: linesOf(error) });
-    }
+    const { config, problems } = await collectConfig({
+      flags,
+      env: process.env,
+      cwd: process.cwd(),
+      configFile,
+      variables: false,
+      ...(defaultsFile !== undefined && { defaultsFile }),
+    });
+    const lines = config === null ? problems.map(lineOf) : refusedBefore(config);
+    if (config === null || lines.length > 0) troubles.push({ place: configFile, lines });
+    else members.push({ name, config });
   }
   if (troubles.length === 0) return members;
   throw invalid(troubles);
@@ -141,6 +133,6 @@ function invalid(troubles: readonly Trouble[]): HookproofError {
     return fresh.map((line) => (line.includes('.yaml:') ? `\n  ${line}` : `\n  ${place}: ${line}`));
   });
   return new HookproofError('FLEET_INVALID', `the partners cannot be certified as they are:${list.join('')}`, {
-    hint: 'Nothing was sent. All that is wrong with any of them is listed, so one pass can mend it.',
+    hint: 'Nothing was sent. All problems are listed, so that you can fix them in one pass.',
   });
 }
