@@ -16,11 +16,14 @@ RUN mkdir -p /image/hookproof/bin /image/data \
   && cp -R dist node_modules package.json LICENSE README.md /image/hookproof/ \
   && mkdir /image/hookproof/scenarios \
   && cp -R scenarios/vectors scenarios/revisions scenarios/fault-dictionary.json scenarios/fault-texts.json /image/hookproof/scenarios/ \
+  && mkdir -p /image/hookproof/harness/report/html /image/hookproof/receiver/inspector \
+  && cp harness/report/html/*.css harness/report/html/*.js /image/hookproof/harness/report/html/ \
+  && cp -R receiver/inspector/page /image/hookproof/receiver/inspector/ \
   && ln -s ../dist/bin/hookproof.js /image/hookproof/bin/hookproof
 
 FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="hookproof" \
-  org.opencontainers.image.description="Proves that a webhook receiver is right: the reference receiver and the conformance harness." \
+  org.opencontainers.image.description="Conformance harness and reference receiver for signed webhooks." \
   org.opencontainers.image.version="0.1.0" \
   org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production

@@ -10,9 +10,9 @@ export default defineConfig({
     // They end a test that hangs. A slow machine must not make one fail.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // One more than there are cores where the tests run: many a test waits for a process of its own, or for a time limit.
+    // One more than there are cores in CI: many tests wait for a process, or for a time limit.
     maxWorkers: 3,
-    // A file leaves nothing behind in its process, so the next one need not load every module anew: that is a third of the time.
+    // Test files share the modules that their process has loaded, which saves a third of the time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['contract/**', 'receiver/**', 'scenarios/**', 'harness/**', 'certs/**'] },

@@ -4,7 +4,7 @@
 /** What action.yml has as the default of an input that turns something on. */
 const NOT_GIVEN = '(not given)';
 
-/** A mistake in the workflow: nothing was sent. Its message is for the person who wrote it, and never holds the value of an input. */
+/** A mistake in the workflow, found before anything is sent. Its message never contains the value of an input. */
 export class WrongInput extends Error {}
 
 /** @param {string} input */
@@ -42,7 +42,11 @@ const lines = (text) =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** The flag that is repeated for every part, and how parts are told apart. @type {Record<string, readonly [string, (text: string) => string[]]>} */
+/**
+ * Inputs with several values: the flag that is repeated for each, and how the values are separated.
+ *
+ * @type {Record<string, readonly [string, (text: string) => string[]]>}
+ */
 const AS_LIST = {
   suites: ['--suite', words],
   scenarios: ['--scenario', words],
@@ -60,7 +64,8 @@ const AS_LIST = {
  *   outputDir: string,
  *   workingDirectory: string,
  *   version: string,
- * }} `args` holds no secret; `texts` are to be written to files of their own, and each variable is to hold the path of its file.
+ * }} `args` contains no secret. Each of `texts` is to be written to a file, and its variable set to the path of
+ * that file.
  * @throws {WrongInput}
  */
 export function readInputs(env) {

@@ -1,6 +1,6 @@
 /**
- * The action: reads the inputs from the environment, runs hookproof, writes the outputs, and ends with its exit code. No dependencies, and
- * nothing to be built: it is what a runner finds in the checkout.
+ * The action: reads the inputs from the environment, runs hookproof, writes the outputs, and ends with its exit code.
+ * No dependencies and no build: the runner starts it from the checkout.
  */
 // @ts-check
 import { spawn } from 'node:child_process';
@@ -39,7 +39,11 @@ function runProgram(program, args, { cwd, env }) {
   });
 }
 
-/** One line in the log that GitHub shows on top, and one in the job summary, which else would be empty. @param {string} message */
+/**
+ * Prints an annotation, and a line for the job summary, which would be empty otherwise.
+ *
+ * @param {string} message
+ */
 function sayNothingRan(message) {
   const line = message.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   process.stdout.write(`::error title=hookproof::${line}\n`);

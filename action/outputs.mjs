@@ -1,4 +1,4 @@
-/** What the action tells the steps after it. */
+/** The outputs of the action, for later steps. */
 // @ts-check
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, statSync } from 'node:fs';
@@ -13,7 +13,11 @@ export const FILES = {
   certificate: 'certificate.dsse.json',
 };
 
-/** Which files are there, and which ones: a file is never changed in place, so a new one is another one. @param {string} folder */
+/**
+ * The result files that exist, with their identity: a file is never changed in place, so a new one has another inode.
+ *
+ * @param {string} folder
+ */
 export function filesIn(folder) {
   /** @type {Record<string, string>} */
   const found = {};
@@ -25,7 +29,7 @@ export function filesIn(folder) {
 }
 
 /**
- * The outputs of a run that ended with this exit code. What was in the folder before the run is none of its results.
+ * The outputs of a run that ended with this exit code. Files that were in the folder before the run are not results.
  *
  * @param {string} folder absolute; empty when nothing ran
  * @param {Record<string, string>} before of {@link filesIn}
@@ -68,7 +72,8 @@ const NOTHING = {
 };
 
 /**
- * Adds the outputs to the file that GitHub reads them from. The delimiter is a fresh one, so no value can end itself and begin another output.
+ * Adds the outputs to the file that GitHub reads them from. The delimiter is random, so that no value can
+ * end itself and begin another output.
  *
  * @param {string} file
  * @param {Record<string, string>} outputs

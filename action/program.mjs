@@ -13,13 +13,13 @@ export function checkNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > OLDEST_NODE.major || (major === OLDEST_NODE.major && minor >= OLDEST_NODE.minor)) return;
   throw new NoProgram(
-    `hookproof needs Node ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or newer, and this is ${version}. Put actions/setup-node before it.`,
+    `hookproof needs Node ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or newer, this is ${version}. Add actions/setup-node before it.`,
   );
 }
 
 /** @param {readonly string[]} args @param {string} cwd @param {NodeJS.ProcessEnv} env */
 function npm(args, cwd, env) {
-  // npm is a script for the shell of Windows. Nothing in the arguments comes from outside but a version that was checked.
+  // On Windows, npm is a script and needs a shell. Of the arguments only the version comes from outside; it is checked.
   const { status, error } = spawnSync('npm', args, {
     cwd,
     env,
@@ -33,8 +33,8 @@ function npm(args, cwd, env) {
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * The path of the program. Without a version it is what the checkout of the action holds: built already, as in the workflow of the project
- * itself, or else built here from its lock file, so that whoever pins the action by a commit has pinned every byte that runs.
+ * The path of the program. Without a version it is that of the action's checkout, which is built here from its lock
+ * file unless it is built already: a workflow that pins the action by a commit pins everything that runs.
  *
  * @param {{ version: string, checkout: string, temporary: string, env: NodeJS.ProcessEnv }} where `env` is for npm and
  *   holds no secrets; `temporary` is a folder that outlives the step

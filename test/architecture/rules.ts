@@ -4,7 +4,7 @@ import type { Import } from './imports.ts';
 interface Module {
   /** The other modules that it may import. */
   readonly imports: readonly string[];
-  /** The files that other modules may import. Those besides `index.ts` are small, and load neither zod nor yaml. */
+  /** The files that other modules may import. Except `index.ts` they are small, and load neither zod nor yaml. */
   readonly entryPoints: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export function bypassesEntryPoint({ from, to }: Import): boolean {
   return MODULES[module]?.entryPoints.includes(to.slice(module.length + 1)) !== true;
 }
 
-/** The entry points, besides index.ts, that no other module imports. */
+/** The entry points other than index.ts that no other module imports. */
 export function unusedEntryPoints(imports: readonly Import[]): string[] {
   const used = new Set(imports.filter(({ from, to }) => moduleOf(from) !== moduleOf(to)).map(({ to }) => to));
   return Object.entries(MODULES)

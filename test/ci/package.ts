@@ -1,7 +1,7 @@
 /**
- * Packs the package and uses it as a project does that installs it: its content and size, its package.json (publint), every export with its
- * types, and a run of its command. Checks the licences of its production dependencies, and writes its bill of materials (CycloneDX) to
- * reports/sbom.cdx.json. Run by `npm run package`, which builds first.
+ * Packs the package and uses it as a project does that installs it: its content and size, its package.json (publint),
+ * every export with its types, and a run of its command. Checks the licences of its production dependencies, and writes
+ * its bill of materials (CycloneDX) to reports/sbom.cdx.json. Run by `npm run package`, which builds first.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -39,8 +39,9 @@ const PRODUCTION = Object.entries(LOCKED).filter(
 
 /** Bytes as downloaded, and unpacked. */
 const MAX_SIZE = { packed: 3_000_000, unpacked: 12_000_000 };
-const BELONGS =
-  /^(?:(?:dist|contract|receiver|docs|scenarios\/(?:vectors|revisions))\/|scenarios\/fault-\w+\.json$|README\.md$|LICENSE$|package\.json$)/;
+const FOLDERS = /^(?:dist|contract|receiver|docs|scenarios\/(?:vectors|revisions))\//;
+const SINGLE_FILES =
+  /^(?:scenarios\/fault-\w+\.json|harness\/report\/html\/[\w-]+\.(?:css|js)|README\.md|LICENSE|package\.json)$/;
 const NEVER =
   /\.test\.|(?:^|\/)(?:tests?|node_modules|coverage)\/|\.(?:pem|key|env|tgz|map|tsbuildinfo)$|^docs\/.*\.ts$/;
 const NEEDED = [
@@ -77,7 +78,9 @@ function pack(): string {
   const { filename, files, size } = packed;
   const paths = files.map(({ path }) => path);
   const unpacked = files.reduce((sum, file) => sum + file.size, 0);
-  for (const path of paths) if (!BELONGS.test(path) || NEVER.test(path)) problems.push(`${path} does not belong in it`);
+  for (const path of paths)
+    if (!(FOLDERS.test(path) || SINGLE_FILES.test(path)) || NEVER.test(path))
+      problems.push(`${path} does not belong in it`);
   for (const path of NEEDED) if (!paths.includes(path)) problems.push(`${path} is missing`);
   if (size > MAX_SIZE.packed) problems.push(`${size} bytes packed; at most ${MAX_SIZE.packed} are allowed`);
   if (unpacked > MAX_SIZE.unpacked)
@@ -123,11 +126,12 @@ function importAll(place: string): void {
   writeFileSync(join(folder, 'all.mjs'), script);
   inProject(process.execPath, ['all.mjs']);
   // A module without types is `any`, which has every key.
-  const types = modules.map(
-    (name, at) =>
-      `import * as m${at} from '${name}';\n// @ts-expect-error\nexport const k${at}: keyof typeof m${at} = 'no such name';\n`,
-  );
-  writeFileSync(join(folder, 'consumer.mts'), types.join(''));
+  const types = modules.flatMap((name, at) => [
+    `import * as m${at} from '${name}';`,
+    '// @ts-expect-error',
+    `export const k${at}: keyof typeof m${at} = 'no such name';`,
+  ]);
+  writeFileSync(join(folder, 'consumer.mts'), types.join('\n'));
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023'];
   inProject(process.execPath, [compiler, ...options, '--types', '', 'consumer.mts']);
@@ -158,8 +162,8 @@ function checkLicences(): void {
 }
 
 /**
- * `npm sbom --omit=dev` leaves out production dependencies too (npm 11), so the lock file decides which components stay. The registry of this
- * machine is left out.
+ * `npm sbom --omit=dev` leaves out production dependencies too (npm 11), so the lock file decides which components
+ * stay. The registry of this machine is left out.
  */
 function writeBill(): void {
   const args = ['sbom', '--sbom-format=cyclonedx', '--loglevel=error'];

@@ -1,4 +1,7 @@
-/** The files under docs/ci and docs/fleet: their shell steps run with the compiled program, as GitLab, Jenkins and Kubernetes run them. */
+/**
+ * The files under docs/ci and docs/fleet: their shell steps run with the compiled program, as GitLab, Jenkins and
+ * Kubernetes run them.
+ */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

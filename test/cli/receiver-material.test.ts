@@ -1,7 +1,7 @@
 /** The files of `hookproof receiver` for HTTPS and mutual TLS: every form is taken, and what is wrong is said as everywhere else. */
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -206,7 +206,11 @@ describe('what cannot be served ends it with exit 2, the flag, the file and the 
 
 describe('when the files change', () => {
   it('what cannot be served is said in the same words and the old certificate stays, and advice comes with the new one', async () => {
-    const place = (name: string, from: string) => copyFile(join(folder, from), join(folder, name));
+    // By a rename, so that the receiver never reads half a file.
+    const place = async (name: string, from: string) => {
+      await copyFile(join(folder, from), join(folder, `${name}.new`));
+      await rename(join(folder, `${name}.new`), join(folder, name));
+    };
     await place('live.pem', 'right.pem');
     await place('live.key', 'right.key');
     const { port, says, stop, output } = await started(flags('live.pem', 'live.key'));

@@ -1,4 +1,6 @@
-/** Reads a ClientHello as a server does, written apart from the harness's own writer so that neither can be wrong alone. */
+/**
+ * Reads a ClientHello as a server does, written apart from the harness's own writer so that neither can be wrong alone.
+ */
 export interface ParsedHello {
   readonly recordVersion: number;
   /** The version field; a client of TLS 1.3 says 0x0303 here. */

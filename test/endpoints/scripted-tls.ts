@@ -1,6 +1,6 @@
 /**
- * A TCP server that reads the ClientHello and answers by a script: with canned bytes, with an alert, with silence, or by handing the
- * connection over to a real TLS server. It stands for what OpenSSL no longer speaks.
+ * A TCP server that reads the ClientHello and answers by a script: with canned bytes, with an alert, with silence, or
+ * by handing the connection over to a real TLS server. It stands for what OpenSSL no longer speaks.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import type { TlsVersion } from '../../contract/index.ts';
@@ -109,7 +109,9 @@ export interface Grant extends HelloFields {
   readonly warnings?: readonly number[];
 }
 
-/** The records of a flight that grants a version and a suite. At TLS 1.3 the ServerHello alone: what follows is sealed. */
+/**
+ * The records of a flight that grants a version and a suite. At TLS 1.3 the ServerHello alone: what follows is sealed.
+ */
 export function flight(grant: Grant): Buffer[] {
   const { version, certificates = [], authorities, stapled, recordSize, unfinished, warnings = [] } = grant;
   const messages = [serverHello(grant)];
@@ -144,8 +146,8 @@ function isRightHello({ version, versions, suites, compressions }: ParsedHello):
 }
 
 /**
- * A right endpoint that also grants what it should not. `also` is asked about hellos that no right client sends; those of right
- * clients, and whatever `also` has nothing to say to, go to the real server on `port`.
+ * A right endpoint that also grants what it should not. `also` is asked about hellos that no right client sends; those
+ * of right clients, and whatever `also` has nothing to say to, go to the real server on `port`.
  */
 export function startRightTlsThatAlso(
   port: number,

@@ -9,8 +9,9 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * A receiver in the plainest style, without a framework, that verifies what it is told to verify. `expected` makes the signature that
- * it wants from the body; `refusal` and `malformed` are the statuses of the two refusals; `lenient` lets a missing header through.
+ * A receiver in the plainest style, without a framework, that verifies what it is told to verify. `expected` makes the
+ * signature that it wants from the body; `refusal` and `malformed` are the statuses of the two refusals; `lenient` lets
+ * a missing header through.
  */
 export function verifying(
   expected: (body: Buffer) => string,

@@ -1,7 +1,8 @@
 /**
- * Pictures of every page that a person looks at, made by the compiled program: the HTML report of a green run, of a diagnosed fault, of an endpoint
- * that is not there and of a hostile one, and the inspector after a run. Says what axe finds and how large each file is, and ends with 1 when
- * axe finds something. The argument is the folder. Run by `npm run proofs -- pictures FOLDER`.
+ * Pictures of every page that a person looks at, made by the compiled program: the HTML report of a green run, of a
+ * diagnosed fault, of an endpoint that is not there and of a hostile one, and the inspector after a run. Says what axe
+ * finds and how large each file is, and ends with 1 when axe finds something. The argument is the folder. Run by `npm
+ * run proofs -- pictures FOLDER`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

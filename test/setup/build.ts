@@ -17,9 +17,9 @@ export async function buildWhenStale(): Promise<void> {
 function isStale(): boolean {
   const built = changedAt(BUILT);
   // A folder changes when a file goes away or gets another name.
-  const inside = SOURCES.flatMap((room) => [
-    room,
-    ...readdirSync(room, { recursive: true, encoding: 'utf8' }).map((name) => `${room}/${name}`),
+  const inside = SOURCES.flatMap((folder) => [
+    folder,
+    ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
   ]);
   return [...RULES, ...inside].some((path) => changedAt(path) >= built);
 }

@@ -5,7 +5,9 @@ import { missingPrograms } from './programs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** URL of a PostgreSQL server that the tests share; each test makes its own database. Null where there is no server. */
+    /**
+     * URL of a PostgreSQL server that the tests share; each test makes its own database. Null where there is no server.
+     */
     postgresUrl: string | null;
     /** Whether everything is run for which `npm test` takes a sample. */
     whole: boolean;
@@ -13,8 +15,9 @@ declare module 'vitest' {
 }
 
 /**
- * The tests of the command line run the compiled program, so it is built before the first test when a source has changed. The database server
- * is started at the same time. When the tests are over, what was skipped, and why, is printed once.
+ * The tests of the command line run the compiled program, so it is built before the first test when a source has
+ * changed. The database server is started at the same time. When the tests are over, what was skipped, and why, is
+ * printed once.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [started, built] = await Promise.allSettled([startPostgres(), buildWhenStale()]);

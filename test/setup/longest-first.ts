@@ -12,7 +12,7 @@ const LONG = [
   'cli/receiver-tls',
 ];
 
-/** The longest files first, as known here: a fresh checkout has no times of its own. The rest is as it was sorted. */
+/** The longest files first, as known here: a fresh checkout has no recorded times. The rest is as it was sorted. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of our own, in a folder of its own, for tests and measurements. */
+/** A PostgreSQL server in a temporary folder, for tests and measurements. */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -87,7 +87,7 @@ export async function startPostgres(): Promise<PostgresServer | null> {
   };
 }
 
-/** Makes a database that nobody else uses, on the server of a URL, and gives its URL. */
+/** Creates a new database on the server of a URL, and returns its URL. */
 export async function newDatabase(serverUrl: string): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await onServer(serverUrl, `CREATE DATABASE ${name}`);

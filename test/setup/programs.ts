@@ -1,6 +1,7 @@
 /**
- * Programs that some tests use: other implementations to compare with, other servers and clients. The tests that need one of them are skipped
- * where it is missing, and the end of `npm test` lists what was missing. Node, git, a POSIX shell and coreutils are always there.
+ * Programs that some tests use: other implementations to compare with, other servers and clients. The tests that need
+ * one of them are skipped where it is missing, and the end of `npm test` lists what was missing. Node, git, a POSIX
+ * shell and coreutils are always there.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The benchmarks: `npm run bench`, or one part with `npm run bench -- --only receiver`. Prints its tables and keeps them in docs/performance.md.
- * No test depends on a figure.
+ * The benchmarks: `npm run bench`, or one part with `npm run bench -- --only receiver`. Prints its tables and keeps
+ * them in docs/performance.md. No test depends on a figure.
  */
 import { parseArgs } from 'node:util';
 import { report, targetTable } from './page.ts';

@@ -91,7 +91,10 @@ export async function measureRuns(): Promise<RunResults> {
   }
 }
 
-/** Certificates for both sides, with the fixtures that only an authority can make: with them nothing of the suite is left out but what was revoked. */
+/**
+ * Certificates for both sides, with the fixtures that only an authority can make: with them nothing of the suite is
+ * left out but what was revoked.
+ */
 function writeCertificates(folder: string): { readonly config: string; readonly server: string[] } {
   time([CLI, 'certs', folder, '--force']);
   const fixtures = readdirSync(join(folder, 'fixtures'))

@@ -1,4 +1,7 @@
-/** The compiled program in processes of its own: commands that run to their end, receivers that serve them, and a long way in between. */
+/**
+ * The compiled program in processes of its own: commands that run to their end, receivers that serve them, and a long
+ * way in between.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -10,7 +10,10 @@ const SOURCE = 'test/proofs/bench';
 /** Inside the repository, where the libraries are found. */
 const COMPILED = resolve('node_modules/.cache/hookproof-bench');
 
-/** Compiles the programs (`servers/ours.ts`) by the rules by which the product is: what runs is JavaScript without a loader. */
+/**
+ * Compiles the programs (`servers/ours.ts`) by the rules by which the product is: what runs is JavaScript without a
+ * loader.
+ */
 export async function compile(programs: readonly string[]): Promise<void> {
   mkdirSync(COMPILED, { recursive: true });
   await build({

@@ -1,4 +1,7 @@
-/** Rounds of measurements: each measures every variant once, in a new process, and every other round in the opposite order. */
+/**
+ * Rounds of measurements: each measures every variant once, in a new process, and every other round in the opposite
+ * order.
+ */
 import { median, pairedRatio, type Ratio } from './statistics.ts';
 
 /** A stretch of load on one process. */

@@ -1,4 +1,7 @@
-/** Counts the calls that bring a file to the disk, by a library that is loaded before all others: a SIGKILL cannot tell whether they were made. */
+/**
+ * Counts the calls that bring a file to the disk, by a library that is loaded before all others: a SIGKILL cannot tell
+ * whether they were made.
+ */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

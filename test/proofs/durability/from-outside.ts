@@ -1,4 +1,7 @@
-/** Looks at an inbox and at what handlers did without asking the receiver: with SQL of its own, and in the file that they write. */
+/**
+ * Looks at an inbox and at what handlers did without asking the receiver: with SQL of its own, and in the file that
+ * they write.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -50,7 +53,10 @@ export async function query<Row = StoredRow>(url: string, sql: string): Promise<
   }
 }
 
-/** One run of a handler. `endedAt` is null when it did not come to its end. Times in microseconds of one clock for all processes. */
+/**
+ * One run of a handler. `endedAt` is null when it did not come to its end. Times in microseconds of one clock for all
+ * processes.
+ */
 export interface HandlerRun {
   readonly pid: number;
   readonly id: string;

@@ -1,6 +1,6 @@
 /**
- * The receiver is killed with SIGKILL at random moments of a load, and started again on what it left. After each kill the inbox is looked at from outside;
- * at the end everything that was acknowledged has to have been handled.
+ * The receiver is killed with SIGKILL at random moments of a load, and started again on what it left. After each kill
+ * the inbox is looked at from outside; at the end everything that was acknowledged has to have been handled.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../setup/seeded-random.ts';

@@ -21,7 +21,10 @@ export interface Ledger {
   readonly statuses: Map<number, number>;
 }
 
-/** `make` gives the n-th notification; `random` gives numbers from 0 to 1. One in twenty is one that was sent before, on its way or not. */
+/**
+ * `make` gives the n-th notification; `random` gives numbers from 0 to 1. One in twenty is one that was sent before, on
+ * its way or not.
+ */
 export function openLedger(make: (n: number) => Delivery, random: () => number): Ledger {
   const lines = new Map<string, Line>();
   const order: Line[] = [];

@@ -1,6 +1,6 @@
 /**
- * The inbox fails in the middle of a load and comes back, while the receiver runs on: what is answered meanwhile, whether anything that was answered 200
- * has no row, and whether everything goes on by itself afterwards.
+ * The inbox fails in the middle of a load and comes back, while the receiver runs on: what is answered meanwhile,
+ * whether anything that was answered 200 has no row, and whether everything goes on by itself afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../setup/seeded-random.ts';

@@ -1,4 +1,7 @@
-/** The start on a file, or in a folder, that the receiver may not write: an error that says so, and no receiver that answers 503 for ever. */
+/**
+ * The start on a file, or in a folder, that the receiver may not write: an error that says so, and no receiver that
+ * answers 503 for ever.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -123,7 +123,9 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
 
 let bundle: Promise<string> | undefined;
 
-/** The script as one file of JavaScript: it starts in a fifth of the time, and nothing of a compiler is in its memory. */
+/**
+ * The script as one file of JavaScript: it starts in a fifth of the time, and nothing of a compiler is in its memory.
+ */
 function bundledScript(): Promise<string> {
   bundle ??= (async () => {
     mkdirSync(BUNDLES, { recursive: true });

@@ -1,6 +1,7 @@
 /**
- * The receiver in a process of its own, with what the command line has no flags for: short leases, and ways to be wrong. What it is told stands in the
- * environment, as for `hookproof receiver`; it says where it listens, and at its end what it has counted.
+ * The receiver in a process of its own, with what the command line has no flags for: short leases, and ways to be
+ * wrong. What it is told stands in the environment, as for `hookproof receiver`; it says where it listens, and at its
+ * end what it has counted.
  */
 
 import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';

@@ -1,6 +1,6 @@
 /**
- * Several receivers on one database behind a round robin. Each notification is delivered three times at the same instant over different connections, and
- * so to different receivers.
+ * Several receivers on one database behind a round robin. Each notification is delivered three times at the same
+ * instant over different connections, and so to different receivers.
  */
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -25,7 +25,10 @@ export interface ReplicaResult {
   readonly handled: number;
   /** Pairs of handlers of one transaction that ran at the same time. */
   readonly overlaps: number;
-  /** Pairs of one transaction of which both were acknowledged before the handlers were let go: the later one was handled first. */
+  /**
+   * Pairs of one transaction of which both were acknowledged before the handlers were let go: the later one was handled
+   * first.
+   */
   readonly outOfOrder: number;
   /** How many pairs there were. */
   readonly pairs: number;
@@ -49,7 +52,8 @@ const COPIES = 3;
 export async function replicas(options: ReplicaOptions): Promise<ReplicaResult> {
   const { store, setup, notifications, atATime = 20, inTransaction = 5, killAfter } = options;
   const { url: inbox, folder } = store;
-  // The handlers stand still until half of the notifications are there. What has begun before that was claimed when the rest was not there yet.
+  // The handlers stand still until half of the notifications are there. What has begun before that was claimed when the
+  // rest was not there yet.
   const gate = join(folder.path, 'gate');
   // Where they run before the answer, that would be for ever.
   const env = setup.wrong === undefined ? { HANDLER_GATE: gate } : {};

@@ -1,6 +1,7 @@
 /**
- * One delivery after the other over one connection, each acknowledged before the next: then each needs a flush of its own. A SIGKILL cannot show that,
- * because what was written and not flushed outlives the process; it is lost when the power fails.
+ * One delivery after the other over one connection, each acknowledged before the next: then each needs a flush of its
+ * own. A SIGKILL cannot show that, because what was written and not flushed outlives the process; it is lost when the
+ * power fails.
  */
 import { Agent } from 'node:http';
 import { fsyncCounter } from './count-fsyncs.ts';
@@ -39,7 +40,10 @@ export async function serialFsyncs(store: Store, deliveries: number, wrong?: Wro
   return { store: name, deliveries, acknowledged, fsyncs };
 }
 
-/** Of the write-ahead log of the server, which nobody else uses. The numbers of a connection are there when it has ended. */
+/**
+ * Of the write-ahead log of the server, which nobody else uses. The numbers of a connection are there when it has
+ * ended.
+ */
 async function serverFlushes(url: string): Promise<number> {
   const [row] = await query<{ wal_sync: string }>(url, 'SELECT wal_sync FROM pg_stat_wal');
   return Number(row?.wal_sync);

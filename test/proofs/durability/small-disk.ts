@@ -1,4 +1,7 @@
-/** A disk that is nearly full: a small file system in memory where we may mount one, else a limit on the size of the files of one process. */
+/**
+ * A disk that is nearly full: a small file system in memory where we may mount one, else a limit on the size of the
+ * files of one process.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

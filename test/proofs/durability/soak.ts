@@ -1,6 +1,6 @@
 /**
- * Many deliveries in a row, all new, with handlers that work them off: memory at each tenth, latencies, rows, the write-ahead log, and how often the disk
- * was waited for.
+ * Many deliveries in a row, all new, with handlers that work them off: memory at each tenth, latencies, rows, the
+ * write-ahead log, and how often the disk was waited for.
  */
 import { createHistogram } from 'node:perf_hooks';
 import { fsyncCounter } from './count-fsyncs.ts';

@@ -1,6 +1,7 @@
 /**
- * Runs every proof and writes docs/durability.md; takes a quarter of an hour. Exits with 1 when a claim does not hold. With names of parts (kill, flushes,
- * outages, replicas, soak) it runs only those and writes nothing. Run by `npm run proofs -- durability`.
+ * Runs every proof and writes docs/durability.md; takes a quarter of an hour. Exits with 1 when a claim does not hold.
+ * With names of parts (kill, flushes, outages, replicas, soak) it runs only those and writes nothing. Run by `npm run
+ * proofs -- durability`.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

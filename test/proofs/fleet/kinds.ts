@@ -46,7 +46,10 @@ export const HANGING: readonly Kind[] = [
 /** It hangs longer than a partner may take: nothing is known of it then. */
 export const LATE: Kind = { name: 'late', outcome: 'inconclusive', behaviour: 'mute-tls', settings: 'timeout: 5m' };
 
-/** They accept nothing, so what they are proved of is that nobody can say anything about them, or that the plain delivery fails. */
+/**
+ * They accept nothing, so what they are proved of is that nobody can say anything about them, or that the plain
+ * delivery fails.
+ */
 export const HOSTILE: readonly Kind[] = [
   { name: 'hostile', outcome: 'failed', behaviour: 'escapes', settings: QUICK },
   { name: 'hostile', outcome: 'failed', behaviour: 'endless', settings: QUICK },

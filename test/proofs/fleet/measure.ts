@@ -1,6 +1,7 @@
 /**
- * `npm run proofs -- fleet`: 300 partners on loopback, certified in one go and then in 4 shards that are joined. Prints wall time and memory, and fails
- * when an outcome is not what the kind of the partner demands, or when the joined document is another one. `--keep DIR` leaves everything there.
+ * `npm run proofs -- fleet`: 300 partners on loopback, certified in one go and then in 4 shards that are joined. Prints
+ * wall time and memory, and fails when an outcome is not what the kind of the partner demands, or when the joined
+ * document is another one. `--keep DIR` leaves everything there.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** A process that serves many partners of a test fleet, each on a port of its own. Started with a channel; it is told what to serve. */
+/**
+ * A process that serves many partners of a test fleet, each on a port of its own. Started with a channel; it is told
+ * what to serve.
+ */
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { createServer as createRawTls, type TLSSocket } from 'node:tls';
@@ -31,8 +34,8 @@ function raw(tls: ToServe['tls'], talk: (socket: TLSSocket) => void): Promise<nu
 }
 
 /**
- * A port where nothing listens, and where nothing will: below 1024 the system gives none away. One that was free a moment ago may belong to another
- * partner, or to a connection, before it is asked.
+ * A port where nothing listens, and where nothing will: below 1024 the system gives none away. One that was free a
+ * moment ago may belong to another partner, or to a connection, before it is asked.
  */
 const CLOSED_PORT = 9;
 

@@ -1,4 +1,7 @@
-/** The short form of `npm run proofs -- fleet`: a few partners through the compiled program, interrupted, resumed, in shards, joined. */
+/**
+ * The short form of `npm run proofs -- fleet`: a few partners through the compiled program, interrupted, resumed, in
+ * shards, joined.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -29,7 +29,9 @@ async function up(server: Server, secure: boolean): Promise<Up> {
   return { url: `${secure ? 'https' : 'http'}://127.0.0.1:${port}/hooks`, close };
 }
 
-/** An endpoint that does this on each TCP connection; with `https` in the URL when `secure` is set, whatever it speaks. */
+/**
+ * An endpoint that does this on each TCP connection; with `https` in the URL when `secure` is set, whatever it speaks.
+ */
 export function onConnection(name: string, what: string, speak: Speaker, secure = false): Behaviour {
   return {
     name,

@@ -1,4 +1,7 @@
-/** Plays one run of the compiled program, in a process of its own, against one hostile endpoint, and says what is wrong with what it did. */
+/**
+ * Plays one run of the compiled program, in a process of its own, against one hostile endpoint, and says what is wrong
+ * with what it did.
+ */
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What every rendering of a run against a hostile endpoint has to be: valid in its own format, and harmless. A new reporter gets a line in
- * {@link RENDERINGS}, and is then held to it by every behaviour.
+ * What every rendering of a run against a hostile endpoint has to be: valid in its own format, and harmless. A new
+ * reporter gets a line in {@link RENDERINGS}, and is then held to it by every behaviour.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { resultSchema } from '../../../harness/report/index.ts';

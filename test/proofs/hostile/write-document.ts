@@ -1,6 +1,7 @@
 /**
- * Plays a whole run against every hostile endpoint and writes docs/hostile-endpoints.md. Run by `npm run proofs -- hostile`; with names, only those are
- * played and nothing is written. It fails when a run does anything that it must not.
+ * Plays a whole run against every hostile endpoint and writes docs/hostile-endpoints.md. Run by `npm run proofs --
+ * hostile`; with names, only those are played and nothing is written. It fails when a run does anything that it must
+ * not.
  */
 import { writeFileSync } from 'node:fs';
 import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';

@@ -1,6 +1,7 @@
 /**
- * A process of attackers, for `slow-loris.ts`: so many connections on which nothing, or a header, or a body comes drop by drop. One that is closed is
- * opened again a second later. Started with the port and the number; at the end of its standard input it prints what it saw, as JSON, and ends.
+ * A process of attackers, for `slow-loris.ts`: so many connections on which nothing, or a header, or a body comes drop
+ * by drop. One that is closed is opened again a second later. Started with the port and the number; at the end of its
+ * standard input it prints what it saw, as JSON, and ends.
  */
 import { connect } from 'node:net';
 

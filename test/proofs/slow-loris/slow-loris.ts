@@ -1,6 +1,7 @@
 /**
- * `npm run proofs -- slow-loris`: 2,000 half-open and dripping connections against the compiled receiver, valid deliveries at the same time, and the figures. It
- * takes about 45 seconds and exits with 1 when a valid delivery was not answered 200. No part of `npm test`: what it says depends on the machine.
+ * `npm run proofs -- slow-loris`: 2,000 half-open and dripping connections against the compiled receiver, valid
+ * deliveries at the same time, and the figures. It takes about 45 seconds and exits with 1 when a valid delivery was
+ * not answered 200. No part of `npm test`: what it says depends on the machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -12,8 +12,8 @@ import { openNode, receiving } from './servers/node-server.ts';
 import { openReceiver } from './servers/reference-receiver.ts';
 
 /**
- * What the tests hold, over both versions: one of each kind. `npm run proofs -- tls-matrix` plays everything. The tests say whether anything that a run
- * has to say anywhere is said in none of these.
+ * What the tests hold, over both versions: one of each kind. `npm run proofs -- tls-matrix` plays everything. The tests
+ * say whether anything that a run has to say anywhere is said in none of these.
  */
 const TESTED: ReadonlySet<string> = new Set([
   'Node https: required',

@@ -23,7 +23,10 @@ export interface NodeShape extends Base {
   readonly options: (given: Given) => ServerOptions;
   /** Made anew for each server, so that it may count. */
   readonly checks: (given: Given) => NodeChecks;
-  /** Only these scenarios, of which `also` says everything, with little patience: each would take as long as the time limit. */
+  /**
+   * Only these scenarios, of which `also` says everything, with little patience: each would take as long as the time
+   * limit.
+   */
   readonly scenarios?: readonly string[];
   /** Milliseconds that everything is on the way, there and back; none by default. */
   readonly oneWayMs?: number;

@@ -1,4 +1,7 @@
-/** The matrix as a page: one row for cells that go together, what the harness reported of them, and whether it was right. */
+/**
+ * The matrix as a page: one row for cells that go together, what the harness reported of them, and whether it was
+ * right.
+ */
 import type { Cell } from './cell.ts';
 import { isCannotServe } from './cell.ts';
 import type { Difference, Word } from './expected.ts';
@@ -68,7 +71,10 @@ const COMPLAINTS: readonly (readonly [Word, string])[] = [
   ['harness-error', 'error'],
 ];
 
-/** What is not a plain pass, by verdict. Scenarios that all need a delivery are named as one when none of them has a verdict. */
+/**
+ * What is not a plain pass, by verdict. Scenarios that all need a delivery are named as one when none of them has a
+ * verdict.
+ */
 function complaints(said: NonNullable<Told['said']>, isSilent: (id: string, word: Word) => boolean): string {
   const words = new Map(said);
   const undelivered = DELIVERED.every((id) => words.get(id) === 'inconclusive');

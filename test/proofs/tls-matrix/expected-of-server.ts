@@ -45,7 +45,9 @@ export const HANDSHAKES = [
 export const DELIVERED = ['tls/http-1-1', 'tls/no-protocol-offer', 'tls/no-server-name', 'tls/plain-http-refused'];
 export const EVERYTHING = [...CERTIFICATES, ...HANDSHAKES, ...DELIVERED];
 
-/** A server as it should be. Whether it speaks a version is recorded, and so is that it keeps no secret for the future. */
+/**
+ * A server as it should be. Whether it speaks a version is recorded, and so is that it keeps no secret for the future.
+ */
 export function rightServer(spoken: Spoken, key: 'rsa' | 'ec' = 'ec'): Expected {
   switch (spoken) {
     case 'TLS 1.2 only':
@@ -57,7 +59,10 @@ export function rightServer(spoken: Spoken, key: 'rsa' | 'ec' = 'ec'): Expected 
   }
 }
 
-/** The lists of Node, OpenSSL and nginx still have suites of TLS 1.2 with a static RSA key exchange, which take an RSA key. */
+/**
+ * The lists of Node, OpenSSL and nginx still have suites of TLS 1.2 with a static RSA key exchange, which take an RSA
+ * key.
+ */
 function staticRsa(key: 'rsa' | 'ec'): Expected {
   return key === 'rsa' ? { 'tls/forward-secrecy': 'recorded' } : {};
 }

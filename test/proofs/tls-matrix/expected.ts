@@ -1,4 +1,7 @@
-/** What a run has to say of a server, written by hand, and where what it said differs. Nothing here is taken from the catalogue. */
+/**
+ * What a run has to say of a server, written by hand, and where what it said differs. Nothing here is taken from the
+ * catalogue.
+ */
 import type { ResultDocument, ScenarioResult } from '../../../harness/index.ts';
 
 /** A verdict; `recorded` is a pass with something to say about it. */
@@ -8,7 +11,9 @@ export type Word = 'pass' | 'recorded' | 'warn' | 'fail' | 'inconclusive' | 'not
 export type Expected = Readonly<Record<string, Exclude<Word, 'pass'>>>;
 
 export interface Difference {
-  /** `false pass`: less was said than was due, down to nothing at all. `false alarm`: more was said, or another thing. */
+  /**
+   * `false pass`: less was said than was due, down to nothing at all. `false alarm`: more was said, or another thing.
+   */
   readonly kind: 'false pass' | 'false alarm';
   readonly scenario: string;
   readonly expected: Word;
@@ -43,8 +48,8 @@ const WEIGHT: Readonly<Record<Word | 'nothing', number>> = {
 };
 
 /**
- * Where a run differs from what it has to say; empty when it is right in everything. It has to say something of every scenario in `asked`,
- * so that a run which judged nothing is not taken for one that had nothing to complain of.
+ * Where a run differs from what it has to say; empty when it is right in everything. It has to say something of every
+ * scenario in `asked`, so that a run which judged nothing is not taken for one that had nothing to complain of.
  */
 export function differences(
   expected: Expected,

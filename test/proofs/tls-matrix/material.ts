@@ -1,4 +1,6 @@
-/** What every endpoint of the matrix shares: credentials, new in every run, and the TLS versions that a server speaks. */
+/**
+ * What every endpoint of the matrix shares: credentials, new in every run, and the TLS versions that a server speaks.
+ */
 import { randomBytes } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 

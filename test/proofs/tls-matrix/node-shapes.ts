@@ -18,7 +18,9 @@ const names = (socket: TLSSocket) => {
   return { subject: certificate?.subject.CN, issuer: certificate?.issuer.CN };
 };
 
-/** `authorized` alone is not enough: Node says so of every session of TLS 1.3 that is resumed and had no certificate. */
+/**
+ * `authorized` alone is not enough: Node says so of every session of TLS 1.3 that is resumed and had no certificate.
+ */
 const authorised = (socket: TLSSocket) => socket.authorized && certificateOf(socket) !== null;
 const authorisedByName = (socket: TLSSocket) => socket.authorized && names(socket).subject === CLIENT_NAME;
 

@@ -1,4 +1,7 @@
-/** Old versions, weak ciphers and odd connections: exactly the right scenario complains, and what could not be asked is no pass. */
+/**
+ * Old versions, weak ciphers and odd connections: exactly the right scenario complains, and what could not be asked is
+ * no pass.
+ */
 import http2 from 'node:http2';
 import https from 'node:https';
 import { connect, createServer, type Server } from 'node:net';

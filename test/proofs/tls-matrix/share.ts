@@ -10,8 +10,8 @@ export function kindsIn({ expected, server, spoken, program }: Cell): string[] {
 }
 
 /**
- * Every verdict of every scenario, every server and every choice of versions is due in one of these. `npm run proofs -- tls-matrix` plays the rest. What takes long
- * is never among them.
+ * Every verdict of every scenario, every server and every choice of versions is due in one of these. `npm run proofs --
+ * tls-matrix` plays the rest. What takes long is never among them.
  */
 export function shareOf(cells: readonly Cell[]): readonly Cell[] {
   const quick = cells.filter(({ documentOnly }) => documentOnly !== true);

@@ -1,6 +1,6 @@
 /**
- * Measures the whole matrix and writes docs/tls-matrix.md, or with `--check` fails when the page is stale. Exits with 1 when a cell is
- * wrong. Run by `npm run proofs -- tls-matrix`.
+ * Measures the whole matrix and writes docs/tls-matrix.md, or with `--check` fails when the page is stale. Exits with 1
+ * when a cell is wrong. Run by `npm run proofs -- tls-matrix`.
  */
 import { fork, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,10 @@ import { saidIn } from './expected.ts';
 import { openTable, type TableName } from './matrix.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/tls-matrix.md', import.meta.url));
-/** Cells at the same time in one process. More than the cores have work for would only make the timings unlike those of a real run. */
+/**
+ * Cells at the same time in one process. More than the cores have work for would only make the timings unlike those of
+ * a real run.
+ */
 const SIDE_BY_SIDE = 3;
 /** One process measures one table after the other; the longest stands alone. */
 const PROCESSES: readonly (readonly TableName[])[] = [['clients'], ['servers', 'protocols', 'right']];

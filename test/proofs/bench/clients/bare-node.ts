@@ -1,4 +1,7 @@
-/** node:http or node:https with a keep-alive agent, sending the same ready bytes again and again: what our sender is measured against. */
+/**
+ * node:http or node:https with a keep-alive agent, sending the same ready bytes again and again: what our sender is
+ * measured against.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import { readyBody, readyHeaders } from './ready.ts';

@@ -1,4 +1,7 @@
-/** What every client of the benchmark does: it keeps 64 deliveries in flight for as long as it is told to, and says what that took. */
+/**
+ * What every client of the benchmark does: it keeps 64 deliveries in flight for as long as it is told to, and says what
+ * that took.
+ */
 import { performance } from 'node:perf_hooks';
 
 export const IN_FLIGHT = 64;

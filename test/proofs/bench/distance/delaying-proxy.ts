@@ -1,6 +1,6 @@
 /**
- * A TCP proxy to BENCH_TARGET_PORT of loopback that makes the way longer: every byte takes BENCH_DELAY_MS in each direction. What a client sends first
- * takes a round trip more, for the TCP handshake that loopback makes in no time.
+ * A TCP proxy to BENCH_TARGET_PORT of loopback that makes the way longer: every byte takes BENCH_DELAY_MS in each
+ * direction. What a client sends first takes a round trip more, for the TCP handshake that loopback makes in no time.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';

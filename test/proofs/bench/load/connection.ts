@@ -1,4 +1,7 @@
-/** One connection of the load: a request, its answer, the next request. It does as little as can be, for the load must not be the limit. */
+/**
+ * One connection of the load: a request, its answer, the next request. It does as little as can be, for the load must
+ * not be the limit.
+ */
 import { connect, type Socket } from 'node:net';
 
 /** Called with the status of each complete answer. Gives the next request, or undefined to end the connection. */
@@ -8,7 +11,10 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 /** Answers to these requests are a few hundred bytes long. */
 const MOST_BYTES = 16 * 1024;
 
-/** Opens a connection and sends `first`. The promise resolves when the connection has ended because there was nothing more to send. */
+/**
+ * Opens a connection and sends `first`. The promise resolves when the connection has ended because there was nothing
+ * more to send.
+ */
 export function openConnection(port: number, first: Uint8Array, onAnswer: OnAnswer): Promise<void> {
   return new Promise((resolve, reject) => {
     const answer = Buffer.allocUnsafe(MOST_BYTES);

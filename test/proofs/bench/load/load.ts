@@ -1,4 +1,6 @@
-/** The process that makes the load. Signs its requests once, then runs the phases that it is told to over its channel. */
+/**
+ * The process that makes the load. Signs its requests once, then runs the phases that it is told to over its channel.
+ */
 import { type Phase, runPhase } from './phase.ts';
 import { type Credentials, signedRequests } from './requests.ts';
 

@@ -11,8 +11,8 @@ export interface Phase {
   /** The number of the request to begin with. Behind the last one comes the first again. */
   readonly from: number;
   /**
-   * Whether to stay awake between answers, which takes a whole core. To wake another process is the dearest part of a write in a virtual
-   * machine, and would be charged to the server.
+   * Whether to stay awake between answers, which takes a whole core. To wake another process is the dearest part of a
+   * write in a virtual machine, and would be charged to the server.
    */
   readonly awake: boolean;
 }

@@ -1,4 +1,7 @@
-/** The requests of the load, signed before anything is measured: making them then would cost the load more than sending them. */
+/**
+ * The requests of the load, signed before anything is measured: making them then would cost the load more than sending
+ * them.
+ */
 import { createHmac } from 'node:crypto';
 import { buyNotification, idOf } from '../notification.ts';
 

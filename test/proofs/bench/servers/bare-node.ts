@@ -1,4 +1,7 @@
-/** node:http with as much of the work as BENCH_WORK says: only the reply, the credentials too, or all that our receiver does without a store. */
+/**
+ * node:http with as much of the work as BENCH_WORK says: only the reply, the credentials too, or all that our receiver
+ * does without a store.
+ */
 import { createServer, type IncomingMessage } from 'node:http';
 import { readNotification } from '../../../../contract/index.ts';
 import { checkApiKey, verifySignature } from '../../../../receiver/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Express as most people write it: `express.raw`, the signature, zod, `res.json`. With BENCH_INBOX (a file: URL) each request is an INSERT that is
- * committed by itself, before the answer.
+ * Express as most people write it: `express.raw`, the signature, zod, `res.json`. With BENCH_INBOX (a file: URL) each
+ * request is an INSERT that is committed by itself, before the answer.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,4 +1,7 @@
-/** Our receiver, through its Express app as it is served. BENCH_INBOX names its inbox; without it, it keeps nothing but ids. */
+/**
+ * Our receiver, through its Express app as it is served. BENCH_INBOX names its inbox; without it, it keeps nothing but
+ * ids.
+ */
 import { type Inbox, memoryInbox, openInbox, startReceiver } from '../../../../receiver/index.ts';
 import { remember } from './known-ids.ts';
 import { API_KEY, announce, SECRET } from './serve-variant.ts';

@@ -1,4 +1,7 @@
-/** Answers 200 to every request as cheaply as can be, over HTTP or (with BENCH_KEY and BENCH_CERT) HTTPS: what senders are measured against. */
+/**
+ * Answers 200 to every request as cheaply as can be, over HTTP or (with BENCH_KEY and BENCH_CERT) HTTPS: what senders
+ * are measured against.
+ */
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';

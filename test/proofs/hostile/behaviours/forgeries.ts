@@ -1,6 +1,6 @@
 /**
- * Endpoints that accept what is rightly signed, so that the run goes on, and do something hostile to each forged delivery: the whole catalogue
- * meets it, hundreds of times.
+ * Endpoints that accept what is rightly signed, so that the run goes on, and do something hostile to each forged
+ * delivery: the whole catalogue meets it, hundreds of times.
  */
 import type { Socket } from 'node:net';
 import { hmacOf } from '../../../endpoints/verifying.ts';

@@ -1,6 +1,6 @@
 /**
- * Endpoints whose words are hostile: to terminals, browsers, XML, spreadsheets, CI and whoever reads a report. They accept everything, so that
- * each answer stands in the report.
+ * Endpoints whose words are hostile: to terminals, browsers, XML, spreadsheets, CI and whoever reads a report. They
+ * accept everything, so that each answer stands in the report.
  */
 import { createServer } from 'node:net';
 import { listen } from '../../../endpoints/listen.ts';

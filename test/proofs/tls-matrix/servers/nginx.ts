@@ -8,7 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathOf } from '../../../setup/programs.ts';
 
-/** Its workers would become somebody who may not enter the folder. Where it is not root it has no choice, and says so when given one. */
+/**
+ * Its workers would become somebody who may not enter the folder. Where it is not root it has no choice, and says so
+ * when given one.
+ */
 const USER = process.getuid?.() === 0 ? 'user root;' : '';
 
 /** What a server block serves. `lines` is what stands in it besides. */
@@ -60,8 +63,8 @@ async function start(makes: readonly (() => Promise<Site>)[]): Promise<Running> 
 }
 
 /**
- * Runs one nginx on free ports. `blocks` gives the server blocks for these ports, and writes the files that they name into the folder, which
- * is removed in the end.
+ * Runs one nginx on free ports. `blocks` gives the server blocks for these ports, and writes the files that they name
+ * into the folder, which is removed in the end.
  */
 export async function runNginx(
   count: number,
@@ -96,14 +99,20 @@ export async function runNginx(
   };
 }
 
-/** The system chooses the ports, and nginx takes the sockets over: a port that was closed again could be somebody else's by then. */
+/**
+ * The system chooses the ports, and nginx takes the sockets over: a port that was closed again could be somebody else's
+ * by then.
+ */
 async function bind(): Promise<Server> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }
 
-/** nginx takes over listening sockets that the variable NGINX names, which it has for its own upgrades; without a master process it crashes. */
+/**
+ * nginx takes over listening sockets that the variable NGINX names, which it has for its own upgrades; without a master
+ * process it crashes.
+ */
 function spawnOn(folder: string, sockets: readonly Server[]): ChildProcess {
   // Node has no public name for it.
   const numbers = sockets.map((socket) => (socket as unknown as { _handle: { fd: number } })._handle.fd);
@@ -130,7 +139,10 @@ async function blockOf(site: Site, at: number, port: number, folder: string): Pr
   }`;
 }
 
-/** Resolves with the first answer: the sockets take connections before nginx looks at them. Without one, nginx ended and says why. */
+/**
+ * Resolves with the first answer: the sockets take connections before nginx looks at them. Without one, nginx ended and
+ * says why.
+ */
 function answers(port: number): Promise<void> {
   return new Promise((resolve) => {
     get({ port, host: '127.0.0.1' }, (response) => {

@@ -1,4 +1,7 @@
-/** The reference receiver, served by itself or, where it has no switch for what is asked, in an https server of its user's own. */
+/**
+ * The reference receiver, served by itself or, where it has no switch for what is asked, in an https server of its
+ * user's own.
+ */
 import https, { type ServerOptions } from 'node:https';
 import { createReceiver, type ReceiverOptions, type ServerTls, startReceiver } from '../../../../receiver/index.ts';
 import type { Open } from '../cell.ts';
@@ -8,8 +11,8 @@ import { openServer, type Reached } from './node-server.ts';
 const PROTECTED = { signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] } } as const;
 
 /**
- * It has no option for the versions of TLS: whoever wants but one of them puts the receiver into a server of their own. So both ways of
- * using it are here.
+ * It has no option for the versions of TLS: whoever wants but one of them puts the receiver into a server of their own.
+ * So both ways of using it are here.
  */
 export async function openReceiver(
   spoken: Spoken,

@@ -1,4 +1,7 @@
-/** The test server of OpenSSL. It speaks no HTTP that a delivery could be answered in, and handshakes are what it is for. */
+/**
+ * The test server of OpenSSL. It speaks no HTTP that a delivery could be answered in, and handshakes are what it is
+ * for.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
