@@ -229,7 +229,7 @@ const WRONG: readonly Wrong[] = [
     long: true,
     url: () => using(serve(rightBut({ refusal: 403 }))),
     code: 1,
-    says: 'A wrong or missing signature is answered 403',
+    says: 'Answers 403 to an invalid or missing signature',
     args: only('valid', 'signature'),
   },
   {
@@ -237,7 +237,7 @@ const WRONG: readonly Wrong[] = [
     long: true,
     url: () => using(serve(rightBut({ lenient: true }))),
     code: 1,
-    says: 'A delivery without the signature header is accepted',
+    says: 'Accepts a delivery without the signature header',
     args: only('valid', 'signature'),
   },
   {
