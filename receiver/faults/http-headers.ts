@@ -1,4 +1,5 @@
 /** Mutants that are too strict or too lenient about headers and the content type. */
+import type { Request } from 'express';
 import type { ReceiverConfig } from '../options.ts';
 import { refuse, refuseUnauthorized } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
@@ -68,6 +69,13 @@ function isAbsentOrSpelt(rawHeaders: readonly string[], name: string, spellings:
   return names.every((one) => one.toLowerCase() !== name.toLowerCase() || spellings.includes(one));
 }
 
+/** Replaces `checkContentType`: answers 415 to requests that do not match, and checks the others correctly. */
+function unsupportedUnless(matches: (req: Request) => boolean): StageFault['replace'] {
+  return ({ correct }) =>
+    (req, res, next) =>
+      matches(req) ? correct.checkContentType(req, res, next) : refuse(res, 415, 'content-type-not-json');
+}
+
 export const httpHeadersFaults: readonly StageFault[] = [
   // Receivers that fail on Content-Type.
   {
@@ -79,12 +87,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
     fix: MEDIA_TYPE,
     forbidden: false,
     stage: 'checkContentType',
-    replace:
-      ({ correct }) =>
-      (req, res, next) =>
-        req.headers['content-type'] === 'application/json'
-          ? correct.checkContentType(req, res, next)
-          : refuse(res, 415, 'content-type-not-json'),
+    replace: unsupportedUnless((req) => req.headers['content-type'] === 'application/json'),
   },
   {
     ...CONTENT_TYPE,
@@ -282,12 +285,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
     why: 'Behind an HTTP/2 proxy every delivery is rejected as "not JSON", although its credentials are found.',
     fix: ANY_CASE,
     stage: 'checkContentType',
-    replace:
-      ({ correct }) =>
-      (req, res, next) =>
-        isAbsentOrSpelt(req.rawHeaders, 'Content-Type', ['Content-Type'])
-          ? correct.checkContentType(req, res, next)
-          : refuse(res, 415, 'content-type-not-json'),
+    replace: unsupportedUnless((req) => isAbsentOrSpelt(req.rawHeaders, 'Content-Type', ['Content-Type'])),
   },
   {
     ...HEADERS,

@@ -75,7 +75,7 @@ export interface Complaint {
 }
 
 /** The first result of every mutant. */
-export function firstRun({ runs }: Matrix): ReadonlyMap<string, Played> {
+function firstRun({ runs }: Matrix): ReadonlyMap<string, Played> {
   return new Map((runs[0] ?? []).map((played) => [played.name, played]));
 }
 
