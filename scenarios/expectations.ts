@@ -230,7 +230,7 @@ export const clientAsked: HelloExpectation = {
 };
 
 /** The list of accepted CAs contains no public CA. It may be empty, or there may be no request at all. */
-export const privateAuthoritiesNamed: HelloExpectation = {
+export const privateCasNamed: HelloExpectation = {
   text: 'a list without public CAs',
   pass: ['granted', 'alert', 'closed'],
 };

@@ -30,14 +30,14 @@ const contentLength = (label: string, value: (length: number) => string) =>
 export const httpHostile: readonly ProbeScenario[] = [
   hostile(
     'garbage-request-line',
-    'a request line that is none',
+    'a malformed request line',
     requestLine('a malformed request line', () => '%%% this is no request line %%% HTTP/1.1'),
     'The parser error has no request, and a handler that expects one fails.',
     'Handle errors below the request (clientError in Node) with a plain 400.',
   ),
   hostile(
     'version-unknown',
-    'a version of HTTP that does not exist',
+    'an unknown HTTP version',
     requestLine('the version HTTP/9.9', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/9.9')),
     'A custom server may ignore the version and guess where the message ends.',
     'Use a maintained server: it answers 505 or 400.',
@@ -58,7 +58,7 @@ export const httpHostile: readonly ProbeScenario[] = [
   ),
   hostile(
     'content-length-and-chunked',
-    'Content-Length and Transfer-Encoding together',
+    'Content-Length together with Transfer-Encoding',
     withBody(
       'Transfer-Encoding: chunked and Content-Length, the body in one chunk',
       (head) => [...head, 'Transfer-Encoding: chunked'],
@@ -70,7 +70,7 @@ export const httpHostile: readonly ProbeScenario[] = [
   ),
   hostile(
     'content-length-words',
-    'a Content-Length that is no number',
+    'a Content-Length that is not a number',
     contentLength('Content-Length that ends in letters', (length) => `${length}abc`),
     'parseInt reads the digits and ignores the rest. Another server on the path may not do so.',
     'Do not read Content-Length yourself: leave it to the server.',
@@ -91,7 +91,7 @@ export const httpHostile: readonly ProbeScenario[] = [
   ),
   hostile(
     'chunk-size-broken',
-    'a chunk size that is no number',
+    'a chunk size that is not a number',
     withBody(
       'a chunk whose size is "zz"',
       (head) => head.map((line) => (/^content-length:/i.test(line) ? 'Transfer-Encoding: chunked' : line)),
@@ -118,14 +118,14 @@ export const httpHostile: readonly ProbeScenario[] = [
   ),
   hostile(
     'space-before-colon',
-    'a space between the name of a header and its colon',
+    'a space between a header name and its colon',
     headerLineAdded('a space before the colon', () => 'X-Test : a'),
     'One component reads the header and another ignores it, which hides headers from checks in a proxy.',
     'Reject such requests, as the HTTP standard requires.',
   ),
   hostile(
     'host-missing',
-    'a request without Host',
+    'a request without a Host header',
     headerLines('no Host header', 'Host', () => []),
     'Code that builds an absolute URL from the Host header throws without one.',
     'Answer 400, as HTTP/1.1 requires, or configure the public URL.',

@@ -50,7 +50,7 @@ const httpMethods: readonly ProbeScenario[] = [
     id: 'http/method-put',
     title: 'Rejects a notification sent by PUT',
     change: { address: by('PUT') },
-    why: 'The specification requires POST. A second method is an entry point that nobody tests or monitors.',
+    why: 'The specification requires POST. A second method is an entry point that is not tested or monitored.',
     fix: 'Answer 405 with Allow: POST.',
   },
   {

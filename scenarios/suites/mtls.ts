@@ -1,7 +1,7 @@
 import { addHeaders, addQuery, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
 import { presenting } from '../changes/transmitting.ts';
-import { certificateRefused, clientAsked, privateAuthoritiesNamed, refused } from '../expectations.ts';
+import { certificateRefused, clientAsked, privateCasNamed, refused } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Change, Feature, FlowScenario, HandshakeScenario, ProbeScenario, Suite } from '../scenario.ts';
 import { mtlsCertificates, mtlsResumption } from './mtls-certificates.ts';
@@ -86,7 +86,7 @@ const mtlsBypasses: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[
     defect: 'Requests client certificates of a public CA',
     hello: { version: 'TLSv1.2', suites: ['modern', 'cbc'], clientCertificate: 'of-private-authority' },
     onlyWhereSpoken: true,
-    expect: privateAuthoritiesNamed,
+    expect: privateCasNamed,
     why:
       'The server trusts the CAs in its request. A public CA issues certificates to every domain owner, so anyone ' +
       'could connect.',

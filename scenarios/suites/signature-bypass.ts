@@ -60,7 +60,7 @@ export const bypasses: readonly Scenario[] = [
     },
   ),
   bypass('debug-header', 'Rejects an unsigned delivery with X-Debug: 1', setHeader('X-Debug', '1'), {
-    why: 'A debug switch that works in production is a back door with a well-known name.',
+    why: 'A debug switch that works in production lets an attacker who knows its name skip the check.',
     fix: 'Remove the branch for this header, and sign your debug requests.',
   }),
   bypass(

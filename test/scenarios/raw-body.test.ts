@@ -17,7 +17,8 @@ function probe(slug: string): ProbeScenario {
 const bodyOf = (slug: string) => assemble(probe(slug).change, kit).body;
 
 /**
- * Wrong inputs of the HMAC, written anew here: each takes the raw body and gives the bytes that such a receiver hashes.
+ * Faulty inputs of the HMAC, independent of the mutants: each takes the raw body and gives the bytes that such a
+ * receiver hashes.
  */
 const WRONG: Record<string, (body: Buffer) => Buffer> = {
   node: (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString('utf8')))),
@@ -148,7 +149,7 @@ describe('the mirrors', () => {
   const text = (body: Buffer) => body.toString('utf8');
   const pythonLike = (json: string) =>
     json.replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (token) => (token === ',' || token === ':' ? `${token} ` : token));
-  /** The fault that accepts each mirror, written anew here. */
+  /** The fault that accepts each mirror, independent of the mutants. */
   const ACCEPTED_BY: Record<string, (body: Buffer) => Buffer> = {
     javascript: (body) => Buffer.from(JSON.stringify(JSON.parse(text(body)))),
     pretty: (body) => Buffer.from(JSON.stringify(JSON.parse(text(body)), null, 2)),

@@ -22,7 +22,7 @@ import {
 
 const { scenarios } = signatureSuite;
 
-/** The header value that a scenario sends in place of the right signature. */
+/** The header value that a scenario sends instead of the valid signature. */
 function sentBy(id: string) {
   const scenario = scenarios.find((one) => one.id === id);
   if (scenario === undefined || !('change' in scenario)) throw new Error(`no probe ${id}`);
