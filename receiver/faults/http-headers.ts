@@ -99,12 +99,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
     severity: 'low',
     forbidden: false,
     stage: 'checkContentType',
-    replace:
-      ({ correct }) =>
-      (req, res, next) =>
-        /^[A-Z]/.test(req.headers['content-type'] ?? '')
-          ? refuse(res, 415, 'content-type-not-json')
-          : correct.checkContentType(req, res, next),
+    replace: unsupportedUnless((req) => !/^[A-Z]/.test(req.headers['content-type'] ?? '')),
   },
   {
     ...CONTENT_TYPE,
@@ -116,12 +111,9 @@ export const httpHeadersFaults: readonly StageFault[] = [
     severity: 'low',
     forbidden: false,
     stage: 'checkContentType',
-    replace:
-      ({ correct }) =>
-      (req, res, next) =>
-        /;/.test(req.headers['content-type'] ?? '') && !/; charset=utf-8$/.test(req.headers['content-type'] ?? '')
-          ? refuse(res, 415, 'content-type-not-json')
-          : correct.checkContentType(req, res, next),
+    replace: unsupportedUnless(
+      ({ headers: { 'content-type': type = '' } }) => !/;/.test(type) || /; charset=utf-8$/.test(type),
+    ),
   },
   {
     ...CONTENT_TYPE,
