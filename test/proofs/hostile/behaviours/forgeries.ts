@@ -61,12 +61,8 @@ export const FORGERIES: readonly Behaviour[] = [
   toForgeries('forgeries-redirect', 'redirects everything else to the metadata of the cloud', (socket) =>
     socket.write(answer(302, '', ['Location: http://169.254.169.254/latest/meta-data/'])),
   ),
-  toForgeries(
-    'forgeries-poison',
-    'refuses everything else and sends a 200 after it that nobody asked for',
-    (socket) => {
-      socket.write(answer('401 No', ''));
-      setTimeout(() => socket.writable && socket.write(answer(200, '')), 5);
-    },
-  ),
+  toForgeries('forgeries-poison', 'rejects everything else, and sends an unexpected 200 afterwards', (socket) => {
+    socket.write(answer('401 No', ''));
+    setTimeout(() => socket.writable && socket.write(answer(200, '')), 5);
+  }),
 ];

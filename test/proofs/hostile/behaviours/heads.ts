@@ -9,7 +9,7 @@ const MANNERS = [200, 401, 500, 302, 404, 204, 418, 503];
 /** A redirect to a trap, and a complaint when anybody steps into it. */
 const redirectToTrap: Behaviour = {
   name: 'redirects-to-a-trap',
-  what: 'redirects (307) to another port of its own, which must never see a request',
+  what: 'redirects (307) to another of its ports, which must never get a request',
   start: async (material) => {
     let caught = 0;
     const trap = await listen(
@@ -19,11 +19,11 @@ const redirectToTrap: Behaviour = {
       }),
     );
     const { start } = onRequest('', '', answer(307, '', [`Location: ${trap.url}`]));
-    const door = await start(material);
+    const entrance = await start(material);
     return {
-      url: door.url,
+      url: entrance.url,
       close: async () => {
-        await Promise.all([door.close(), trap.close()]);
+        await Promise.all([entrance.close(), trap.close()]);
       },
       complaint: () => (caught === 0 ? null : `the redirect was followed ${caught} times`),
     };
@@ -130,7 +130,7 @@ export const HEADS: readonly Behaviour[] = [
     'has NUL and other control characters in a header',
     `${STATUS_LINE}X-A: a\0b\x01\x1b[31m\r\nContent-Length: 0\r\n\r\n`,
   ),
-  onConnection('blank-lines-forever', 'sends blank lines in place of an answer', (socket) =>
+  onConnection('blank-lines-forever', 'sends blank lines instead of an answer', (socket) =>
     onRequests(socket, () => flood(socket, '\r\n'.repeat(8_192))),
   ),
   onRequest(

