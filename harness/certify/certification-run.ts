@@ -6,7 +6,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { certificateFacts } from '../../certs/index.ts';
 import { LIMITS } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
-import { helloEndpoint, visit } from '../probe/index.ts';
+import { helloEndpoint, performHandshake } from '../probe/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import { pinEndpoint } from '../transport/index.ts';
@@ -96,13 +96,13 @@ export function createLook(
     // Whoever it is is wanted, trusted or not: nothing is sent to it here.
     const options = { secureContext, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
     const limits = { timeoutMs, ...(signal && { signal }) };
-    const { seen } = await visit({ host, port, hostname: host, lookup }, options, limits, (socket) => {
+    const { value } = await performHandshake({ host, port, hostname: host, lookup }, options, limits, (socket) => {
       const certificate = socket.getPeerX509Certificate();
       return { der: certificate?.raw, publiclyTrusted: socket.authorized };
     });
-    if (seen?.der === undefined) return null;
+    if (value?.der === undefined) return null;
     try {
-      return { leafKey: certificateFacts(seen.der).keyFingerprint, publiclyTrusted: seen.publiclyTrusted };
+      return { leafKey: certificateFacts(value.der).keyFingerprint, publiclyTrusted: value.publiclyTrusted };
     } catch {
       return null;
     }

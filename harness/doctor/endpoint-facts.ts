@@ -68,7 +68,7 @@ export function clockFacts({ answer, timings, startedAt }: Attempt): FactsOf<'cl
 
 type Hello = FactsOf<'tls'>['hellos'][number];
 
-export function tlsFacts({ hellos, served, analysis, privateAuthority }: TlsInspection): FactsOf<'tls'> {
+export function tlsFacts({ hellos, served, analysis, privateCa }: TlsInspection): FactsOf<'tls'> {
   const { oracle } = served;
   return {
     hellos: TLS_VERSIONS.map((version): Hello => {
@@ -79,7 +79,7 @@ export function tlsFacts({ hellos, served, analysis, privateAuthority }: TlsInsp
     negotiated: served.negotiated,
     trusted: oracle === null ? null : oracle.code === null,
     trustCode: oracle?.code ?? null,
-    privateAuthority,
+    privateAuthority: privateCa,
     chain: analysis && {
       ...analysis,
       certificates: analysis.certificates.map(shownFacts),

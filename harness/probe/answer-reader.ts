@@ -1,17 +1,18 @@
-/** Reads one answer from the bytes of a connection, whatever they are: it keeps a bounded amount and always comes to an end. */
+/** Reads one HTTP answer from arbitrary bytes of a connection. It keeps a bounded amount and always ends. */
+
 import type { HeaderLine } from '../../contract/index.ts';
 import type { Answer } from '../transport/index.ts';
 
-/** Bytes of the head of an answer, as the sender reads them, and as many of all interim answers together. */
-const MOST_HEAD_BYTES = 16 * 1024;
-/** Interim answers (1xx) before the real one. Honest servers send one or two. */
-const MOST_INTERIM = 16;
+/** Limit for the head of an answer, as in the sender, and for all interim answers together. */
+const MAX_HEAD_BYTES = 16 * 1024;
+/** Limit for the number of interim answers (1xx). Real servers send one or two. */
+const MAX_INTERIM_ANSWERS = 16;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = '0\r\n\r\n';
-const BEGINNING = Buffer.from('HTTP/1.');
+const HTTP_VERSION = Buffer.from('HTTP/1.');
 
-/** `invalid`: no HTTP. `too-large`: more than is read before a body. Null: go on. */
+/** `invalid`: not HTTP. `too-large`: the head exceeds a limit. Null: not complete yet. */
 export type Reading = Answer | 'invalid' | 'too-large' | null;
 
 export class AnswerReader {
@@ -19,35 +20,35 @@ export class AnswerReader {
   #head = Buffer.alloc(0);
   #interim = 0;
   #interimBytes = 0;
-  #found: Omit<Answer, 'body' | 'truncated'> | undefined;
+  #parsedHead: Omit<Answer, 'body' | 'truncated'> | undefined;
   #length: number | undefined;
   #chunked = false;
   #body: Uint8Array[] = [];
   #bodyLength = 0;
 
-  /** @param bodyCapBytes what is kept of the body */
+  /** @param bodyCapBytes how much of the body is kept */
   constructor(bodyCapBytes: number) {
     this.#cap = bodyCapBytes;
   }
 
   read(piece: Uint8Array): Reading {
-    if (this.#found !== undefined) return this.#readBody(piece);
+    if (this.#parsedHead !== undefined) return this.#readBody(piece);
     const from = Math.max(0, this.#head.length - HEAD_END.length);
     this.#head = Buffer.concat([this.#head, piece]);
     return this.#readHead(from);
   }
 
-  /** The connection has ended: so has the answer, if it had begun. Null when nothing had come. */
+  /** Ends the answer with the connection. Null if nothing was received. */
   end(): Reading {
-    if (this.#found !== undefined) return this.#answer();
+    if (this.#parsedHead !== undefined) return this.#answer();
     return this.#head.length > 0 ? 'invalid' : null;
   }
 
   #readHead(from: number): Reading {
-    const beginning = this.#head.subarray(0, BEGINNING.length);
-    if (!beginning.equals(BEGINNING.subarray(0, beginning.length))) return 'invalid';
+    const start = this.#head.subarray(0, HTTP_VERSION.length);
+    if (!start.equals(HTTP_VERSION.subarray(0, start.length))) return 'invalid';
     const end = this.#head.indexOf(HEAD_END, from);
-    if ((end === -1 ? this.#head.length : end) + this.#interimBytes > MOST_HEAD_BYTES) return 'too-large';
+    if ((end === -1 ? this.#head.length : end) + this.#interimBytes > MAX_HEAD_BYTES) return 'too-large';
     if (end === -1) return null;
     const [statusLine = '', ...lines] = this.#head.subarray(0, end).toString('latin1').split('\r\n');
     const rest = this.#head.subarray(end + HEAD_END.length);
@@ -57,13 +58,13 @@ export class AnswerReader {
       this.#interim += 1;
       this.#interimBytes += end;
       this.#head = rest;
-      return this.#interim > MOST_INTERIM ? 'too-large' : rest.length === 0 ? null : this.#readHead(0);
+      return this.#interim > MAX_INTERIM_ANSWERS ? 'too-large' : rest.length === 0 ? null : this.#readHead(0);
     }
     const headers = lines.map((line): HeaderLine => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon), line.slice(colon + 1).trim()];
     });
-    this.#found = { status: Number(status), reasonPhrase, headers };
+    this.#parsedHead = { status: Number(status), reasonPhrase, headers };
     const header = (name: string) => headers.find(([other]) => other.toLowerCase() === name)?.[1];
     const length = header('content-length');
     this.#length = ['101', '204', '304'].includes(status) ? 0 : length === undefined ? undefined : Number(length);
@@ -75,11 +76,11 @@ export class AnswerReader {
   #readBody(piece: Uint8Array): Reading {
     this.#body.push(piece);
     this.#bodyLength += piece.length;
-    const whole = this.#bodyLength >= this.#cap || (this.#length !== undefined && this.#bodyLength >= this.#length);
-    return whole || this.#sawLastChunk() ? this.#answer() : null;
+    const complete = this.#bodyLength >= this.#cap || (this.#length !== undefined && this.#bodyLength >= this.#length);
+    return complete || this.#sawLastChunk() ? this.#answer() : null;
   }
 
-  /** The chunks stay in the body as they came: what is looked for in it shows all the same. */
+  /** The body keeps its chunk framing: searching it for a text works anyway. */
   #sawLastChunk(): boolean {
     if (!this.#chunked) return false;
     const last = Buffer.concat(this.#body.slice(-8)).subarray(-7).toString('latin1');
@@ -87,8 +88,8 @@ export class AnswerReader {
   }
 
   #answer(): Answer | null {
-    if (this.#found === undefined) return null;
+    if (this.#parsedHead === undefined) return null;
     const body = Buffer.concat(this.#body, this.#bodyLength);
-    return { ...this.#found, body: body.subarray(0, this.#cap), truncated: body.length > this.#cap };
+    return { ...this.#parsedHead, body: body.subarray(0, this.#cap), truncated: body.length > this.#cap };
   }
 }

@@ -1,27 +1,28 @@
 /**
- * Writes one ClientHello, the first message of a TLS handshake, byte by byte (RFC 5246, 7.4.1.2; RFC 8446, 4.1.2). No TLS library
- * has a hand in it, so that no policy of ours can keep a probe from being sent. Specification: TLS.
+ * Encodes a ClientHello, the first message of a TLS handshake (RFC 5246, 7.4.1.2; RFC 8446, 4.1.2), and names cipher
+ * suites. No TLS library is involved, so that no local policy prevents a probe. Specification: TLS.
  */
+
 import { randomBytes } from 'node:crypto';
 import type { TlsVersion } from '../../contract/index.ts';
 import type { SuiteGroup } from '../../scenarios/index.ts';
 
 export interface ClientHello {
-  /** The highest version; TLS 1.3 stands alone. */
+  /** The highest version. TLS 1.3 is offered alone. */
   readonly version: TlsVersion;
   /** Ids of cipher suites. */
   readonly suites: readonly number[];
-  /** Offers DEFLATE before no compression. */
+  /** Offers DEFLATE, preferred to no compression. */
   readonly compression?: boolean;
-  /** The server name (SNI). Null for none: IP addresses have none. */
+  /** The server name (SNI). Null for none, as for IP addresses. */
   readonly serverName: string | null;
   /** Application protocols, such as `http/1.1`. */
   readonly alpn?: readonly string[];
-  /** Asks for a stapled OCSP answer. */
+  /** Requests a stapled OCSP response. */
   readonly ocsp?: boolean;
 }
 
-/** Two-byte version numbers on the wire. */
+/** The version numbers on the wire. */
 export const VERSION_NUMBERS: Readonly<Record<TlsVersion, number>> = {
   SSLv3: 0x0300,
   TLSv1: 0x0301,
@@ -30,7 +31,7 @@ export const VERSION_NUMBERS: Readonly<Record<TlsVersion, number>> = {
   'TLSv1.3': 0x0304,
 };
 
-/** Says that the client knows secure renegotiation (RFC 5746, 3.3). */
+/** Signals support for secure renegotiation (RFC 5746, 3.3). */
 const RENEGOTIATION_SCSV = 0x00ff;
 /** x25519, P-256, P-384, P-521. */
 const CURVES = [0x001d, 0x0017, 0x0018, 0x0019];
@@ -38,15 +39,15 @@ const SIGNATURE_ALGORITHMS = [
   0x0403, 0x0503, 0x0603, 0x0804, 0x0805, 0x0806, 0x0401, 0x0501, 0x0601, 0x0807, 0x0203, 0x0201,
 ];
 
-/** The bytes of the whole record. */
+/** Returns the complete record. */
 export function encodeClientHello(hello: ClientHello): Uint8Array {
   const { version, suites, compression = false } = hello;
   const tls13 = version === 'TLSv1.3';
   const body = Buffer.concat([
-    // TLS 1.3 says its version in an extension, and here that it is TLS 1.2.
+    // TLS 1.3 states its version in an extension, and TLS 1.2 here.
     u16(tls13 ? VERSION_NUMBERS['TLSv1.2'] : VERSION_NUMBERS[version]),
     randomBytes(32),
-    // A session id makes TLS 1.3 look like a resumption to machines on the way (RFC 8446, D.4).
+    // A session id makes TLS 1.3 look like a resumption to middleboxes (RFC 8446, D.4).
     vector8(tls13 ? randomBytes(32) : Buffer.alloc(0)),
     vector16(...suites.map(u16), ...(tls13 ? [] : [u16(RENEGOTIATION_SCSV)])),
     vector8(Buffer.from(compression ? [1, 0] : [0])),
@@ -57,13 +58,28 @@ export function encodeClientHello(hello: ClientHello): Uint8Array {
   return Buffer.concat([Buffer.of(22), u16(recordVersion), vector16(message)]);
 }
 
+/** Returns the ids of the suites in these groups, in order and without duplicates. */
+export function suitesOf(groups: readonly SuiteGroup[]): number[] {
+  return [...new Set(groups.flatMap((group) => GROUPS[group]))];
+}
+
+/** Whether there is at least one group and all groups are weak. */
+export function areAllWeak(groups: readonly SuiteGroup[]): boolean {
+  return groups.length > 0 && groups.every((group) => WEAK_GROUPS.has(group));
+}
+
+/** Returns the registered name of a suite, or "suite 0x1a2b" for one that is never offered here. */
+export function suiteName(id: number): string {
+  return NAMES.get(id) ?? `suite 0x${id.toString(16).padStart(4, '0')}`;
+}
+
 function extensions({ version, serverName, alpn = [], ocsp = false }: ClientHello): Buffer[] {
-  const modern = version === 'TLSv1.2' || version === 'TLSv1.3';
+  const hasSignatureAlgorithms = version === 'TLSv1.2' || version === 'TLSv1.3';
   return [
     ...(serverName === null ? [] : [extension(0, vector16(Buffer.of(0), vector16(Buffer.from(serverName, 'latin1'))))]),
     extension(10, vector16(...CURVES.map(u16))),
     extension(11, vector8(Buffer.of(0))),
-    ...(modern ? [extension(13, vector16(...SIGNATURE_ALGORITHMS.map(u16)))] : []),
+    ...(hasSignatureAlgorithms ? [extension(13, vector16(...SIGNATURE_ALGORITHMS.map(u16)))] : []),
     ...(alpn.length === 0
       ? []
       : [extension(16, vector16(...alpn.map((name) => vector8(Buffer.from(name, 'latin1')))))]),
@@ -71,7 +87,7 @@ function extensions({ version, serverName, alpn = [], ocsp = false }: ClientHell
     ...(version === 'TLSv1.3'
       ? [
           extension(43, vector8(u16(VERSION_NUMBERS['TLSv1.3']))),
-          // The handshake is never finished, so any point on the curve will do.
+          // The handshake is never finished, so any point on the curve works.
           extension(51, vector16(u16(0x001d), vector16(randomBytes(32)))),
         ]
       : []),
@@ -86,19 +102,18 @@ function u16(value: number): Buffer {
   return Buffer.of(value >> 8, value & 0xff);
 }
 
-/** Bytes behind their length in one byte. */
+/** Bytes after their length in one byte. */
 function vector8(body: Buffer): Buffer {
   return Buffer.concat([Buffer.of(body.length), body]);
 }
 
-/** Bytes behind their length in two bytes. */
+/** Bytes after their length in two bytes. */
 function vector16(...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([u16(body.length), body]);
 }
 
-/** Cipher suites by what is good or bad about them, with their registered ids and names (IANA, TLS Cipher Suites). Specification: TLS. */
-
+/** The names that IANA has registered (TLS Cipher Suites). */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [0x1301, 'TLS_AES_128_GCM_SHA256'],
   [0x1302, 'TLS_AES_256_GCM_SHA384'],
@@ -158,7 +173,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 const GROUPS: Readonly<Record<SuiteGroup, readonly number[]>> = {
   modern: [0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8, 0x009e, 0x009f, 0x009c, 0x009d],
   tls13: [0x1301, 0x1302, 0x1303],
-  // What a client of TLS 1.0 or 1.1 offers at its best.
+  // The best that a client of TLS 1.0 or 1.1 offers.
   legacy: [0xc009, 0xc00a, 0xc013, 0xc014, 0x002f, 0x0035, 0x0033, 0x0039],
   cbc: [0xc023, 0xc027, 0xc009, 0xc013, 0xc00a, 0xc014, 0x002f, 0x0035, 0x003c],
   rc4: [0x0004, 0x0005, 0xc007, 0xc011],
@@ -169,20 +184,5 @@ const GROUPS: Readonly<Record<SuiteGroup, readonly number[]>> = {
   'static-rsa': [0x009c, 0x009d, 0x002f, 0x0035, 0x003c, 0x003d],
 };
 
-/** Groups that nobody offers for the sake of a version: to take one of their suites is wrong at any version. */
-const WEAK: ReadonlySet<SuiteGroup> = new Set(['rc4', '3des', 'null', 'export', 'anonymous']);
-
-/** The ids of the suites of these groups, in order and each once. */
-export function suitesOf(groups: readonly SuiteGroup[]): number[] {
-  return [...new Set(groups.flatMap((group) => GROUPS[group]))];
-}
-
-/** Whether there is at least one group and each is a weak one. */
-export function allWeak(groups: readonly SuiteGroup[]): boolean {
-  return groups.length > 0 && groups.every((group) => WEAK.has(group));
-}
-
-/** The registered name of a suite, or "suite 0x1a2b" for one that is never offered here. */
-export function suiteName(id: number): string {
-  return NAMES.get(id) ?? `suite 0x${id.toString(16).padStart(4, '0')}`;
-}
+/** Groups whose suites an endpoint must not accept at any version. */
+const WEAK_GROUPS: ReadonlySet<SuiteGroup> = new Set(['rc4', '3des', 'null', 'export', 'anonymous']);

@@ -1,24 +1,54 @@
-/** Sends a delivery whose connect stage is changed: on a connection of its own, made as the change says. */
+/** Sends a delivery with a changed connect stage, on a new connection. */
+
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
 import type { ClientCertificate, ConnectChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import {
   type Attempt,
   classifyTransportError,
+  endpointOf,
   type Prepared,
   TIMEOUT_CODE,
   type TransportError,
 } from '../transport/index.ts';
 import type { Identities } from './identities.ts';
-import { addressOf, type RawOptions, rawExchange } from './raw-exchange.ts';
+import { type RawOptions, rawExchange } from './raw-exchange.ts';
+import { serverNameFor } from './tls-handshake.ts';
 import { requestBytes } from './transmissions.ts';
 
 /**
- * How long a session is waited for once the handshake is done: 500 ms, in steps, so that a time in which this process itself stood still
- * counts as one step. Most endpoints send one with the handshake or right after it; some never do.
+ * The wait for a session after the handshake: 500 ms, counted in steps, so that a pause of this process counts as one
+ * step. Most endpoints send a session with the handshake or right after it; some never do.
  */
 const SESSION_STEP_MS = 50;
 const SESSION_STEPS = 10;
+
+/** Never rejects: a failure is in the attempt. */
+export async function connectedExchange(
+  prepared: Prepared,
+  partner: Partner,
+  change: ConnectChange,
+  identities: Identities,
+  options: Omit<RawOptions, 'tls'>,
+): Promise<Attempt> {
+  const bytes = requestBytes(prepared);
+  if (change.plain === true) return rawExchange(prepared.url, partner, bytes, { ...options, tls: 'plain' });
+  try {
+    const { clientCertificate = 'own', resumeFrom } = change;
+    const tls = optionsFor(prepared.url, change, clientCertificate, identities);
+    const session =
+      resumeFrom === undefined
+        ? undefined
+        : await fetchSession(partner, optionsFor(prepared.url, change, resumeFrom, identities), options);
+    if (session === null) return notSent(classifyTransportError({ code: TIMEOUT_CODE }, 'tls'));
+    return await rawExchange(prepared.url, partner, bytes, {
+      ...options,
+      tls: { ...tls, ...(session && { session }) },
+    });
+  } catch (cause) {
+    return localFailure(cause);
+  }
+}
 
 function optionsFor(
   url: string,
@@ -30,32 +60,32 @@ function optionsFor(
     secureContext: identities.contextFor(certificate, version),
     rejectUnauthorized: true,
     ALPNProtocols: [...alpn],
-    ...(serverName === false && withoutName(new URL(url))),
+    ...(serverName === false && withoutServerName(url)),
   };
 }
 
-/** The certificate is still checked against the name in the URL, though the endpoint is not told it. */
-function withoutName(url: URL): ConnectionOptions {
-  const { host } = addressOf(url);
-  return { servername: '', checkServerIdentity: (_asked, certificate) => checkServerIdentity(host, certificate) };
+/** Sends no server name. The certificate is still checked against the name in the URL. */
+function withoutServerName(url: string): ConnectionOptions {
+  const { hostname } = endpointOf(url);
+  return { servername: '', checkServerIdentity: (_name, certificate) => checkServerIdentity(hostname, certificate) };
 }
 
 /**
- * Makes a connection as the change says for the first one, sends nothing on it, and gives the session that the endpoint offers, if any.
- * Null when the endpoint did not say within the time limit whether it takes the connection: then nothing can be resumed, and a refusal of
- * the next connection says nothing of sessions.
+ * Opens a connection without sending a request, and returns the session that the endpoint offers, if any. Returns null
+ * if the endpoint neither accepts nor rejects the connection in time: then there is nothing to resume, and a rejected
+ * second connection proves nothing about sessions.
  */
-function takeSession(
+function fetchSession(
   { url, lookup }: Pick<Partner, 'url' | 'lookup'>,
   tls: ConnectionOptions,
   { timeoutMs, signal }: Pick<RawOptions, 'timeoutMs' | 'signal'>,
 ): Promise<Buffer | undefined | null> {
-  const { host, port, serverName } = addressOf(new URL(url));
+  const { hostname, port } = endpointOf(url);
   return new Promise((resolve) => {
     const socket: TLSSocket = connect({
-      host,
+      host: hostname,
       port,
-      servername: serverName,
+      servername: serverNameFor(hostname),
       ...(lookup !== undefined && { lookup }),
       ...tls,
     });
@@ -80,40 +110,13 @@ function takeSession(
     socket.on('session', (session: Buffer) => settle(session));
     socket.on('error', () => settle());
     socket.on('close', () => settle());
-    // A ticket of TLS 1.3 comes after the handshake, and is seen only by who reads.
+    // A TLS 1.3 ticket arrives after the handshake, and only a socket that reads receives it.
     socket.resume();
   });
 }
 
-/** Never rejects: what goes wrong is in the attempt. */
-export async function connectedExchange(
-  prepared: Prepared,
-  partner: Partner,
-  change: ConnectChange,
-  identities: Identities,
-  options: Omit<RawOptions, 'tls'>,
-): Promise<Attempt> {
-  const bytes = requestBytes(prepared);
-  if (change.plain === true) return rawExchange(prepared.url, partner, bytes, { ...options, tls: 'plain' });
-  try {
-    const { clientCertificate = 'own', resumeFrom } = change;
-    const tls = optionsFor(prepared.url, change, clientCertificate, identities);
-    const session =
-      resumeFrom === undefined
-        ? undefined
-        : await takeSession(partner, optionsFor(prepared.url, change, resumeFrom, identities), options);
-    if (session === null) return notSent(classifyTransportError({ code: TIMEOUT_CODE }, 'tls'));
-    return await rawExchange(prepared.url, partner, bytes, {
-      ...options,
-      tls: { ...tls, ...(session && { session }) },
-    });
-  } catch (cause) {
-    return notConnected(cause);
-  }
-}
-
-/** The material or the context could not be made: our own fault, never the endpoint's. */
-function notConnected(cause: unknown): Attempt {
+/** The TLS material or context cannot be used: a local error, not the endpoint's. */
+function localFailure(cause: unknown): Attempt {
   const what = cause instanceof Error ? cause.message : String(cause);
   const message = `The connection could not be set up: ${what}`;
   return notSent({ kind: 'local', phase: 'connect', code: 'HOOKPROOF_NOT_CONNECTED', message });

@@ -1,4 +1,5 @@
-/** What a run presents as client certificate, and the TLS contexts for it: each made once, when it is first needed. */
+/** The client certificates that a run presents, and the TLS contexts for them. Each is created once, on first use. */
+
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { issuedByClient, rogueCertificates } from '../../certs/index.ts';
 import { LIMITS, type OfferedTlsVersion } from '../../contract/index.ts';
@@ -6,11 +7,14 @@ import type { ClientCertificate, ClientFixture } from '../../scenarios/index.ts'
 import type { Partner } from '../partner.ts';
 import { trustedRoots } from '../transport/index.ts';
 
-/** The partner's certificates that only its authority can make, PEM. */
+/** Client certificates that only the partner's CA can issue, in PEM. */
 export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
 
 export interface Identities {
-  /** The context that presents this certificate over this version, or both. It trusts what the partner's configuration trusts. */
+  /**
+   * Returns a context that presents this certificate. Without a version, it offers TLS 1.2 and 1.3. It trusts what the
+   * partner trusts.
+   */
   contextFor(certificate: 'own' | ClientCertificate, version?: OfferedTlsVersion): SecureContext;
 }
 
@@ -21,16 +25,17 @@ interface Material {
 }
 
 /**
- * `privateAuthority` says that the endpoint's chain ends at the partner's extra authority: the system's roots are then left out of the
- * contexts, because reading them takes longer than all the rest.
+ * @param privateCa whether the endpoint's chain ends at the partner's extra CA; then the contexts omit the system's
+ *   roots, because loading them
+ *   takes longer than everything else
  */
 export function createIdentities(
   { tls = {} }: Pick<Partner, 'tls'>,
   fixtures: ClientFixtures,
-  privateAuthority: boolean,
+  privateCa: boolean,
 ): Identities {
   const { clientCert, clientKey, passphrase, ca } = tls;
-  const made = new Map<string, SecureContext>();
+  const contexts = new Map<string, SecureContext>();
   let rogues: ReturnType<typeof rogueCertificates> | undefined;
   let issued: Material | undefined;
 
@@ -60,11 +65,11 @@ export function createIdentities(
     }
   }
 
-  function make(certificate: 'own' | ClientCertificate, version?: OfferedTlsVersion): SecureContext {
+  function create(certificate: 'own' | ClientCertificate, version?: OfferedTlsVersion): SecureContext {
     return createSecureContext({
       minVersion: version ?? LIMITS.minimumTlsVersion,
       ...(version !== undefined && { maxVersion: version }),
-      ...(ca !== undefined && { ca: privateAuthority ? ca : [...trustedRoots(), ca] }),
+      ...(ca !== undefined && { ca: privateCa ? ca : [...trustedRoots(), ca] }),
       ...materialOf(certificate),
     });
   }
@@ -72,8 +77,8 @@ export function createIdentities(
   return {
     contextFor(certificate, version) {
       const key = `${certificate} ${version ?? ''}`;
-      const context = made.get(key) ?? make(certificate, version);
-      made.set(key, context);
+      const context = contexts.get(key) ?? create(certificate, version);
+      contexts.set(key, context);
       return context;
     },
   };

@@ -1,4 +1,5 @@
-/** Connections that no ordinary client makes: raw bytes, changed connections, TLS handshakes that are only looked at. */
+/** Exchanges that an ordinary client cannot make: raw bytes, changed connections, single TLS handshakes. */
+
 export { connectedExchange } from './connected-exchange.ts';
 export { type ClientFixtures, createIdentities, type Identities } from './identities.ts';
 export {
@@ -7,7 +8,6 @@ export {
   type HelloOutcome,
   helloEndpoint,
   matchHello,
-  type ProbeLimits,
   type ProbeOffer,
   probeHello,
   type ServerHelloOutcome,
@@ -20,5 +20,5 @@ export {
   type ServedChainOptions,
   type TlsInspection,
 } from './served-chain.ts';
-export { visit } from './tls-handshake.ts';
+export { performHandshake } from './tls-handshake.ts';
 export { headersFor, requestBytes, writerFor } from './transmissions.ts';

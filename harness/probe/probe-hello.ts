@@ -1,39 +1,93 @@
 /**
- * Sends one ClientHello and reads what comes back. The handshake is never finished, no TLS library takes part, and a probe that
- * could not be sent is told apart from every answer. Specification: TLS.
+ * Sends one ClientHello and reads the answer. The handshake is never finished and no TLS library is involved. The
+ * outcome distinguishes a probe that could not be sent from every answer. Specification: TLS.
  */
-import { connect, isIP, type LookupFunction } from 'node:net';
+
+import { connect, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { isPublicAuthority } from '../../certs/index.ts';
 import type { OfferedTlsVersion, TlsVersion } from '../../contract/index.ts';
 import type { HelloMatch, HelloOffer } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { classifyTransportError, endpointOf, type TransportError } from '../transport/index.ts';
-import { allWeak, encodeClientHello, suiteName, suitesOf, VERSION_NUMBERS } from './client-hello.ts';
+import { areAllWeak, encodeClientHello, suiteName, suitesOf, VERSION_NUMBERS } from './client-hello.ts';
 import { ServerFlight } from './server-flight.ts';
-import { firstPhase, type LookLimits, type Supervision, superviseSocket } from './tls-handshake.ts';
+import { firstPhase, type ProbeLimits, type Supervision, serverNameFor, superviseSocket } from './tls-handshake.ts';
+
+export interface HelloEndpoint {
+  /** A name or an address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** The SNI; null for an endpoint with an IP address. */
+  readonly serverName: string | null;
+  /** Replaces the system's resolver. */
+  readonly lookup?: LookupFunction | undefined;
+}
 
 export type ProbeOffer = HelloOffer & {
-  /** Leaves out the server name. */
+  /** Sends no server name. */
   readonly serverName?: false;
-  /** Asks for a stapled OCSP answer. */
+  /** Requests a stapled OCSP response. */
   readonly ocsp?: true;
 };
 
-/** Breaking a probe off makes the outcome a `connect-error` of kind `local`. */
-export type ProbeLimits = LookLimits;
+interface Measured {
+  readonly bytesReceived: number;
+  /** Milliseconds from the start of the connection, with fractions. */
+  readonly ms: number;
+}
 
-/** How the reading ended when the flight did not end by itself. */
+/** The endpoint continues the handshake. A HelloRetryRequest counts as a TLS 1.3 ServerHello. */
+export interface ServerHelloOutcome extends Measured {
+  readonly kind: 'server-hello';
+  readonly version: TlsVersion;
+  readonly suite: { readonly id: number; readonly name: string };
+  /** Whether the suite was offered. */
+  readonly suiteOffered: boolean;
+  readonly compressed: boolean;
+  /** DER, exactly as sent. Empty for TLS 1.3, which encrypts them, and if there is no readable Certificate message. */
+  readonly certificates: readonly Uint8Array[];
+  /** Whether an OCSP response was stapled; visible only below TLS 1.3. */
+  readonly stapled: boolean;
+  readonly secureRenegotiation: boolean;
+  /** The names (DER) of the accepted CAs if a client certificate is requested; visible only below TLS 1.3. */
+  readonly certificateRequest: { readonly authorities: readonly Uint8Array[] } | null;
+  /** Whether the flight was read to its end, so that a missing certificate request was not sent. */
+  readonly complete: boolean;
+  /** The name of a fatal alert that followed: the endpoint started the handshake and then aborted it. */
+  readonly alertAfter?: string;
+  readonly alpn?: string;
+}
+
+/**
+ * The answer to a ClientHello.
+ *
+ * - `alert`: a TLS alert; level `warning` if the connection was closed or reset after it.
+ * - `closed`, `reset`: the connection ended before an answer started. `timeout`: no complete answer in time.
+ * - `not-tls`: the answer is not TLS or is cut off; contains its first 40 bytes.
+ * - `connect-error`: the hello could not be sent. Proves nothing about the endpoint.
+ */
+export type HelloOutcome =
+  | ServerHelloOutcome
+  | (Measured & { readonly kind: 'alert'; readonly alert: string; readonly level: 'warning' | 'fatal' })
+  | (Measured & { readonly kind: 'closed' | 'reset' | 'timeout' })
+  | (Measured & { readonly kind: 'not-tls'; readonly received: Uint8Array })
+  | (Measured & { readonly kind: 'connect-error'; readonly error: TransportError });
+
+/** How reading ended if the flight did not end by itself. */
 type Ending = 'closed' | 'reset' | 'timeout';
 
-/** Milliseconds for each address of a name but the last, as the sender has it. */
+/** Milliseconds for each address of a name except the last, as in the sender. */
 const ADDRESS_TIMEOUT_MS = 1_000;
-/** What is kept of an answer that is not TLS. */
+/** How much is kept of an answer that is not TLS. */
 const EVIDENCE_BYTES = 40;
-/** After the hello is out, these mean that the other side ended the connection. Any other failure is one of the way, or ours. */
+/**
+ * After the hello has been sent, these codes mean that the endpoint ended the connection. Other failures are local or
+ * on the network path.
+ */
 const RESET_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
 
-/** @returns an outcome, always: it never rejects */
+/** Sends one ClientHello. Never rejects: an aborted probe is a `connect-error` of kind `local`. */
 export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: ProbeLimits): Promise<HelloOutcome> {
   const { promise, resolve } = withResolvers<HelloOutcome>();
   const { host, port, lookup } = endpoint;
@@ -80,7 +134,7 @@ export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: P
       });
     });
     socket.on('data', (piece: Buffer) => {
-      // An answer that comes before the hello is one all the same: whoever greets first is no TLS server.
+      // A server that sends data before the hello is not a TLS server, so this counts as an answer.
       sent = true;
       bytesReceived += piece.length;
       if (head.length < EVIDENCE_BYTES) head = Buffer.concat([head, piece]).subarray(0, EVIDENCE_BYTES);
@@ -100,91 +154,7 @@ export function probeHello(endpoint: HelloEndpoint, offer: ProbeOffer, limits: P
   return promise;
 }
 
-type Unmeasured = DistributiveOmit<HelloOutcome, 'bytesReceived' | 'ms'>;
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
-function outcomeOf(flight: ServerFlight, suites: readonly number[], ending: Ending, head: Uint8Array): Unmeasured {
-  const { hello, alert, warning } = flight;
-  if (hello !== null) {
-    const { version, suite, compressed, secureRenegotiation, alpn } = hello;
-    return {
-      kind: 'server-hello',
-      version,
-      suite: { id: suite, name: suiteName(suite) },
-      suiteOffered: suites.includes(suite),
-      compressed,
-      certificates: flight.certificates,
-      stapled: flight.stapled,
-      secureRenegotiation,
-      certificateRequest: flight.certificateRequest,
-      whole: flight.whole,
-      ...(alert !== null && { alertAfter: alert.name }),
-      ...(alpn !== null && { alpn }),
-    };
-  }
-  if (alert !== null) return { kind: 'alert', alert: alert.name, level: alert.level };
-  if (flight.broken) return { kind: 'not-tls', received: Uint8Array.from(head) };
-  if (ending === 'timeout') return { kind: 'timeout' };
-  // Whoever began to answer did not refuse: the rest may have been lost on the way.
-  if (flight.unfinished) return { kind: 'not-tls', received: Uint8Array.from(head) };
-  return warning === null ? { kind: ending } : { kind: 'alert', alert: warning.name, level: warning.level };
-}
-
-/** Promise.withResolvers, which Node 20 lacks. Resolving more than once does nothing. */
-function withResolvers<T>() {
-  let resolve: (value: T) => void = () => undefined;
-  const promise = new Promise<T>((take) => {
-    resolve = take;
-  });
-  return { promise, resolve };
-}
-
-/** What an endpoint did with a ClientHello, and whether it took what was offered. Specification: TLS. */
-
-interface Measured {
-  readonly bytesReceived: number;
-  /** Milliseconds from the start of the connection, with fractions. */
-  readonly ms: number;
-}
-
-/** It goes on with the handshake. A HelloRetryRequest counts as the answer of TLS 1.3 that it is. */
-export interface ServerHelloOutcome extends Measured {
-  readonly kind: 'server-hello';
-  readonly version: TlsVersion;
-  readonly suite: { readonly id: number; readonly name: string };
-  /** Whether the suite is one of the offered ones. */
-  readonly suiteOffered: boolean;
-  readonly compressed: boolean;
-  /** DER, exactly as sent. Empty at TLS 1.3, which seals them, and when there is no readable Certificate message. */
-  readonly certificates: readonly Uint8Array[];
-  /** Whether an OCSP answer came along; only seen below TLS 1.3. */
-  readonly stapled: boolean;
-  readonly secureRenegotiation: boolean;
-  /** The names (DER) of the authorities when it asks for a client certificate; only seen below TLS 1.3. */
-  readonly certificateRequest: { readonly authorities: readonly Uint8Array[] } | null;
-  /** Whether the flight came to its end, so that what was not seen (a certificate request) was not sent. */
-  readonly whole: boolean;
-  /** The name of a fatal alert that followed: it began the handshake and then gave it up, before the client had said more. */
-  readonly alertAfter?: string;
-  readonly alpn?: string;
-}
-
-/**
- * What came back.
- *
- * - `alert`: a TLS alert; of level `warning` when the connection was closed or reset behind it.
- * - `closed`, `reset`: the connection ended with no answer begun. `timeout`: no answer, or no whole one, in time.
- * - `not-tls`: something else than TLS came, or an answer that breaks off; its first 40 bytes.
- * - `connect-error`: the hello could not be sent. Nothing can be said about the endpoint.
- */
-export type HelloOutcome =
-  | ServerHelloOutcome
-  | (Measured & { readonly kind: 'alert'; readonly alert: string; readonly level: 'warning' | 'fatal' })
-  | (Measured & { readonly kind: 'closed' | 'reset' | 'timeout' })
-  | (Measured & { readonly kind: 'not-tls'; readonly received: Uint8Array })
-  | (Measured & { readonly kind: 'connect-error'; readonly error: TransportError });
-
-/** @returns what the outcome means for the offer; null when nothing can be said about the endpoint */
+/** @returns how the endpoint responded to the offer; null if the outcome proves nothing about the endpoint */
 export function matchHello(outcome: HelloOutcome, offer: HelloOffer): HelloMatch | null {
   switch (outcome.kind) {
     case 'server-hello':
@@ -202,52 +172,82 @@ export function matchHello(outcome: HelloOutcome, offer: HelloOffer): HelloMatch
   }
 }
 
+/** The endpoint of a partner, as {@link probeHello} needs it. */
+export function helloEndpoint({ url, lookup }: Pick<Partner, 'url' | 'lookup'>): HelloEndpoint {
+  const { hostname, port } = endpointOf(url);
+  return { host: hostname, port, serverName: serverNameFor(hostname) || null, lookup };
+}
+
+/** The offer of a correct sender for one version: the control of every handshake probe. */
+export function controlOffer(version: OfferedTlsVersion): HelloOffer {
+  return { version, suites: version === 'TLSv1.3' ? ['tls13'] : ['modern', 'cbc'] };
+}
+
+type Unmeasured = DistributiveOmit<HelloOutcome, 'bytesReceived' | 'ms'>;
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+function outcomeOf(flight: ServerFlight, suites: readonly number[], ending: Ending, head: Uint8Array): Unmeasured {
+  const { hello, alert, warning } = flight;
+  if (hello !== null) {
+    const { version, suite, compressed, secureRenegotiation, alpn } = hello;
+    return {
+      kind: 'server-hello',
+      version,
+      suite: { id: suite, name: suiteName(suite) },
+      suiteOffered: suites.includes(suite),
+      compressed,
+      certificates: flight.certificates,
+      stapled: flight.stapled,
+      secureRenegotiation,
+      certificateRequest: flight.certificateRequest,
+      complete: flight.complete,
+      ...(alert !== null && { alertAfter: alert.name }),
+      ...(alpn !== null && { alpn }),
+    };
+  }
+  if (alert !== null) return { kind: 'alert', alert: alert.name, level: alert.level };
+  if (flight.broken) return { kind: 'not-tls', received: Uint8Array.from(head) };
+  if (ending === 'timeout') return { kind: 'timeout' };
+  // An unfinished answer is not a rejection: the rest may have been lost.
+  if (flight.unfinished) return { kind: 'not-tls', received: Uint8Array.from(head) };
+  return warning === null ? { kind: ending } : { kind: 'alert', alert: warning.name, level: warning.level };
+}
+
+/** Promise.withResolvers, which Node 20 lacks. Resolving more than once does nothing. */
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((take) => {
+    resolve = take;
+  });
+  return { promise, resolve };
+}
+
 function matchServerHello(outcome: ServerHelloOutcome, offer: HelloOffer): HelloMatch | null {
   const { version, suiteOffered, compressed, alertAfter } = outcome;
-  // It took the offer and could not keep to it, perhaps for want of something else in the hello: neither a refusal nor a grant.
+  // The endpoint accepted the offer and then aborted, perhaps because the hello lacked something: neither declined nor
+  // granted.
   if (alertAfter !== undefined) return null;
-  if (offer.clientCertificate === true) return matchRequest(outcome);
-  if (offer.clientCertificate === 'of-private-authority') return matchAuthorities(outcome);
+  if (offer.clientCertificate === true) return matchCertificateRequest(outcome);
+  if (offer.clientCertificate === 'of-private-authority') return matchRequestedCas(outcome);
   if (offer.compression === true) {
     if (!compressed) return 'declined';
   } else if (!suiteOffered) return 'declined';
   else if (version !== offer.version) {
-    // A weak suite is taken at whatever version it is taken.
+    // A weak suite counts at a lower version, too.
     const lower = VERSION_NUMBERS[version] < VERSION_NUMBERS[offer.version];
-    if (!lower || !allWeak(offer.suites)) return 'declined';
+    if (!lower || !areAllWeak(offer.suites)) return 'declined';
   }
   return 'granted';
 }
 
-/** TLS 1.3 seals the request: nothing can be said. */
-function matchRequest({ certificateRequest, whole, version }: ServerHelloOutcome): HelloMatch | null {
+/** TLS 1.3 encrypts the request, so that nothing is known. */
+function matchCertificateRequest({ certificateRequest, complete, version }: ServerHelloOutcome): HelloMatch | null {
   if (certificateRequest !== null) return 'granted';
-  return whole && version !== 'TLSv1.3' ? 'declined' : null;
+  return complete && version !== 'TLSv1.3' ? 'declined' : null;
 }
 
-/** A request of TLS 1.3 is sealed, and one that never came names nobody. */
-function matchAuthorities({ certificateRequest, whole, version }: ServerHelloOutcome): HelloMatch | null {
-  if (certificateRequest === null) return whole && version !== 'TLSv1.3' ? 'granted' : null;
+/** Declined if the endpoint accepts client certificates of a public CA. */
+function matchRequestedCas({ certificateRequest, complete, version }: ServerHelloOutcome): HelloMatch | null {
+  if (certificateRequest === null) return complete && version !== 'TLSv1.3' ? 'granted' : null;
   return certificateRequest.authorities.some(isPublicAuthority) ? 'declined' : 'granted';
-}
-
-export interface HelloEndpoint {
-  /** A name or an address; IPv6 without brackets. */
-  readonly host: string;
-  readonly port: number;
-  /** What to send as SNI; null for an endpoint that is known by its address. */
-  readonly serverName: string | null;
-  /** Where the host is, in place of the system's resolver. */
-  readonly lookup?: LookupFunction | undefined;
-}
-
-/** The endpoint of a partner, as a ClientHello needs it: names are said, addresses are not (RFC 6066, 3). */
-export function helloEndpoint({ url, lookup }: Pick<Partner, 'url' | 'lookup'>): HelloEndpoint {
-  const { hostname, port } = endpointOf(url);
-  return { host: hostname, port, serverName: isIP(hostname) === 0 ? hostname : null, lookup };
-}
-
-/** The offer of a right sender, for one version: the control of every handshake that is probed. */
-export function controlOffer(version: OfferedTlsVersion): HelloOffer {
-  return { version, suites: version === 'TLSv1.3' ? ['tls13'] : ['modern', 'cbc'] };
 }

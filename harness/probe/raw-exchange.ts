@@ -1,5 +1,6 @@
-/** Sends bytes that no HTTP client would send, on a connection of its own, and reads the answer's status, headers and body. */
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+/** Sends bytes that no HTTP client would send, on a new connection, and reads the answer's status, headers and body. */
+
+import { connect as connectTcp, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Partner } from '../partner.ts';
@@ -7,36 +8,30 @@ import {
   type Answer,
   type Attempt,
   classifyTransportError,
+  endpointOf,
   TIMEOUT_CODE,
   type TransportError,
   type TransportPhase,
   tlsOptionsFor,
 } from '../transport/index.ts';
 import { AnswerReader, type Reading } from './answer-reader.ts';
+import { serverNameFor } from './tls-handshake.ts';
 
 export interface RawOptions {
   readonly timeoutMs: number;
   readonly bodyCapBytes: number;
-  /** In place of the partner's own TLS options; `plain` speaks no TLS whatever the URL says. */
+  /** Replaces the partner's TLS options; `plain` uses no TLS even for an https URL. */
   readonly tls?: ConnectionOptions | 'plain';
-  /** Ends the exchange without an answer. */
+  /** Cancels the exchange. */
   readonly signal?: AbortSignal;
 }
 
-/** Where to connect, and the name for SNI, which addresses do not have. */
-export function addressOf(target: URL): { host: string; port: number; serverName: string } {
-  const host = target.hostname.replace(/^\[|\]$/g, '');
-  const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-  return { host, port, serverName: isIP(host) === 0 ? host : '' };
-}
-
-/** Never rejects: what goes wrong is in the attempt. */
+/** Never rejects: a failure is in the attempt. */
 export function rawExchange(url: string, partner: Partner, bytes: Buffer, options: RawOptions): Promise<Attempt> {
-  const target = new URL(url);
-  const secure = target.protocol === 'https:' && options.tls !== 'plain';
-  const { host, port, serverName } = addressOf(target);
+  const { hostname: host, port, ...endpoint } = endpointOf(url);
+  const secure = endpoint.secure && options.tls !== 'plain';
   const lookup = partner.lookup === undefined ? {} : { lookup: partner.lookup };
-  const givenTls = typeof options.tls === 'object' ? options.tls : undefined;
+  const tls = typeof options.tls === 'object' ? options.tls : undefined;
   const startedAt = new Date().toISOString();
   const start = performance.now();
 
@@ -49,7 +44,7 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
     let firstByteMs: number | null = null;
     let settled = false;
     const socket: Socket = secure
-      ? connectTls({ host, port, servername: serverName, ...lookup, ...(givenTls ?? tlsOptionsFor(partner)) })
+      ? connectTls({ host, port, servername: serverNameFor(host), ...lookup, ...(tls ?? tlsOptionsFor(partner)) })
       : connectTcp({ host, port, ...lookup });
 
     const settle = (answer: Answer | null, error: TransportError | null) => {

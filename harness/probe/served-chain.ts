@@ -1,4 +1,8 @@
-/** Gathers what an endpoint serves: its certificates as they were sent, and what a right client makes of them. Specification: TLS. */
+/**
+ * Inspects the TLS of an endpoint: its certificates exactly as sent, and how a correct client judges them.
+ * Specification: TLS.
+ */
+
 import { checkServerIdentity, createSecureContext, type TLSSocket } from 'node:tls';
 import { analyseChain, type ChainAnalysis, certificateBlocks, distinguishedName } from '../../certs/index.ts';
 import { LIMITS, type OfferedTlsVersion, TLS_VERSIONS } from '../../contract/index.ts';
@@ -14,142 +18,50 @@ import {
   probeHello,
   type ServerHelloOutcome,
 } from './probe-hello.ts';
-import { type LookLimits, type VisitTarget, visit } from './tls-handshake.ts';
+import { type HandshakeTarget, type ProbeLimits, performHandshake } from './tls-handshake.ts';
 
 export interface ServedChain {
-  /** The certificates, DER, the server's own first; empty when none could be had. */
+  /** The certificates in DER, the server's own first; empty if none were received. */
   readonly sent: readonly Uint8Array[];
-  /** Whether they are there exactly as they were sent: order, duplicates and what belongs to no link of the chain included. */
+  /** Whether `sent` is exactly what the server sent, including order, duplicates and unrelated certificates. */
   readonly exact: boolean;
-  /** What the partner's sender and the endpoint agree on; null when their handshake fails. */
+  /** What the partner's sender and the endpoint negotiate; null if their handshake fails. */
   readonly negotiated: {
     readonly version: string;
     readonly cipher: string;
     readonly alpn: string | null;
   } | null;
   /**
-   * What Node makes of the chain and of the name, under the trust of the partner: `code` is null when it trusts. Null when the
-   * handshake fails.
+   * How Node judges the chain and the name with the CAs that the partner trusts; `code` is null if it trusts them. Null
+   * if the handshake fails.
    */
   readonly oracle: { readonly code: string | null; readonly reason: string | null } | null;
-  /** Whether a client certificate is asked for. Null when it cannot be told: over TLS 1.3 it is asked for in secret. */
+  /** Whether a client certificate is requested. Null if unknown: TLS 1.3 encrypts the request. */
   readonly clientCertificateRequested: boolean | null;
-  /** The names of the authorities that the server lists then. */
+  /** The names of the CAs that the request lists. */
   readonly authorities: readonly string[];
-  /** Why the sender's handshake failed. The certificates may be there all the same. */
+  /** Why the sender's handshake failed. `sent` may contain certificates anyway. */
   readonly error: TransportError | null;
 }
 
-export interface ServedChainOptions extends LookLimits {
-  /** Connects to this address in place of the one that the host name resolves to; the name stays the one of the URL. */
+export interface ServedChainOptions extends ProbeLimits {
+  /**
+   * Connects to this address instead of resolving the host name. The certificate must still match the name in the URL.
+   */
   readonly address?: string;
 }
 
-/** Every suite of TLS 1.2 that is not broken: the aim is an answer, whatever the server prefers. */
-const OFFER: ProbeOffer = { version: 'TLSv1.2', suites: ['modern', 'cbc', 'legacy', 'static-rsa'] };
-/** No honest chain is longer. */
-const MOST_LINKS = 20;
-
-/**
- * Connects two or three times, sends no request, and reads what the server shows. A server that requires a client certificate
- * which the partner does not have still shows its own.
- *
- * @param partner one with an https URL
- * @returns always something, also when nothing listens: then with an `error` and nothing sent
- * @throws HookproofError PARTNER_TLS when the TLS material of the partner cannot be used
- */
-export async function fetchServedChain(partner: Partner, options: ServedChainOptions): Promise<ServedChain> {
-  const { host: hostname, port, serverName, lookup } = helloEndpoint(partner);
-  const target: VisitTarget = { host: options.address ?? hostname, port, hostname, lookup };
-  const trust = { ...tlsOptionsFor(partner), rejectUnauthorized: false };
-  const [hello, own] = await Promise.all([
-    probeHello({ host: target.host, port, serverName, lookup }, OFFER, options),
-    visit(target, trust, options, (socket) => look(socket, hostname)),
-  ]);
-  const plain = hello.kind === 'server-hello' ? hello : null;
-  const shown = plain?.certificates ?? [];
-  // Where nothing listens or nothing answers, a third connection would only take as long again.
-  const speaksTls = own.error === null || own.error.kind === 'tls';
-  const sealed = shown.length > 0 || !speaksTls ? null : await openSealed(target, partner, options);
-  const sent = sealed?.seen ?? shown;
-  return {
-    sent,
-    exact: sent.length > 0,
-    negotiated: own.seen?.negotiated ?? null,
-    oracle: own.seen?.oracle ?? null,
-    clientCertificateRequested: requestSeen(plain),
-    authorities: (plain?.certificateRequest?.authorities ?? []).map(distinguishedName),
-    error: own.error ?? sealed?.error ?? null,
-  };
-}
-
-function requestSeen(hello: ServerHelloOutcome | null): boolean | null {
-  if (hello === null || hello.version === 'TLSv1.3') return null;
-  if (hello.certificateRequest !== null) return true;
-  return hello.whole ? false : null;
-}
-
-function look(socket: TLSSocket, hostname: string): Pick<ServedChain, 'negotiated' | 'oracle'> {
-  // Typed as an error; what stands there is its code.
-  const code: unknown = socket.authorized ? null : socket.authorizationError;
-  return {
-    negotiated: {
-      version: socket.getProtocol() ?? 'unknown',
-      cipher: socket.getCipher().standardName,
-      alpn: socket.alpnProtocol || null,
-    },
-    oracle:
-      typeof code === 'string' ? { code, reason: reasonFor(code, socket, hostname) } : { code: null, reason: null },
-  };
-}
-
-function reasonFor(code: string, socket: TLSSocket, hostname: string): string {
-  // Of a name that does not match, the socket keeps the code alone; the names of the certificate are what helps.
-  const mismatch: unknown =
-    code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? checkServerIdentity(hostname, socket.getPeerCertificate()) : undefined;
-  const { kind, message } = classifyTransportError(mismatch ?? { code }, 'tls');
-  return kind === 'tls-untrusted' ? message : `OpenSSL does not trust the certificates of the endpoint (${code}).`;
-}
-
-/** TLS 1.3 seals the certificates, so that only a client that finishes the handshake sees them. This one trusts nobody and takes anything. */
-function openSealed(target: VisitTarget, { tls }: Partner, limits: LookLimits) {
-  const secureContext = createSecureContext({
-    ca: [],
-    minVersion: LIMITS.minimumTlsVersion,
-    ...(tls?.clientCert !== undefined && { cert: tls.clientCert }),
-    ...(tls?.clientKey !== undefined && { key: tls.clientKey }),
-    ...(tls?.passphrase !== undefined && { passphrase: tls.passphrase }),
-  });
-  return visit(target, { secureContext, rejectUnauthorized: false }, limits, certificatesSent);
-}
-
-/**
- * What Node calls the issuer of a certificate here is the one that was sent after it, whoever issued it: the list as it came. The older
- * `getPeerCertificate(true)` looks for issuers, and loses what is not in order, what is sent twice, and an issuer that is no authority.
- */
-function certificatesSent(socket: TLSSocket): Uint8Array[] {
-  const found: Uint8Array[] = [];
-  let certificate = socket.getPeerX509Certificate();
-  while (certificate !== undefined && found.length < MOST_LINKS) {
-    found.push(Uint8Array.from(certificate.raw));
-    certificate = certificate.issuerCertificate;
-  }
-  return found;
-}
-
-/** Looks at what an endpoint serves over TLS, once for everything that needs to know. Specification: TLS. */
-
 export interface TlsInspection {
   readonly endpoint: HelloEndpoint;
-  /** What became of the hello of a right sender, by version. */
+  /** The outcome of a correct sender's hello, by version. */
   readonly hellos: Readonly<Record<OfferedTlsVersion, HelloOutcome>>;
-  /** The versions in which the endpoint begins a handshake with a right sender. */
+  /** The versions with which the endpoint starts a handshake with a correct sender. */
   readonly versions: readonly OfferedTlsVersion[];
   readonly served: ServedChain;
-  /** Null when no certificate could be had; `served.error` says why. */
+  /** Null if no certificate was received; see `served.error`. */
   readonly analysis: ChainAnalysis | null;
-  /** Whether the chain ends at an authority that was given beside the system's. */
-  readonly privateAuthority: boolean;
+  /** Whether the chain ends at one of the partner's extra CAs. */
+  readonly privateCa: boolean;
 }
 
 export interface InspectOptions {
@@ -159,7 +71,45 @@ export interface InspectOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Opens a few connections to the endpoint of the partner and sends no delivery. Never rejects because of the endpoint. */
+/** Every TLS 1.2 suite that is not broken, to get an answer from any server. */
+const OFFER: ProbeOffer = { version: 'TLSv1.2', suites: ['modern', 'cbc', 'legacy', 'static-rsa'] };
+/** Real chains are shorter. */
+const MAX_CERTIFICATES = 20;
+
+/**
+ * Fetches the certificates of an endpoint with two or three connections that send no request. Works even if the server
+ * requires a client certificate that the partner does not have.
+ *
+ * @param partner must have an https URL
+ * @returns a result with `error` if the endpoint cannot be reached
+ * @throws HookproofError PARTNER_TLS if the TLS material of the partner cannot be used
+ */
+export async function fetchServedChain(partner: Partner, options: ServedChainOptions): Promise<ServedChain> {
+  const { host: hostname, port, serverName, lookup } = helloEndpoint(partner);
+  const target: HandshakeTarget = { host: options.address ?? hostname, port, hostname, lookup };
+  const trust = { ...tlsOptionsFor(partner), rejectUnauthorized: false };
+  const [hello, own] = await Promise.all([
+    probeHello({ host: target.host, port, serverName, lookup }, OFFER, options),
+    performHandshake(target, trust, options, (socket) => negotiatedOn(socket, hostname)),
+  ]);
+  const serverHello = hello.kind === 'server-hello' ? hello : null;
+  const unencrypted = serverHello?.certificates ?? [];
+  // If the endpoint does not answer, a third connection would only wait again.
+  const speaksTls = own.error === null || own.error.kind === 'tls';
+  const encrypted = unencrypted.length > 0 || !speaksTls ? null : await fetchEncrypted(target, partner, options);
+  const sent = encrypted?.value ?? unencrypted;
+  return {
+    sent,
+    exact: sent.length > 0,
+    negotiated: own.value?.negotiated ?? null,
+    oracle: own.value?.oracle ?? null,
+    clientCertificateRequested: isCertificateRequested(serverHello),
+    authorities: (serverHello?.certificateRequest?.authorities ?? []).map(distinguishedName),
+    error: own.error ?? encrypted?.error ?? null,
+  };
+}
+
+/** Inspects the endpoint with a few connections that send no delivery. Never rejects because of the endpoint. */
 export async function inspectTls(partner: Partner, { timeoutMs, now, signal }: InspectOptions): Promise<TlsInspection> {
   const endpoint = helloEndpoint(partner);
   const limits = { timeoutMs, ...(signal && { signal }) };
@@ -186,6 +136,62 @@ export async function inspectTls(partner: Partner, { timeoutMs, now, signal }: I
     versions: TLS_VERSIONS.filter((version) => matchHello(hellos[version], controlOffer(version)) === 'granted'),
     served,
     analysis: hasChain ? analyse([...trustedRoots(), ...extra], served.oracle?.code) : null,
-    privateAuthority: hasChain && extra.length > 0 && analyse(extra, undefined).anchor !== null,
+    privateCa: hasChain && extra.length > 0 && analyse(extra, undefined).anchor !== null,
   };
+}
+
+function isCertificateRequested(hello: ServerHelloOutcome | null): boolean | null {
+  if (hello === null || hello.version === 'TLSv1.3') return null;
+  if (hello.certificateRequest !== null) return true;
+  return hello.complete ? false : null;
+}
+
+function negotiatedOn(socket: TLSSocket, hostname: string): Pick<ServedChain, 'negotiated' | 'oracle'> {
+  // The type says Error, but the value is its code.
+  const code: unknown = socket.authorized ? null : socket.authorizationError;
+  return {
+    negotiated: {
+      version: socket.getProtocol() ?? 'unknown',
+      cipher: socket.getCipher().standardName,
+      alpn: socket.alpnProtocol || null,
+    },
+    oracle:
+      typeof code === 'string' ? { code, reason: reasonFor(code, socket, hostname) } : { code: null, reason: null },
+  };
+}
+
+function reasonFor(code: string, socket: TLSSocket, hostname: string): string {
+  // For a name mismatch, the socket has only the code; the message of the check also lists the names in the
+  // certificate.
+  const mismatch: unknown =
+    code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? checkServerIdentity(hostname, socket.getPeerCertificate()) : undefined;
+  const { kind, message } = classifyTransportError(mismatch ?? { code }, 'tls');
+  return kind === 'tls-untrusted' ? message : `OpenSSL does not trust the endpoint's certificates (${code}).`;
+}
+
+/** Fetches certificates that TLS 1.3 encrypts, with a complete handshake that accepts any certificate. */
+function fetchEncrypted(target: HandshakeTarget, { tls }: Partner, limits: ProbeLimits) {
+  const secureContext = createSecureContext({
+    ca: [],
+    minVersion: LIMITS.minimumTlsVersion,
+    ...(tls?.clientCert !== undefined && { cert: tls.clientCert }),
+    ...(tls?.clientKey !== undefined && { key: tls.clientKey }),
+    ...(tls?.passphrase !== undefined && { passphrase: tls.passphrase }),
+  });
+  return performHandshake(target, { secureContext, rejectUnauthorized: false }, limits, certificatesSent);
+}
+
+/**
+ * Returns the certificates in the order in which they were sent: here, `issuerCertificate` is the next certificate in
+ * the message. The older `getPeerCertificate(true)` searches for issuers, and loses duplicates, certificates out of
+ * order and issuers that are not CAs.
+ */
+function certificatesSent(socket: TLSSocket): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  let certificate = socket.getPeerX509Certificate();
+  while (certificate !== undefined && found.length < MAX_CERTIFICATES) {
+    found.push(Uint8Array.from(certificate.raw));
+    certificate = certificate.issuerCertificate;
+  }
+  return found;
 }

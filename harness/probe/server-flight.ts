@@ -1,15 +1,18 @@
 /**
- * Reads a server's first flight as it comes: records, and the handshake messages and alerts in them. Whatever the server sends,
- * it never throws, always ends and keeps a bounded amount. Specification: TLS.
+ * Reads a server's first flight incrementally: records, and the handshake messages and alerts in them (RFC 5246, 7.4;
+ * RFC 8446, 4). For any input, it never throws, always ends and keeps a bounded amount. Specification: TLS.
  */
+
 import type { TlsVersion } from '../../contract/index.ts';
 import { alertNameOf } from '../transport/index.ts';
 import { VERSION_NUMBERS } from './client-hello.ts';
 
-/** Bytes after which nothing more is read. The largest honest flights, with hundreds of names of authorities, have some 100,000. */
-const MOST_BYTES = 512 * 1024;
-/** A plaintext record has at most 2^14 bytes; some more in case it is a sealed one (RFC 5246, 6.2). */
-const MOST_RECORD_BYTES = 2 ** 14 + 2048;
+/**
+ * Reading stops after this many bytes. The largest real flights, with the names of hundreds of CAs, have about 100,000.
+ */
+const MAX_BYTES = 512 * 1024;
+/** A plaintext record has at most 2^14 bytes; an encrypted record has up to 2048 more (RFC 5246, 6.2). */
+const MAX_RECORD_BYTES = 2 ** 14 + 2048;
 
 const CHANGE_CIPHER_SPEC = 20;
 const ALERT = 21;
@@ -28,20 +31,30 @@ export interface Alert {
   readonly name: string;
 }
 
-/** One flight. Feed it with {@link ServerFlight.read} and look at what it has found. */
+export interface ServerHello {
+  readonly version: TlsVersion;
+  /** The id of the cipher suite. */
+  readonly suite: number;
+  readonly compressed: boolean;
+  readonly secureRenegotiation: boolean;
+  /** The application protocol; TLS 1.3 encrypts it. */
+  readonly alpn: string | null;
+}
+
+/** One flight. Pass the received bytes to {@link ServerFlight.read}, then inspect the fields. */
 export class ServerFlight {
   hello: ServerHello | null = null;
   /** DER, in the order in which they were sent; empty when there is no readable Certificate message. */
   certificates: readonly Uint8Array[] = [];
   stapled = false;
-  /** Whether the server asks for a client certificate, and the names (DER) of the authorities that it lists. */
+  /** The names (DER) of the accepted CAs if the server requests a client certificate. */
   certificateRequest: { readonly authorities: readonly Uint8Array[] } | null = null;
-  /** The fatal alert that ended it. */
+  /** The fatal alert that ended the flight. */
   alert: Alert | null = null;
-  /** The last warning, which ends nothing. */
+  /** The last warning; warnings do not end the flight. */
   warning: Alert | null = null;
-  /** Whether the flight has been seen to its end: ServerHelloDone, or all of TLS 1.3 that is not sealed. */
-  whole = false;
+  /** Whether the flight was read to its end: ServerHelloDone, or the unencrypted part of TLS 1.3. */
+  complete = false;
 
   readonly #records = new ByteQueue();
   readonly #messages = new ByteQueue();
@@ -49,17 +62,17 @@ export class ServerFlight {
   #done = false;
   #broken = false;
 
-  /** Whether nothing more is to be read. */
+  /** Whether reading has ended. */
   get done(): boolean {
     return this.#done;
   }
 
-  /** Whether what came is no flight of a TLS server. */
+  /** Whether the bytes are not the flight of a TLS server. */
   get broken(): boolean {
     return this.#broken;
   }
 
-  /** Whether it has begun something, a record or a message, that has not come to its end. */
+  /** Whether a record or a message is incomplete. */
   get unfinished(): boolean {
     return this.#records.length > 0 || this.#messages.length > 0;
   }
@@ -69,12 +82,12 @@ export class ServerFlight {
     this.#received += piece.length;
     this.#records.push(piece);
     while (!this.#done && this.#nextRecord()) {
-      // Each turn takes one record.
+      // Each iteration reads one record.
     }
-    if (this.#received > MOST_BYTES) this.#stop();
+    if (this.#received > MAX_BYTES) this.#stop();
   }
 
-  /** Nothing can be made of what follows; what there is before is kept. */
+  /** Stops reading at invalid data; what was read before is kept. */
   #stop(): void {
     if (this.#done) return;
     this.#done = true;
@@ -91,7 +104,7 @@ export class ServerFlight {
     }
     if (records.length < 5) return false;
     const length = records.at(3) * 256 + records.at(4);
-    if (length > MOST_RECORD_BYTES) {
+    if (length > MAX_RECORD_BYTES) {
       this.#stop();
       return false;
     }
@@ -105,18 +118,18 @@ export class ServerFlight {
   }
 
   #readAlerts(payload: Uint8Array): void {
-    let whole = payload.length > 0;
-    for (let place = 0; place < payload.length && this.alert === null && whole; place += 2) {
-      const level = payload[place];
-      const number = payload[place + 1];
-      whole = number !== undefined && (level === 1 || level === 2);
+    let valid = payload.length > 0;
+    for (let at = 0; at < payload.length && this.alert === null && valid; at += 2) {
+      const level = payload[at];
+      const number = payload[at + 1];
+      valid = number !== undefined && (level === 1 || level === 2);
       const name = alertNameOf(number ?? 0);
-      if (whole && level === 2) this.alert = { level: 'fatal', name };
-      // A server that does not know the name may say so and go on (RFC 6066, 3); other warnings end nothing either.
-      else if (whole) this.warning = { level: 'warning', name };
+      if (valid && level === 2) this.alert = { level: 'fatal', name };
+      // A warning does not end the flight: a server may report an unknown name and continue (RFC 6066, 3).
+      else if (valid) this.warning = { level: 'warning', name };
     }
     if (this.alert !== null) this.#done = true;
-    else if (!whole) this.#stop();
+    else if (!valid) this.#stop();
   }
 
   #readMessages(payload: Uint8Array): void {
@@ -124,7 +137,7 @@ export class ServerFlight {
     messages.push(payload);
     while (!this.#done && messages.length >= 4) {
       const length = (messages.at(1) * 256 + messages.at(2)) * 256 + messages.at(3);
-      if (length > MOST_BYTES) this.#stop();
+      if (length > MAX_BYTES) this.#stop();
       if (messages.length < 4 + length) return;
       const type = messages.at(0);
       messages.take(4);
@@ -148,7 +161,7 @@ export class ServerFlight {
         this.stapled = true;
         break;
       case CERTIFICATE_REQUEST:
-        this.certificateRequest = { authorities: readAuthorities(body, this.hello.version) ?? [] };
+        this.certificateRequest = { authorities: readCaNames(body, this.hello.version) ?? [] };
         break;
       case SERVER_HELLO_DONE:
         this.#finish();
@@ -159,32 +172,20 @@ export class ServerFlight {
   }
 
   #finish(): void {
-    this.whole = true;
+    this.complete = true;
     this.#done = true;
   }
-}
-
-/** Reads the messages of a server's first flight (RFC 5246, 7.4; RFC 8446, 4). What is not as it should be gives null, never an error. */
-
-export interface ServerHello {
-  readonly version: TlsVersion;
-  /** The id of the cipher suite. */
-  readonly suite: number;
-  readonly compressed: boolean;
-  readonly secureRenegotiation: boolean;
-  /** The application protocol; TLS 1.3 tells it only in secret. */
-  readonly alpn: string | null;
 }
 
 const VERSIONS: ReadonlyMap<number, TlsVersion> = new Map(
   (Object.entries(VERSION_NUMBERS) as [TlsVersion, number][]).map(([version, number]) => [number, version]),
 );
 
-/** Longer chains and lists are nobody's honest ones. */
-const MOST_CERTIFICATES = 100;
-const MOST_AUTHORITIES = 2_000;
+/** Limits that no real chain or list of CAs reaches. */
+const MAX_CERTIFICATES = 100;
+const MAX_CA_NAMES = 2_000;
 
-/** A HelloRetryRequest is a ServerHello too, of TLS 1.3 always. */
+/** Also reads a HelloRetryRequest, which has the format of a ServerHello. Null if malformed. */
 function readServerHello(body: Uint8Array): ServerHello | null {
   const reader = new ByteReader(body);
   const legacyVersion = reader.number(2);
@@ -196,11 +197,11 @@ function readServerHello(body: Uint8Array): ServerHello | null {
   if (reader.broken || extensions === null || sessionId.length > 32) return null;
 
   const selected = extensions.get(43);
-  // Below TLS 1.2 nobody knows this extension, so what stands there does not change the version.
+  // Below TLS 1.2, this extension has no meaning.
   const number =
     selected !== undefined && legacyVersion === 0x0303 ? new ByteReader(selected).number(2) : legacyVersion;
   const version = VERSIONS.get(number);
-  // Version 1.3 in the old place is none that exists.
+  // TLS 1.3 must not be in the legacy field.
   if (version === undefined || (version === 'TLSv1.3' && legacyVersion !== 0x0303)) return null;
   return {
     version,
@@ -214,7 +215,7 @@ function readServerHello(body: Uint8Array): ServerHello | null {
 function readExtensions(reader: ByteReader): Map<number, Uint8Array> | null {
   const extensions = new Map<number, Uint8Array>();
   if (reader.left === 0) return extensions;
-  const list = reader.within(2);
+  const list = reader.nested(2);
   while (list.left > 0) {
     const type = list.number(2);
     const value = list.vector(2);
@@ -225,43 +226,46 @@ function readExtensions(reader: ByteReader): Map<number, Uint8Array> | null {
 
 function readAlpn(value: Uint8Array | undefined): string | null {
   if (value === undefined) return null;
-  const list = new ByteReader(value).within(2);
+  const list = new ByteReader(value).nested(2);
   const name = Buffer.from(list.vector(1)).toString('latin1');
   return list.broken || name === '' ? null : name;
 }
 
-/** The certificates in DER, in the order in which they were sent; copies. */
+/** Returns copies of the certificates (DER) in the order in which they were sent; null if malformed. */
 function readCertificates(body: Uint8Array): Uint8Array[] | null {
   const reader = new ByteReader(body);
-  const list = reader.within(3);
+  const list = reader.nested(3);
   if (reader.broken || reader.left > 0) return null;
-  return copies(list, 3, MOST_CERTIFICATES);
+  return copyVectors(list, 3, MAX_CERTIFICATES);
 }
 
-/** The names of authorities in DER; copies. TLS 1.2 has a list of signature algorithms before them. */
-function readAuthorities(body: Uint8Array, version: TlsVersion): Uint8Array[] | null {
+/**
+ * Returns copies of the CA names (DER) in a certificate request; null if malformed. TLS 1.2 lists signature algorithms
+ * before them.
+ */
+function readCaNames(body: Uint8Array, version: TlsVersion): Uint8Array[] | null {
   const reader = new ByteReader(body);
   reader.vector(1);
   if (version === 'TLSv1.2') reader.vector(2);
-  const list = reader.within(2);
+  const list = reader.nested(2);
   if (reader.broken || reader.left > 0) return null;
-  return copies(list, 2, MOST_AUTHORITIES);
+  return copyVectors(list, 2, MAX_CA_NAMES);
 }
 
-/** What a list of vectors holds; null when it is cut off, holds an empty one or more than so many. */
-function copies(list: ByteReader, size: 2 | 3, most: number): Uint8Array[] | null {
+/** Copies a list of vectors; null if it is cut off, contains an empty vector, or is too long. */
+function copyVectors(list: ByteReader, size: 2 | 3, maxCount: number): Uint8Array[] | null {
   const found: Uint8Array[] = [];
   while (list.left > 0) {
     const item = list.vector(size);
-    if (item.length === 0 || found.length === most) return null;
+    if (item.length === 0 || found.length === maxCount) return null;
     found.push(item.slice());
   }
   return list.broken ? null : found;
 }
 
 /**
- * Reads fields of a message one after another. Reading past the end never throws: it gives zeros and sets `broken`, which is
- * looked at once, when everything has been read.
+ * Reads the fields of a message in sequence. Reading past the end never throws: it yields zeros and sets `broken`,
+ * which the caller checks once after reading everything.
  */
 class ByteReader {
   readonly #bytes: Uint8Array;
@@ -272,24 +276,24 @@ class ByteReader {
     this.#bytes = bytes;
   }
 
-  /** Whether more has been asked for than there was. */
+  /** Whether a read went past the end. */
   get broken(): boolean {
     return this.#broken;
   }
 
-  /** Bytes that have not been read; none once it is broken, so that a loop over what is left always ends. */
+  /** The number of unread bytes; 0 once broken, so that loops over the rest always end. */
   get left(): number {
     return this.#broken ? 0 : this.#bytes.length - this.#position;
   }
 
-  /** A number in so many bytes, the highest first. */
+  /** A big-endian number of this many bytes. */
   number(size: 1 | 2 | 3): number {
     let value = 0;
     for (const byte of this.bytes(size)) value = value * 256 + byte;
     return value;
   }
 
-  /** A view of the next bytes; empty when there are not so many. */
+  /** A view of the next bytes; empty if there are fewer. */
   bytes(count: number): Uint8Array {
     if (count > this.left) {
       this.#broken = true;
@@ -300,20 +304,20 @@ class ByteReader {
     return view;
   }
 
-  /** A view of bytes that stand behind their length, which is of so many bytes. */
+  /** A view of a vector whose length field has this many bytes. */
   vector(size: 1 | 2 | 3): Uint8Array {
     return this.bytes(this.number(size));
   }
 
-  /** A reader of such bytes. */
-  within(size: 1 | 2 | 3): ByteReader {
+  /** A reader of such a vector. */
+  nested(size: 1 | 2 | 3): ByteReader {
     const inner = new ByteReader(this.vector(size));
     if (this.#broken) inner.#broken = true;
     return inner;
   }
 }
 
-/** Bytes that come in pieces of any size and are taken in others. The cost of a byte does not depend on the sizes. */
+/** A queue of bytes that are pushed and taken in pieces of any size, at constant cost per byte. */
 class ByteQueue {
   #bytes = new Uint8Array(1024);
   #start = 0;
@@ -324,25 +328,25 @@ class ByteQueue {
   }
 
   push(piece: Uint8Array): void {
-    if (this.#end + piece.length > this.#bytes.length) this.#makeRoom(piece.length);
+    if (this.#end + piece.length > this.#bytes.length) this.#grow(piece.length);
     this.#bytes.set(piece, this.#end);
     this.#end += piece.length;
   }
 
-  /** The byte at a place from the front; 0 where there is none. */
+  /** The byte at this index from the front; 0 past the end. */
   at(index: number): number {
     return index < this.length ? (this.#bytes[this.#start + index] ?? 0) : 0;
   }
 
-  /** Takes bytes from the front: a copy, of as many as there are at most. */
+  /** Removes up to this many bytes from the front and returns a copy. */
   take(count: number): Uint8Array {
     const taken = this.#bytes.slice(this.#start, Math.min(this.#start + count, this.#end));
     this.#start += taken.length;
     return taken;
   }
 
-  /** Doubles, so that many small pieces are not copied over and over. */
-  #makeRoom(more: number): void {
+  /** Doubles the capacity, so that many small pieces are not copied repeatedly. */
+  #grow(more: number): void {
     const needed = this.length + more;
     let size = this.#bytes.length;
     while (size < needed * 2) size *= 2;

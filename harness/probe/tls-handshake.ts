@@ -1,30 +1,41 @@
-/** One TLS handshake with Node's own client, which never sends a request: what was negotiated, and what the server showed. */
+/**
+ * A TLS handshake with Node's own client that sends no request, and the supervision of connections used only for
+ * probing.
+ */
+
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, connect, type TLSSocket } from 'node:tls';
 import { classifyTransportError, TIMEOUT_CODE, type TransportError, type TransportPhase } from '../transport/index.ts';
 
-export interface VisitTarget {
-  /** Where to connect: a name or an address. */
+export interface HandshakeTarget {
+  /** The name or address to connect to. */
   readonly host: string;
   readonly port: number;
-  /** The name in the URL, which the certificate has to be for. */
+  /** The name in the URL, which the certificate must match. */
   readonly hostname: string;
-  /** Where the name is, in place of the system's resolver. */
+  /** Replaces the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
 }
 
-/** @returns what `look` sees once the handshake is done, or why it was not; it never rejects */
-export function visit<T>(
-  { host, port, hostname, lookup }: VisitTarget,
+export interface ProbeLimits {
+  /** Milliseconds for everything, including the connection. */
+  readonly timeoutMs: number;
+  /** Cancels the probe, which then ends with an error of kind `local`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @returns what `inspect` returns after the handshake, or why the handshake failed; never rejects */
+export function performHandshake<T>(
+  { host, port, hostname, lookup }: HandshakeTarget,
   options: ConnectionOptions,
-  limits: LookLimits,
-  look: (socket: TLSSocket) => T,
-): Promise<{ readonly seen: T; readonly error: null } | { readonly seen: null; readonly error: TransportError }> {
+  limits: ProbeLimits,
+  inspect: (socket: TLSSocket) => T,
+): Promise<{ readonly value: T; readonly error: null } | { readonly value: null; readonly error: TransportError }> {
   return new Promise((resolve) => {
     let supervision: Supervision | undefined;
     const fail = (error: unknown) => {
       supervision?.end();
-      resolve({ seen: null, error: classifyTransportError(error, supervision?.phase() ?? firstPhase(host)) });
+      resolve({ value: null, error: classifyTransportError(error, supervision?.phase() ?? firstPhase(host)) });
     };
     try {
       limits.signal?.throwIfAborted();
@@ -32,18 +43,17 @@ export function visit<T>(
         host,
         port,
         ...(lookup !== undefined && { lookup }),
-        // As https has it: names are said, addresses are not (RFC 6066, 3).
-        servername: isIP(hostname) === 0 ? hostname : '',
-        // The address that is connected to may be another than the name that is asked for.
+        servername: serverNameFor(hostname),
+        // The socket may connect to an address, but the certificate must match the name in the URL.
         checkServerIdentity: (_host, certificate) => checkServerIdentity(hostname, certificate),
         ...options,
       });
       supervision = superviseSocket(socket, host, limits, { onTimeout: fail, onAbort: fail });
       socket.on('secureConnect', () => {
         try {
-          const seen = look(socket);
+          const value = inspect(socket);
           supervision?.end();
-          resolve({ seen, error: null });
+          resolve({ value, error: null });
         } catch (error) {
           fail(error);
         }
@@ -56,43 +66,40 @@ export function visit<T>(
   });
 }
 
-/** What every connection that only looks has in common: how far it has come, a limit of time, and an end from outside. */
-
-export interface LookLimits {
-  /** Milliseconds for everything, the connection included. */
-  readonly timeoutMs: number;
-  /** Breaks it off. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Each gets what {@link classifyTransportError} takes for an error. */
+/** The argument is an error for {@link classifyTransportError}. */
 interface Interruptions {
   onTimeout(error: object): void;
   onAbort(error: object): void;
 }
 
 export interface Supervision {
-  /** How far the connection has come. */
+  /** The phase that the connection has reached. */
   phase(): TransportPhase;
-  /** Ends the connection, and the supervision. */
+  /** Closes the connection and ends the supervision. */
   end(): void;
 }
 
-/** Where a connection to this host begins: an address needs no DNS. */
+/** The server name (SNI) for a host: empty for an IP address, which has none (RFC 6066, 3). */
+export function serverNameFor(host: string): string {
+  return isIP(host) === 0 ? host : '';
+}
+
+/** The first phase of a connection to this host: an address needs no DNS. */
 export function firstPhase(host: string): TransportPhase {
   return isIP(host) === 0 ? 'dns' : 'connect';
 }
 
 /**
- * The limit is counted in steps, so that a time in which this process itself stood still is one step: what the endpoint sent meanwhile would
- * otherwise never be read, and its answer be taken for silence.
+ * The time limit is counted in steps, so that a pause of this process counts as one step. Otherwise, an answer that
+ * arrives during the pause would never be read.
  */
-const STEPS = 10;
+const TIMEOUT_STEPS = 10;
 
+/** Enforces the time limit and the signal on a socket, and tracks its phase. */
 export function superviseSocket(
   socket: Socket,
   host: string,
-  { timeoutMs, signal }: LookLimits,
+  { timeoutMs, signal }: ProbeLimits,
   { onTimeout, onAbort }: Interruptions,
 ): Supervision {
   let phase = firstPhase(host);
@@ -100,8 +107,8 @@ export function superviseSocket(
   let steps = 0;
   const timer = setInterval(() => {
     steps += 1;
-    if (steps === STEPS) onTimeout({ code: TIMEOUT_CODE, hostname: host });
-  }, timeoutMs / STEPS);
+    if (steps === TIMEOUT_STEPS) onTimeout({ code: TIMEOUT_CODE, hostname: host });
+  }, timeoutMs / TIMEOUT_STEPS);
   signal?.addEventListener('abort', abort, { once: true });
   socket.on('lookup', (error) => {
     if (error === null) phase = 'connect';

@@ -1,4 +1,5 @@
-/** Replacements for the transmit stage that an HTTP client can carry out: how a body is written to the wire. */
+/** Replacements for the transmit stage that an HTTP client can perform: how a body is written to the wire. */
+
 import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
@@ -6,11 +7,46 @@ import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Transmission } from '../../scenarios/index.ts';
 import type { BodyWriter, Prepared } from '../transport/index.ts';
 
-/** How long pieces are held apart. TCP joins what is written at once; this is enough for each to be a packet of its own. */
+/** The pause between pieces. TCP joins data written at once; the pause puts each piece into its own packet. */
 const PIECE_GAP_MS = 10;
 
-/** How long a client waits for `100 Continue` before it sends the body all the same (RFC 9110, 10.1.1). */
+/** The wait for `100 Continue` before the body is sent anyway (RFC 9110, 10.1.1). */
 const CONTINUE_WAIT_MS = 1000;
+
+/** Adapts the headers of a request to a transmission. */
+export function headersFor(transmission: Transmission | null, headers: readonly HeaderLine[]): readonly HeaderLine[] {
+  if (transmission?.kind === 'chunked') return replaceLength(headers, ['Transfer-Encoding', 'chunked']);
+  if (transmission?.kind === 'expect-continue') return [...headers, ['Expect', '100-continue']];
+  return headers;
+}
+
+/**
+ * Returns the writer of a transmission, or undefined for the default (and for raw bytes, which no HTTP client sends).
+ */
+export function writerFor(transmission: Transmission | null): BodyWriter | undefined {
+  switch (transmission?.kind) {
+    case 'chunked':
+      return chunked(transmission.pieces);
+    case 'pieces':
+      return inPieces(transmission.sizes);
+    case 'expect-continue':
+      return afterContinue;
+    case 'cut-off':
+      return cutOff(transmission.fraction);
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the well-formed bytes of a request, as the basis for raw ones. */
+export function requestBytes(prepared: Prepared): Buffer {
+  const head = [
+    `${prepared.method} ${prepared.target} HTTP/1.1`,
+    ...prepared.headers.map(([n, v]) => `${n}: ${v}`),
+    'Connection: close',
+  ];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), prepared.body]);
+}
 
 async function write(request: ClientRequest, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
   if (!request.write(bytes)) await once(request, 'drain', { signal });
@@ -18,13 +54,6 @@ async function write(request: ClientRequest, bytes: Uint8Array, signal: AbortSig
 
 function replaceLength(headers: readonly HeaderLine[], line: HeaderLine): HeaderLine[] {
   return headers.map((old) => (sameHeaderName(old[0], 'Content-Length') ? line : old));
-}
-
-/** The headers that a transmission needs in place of, or beside, those of a whole body. */
-export function headersFor(transmission: Transmission | null, headers: readonly HeaderLine[]): readonly HeaderLine[] {
-  if (transmission?.kind === 'chunked') return replaceLength(headers, ['Transfer-Encoding', 'chunked']);
-  if (transmission?.kind === 'expect-continue') return [...headers, ['Expect', '100-continue']];
-  return headers;
 }
 
 function chunked(pieces: number): BodyWriter {
@@ -40,13 +69,13 @@ function inPieces(sizes: readonly number[]): BodyWriter {
     request.setNoDelay(true);
     request.flushHeaders();
     let at = 0;
-    for (let turn = 0; at < body.length; turn++) {
-      const size = Math.max(1, sizes[Math.min(turn, sizes.length - 1)] ?? body.length);
+    for (let piece = 0; at < body.length; piece++) {
+      const size = Math.max(1, sizes[Math.min(piece, sizes.length - 1)] ?? body.length);
       await write(request, body.subarray(at, at + size), signal);
       at += size;
       if (at >= body.length) break;
       await delay(PIECE_GAP_MS, undefined, { signal });
-      // An endpoint in this very process reads between timers and here: without it, a busy moment would join two pieces.
+      // Lets an endpoint in this process read before the next piece is written, even if the process is busy.
       await nextTurn();
     }
     request.end();
@@ -68,30 +97,4 @@ function cutOff(fraction: number): BodyWriter {
     );
     request.destroy();
   };
-}
-
-/** The writer of a transmission, or undefined for the ordinary way (and for raw bytes, which no HTTP client sends). */
-export function writerFor(transmission: Transmission | null): BodyWriter | undefined {
-  switch (transmission?.kind) {
-    case 'chunked':
-      return chunked(transmission.pieces);
-    case 'pieces':
-      return inPieces(transmission.sizes);
-    case 'expect-continue':
-      return afterContinue;
-    case 'cut-off':
-      return cutOff(transmission.fraction);
-    default:
-      return undefined;
-  }
-}
-
-/** The well-formed bytes of a request, as a basis for raw ones. */
-export function requestBytes(prepared: Prepared): Buffer {
-  const head = [
-    `${prepared.method} ${prepared.target} HTTP/1.1`,
-    ...prepared.headers.map(([n, v]) => `${n}: ${v}`),
-    'Connection: close',
-  ];
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), prepared.body]);
 }

@@ -17,7 +17,7 @@ function hello(more: Partial<ServerHelloOutcome> = {}): ServerHelloOutcome {
     stapled: false,
     secureRenegotiation: true,
     certificateRequest: null,
-    whole: true,
+    complete: true,
     ...more,
   };
 }

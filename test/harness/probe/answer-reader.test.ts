@@ -21,7 +21,7 @@ function* forever(first: string, piece: string): Generator<string> {
 const HEAD = 'HTTP/1.1 200 OK\r\n';
 const statusOf = ({ got }: { got: Reading }) => (got === null || typeof got === 'string' ? got : got.status);
 
-describe('what has no end', () => {
+describe('an endless answer', () => {
   it.each([
     ['header lines', HEAD, 'X-A: b\r\n', 'too-large'],
     ['one header', `${HEAD}X-A: `, 'a', 'too-large'],
@@ -32,18 +32,18 @@ describe('what has no end', () => {
     ['noise', '', '\xaa', 'invalid'],
     ['a body', `${HEAD}\r\n`, 'x', 200],
     ['chunks', `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n', 200],
-  ])('%s: comes to an end all the same', (_, first, piece, expected) => {
+  ])('%s: is ended', (_, first, piece, expected) => {
     const read = reading(forever(first, piece));
     expect(statusOf(read)).toBe(expected);
     expect(read.taken).toBeLessThan(20_000);
   });
 
-  it('many interim answers in one piece', () => {
+  it('with many interim answers in one piece is ended', () => {
     expect(statusOf(reading(['HTTP/1.1 100 Continue\r\n\r\n'.repeat(100_000)]))).toBe('too-large');
   });
 });
 
-describe('where an answer ends', () => {
+describe('the end of an answer', () => {
   it.each([
     ['at its last chunk', [`${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, 'more'], 1],
     [
@@ -60,7 +60,7 @@ describe('where an answer ends', () => {
     expect({ ...read, got: typeof read.got }).toEqual({ got: 'object', taken });
   });
 
-  it('takes a digit before the last chunk for a part of a size', () => {
+  it('is not inside a chunk size that ends in 0', () => {
     expect(reading([`${HEAD}Transfer-Encoding: chunked\r\n\r\n10\r\n\r\n`]).taken).toBe(1);
     const reader = new AnswerReader(100);
     expect(reader.read(Buffer.from(`${HEAD}Transfer-Encoding: chunked\r\n\r\n10\r\n\r\n`))).toBeNull();

@@ -14,7 +14,7 @@ function parsed(hello: Parameters<typeof encodeClientHello>[0]): ParsedHello {
 const OLD: readonly TlsVersion[] = ['SSLv3', 'TLSv1', 'TLSv1.1', 'TLSv1.2'];
 
 describe('a ClientHello', () => {
-  it.each(OLD)('of %s says that version, and nothing that came after it', (version) => {
+  it.each(OLD)('of %s states that version and uses no later feature', (version) => {
     const hello = parsed({ version, suites: [0x002f, 0x0035], serverName: 'example.com' });
     expect(hello).toMatchObject({
       recordVersion: version === 'SSLv3' ? 0x0300 : 0x0301,
@@ -30,14 +30,14 @@ describe('a ClientHello', () => {
     );
   });
 
-  it('of TLS 1.3 says it in the extension alone, with a session id and a key share', () => {
+  it('of TLS 1.3 states its version in the extension only, with a session id and a key share', () => {
     const hello = parsed({ version: 'TLSv1.3', suites: [0x1301], serverName: 'example.com' });
     expect(hello).toMatchObject({ recordVersion: 0x0301, version: 0x0303, versions: [0x0304], suites: [0x1301] });
     expect(hello.sessionId).toHaveLength(32);
     expect(hello.extensions).toEqual([0, 10, 11, 13, 43, 51]);
   });
 
-  it('offers what is asked for and nothing else', () => {
+  it('offers exactly what was requested', () => {
     const plain = { version: 'TLSv1.2', suites: [0x002f], serverName: null } as const;
     expect(parsed(plain).extensions).toEqual([10, 11, 13]);
     const full = parsed({ ...plain, compression: true, alpn: ['h2', 'http/1.1'], ocsp: true });
@@ -45,7 +45,7 @@ describe('a ClientHello', () => {
     expect(full.extensions).toEqual([10, 11, 13, 16, 5]);
   });
 
-  it('is never the same twice', () => {
+  it('is random each time', () => {
     const hello = { version: 'TLSv1.3', suites: [0x1301], serverName: null } as const;
     expect(encodeClientHello(hello)).not.toEqual(encodeClientHello(hello));
   });
@@ -86,7 +86,7 @@ describe('cipher suites', () => {
     expect(suiteName(0x00af)).toBe('suite 0x00af');
   });
 
-  it('of several groups stand once each', () => {
+  it('of several groups are listed once each', () => {
     const both = suitesOf(['cbc', 'legacy']);
     expect(new Set(both).size).toBe(both.length);
     expect(both).toEqual(expect.arrayContaining([...suitesOf(['cbc']), ...suitesOf(['legacy'])]));

@@ -51,7 +51,7 @@ async function resumedWithout(silentConnections: number) {
 }
 
 describe('connectedExchange with a session to resume', () => {
-  it('connects anew where the first connection is refused', async () => {
+  it('connects without a session if the first connection is rejected', async () => {
     expect(await resumedWithout(0)).toEqual({
       status: undefined,
       error: 'tls',
@@ -60,7 +60,7 @@ describe('connectedExchange with a session to resume', () => {
     });
   });
 
-  it('is no refusal when the first connection gets no answer, although the next would be refused', async () => {
+  it('is not a rejection if the first connection gets no answer', async () => {
     expect(await resumedWithout(1)).toEqual({ status: undefined, error: 'timeout', alert: undefined, connections: 1 });
   });
 });

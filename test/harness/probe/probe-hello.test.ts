@@ -42,7 +42,7 @@ async function versions(port: number): Promise<string> {
   return found.join(' ');
 }
 
-describe('the versions of a real server are known', () => {
+describe('probeHello against a Node server', () => {
   const OLD_ALLOWED = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
   it.each<[string, https.ServerOptions, string]>([
     ['as it comes', {}, 'alert alert alert granted granted'],
@@ -52,12 +52,12 @@ describe('the versions of a real server are known', () => {
     ['TLS 1.0 really accepted', OLD_ALLOWED, 'alert granted granted granted granted'],
     ['TLS 1.1 really accepted', { ...OLD_ALLOWED, minVersion: 'TLSv1.1' }, 'alert alert granted granted granted'],
     ['TLS 1.0 alone', { ...OLD_ALLOWED, maxVersion: 'TLSv1' }, 'alert granted declined alert alert'],
-  ])('Node, %s', async (_what, options, expected) => {
+  ])('detects %s', async (_what, options, expected) => {
     expect(await versions(await httpsPort({ ...served(), ...options }))).toBe(expected);
     expect(await versions(await httpsPort({ ...rsa, ...options }))).toBe(expected);
   });
 
-  it('and named: what was agreed, and with which alert it refuses', async () => {
+  it('reports what was negotiated, and the alert of a rejection', async () => {
     const port = await httpsPort({ ...served(), ALPNProtocols: ['http/1.1'] });
     expect(await probe(port, OFFERS.tls10)).toMatchObject({ kind: 'alert', alert: 'protocol_version', level: 'fatal' });
     const unusable = await httpsPort({ ...served(), minVersion: 'TLSv1' });
@@ -73,7 +73,7 @@ describe('the versions of a real server are known', () => {
       stapled: false,
       secureRenegotiation: true,
       certificateRequest: null,
-      whole: true,
+      complete: true,
       alpn: 'http/1.1',
     });
     expect(granted.certificates.map((der) => Buffer.from(der))).toEqual([
@@ -85,7 +85,7 @@ describe('the versions of a real server are known', () => {
     expect(helloIn(await probe(port, OFFERS.tls13)).certificates).toEqual([]);
   });
 
-  it('and so are its weak suites: what OpenSSL still has', async () => {
+  it('detects the weak suites that OpenSSL still supports', async () => {
     const weak = { ciphers: 'ALL:eNULL:aNULL:@SECLEVEL=0', maxVersion: 'TLSv1.2' } as const;
     const [bad, right] = [await httpsPort({ ...served(), ...weak }), await httpsPort(served())];
     for (const group of ['null', 'anonymous'] as const) {
@@ -99,11 +99,11 @@ describe('the versions of a real server are known', () => {
     ]).toEqual(['granted', 'alert']);
   });
 
-  it('and compression is declined', async () => {
+  it('reports that compression is declined', async () => {
     expect(await match(await httpsPort(served()), { ...OFFERS.tls12, compression: true })).toBe('declined');
   });
 
-  it('and whether it asks for a client certificate, of which authorities', async () => {
+  it('reports a certificate request and its CAs', async () => {
     const port = await httpsPort({ ...served(), requestCert: true, ca: bundle(test.root, test.intermediate) });
     const { certificateRequest } = helloIn(await probe(port, OFFERS.tls12));
     expect(certificateRequest?.authorities).toHaveLength(2);
@@ -140,7 +140,7 @@ describe.skipIf(lacks('openssl'))('the s_server of OpenSSL', () => {
     expect(await versions(await sServer(...options))).toBe(expected);
   });
 
-  it('has the same names for its suites as our table', () => {
+  it('uses the same suite names as our table', () => {
     const args = ['ciphers', '-V', '-stdname', 'ALL:COMPLEMENTOFALL:@SECLEVEL=0'];
     const list = execFileSync('openssl', args, { encoding: 'utf8' });
     const named = [...list.matchAll(/0x(..),0x(..) - (\S+)/g)].map(([, high, low, name]) => ({
@@ -153,11 +153,11 @@ describe.skipIf(lacks('openssl'))('the s_server of OpenSSL', () => {
   });
 });
 
-describe('what is no handshake', () => {
+describe('a server without a TLS answer', () => {
   const outcomes = (port: number, timeoutMs?: number) => probe(port, OFFERS.tls10, timeoutMs);
   const matched = async (port: number) => matchHello(await outcomes(port), OFFERS.tls10);
 
-  it('a plain HTTP server', async () => {
+  it('that speaks plain HTTP is not-tls', async () => {
     const port = await plainPort(http.createServer());
     const outcome = await outcomes(port);
     if (outcome.kind !== 'not-tls') throw new Error(outcome.kind);
@@ -166,12 +166,12 @@ describe('what is no handshake', () => {
     expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
   });
 
-  it('a server that greets first', async () => {
+  it('that sends data first is not-tls', async () => {
     const port = await rawPort((socket) => socket.write('220 mail.example ESMTP\r\n'));
     expect(await matched(port)).toBeNull();
   });
 
-  it('a server that closes, and one that resets', async () => {
+  it('that closes or resets is reported as such', async () => {
     const closing = await rawPort((socket) => socket.once('data', () => socket.end()));
     expect(await outcomes(closing)).toMatchObject({ kind: 'closed', bytesReceived: 0 });
     expect(await matched(closing)).toBe('closed');
@@ -180,7 +180,7 @@ describe('what is no handshake', () => {
     expect(await matched(resetting)).toBe('closed');
   });
 
-  it('a server that says nothing', async () => {
+  it('that stays silent is a timeout', async () => {
     const port = await rawPort((socket) => socket.resume());
     const outcome = await outcomes(port, 80);
     expect(outcome).toMatchObject({ kind: 'timeout', bytesReceived: 0 });
@@ -192,7 +192,7 @@ describe('what is no handshake', () => {
 const isLinux = process.platform === 'linux';
 if (!isLinux) process.stderr.write('skipped: a full queue of connections can be had on Linux alone\n');
 
-describe('a probe that could not be sent is never a refusal', () => {
+describe('a probe that could not be sent is a connect-error', () => {
   const send = (host: string, port: number, signal?: AbortSignal) =>
     probeHello({ host, port, serverName: null }, OFFERS.tls10, { timeoutMs: 2_000, signal });
 
@@ -212,7 +212,7 @@ describe('a probe that could not be sent is never a refusal', () => {
   });
 
   // A process that is stopped accepts nothing, and its queue of one or two is full: what connects then waits for ever.
-  it.skipIf(!isLinux)('no connection came about in time', async () => {
+  it.skipIf(!isLinux)('no connection in time', async () => {
     const script =
       "const s=net.createServer().listen({port:0,host:'127.0.0.1',backlog:1},()=>console.log(s.address().port))";
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -232,7 +232,7 @@ describe('a probe that could not be sent is never a refusal', () => {
     expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
   });
 
-  it('broken off while it waits', async () => {
+  it('cancelled while it waits', async () => {
     const stop = new AbortController();
     const port = await rawPort((socket) => socket.once('data', () => stop.abort()));
     const outcome = await send('127.0.0.1', port, stop.signal);
@@ -242,16 +242,16 @@ describe('a probe that could not be sent is never a refusal', () => {
 });
 
 describe('the time limit of a hello', () => {
-  it('does not run out while this process stands still', async () => {
+  it('does not expire while this process is paused', async () => {
     const port = await httpsPort(served());
     const endpoint = { host: '127.0.0.1', port, serverName: 'localhost' };
     const outcome = probeHello(endpoint, OFFERS.tls12, { timeoutMs: 1000 });
-    // Nothing is sent nor read in the meantime: the whole time limit passes, and more.
+    // Blocks this process for longer than the time limit.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
     expect((await outcome).kind).toBe('server-hello');
   });
 
-  it('runs out against an endpoint that stays silent', async () => {
+  it('expires if the endpoint stays silent', async () => {
     const port = await rawPort(() => {});
     const started = performance.now();
     const endpoint = { host: '127.0.0.1', port, serverName: null };

@@ -18,7 +18,7 @@ async function exchanged(reply: (socket: Socket, received: Buffer) => void, opti
   return { status, headers, body: answer?.body.toString(), truncated, error: error?.kind ?? null };
 }
 
-const whole = (status: number, body: string, headers: [string, string][] = [], truncated = false) => ({
+const attemptWith = (status: number, body: string, headers: [string, string][] = [], truncated = false) => ({
   status,
   headers,
   body,
@@ -43,19 +43,19 @@ describe('rawExchange', () => {
     expect(sent).toBe('POST / HTTP/1.1\r\nBad Line\r\n\r\n');
   });
 
-  it('reads an answer with a length, and does not wait for the end of the connection', async () => {
+  it('reads an answer with Content-Length without waiting for the end of the connection', async () => {
     const got = await exchanged((socket) =>
       socket.write('HTTP/1.1 400 Bad\r\nContent-Length: 2\r\nX-A:  b \r\n\r\nhi'),
     );
     expect(got).toEqual(
-      whole(400, 'hi', [
+      attemptWith(400, 'hi', [
         ['Content-Length', '2'],
         ['X-A', 'b'],
       ]),
     );
   });
 
-  it('reads an answer that comes byte by byte, and one without a reason or a length', async () => {
+  it('reads an answer that arrives byte by byte, and one without reason or length', async () => {
     const bytes = Buffer.from('HTTP/1.0 431\r\n\r\nlong');
     const got = await exchanged((socket) => {
       const next = (at: number): void => {
@@ -64,17 +64,17 @@ describe('rawExchange', () => {
       };
       next(0);
     });
-    expect(got).toEqual(whole(431, 'long'));
+    expect(got).toEqual(attemptWith(431, 'long'));
   });
 
-  it('passes over interim answers', async () => {
+  it('skips interim answers', async () => {
     const got = await exchanged((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 401 No\r\n\r\n'));
-    expect(got).toEqual(whole(401, ''));
+    expect(got).toEqual(attemptWith(401, ''));
   });
 
-  it('cuts a long body', async () => {
+  it('truncates a long body', async () => {
     const got = await exchanged((socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(100)}`));
-    expect(got).toEqual(whole(200, 'x'.repeat(10), [], true));
+    expect(got).toEqual(attemptWith(200, 'x'.repeat(10), [], true));
   });
 
   it.each<[string, (socket: Socket) => void, string]>([
@@ -89,7 +89,7 @@ describe('rawExchange', () => {
     expect(await exchanged(reply, { timeoutMs: 150 })).toEqual(none(error));
   });
 
-  it('says when nothing listens', async () => {
+  it('reports a refused connection', async () => {
     const endpoint = await listen(createServer());
     await endpoint.close();
     const { error } = await rawExchange(endpoint.url, { url: endpoint.url }, Buffer.from('x'), {
@@ -99,7 +99,7 @@ describe('rawExchange', () => {
     expect(error?.kind).toBe('refused');
   });
 
-  it('ends at once when it is told to', async () => {
+  it('ends at once when the signal is aborted', async () => {
     const closing = new AbortController();
     expect(await exchanged(() => closing.abort(), { signal: closing.signal, timeoutMs: 15_000 })).toEqual(
       none('reset'),

@@ -31,7 +31,7 @@ async function scripted(accept: (hello: ParsedHello) => ScriptedReply): Promise<
 const chain = () => [test.leaf.der, test.intermediate.der];
 const weak = (group: SuiteGroup, version: TlsVersion = 'TLSv1.2'): ProbeOffer => ({ version, suites: [group] });
 
-describe('what OpenSSL no longer speaks is caught', () => {
+describe('a grant that OpenSSL no longer supports is detected', () => {
   it.each<[string, ProbeOffer, number, string]>([
     ['RC4', weak('rc4'), 0x0005, 'TLS_RSA_WITH_RC4_128_SHA'],
     ['3DES', weak('3des'), 0xc012, 'TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA'],
@@ -49,7 +49,7 @@ describe('what OpenSSL no longer speaks is caught', () => {
       version: offer.version,
       suite: { id: suite, name },
       suiteOffered: true,
-      whole: true,
+      complete: true,
     });
     expect(matchHello(outcome, offer)).toBe('granted');
     const refusing = await scripted(() => refuses(40, offer.version));
@@ -67,14 +67,14 @@ describe('what OpenSSL no longer speaks is caught', () => {
     expect(helloIn(await probe(port, OFFERS.tls12)).compressed).toBe(false);
   });
 
-  it('a weak suite also at a lower version than the one that was offered', async () => {
+  it('a weak suite at a lower version than offered', async () => {
     const port = await scripted(() => grants({ version: 'TLSv1', suite: 5 }));
     expect([await match(port, weak('rc4')), await match(port, OFFERS.tls12)]).toEqual(['granted', 'declined']);
   });
 });
 
-describe('what was not granted is not', () => {
-  it('another version, or a suite that was not offered', async () => {
+describe('not a grant', () => {
+  it('is another version or a suite that was not offered', async () => {
     const higher = await scripted(() => grants({ version: 'TLSv1.2', suite: 0xc013 }));
     const lower = await scripted(() => grants({ version: 'TLSv1', suite: 0x0035 }));
     const other = await scripted(() => grants({ version: 'TLSv1.2', suite: 0xc02f }));
@@ -86,27 +86,27 @@ describe('what was not granted is not', () => {
     expect(helloIn(await probe(other, weak('rc4')))).toMatchObject({ suiteOffered: false });
   });
 
-  it('what it gives up again: neither a grant nor a refusal', async () => {
+  it('is a handshake that the server aborts, nor is it a rejection', async () => {
     const start = records([serverHello({ version: 'TLSv1', suite: 0x0035 })], 'TLSv1');
     const port = await scripted(() => ({ send: [...start, alertRecord(80)], andThen: 'close' }));
     const outcome = helloIn(await probe(port, OFFERS.tls10));
-    expect(outcome).toMatchObject({ alertAfter: 'internal_error', whole: false });
+    expect(outcome).toMatchObject({ alertAfter: 'internal_error', complete: false });
     expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
   });
 });
 
-describe('the answer in any shape', () => {
+describe('an answer is read', () => {
   const grant = () => ({ version: 'TLSv1.2', suite: 0xc02f, certificates: chain(), stapled: true }) as const;
   const certificatesOf = async (port: number) =>
     helloIn(await probe(port, OFFERS.tls12)).certificates.map((der) => Buffer.from(der));
   const expected = () => chain().map((der) => Buffer.from(der));
 
-  it.each([1, 7, 100, 2 ** 14])('records of %i bytes, each a packet', async (recordSize) => {
+  it.each([1, 7, 100, 2 ** 14])('in records of %i bytes, each in its own packet', async (recordSize) => {
     const port = await scripted(() => grants({ ...grant(), recordSize }));
     expect(await certificatesOf(port)).toEqual(expected());
   });
 
-  it('packets that end anywhere', async () => {
+  it('in packets that end anywhere', async () => {
     const bytes = Buffer.concat(flight(grant()));
     const cuts = [1, 4, 6, 90, 91, 300, 301, bytes.length];
     const send = cuts.map((cut, index) => bytes.subarray(index === 0 ? 0 : cuts[index - 1], cut));
@@ -114,12 +114,12 @@ describe('the answer in any shape', () => {
     expect(await certificatesOf(port)).toEqual(expected());
   });
 
-  it('a warning first', async () => {
+  it('after a warning', async () => {
     const port = await scripted(() => grants({ ...grant(), warnings: [112] }));
     expect(await match(port, OFFERS.tls12)).toBe('granted');
   });
 
-  it('a warning and nothing more: only the end of the connection makes it a refusal', async () => {
+  it('as a rejection if the connection ends after a warning', async () => {
     const closing = await scripted(() => ({ send: [alertRecord(112, 1)], andThen: 'close' }));
     expect(await probe(closing, OFFERS.tls12)).toMatchObject({
       kind: 'alert',
@@ -130,7 +130,7 @@ describe('the answer in any shape', () => {
     expect(await probe(open, OFFERS.tls12, 80)).toMatchObject({ kind: 'timeout', bytesReceived: 7 });
   });
 
-  it('the names of authorities', async () => {
+  it('with the names of CAs', async () => {
     const authorities = [Buffer.from('one'), Buffer.from('another')];
     const port = await scripted(() => grants({ ...grant(), authorities }));
     expect(
@@ -138,26 +138,26 @@ describe('the answer in any shape', () => {
     ).toEqual(authorities);
   });
 
-  it('a HelloRetryRequest', async () => {
+  it('from a HelloRetryRequest', async () => {
     const port = await scripted(() => grants({ version: 'TLSv1.3', suite: 0x1301, retry: true }));
     expect(await match(port, OFFERS.tls13)).toBe('granted');
   });
 
-  it.each(['close', 'reset'] as const)('a flight that breaks off (%s) keeps the ServerHello', async (andThen) => {
+  it.each(['close', 'reset'] as const)('up to the ServerHello if the flight is cut off (%s)', async (andThen) => {
     const send = records([serverHello({ version: 'TLSv1', suite: 0x0035 })], 'TLSv1');
     const port = await scripted(() => ({ send, andThen }));
     const outcome = helloIn(await probe(port, OFFERS.tls10));
-    expect(outcome).toMatchObject({ whole: false, certificates: [] });
+    expect(outcome).toMatchObject({ complete: false, certificates: [] });
     expect(matchHello(outcome, OFFERS.tls10)).toBe('granted');
   });
 
-  it('a flight that is never finished keeps it too', async () => {
+  it('up to the ServerHello if the flight never ends', async () => {
     const port = await scripted(() => grants({ version: 'TLSv1', suite: 0x0035, unfinished: true }));
     const outcome = helloIn(await probe(port, OFFERS.tls10, 80));
-    expect([outcome.whole, matchHello(outcome, OFFERS.tls10)]).toEqual([false, 'granted']);
+    expect([outcome.complete, matchHello(outcome, OFFERS.tls10)]).toEqual([false, 'granted']);
   });
 
-  it.each([3, 5, 20])('an answer that breaks off after %i bytes is no refusal', async (length) => {
+  it.each([3, 5, 20])('as not-tls, not a rejection, if it is cut off after %i bytes', async (length) => {
     const bytes = Buffer.concat(flight({ version: 'TLSv1', suite: 0x0035 })).subarray(0, length);
     for (const andThen of ['close', 'reset'] as const) {
       const port = await scripted(() => ({ send: [bytes], andThen }));
@@ -165,7 +165,7 @@ describe('the answer in any shape', () => {
     }
   });
 
-  it('garbage lengths, and a server that never stops', async () => {
+  it('even with invalid lengths or without an end', async () => {
     const garbage = await scripted(() => ({ send: [record(22, Buffer.of(2, 0xff, 0xff, 0xff))] }));
     expect(await probe(garbage, OFFERS.tls12)).toMatchObject({ kind: 'not-tls' });
     const many = Array.from({ length: 40 }, () => Buffer.concat(Array<Buffer>(3_000).fill(alertRecord(112, 1))));
@@ -183,7 +183,7 @@ describe('the answer in any shape', () => {
 });
 
 describe('the server name', () => {
-  it('is sent for a name, and not for an address or when it is left out', async () => {
+  it('is sent for a name, and not for an address or if it is omitted', async () => {
     const names: (string | null)[] = [];
     const port = await scripted(({ serverName }) => {
       names.push(serverName);
@@ -201,8 +201,8 @@ describe('the server name', () => {
   });
 });
 
-describe('a right endpoint that also grants something', () => {
-  it('serves right clients through the real server, and shows the rest', async () => {
+describe('a correct endpoint that also grants something', () => {
+  it('serves correct clients with the real server and grants the rest', async () => {
     const backend = await httpsPort({ cert: bundle(test.leaf, test.intermediate), key: test.leaf.key });
     const server = await startRightTlsThatAlso(
       backend,
@@ -226,7 +226,7 @@ describe('a right endpoint that also grants something', () => {
     expect(server.hellos).toHaveLength(offers.length + 1);
   });
 
-  it('is used over and over by the suites: the flight ends as TLS says', () => {
+  it('ends its flight as TLS requires', () => {
     const bytes = flight({ version: 'TLSv1.2', suite: 5 });
     expect(Buffer.concat(bytes).subarray(-4)).toEqual(serverHelloDone());
   });

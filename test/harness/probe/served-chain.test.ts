@@ -34,7 +34,7 @@ const sentIn = ({ sent }: ServedChain) => sent.map((der) => Buffer.from(der));
 const right = () => ({ cert: bundle(test.leaf, test.intermediate), key: test.leaf.key });
 
 describe('over TLS 1.2', () => {
-  it('the chain is exactly what was sent, whatever the order and whatever is with it', async () => {
+  it('returns the chain exactly as sent, in any order and with unrelated certificates', async () => {
     const { root, intermediate, leaf } = test;
     const lists = [
       [leaf],
@@ -50,7 +50,7 @@ describe('over TLS 1.2', () => {
     }
   });
 
-  it('and so it is where TLS 1.3 is spoken as well', async () => {
+  it('returns the same chain if the server also supports TLS 1.3', async () => {
     const found = await fetch(await httpsPort({ ...right(), ALPNProtocols: ['http/1.1'] }));
     expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
     expect(found).toEqual({
@@ -64,14 +64,14 @@ describe('over TLS 1.2', () => {
     });
   });
 
-  it('a server of TLS 1.0 shows its chain as well, and the sender does not agree with it', async () => {
+  it('returns the chain of a TLS 1.0 server, with which the sender does not connect', async () => {
     const old = { maxVersion: 'TLSv1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
     const found = await fetch(await httpsPort({ ...right(), ...old }));
     expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
     expect(found).toMatchObject({ exact: true, negotiated: null, oracle: null, error: { kind: 'tls' } });
   });
 
-  it('asks whether a client certificate is wanted, and of whom', async () => {
+  it('reports whether a client certificate is requested, and its CAs', async () => {
     const options = { ...right(), maxVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: false } as const;
     const found = await fetch(await httpsPort({ ...options, ca: bundle(test.root, unrelated) }));
     expect(found.clientCertificateRequested).toBe(true);
@@ -79,8 +79,8 @@ describe('over TLS 1.2', () => {
   });
 });
 
-describe('a flight that breaks off', () => {
-  it('keeps the certificates, and says nothing about a client certificate', async () => {
+describe('a flight that is cut off', () => {
+  it('keeps the certificates, and leaves open whether a client certificate is requested', async () => {
     const certificates = [test.leaf.der, test.intermediate.der];
     const send = flight({ version: 'TLSv1.2', suite: 0xc02b, certificates, unfinished: true });
     const server = await startScriptedTls({ accept: () => ({ send, andThen: 'close' }) });
@@ -96,10 +96,10 @@ describe('a flight that breaks off', () => {
   });
 });
 
-describe('over TLS 1.3 alone', () => {
+describe('over TLS 1.3 only', () => {
   const only13 = () => ({ ...right(), minVersion: 'TLSv1.3' }) as const;
 
-  it('the chain is exactly what was sent, whatever the order and whatever is with it', async () => {
+  it('returns the chain exactly as sent, in any order and with unrelated certificates', async () => {
     const { root, intermediate, leaf } = test;
     const lists = [
       [leaf, intermediate],
@@ -121,14 +121,14 @@ describe('over TLS 1.3 alone', () => {
     }
   });
 
-  it('and so it is where an issuer is no authority', async () => {
+  it('returns an issuer that is not a CA', async () => {
     const issuer = await makeCertificate({ subject: 'CN=no authority', issuer: test.root, authority: false });
     const leaf = await leafOf(issuer);
     const found = await fetch(await httpsPort({ ...only13(), cert: bundle(leaf, issuer), key: leaf.key }));
     expect(sentIn(found)).toEqual(derOf([leaf, issuer]));
   });
 
-  it('a leaf alone stays alone', async () => {
+  it('returns a single certificate alone', async () => {
     const found = await fetch(await httpsPort({ ...only13(), cert: test.leaf.cert }));
     expect(sentIn(found)).toEqual(derOf([test.leaf]));
     expect(found.oracle?.code).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
@@ -146,7 +146,7 @@ describe('a server that requires a client certificate', () => {
       minVersion: maxVersion,
     }) as const;
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: shows its chain to one that has none', async (version) => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: shows its chain to a client without a certificate', async (version) => {
     const found = await fetch(await httpsPort(strict(version)));
     expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
     expect(found.exact).toBe(true);
@@ -157,7 +157,7 @@ describe('a server that requires a client certificate', () => {
     } else expect(found).toMatchObject({ error: null, oracle: { code: null }, clientCertificateRequested: null });
   });
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: agrees with one that has the right one', async (version) => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('%s: accepts a client with the correct certificate', async (version) => {
     const found = await fetch(await httpsPort(strict(version)), {
       ...trusting,
       clientCert: client.cert,
@@ -178,7 +178,7 @@ describe('the oracle', () => {
       /another name.*other\.example/,
     ],
     ['an issuer that nobody knows', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', () => leafOf(unrelated), /not trusted/],
-  ])('%s: has a code and a sentence', async (_what, code, make, sentence) => {
+  ])('%s: has a code and a reason', async (_what, code, make, sentence) => {
     const made = await make();
     for (const minVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       const found = await fetch(await httpsPort({ cert: bundle(made, test.intermediate), key: made.key, minVersion }));
@@ -189,11 +189,11 @@ describe('the oracle', () => {
     }
   });
 
-  it('trusts the roots of the system alone without an extra one', async () => {
+  it('trusts only the roots of the system without an extra CA', async () => {
     expect((await fetch(await httpsPort(right()), {})).oracle?.code).toBe('UNABLE_TO_GET_ISSUER_CERT_LOCALLY');
   });
 
-  it('checks the name of the URL, not the address that is connected to', async () => {
+  it('checks the name in the URL, not the connected address', async () => {
     const made = await leafOf(test.intermediate, ['hooks.example']);
     const port = await httpsPort({ cert: bundle(made, test.intermediate), key: made.key });
     expect((await fetch(port, trusting, 'hooks.example')).oracle?.code).toBeNull();
@@ -223,14 +223,14 @@ describe('the server name', () => {
   });
 });
 
-describe('where nothing can be had', () => {
+describe('an endpoint without certificates', () => {
   const nothing = { sent: [], exact: false, negotiated: null, oracle: null, clientCertificateRequested: null };
 
-  it('nothing listens', async () => {
+  it('refuses the connection', async () => {
     expect(await fetch(await closedPort())).toMatchObject({ ...nothing, error: { kind: 'refused' } });
   });
 
-  it('plain HTTP is spoken', async () => {
+  it('speaks plain HTTP', async () => {
     const port = await rawPort((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     expect(await fetch(port)).toMatchObject({
       ...nothing,
@@ -238,7 +238,7 @@ describe('where nothing can be had', () => {
     });
   });
 
-  it('nothing is said', async () => {
+  it('stays silent', async () => {
     let connections = 0;
     const port = await rawPort((socket) => {
       connections += 1;
@@ -248,7 +248,7 @@ describe('where nothing can be had', () => {
     expect(connections).toBe(2);
   });
 
-  it('the caller breaks it off', async () => {
+  it('is abandoned when the signal is aborted', async () => {
     const stop = new AbortController();
     const port = await rawPort((socket) => socket.once('data', () => stop.abort()));
     const url = `https://localhost:${port}/`;
@@ -256,12 +256,12 @@ describe('where nothing can be had', () => {
     expect(found).toMatchObject({ ...nothing, error: { kind: 'local' } });
   });
 
-  it('the host name does not resolve', async () => {
+  it('does not resolve', async () => {
     const found = await fetchServedChain({ url: 'https://nowhere.invalid/' }, { timeoutMs: 5_000 });
     expect(found).toMatchObject({ ...nothing, error: { kind: 'dns' } });
   });
 
-  it('what is on the way is a TLS server that never ends its flight', async () => {
+  it('never ends its flight', async () => {
     const backend = await httpsPort(right());
     const port = await rawPort((socket) => {
       const peer = connectTcp(backend, '127.0.0.1');

@@ -30,7 +30,7 @@ const seen = ({
   certificateRequest,
   alert,
   warning,
-  whole,
+  complete,
   done,
   broken,
 }: ServerFlight) => ({
@@ -40,7 +40,7 @@ const seen = ({
   authorities: certificateRequest?.authorities.map((name) => Buffer.from(name)) ?? null,
   alert,
   warning,
-  whole,
+  complete,
   done,
   broken,
 });
@@ -52,7 +52,7 @@ const WHOLE = {
   authorities: NAMES,
   alert: null,
   warning: null,
-  whole: true,
+  complete: true,
   done: true,
   broken: false,
 };
@@ -68,15 +68,15 @@ describe('a flight', () => {
     [7, 5],
     [2 ** 14, 100],
     [6, 2 ** 14],
-  ])('in packets of %i and records of %i bytes is the same', (packet, recordSize) => {
+  ])('is read from packets of %i and records of %i bytes', (packet, recordSize) => {
     expect(seen(read(Buffer.concat(flightBytes({ ...FULL, recordSize })), packet))).toEqual(WHOLE);
   });
 
-  it.each(['SSLv3', 'TLSv1', 'TLSv1.1'] as const)('of %s has a certificate request of the older form', (version) => {
+  it.each(['SSLv3', 'TLSv1', 'TLSv1.1'] as const)('of %s has the older form of a certificate request', (version) => {
     const found = read(
       Buffer.concat(flightBytes({ version, suite: 5, certificates: CERTIFICATES, authorities: NAMES })),
     );
-    expect(seen(found)).toMatchObject({ hello: { version, suite: 5 }, authorities: NAMES, whole: true });
+    expect(seen(found)).toMatchObject({ hello: { version, suite: 5 }, authorities: NAMES, complete: true });
   });
 
   it('shows compression', () => {
@@ -85,10 +85,14 @@ describe('a flight', () => {
 
   it.each([false, true])('of TLS 1.3 ends with its first message (as a HelloRetryRequest: %s)', (retry) => {
     const found = read(Buffer.concat(flightBytes({ version: 'TLSv1.3', suite: 0x1301, retry })));
-    expect(seen(found)).toMatchObject({ hello: { version: 'TLSv1.3', suite: 0x1301 }, whole: true, certificates: [] });
+    expect(seen(found)).toMatchObject({
+      hello: { version: 'TLSv1.3', suite: 0x1301 },
+      complete: true,
+      certificates: [],
+    });
   });
 
-  it('goes on after warnings, and not after a fatal alert', () => {
+  it('continues after warnings and ends with a fatal alert', () => {
     const warned = read(Buffer.concat(flightBytes({ ...FULL, warnings: [112, 90] })));
     expect(seen(warned)).toEqual({ ...WHOLE, warning: { level: 'warning', name: 'user_canceled' } });
     const both = read(record(21, Buffer.of(1, 112, 2, 40)));
@@ -98,23 +102,23 @@ describe('a flight', () => {
     );
     expect(seen(late)).toMatchObject({
       done: true,
-      whole: false,
+      complete: false,
       hello: { suite: 0xc02f },
       alert: { name: 'internal_error' },
     });
   });
 
-  it('that goes over to sealed records keeps what was in the open', () => {
+  it('keeps its unencrypted part when it switches to encrypted records', () => {
     const bytes = Buffer.concat([
       ...records([serverHello(FULL)]),
       record(20, Buffer.of(1)),
       record(22, Buffer.alloc(40, 9)),
     ]);
-    expect(seen(read(bytes))).toMatchObject({ done: true, broken: false, whole: false, hello: { suite: 0xc02f } });
+    expect(seen(read(bytes))).toMatchObject({ done: true, broken: false, complete: false, hello: { suite: 0xc02f } });
   });
 });
 
-describe('what is no flight', () => {
+describe('an invalid flight', () => {
   const hello = serverHello(FULL);
   it.each([
     ['HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
@@ -138,7 +142,7 @@ describe('what is no flight', () => {
       'a ServerHello that claims 1.3 in the old place',
       record(22, message(2, Buffer.concat([Buffer.of(3, 4), hello.subarray(6)]))),
     ],
-  ])('is known as such: %s', (_what, bytes) => {
+  ])('is broken: %s', (_what, bytes) => {
     for (const size of [1, bytes.length]) {
       expect(seen(read(bytes, size))).toMatchObject({ hello: null, done: true, broken: true });
     }
@@ -154,12 +158,12 @@ describe('what is no flight', () => {
       'thousands of certificates',
       message(11, Buffer.concat([Buffer.of(0, 0x9c, 0x40), Buffer.alloc(40_000, Buffer.of(0, 0, 1, 7))])),
     ],
-  ])('gives no certificates and keeps the rest: %s', (_what, bad) => {
+  ])('yields no certificates, but everything else: %s', (_what, bad) => {
     const found = read(Buffer.concat(records([serverHello(FULL), bad, serverHelloDone()])));
-    expect(seen(found)).toMatchObject({ certificates: [], hello: { suite: 0xc02f }, whole: true, broken: false });
+    expect(seen(found)).toMatchObject({ certificates: [], hello: { suite: 0xc02f }, complete: true, broken: false });
   });
 
-  it('still counts as a request for a certificate when its names cannot be read', () => {
+  it('counts as a certificate request even if the CA names cannot be read', () => {
     const found = read(Buffer.concat(records([serverHello(FULL), message(13, Buffer.of(9)), serverHelloDone()])));
     expect(found.certificateRequest).toEqual({ authorities: [] });
   });
@@ -170,7 +174,7 @@ describe('what is no flight', () => {
     'hello requests': record(22, message(0, Buffer.alloc(0))),
     'unknown messages': record(22, message(99, Buffer.alloc(50))),
   };
-  it.each(Object.entries(endless))('ends, however long it goes on: %s', (name, bytes) => {
+  it.each(Object.entries(endless))('ends even if it is endless: %s', (name, bytes) => {
     const begun = name === 'unknown messages';
     const flight = read(Buffer.concat(begun ? records([serverHello(FULL)]) : []));
     let turns = 0;
@@ -179,17 +183,17 @@ describe('what is no flight', () => {
     expect(turns * bytes.length).toBeLessThan(600_000);
   });
 
-  it('reads a message of 80,000 bytes in records of one byte in a blink', () => {
+  it('reads a message of 80,000 bytes in records of one byte', () => {
     const bytes = Buffer.concat(
       records([serverHello(FULL), message(99, Buffer.alloc(80_000)), serverHelloDone()], 'TLSv1.2', 1),
     );
     const start = performance.now();
-    expect(seen(read(bytes, 11))).toMatchObject({ whole: true });
+    expect(seen(read(bytes, 11))).toMatchObject({ complete: true });
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 });
 
-describe('whatever comes', () => {
+describe('ServerFlight never throws', () => {
   const real = Buffer.concat(flightBytes({ ...FULL, recordSize: 900 }));
   const sizes = fc.integer({ min: 1, max: 4_000 });
 
@@ -197,24 +201,24 @@ describe('whatever comes', () => {
   function survives(bytes: Uint8Array, size: number): ServerFlight {
     const flight = read(bytes, size);
     for (const certificate of flight.certificates) expect(certificate.length).toBeGreaterThan(0);
-    // What is broken has told nothing, and a flight that is whole is done.
+    // A broken flight has no result, and a complete flight is done.
     expect(flight.broken && flight.hello !== null).toBe(false);
-    expect(flight.whole && !flight.done).toBe(false);
+    expect(flight.complete && !flight.done).toBe(false);
     return flight;
   }
 
-  it('random bytes never make it throw', () => {
+  it('on random bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 4_000 }), sizes, (bytes, size) => void survives(bytes, size)));
   });
 
-  it('nor do random messages in right records', () => {
+  it('on random messages in valid records', () => {
     const part = fc.tuple(fc.constantFrom(20, 21, 22, 22, 22, 23), fc.uint8Array({ maxLength: 300 }));
     const parts = fc.array(part, { maxLength: 20 });
     const bytes = parts.map((all) => Buffer.concat(all.map(([type, payload]) => record(type, payload))));
     fc.assert(fc.property(bytes, sizes, (given, size) => void survives(given, size)));
   });
 
-  it('nor do random bodies behind a right ServerHello', () => {
+  it('on random bodies after a valid ServerHello', () => {
     const type = fc.constantFrom(2, 11, 12, 13, 14, 22);
     const bodies = fc.array(fc.tuple(type, fc.uint8Array({ maxLength: 200 })), { maxLength: 8 });
     fc.assert(
@@ -226,15 +230,15 @@ describe('whatever comes', () => {
     );
   });
 
-  it('every prefix of a real flight is begun and not ended', () => {
+  it('on any prefix of a real flight, which is unfinished', () => {
     for (let length = 0; length < real.length; length += 1) {
       const found = survives(real.subarray(0, length), 997);
       expect(found.done || found.broken).toBe(false);
     }
-    expect(survives(real, 997).whole).toBe(true);
+    expect(survives(real, 997).complete).toBe(true);
   });
 
-  it('nor does a real flight with some bytes changed, dropped or put in', () => {
+  it('on a real flight with changed, dropped or inserted bytes', () => {
     const places = fc.array(fc.tuple(fc.nat(real.length - 1), fc.integer({ min: 0, max: 255 }), fc.nat(2)), {
       minLength: 1,
       maxLength: 6,

@@ -1,4 +1,4 @@
-/** Servers for these tests, on loopback until the test is over, and the certificates that they use. */
+/** Loopback servers for these tests, closed at the end of the test, and their certificates. */
 import https from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -36,34 +36,34 @@ export function leafOf(issuer: IssuedCertificate | null, hosts: readonly string[
   });
 }
 
-/** What `cert` of a server is: these certificates in this order. */
+/** The `cert` option of a server: these certificates in this order. */
 export const bundle = (...certificates: readonly IssuedCertificate[]) => certificates.map(({ cert }) => cert).join('');
 
-async function untilTheEnd(server: Server): Promise<number> {
+async function listenDuringTest(server: Server): Promise<number> {
   const { port, close } = await listen(server);
   onTestFinished(close);
   return port;
 }
 
-/** An https server of Node. Gives its port. */
+/** Starts a Node https server and returns its port. */
 export function httpsPort(options: https.ServerOptions): Promise<number> {
   const server = https.createServer(options, (request, response) => {
     request.resume().on('end', () => response.end('{}'));
   });
   server.on('tlsClientError', () => undefined);
-  return untilTheEnd(server);
+  return listenDuringTest(server);
 }
 
-/** A server that has only sockets. */
+/** Starts a TCP server and returns its port. */
 export function rawPort(onSocket: (socket: Socket) => void): Promise<number> {
-  return untilTheEnd(createServer(onSocket));
+  return listenDuringTest(createServer(onSocket));
 }
 
 export function plainPort(server: Server): Promise<number> {
-  return untilTheEnd(server);
+  return listenDuringTest(server);
 }
 
-/** A port on which nothing listens. */
+/** A port on which nothing is listening. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await listen(createServer());
   await close();
@@ -78,7 +78,7 @@ export async function match(port: number, offer: ProbeOffer): Promise<HelloMatch
   return matchHello(await probe(port, offer), offer);
 }
 
-/** The outcome, which has to be a ServerHello. */
+/** Asserts that the outcome is a ServerHello. */
 export function helloIn(outcome: HelloOutcome): ServerHelloOutcome {
   if (outcome.kind !== 'server-hello') throw new Error(`There is no ServerHello: ${JSON.stringify(outcome)}`);
   return outcome;

@@ -49,7 +49,7 @@ const endsWith = (ending: string) => (socket: Socket, text: string) => {
 };
 
 describe('transmissions', () => {
-  it('chunked: in so many pieces, without a length', async () => {
+  it('chunked: sends the body in this many chunks, without a length', async () => {
     const { head, tail, body, attempt } = await onTheWire({ kind: 'chunked', pieces: 3 }, endsWith('0\r\n\r\n'));
     const sizes = [...tail.matchAll(/(?:^|\r\n)([0-9a-f]+)\r\n/g)].map(([, size = '']) => Number.parseInt(size, 16));
     expect(attempt.answer?.status).toBe(200);
@@ -62,7 +62,7 @@ describe('transmissions', () => {
     });
   });
 
-  it('pieces: with a length, in packets of their own', async () => {
+  it('pieces: sends each piece in its own packet, with a length', async () => {
     const { head, tail, packets, body } = await onTheWire({ kind: 'pieces', sizes: [1, 100, 150] }, (socket, text) => {
       const [, length = ''] = /Content-Length: (\d+)/.exec(text) ?? [];
       if ((text.split('\r\n\r\n')[1] ?? '').length === Number(length)) ok(socket);
@@ -72,7 +72,7 @@ describe('transmissions', () => {
     expect(packets.length).toBeGreaterThan(3);
   });
 
-  it('expect-continue: the body waits for the 100', async () => {
+  it('expect-continue: sends the body after the 100', async () => {
     const seen: string[] = [];
     const { tail, body, attempt } = await onTheWire({ kind: 'expect-continue' }, (socket, text) => {
       seen.push(text);
@@ -83,14 +83,14 @@ describe('transmissions', () => {
     expect({ tail, status: attempt.answer?.status }).toEqual({ tail: body, status: 200 });
   });
 
-  it('expect-continue: the body comes without the 100 too, after a while', async () => {
+  it('expect-continue: sends the body after a timeout without the 100', async () => {
     const { tail, body, attempt } = await onTheWire({ kind: 'expect-continue' }, (socket, text) => {
       if (!text.endsWith('\r\n\r\n')) ok(socket);
     });
     expect({ tail, status: attempt.answer?.status }).toEqual({ tail: body, status: 200 });
   });
 
-  it('cut-off: the beginning of the body, and then the end of the connection', async () => {
+  it('cut-off: sends part of the body and closes the connection', async () => {
     const { head, tail, body, attempt } = await onTheWire({ kind: 'cut-off', fraction: 0.5 });
     expect(head).toContain(`Content-Length: ${body.length}`);
     expect(attempt.answer).toBeNull();
@@ -98,14 +98,14 @@ describe('transmissions', () => {
     expect(tail.length).toBeLessThanOrEqual(Math.floor(body.length / 2));
   });
 
-  it('raw: exactly the bytes that were made of the whole request', async () => {
+  it('raw: sends exactly the bytes built from the request', async () => {
     const make = (request: Buffer) => Buffer.concat([request, Buffer.from('END')]);
     const { head, tail, body, attempt } = await onTheWire({ kind: 'raw', label: 'made up', make }, endsWith('END'));
     expect(head).toMatch(/^POST \/hooks HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
     expect({ tail, status: attempt.answer?.status }).toEqual({ tail: `${body}END`, status: 200 });
   });
 
-  it('the ordinary way keeps its connection', async () => {
+  it('default: keeps the connection', async () => {
     const { head, tail, body } = await onTheWire(undefined, endsWith('}'));
     expect(head).toMatch(/Connection: keep-alive/i);
     expect(tail).toBe(body);
