@@ -57,7 +57,7 @@ describe('a baseline', () => {
       'junit=known.xml',
     );
     expect(known.code).toBe(0);
-    expect(known.stdout).toContain('all 2 failures are known (known.yaml): no failure is new');
+    expect(known.stdout).toContain('all 2 failures are known (known.yaml): no new failure');
     expect(known.stdout).toContain('Known failures (2), from known.yaml');
     expect(known.stdout).toContain('2 entries without a reason or an owner');
     const document = JSON.parse(await content('known.json'));
