@@ -26,7 +26,7 @@ describe('readTime', () => {
     expect(iso(value)).toBe(expected);
   });
 
-  it('takes a text without an offset for UTC, in whatever time zone this runs', () => {
+  it('reads text without an offset as UTC in every time zone', () => {
     const before = process.env.TZ;
     try {
       process.env.TZ = 'America/New_York';
@@ -39,30 +39,10 @@ describe('readTime', () => {
   });
 
   it.each([
-    -1,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    8.64e12 + 1,
-    '',
-    ' ',
-    'yesterday',
-    'foo 1',
-    '-1',
-    '1e9',
-    '99999999999999',
-    '2023-13-01',
-    '2023-11-14T25:00:00Z',
-    '2023-11-14T22:13:20Zulu',
-    '2023-11-14T22:13:20Z\n',
-    '14/11/2023',
-    '1969-12-31T23:59:59Z',
-    null,
-    undefined,
-    true,
-    {},
-    [1_700_000_000],
-    new Date(),
-  ])('reads no time in %s', (value) => {
+    ...[-1, Number.NaN, Number.POSITIVE_INFINITY, 8.64e12 + 1, '', ' ', 'yesterday', 'foo 1', '-1', '1e9'],
+    ...['99999999999999', '2023-13-01', '2023-11-14T25:00:00Z', '2023-11-14T22:13:20Zulu', '2023-11-14T22:13:20Z\n'],
+    ...['14/11/2023', '1969-12-31T23:59:59Z', null, undefined, true, {}, [1_700_000_000], new Date()],
+  ])('rejects %s', (value) => {
     expect(readTime(value)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** Right notifications of every kind, as literals: what the tests of the contract change one thing of. */
+/** Valid notifications of every kind. */
 import type { JsonObject, JsonValue, NotificationKind } from '../../contract/index.ts';
 
 const id = '5f0c3d52-8b1e-4c7a-9d40-2e6b7a1c9f03';
@@ -31,7 +31,7 @@ function order(type: 'BUY' | 'SELL', orderStatus: string, errorData: JsonValue):
 
 const failure = { code: '352-000-S1', message: 'It failed.' };
 
-/** Every kind, and the statuses between which its rules decide. */
+/** Every kind, with each status that its rules distinguish. */
 export const SAMPLES = {
   buy: order('BUY', 'COMPLETED', null),
   buyFailed: order('BUY', 'FAILED', failure),
@@ -122,7 +122,6 @@ export const SAMPLES = {
 
 export type SampleName = keyof typeof SAMPLES;
 
-/** The kind of each sample, by hand, so that it can be compared with what the code finds. */
 export const KIND_OF_SAMPLE: Record<SampleName, NotificationKind> = {
   buy: 'CAAS_BUY',
   buyFailed: 'CAAS_BUY',
@@ -138,7 +137,7 @@ export const KIND_OF_SAMPLE: Record<SampleName, NotificationKind> = {
 
 export const SAMPLE_NAMES = Object.keys(SAMPLES) as SampleName[];
 
-/** A sample with the value at a path replaced; `undefined` takes the key away. */
+/** A sample with the value at a path replaced; `undefined` removes the key. */
 export function having(name: SampleName, path: string, value: JsonValue | undefined): JsonObject {
   const copy: JsonObject = structuredClone(SAMPLES[name]);
   const keys = path.split('.');

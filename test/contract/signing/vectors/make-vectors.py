@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes mistakes.json: one signature for every signing mistake.   make-vectors.py [FILE]
 
-Every digest is made by OpenSSL, everything else by Python. Nothing of hookproof is used, so the vectors can prove its table wrong.
-What PHP, Go and JavaScript write is given as text: it was printed by PHP 8.2, Go 1.19 and Node 20.
+OpenSSL computes every digest, Python everything else. The script uses no code of hookproof, so the vectors can disprove
+its table. The JSON of PHP, Go and JavaScript is given as text: PHP 8.2, Go 1.19 and Node 20 printed it.
 
-The secrets stand on OpenSSL's command line, which is acceptable only because they are public.
+The secrets are passed on OpenSSL's command line, which is acceptable only because they are public.
 """
 import base64
 import json
@@ -18,7 +18,7 @@ SECRET = "hookproof-public-test-Vector-secret-01"
 API_KEY = "hookproof-public-test-vector-api-key-01"
 PATH = "/hooks?a=b"
 URL = "https://partner.example" + PATH
-# Something for every mistake to change: spaces, both line ends, 1.0, escapes, a decomposed letter, an empty object.
+# Contains something that each mistake changes: spaces, both line ends, 1.0, escapes, a decomposed letter, an empty object.
 TEXT = (
     '\r\n {"id": "n-1", "type": "CAAS", "at": 1700000000, "data": {"z": 1.0, "a": "caf\u00e9/\\u00e9 e\u0301 <\\/>",'
     ' "b": {}, "n": 12345678901234567890}} \n'
@@ -28,7 +28,8 @@ VALUE = json.loads(TEXT)
 
 
 def openssl(*arguments, message):
-    return subprocess.run(["openssl", "dgst", *arguments, "-binary"], input=message, check=True, capture_output=True).stdout
+    command = ["openssl", "dgst", *arguments, "-binary"]
+    return subprocess.run(command, input=message, check=True, capture_output=True).stdout
 
 
 def hmac(key, message, algorithm="sha256"):
@@ -48,23 +49,22 @@ vectors = []
 
 
 def vector(mistake, signature, body=BODY, secret=SECRET):
-    vectors.append(
-        {
-            "mistake": mistake,
-            "bodyBase64": text(body),
-            "secret": secret,
-            "signature": signature,
-        }
-    )
+    """`body` and `secret` are written where they are not those of the document."""
+    one = {"mistake": mistake, "signature": signature}
+    if body != BODY:
+        one["bodyBase64"] = text(body)
+    if secret != SECRET:
+        one["secret"] = secret
+    vectors.append(one)
 
 
 def signs(mistake, message, body=BODY):
-    """Other bytes are signed than `body`."""
+    """The signature is over `message` instead of `body`."""
     vector(mistake, text(hmac(SECRET.encode(), message)), body)
 
 
 def keys(mistake, key, secret=SECRET):
-    """Another key is used than the bytes of `secret`."""
+    """The key is not the bytes of `secret`."""
     vector(mistake, text(hmac(key, BODY)), secret=secret)
 
 
@@ -116,8 +116,8 @@ signs("php-unescaped-json", ("{" + SHARED + ',"data":{"z":1,' + A + ',"b":[],"n"
 
 
 def indented(indent):
-    """What JSON.stringify writes with an indent."""
-    # JavaScript has no integers of this size and no 1.0; an empty object stays on its line in both languages.
+    """The output of JSON.stringify with an indent."""
+    # JavaScript has no integers of this size and no 1.0; both languages write an empty object on one line.
     value = json.loads(TEXT.replace("1.0", "1").replace("12345678901234567890", "12345678901234567000"))
     return json.dumps(value, ensure_ascii=False, indent=indent).encode()
 
@@ -161,7 +161,7 @@ BASE64_SECRET = text(b"a public test secret in base64..")
 keys("base64-decoded-secret", base64.b64decode(BASE64_SECRET), BASE64_SECRET)
 HEX_SECRET = b"a public test secret in hex.....".hex()
 keys("hex-decoded-secret", bytes.fromhex(HEX_SECRET), HEX_SECRET)
-# Two prefixes in one: what is cut off is all of it.
+# Two prefixes in one, and both are cut off.
 keys("prefix-stripped-decoded-secret", base64.b64decode(BASE64_SECRET), "key_live_" + BASE64_SECRET)
 keys("prefix-stripped-secret", SECRET.encode(), "whsec_" + SECRET)
 ACCENTED = SECRET + "\u00e9"
@@ -219,14 +219,26 @@ for name, value in {
 }.items():
     vector(name, value, TELLING)
 
+
+
+def entry(one):
+    """One line, or one line for each field if it would be longer than 120 characters."""
+    line = "    " + json.dumps(one).replace("{", "{ ", 1)[:-1] + " }"
+    if len(line) <= 119:
+        return line
+    return "    " + json.dumps(one, indent=2).replace("\n", "\n    ")
+
+
 document = {
     "title": "One signature for every signing mistake",
     "warning": "PUBLIC TEST SECRETS. Everyone can read them. Never configure one of them anywhere.",
     "apiKey": API_KEY,
     "url": URL,
-    "vectors": vectors,
+    "secret": SECRET,
+    "bodyBase64": text(BODY),
 }
+fields = ["  " + json.dumps(name) + ": " + json.dumps(value) for name, value in document.items()]
+fields.append('  "vectors": [\n' + ",\n".join(map(entry, vectors)) + "\n  ]")
 target = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "mistakes.json")
 with open(target, "w", encoding="utf-8") as file:
-    json.dump(document, file, indent=2)
-    file.write("\n")
+    file.write("{\n" + ",\n".join(fields) + "\n}\n")
