@@ -1,24 +1,25 @@
-/** JSON in its canonical form (RFC 8785), so that the same value always has the same bytes and the same digest. */
+/** Canonical JSON (RFC 8785): the same value always has the same bytes and the same digest. */
+
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** How `JSON.stringify` escapes a surrogate without its partner. */
+/** Matches a lone surrogate as `JSON.stringify` escapes it. */
 const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
 /**
- * The canonical text of a value. A key with the value undefined is left out.
+ * Returns the canonical text of a value. Keys with the value undefined are omitted.
  *
- * @throws Error for what JSON cannot hold: numbers that are not finite, lone surrogates.
+ * @throws Error if the value contains a number that is not finite, or a lone surrogate
  */
 export function canonicalJson(value: Json): string {
   const text = canonicalize(value) ?? '';
-  if (LONE_SURROGATE.test(text)) throw new TypeError('JSON has no lone surrogates');
+  if (LONE_SURROGATE.test(text)) throw new TypeError('the value contains a lone surrogate');
   return text;
 }
 
-/** SHA-256 in lower-case hexadecimal: the only digest that certificates use. */
+/** SHA-256 in lower-case hexadecimal, the only digest in certificates. */
 export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** A run that a certificate can be issued for: the endpoint's key and the clock are watched beside it. */
+/** Runs the catalogue for a certificate, and records the endpoint's identity and the clock during the run. */
 
 import { isIP } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -12,77 +12,76 @@ import { type RunOptions, run } from '../run/index.ts';
 import { pinEndpoint } from '../transport/index.ts';
 
 export interface CertificationRun {
-  /** As the run gives it: not redacted yet. */
+  /** Not redacted yet. */
   readonly document: ResultDocument;
-  /** What the endpoint was before the run, at each tenth of it, and after it. Null where no handshake was had. */
-  readonly looks: readonly (EndpointLook | null)[];
+  /** The endpoint's identity before the run, at each tenth of it, and after it. Null if a handshake failed. */
+  readonly identities: readonly (EndpointIdentity | null)[];
   readonly clock: ClockReading;
+}
+
+/** The identity of an endpoint over TLS, from one handshake without a request. */
+export interface EndpointIdentity {
+  /** SHA-256 of the SubjectPublicKeyInfo of its certificate, in lower-case hexadecimal. */
+  readonly leafKey: string;
+  /** Whether chain and name are valid with the public CAs only. */
+  readonly publiclyTrusted: boolean;
 }
 
 export interface ClockReading {
   readonly startedAt: Date;
   readonly endedAt: Date;
-  /** Milliseconds of the monotonic clock between the two. */
+  /** Milliseconds between the two by the monotonic clock. */
   readonly elapsedMs: number;
 }
 
-const LOOK_TIMEOUT_MS = 5000;
-/** How often the endpoint is looked at while the run goes on. */
+const IDENTITY_TIMEOUT_MS = 5000;
+const RESOLVER_TIMEOUT_MS = 10_000;
+/** How often the identity is checked during the run. */
 const PARTS = 10;
 
 /**
- * Runs as {@link run} does. `publicRoots` is for tests: it stands in for the public authorities, for the run and for the look at the
- * endpoint. The command line has no way to it.
+ * Like {@link run}, but also records the endpoint's identity and the clock. `publicRoots` replaces the public CAs in
+ * tests; no command sets it.
  */
 export async function certificationRun(
   given: RunOptions,
   { publicRoots }: { readonly publicRoots?: readonly string[] } = {},
 ): Promise<CertificationRun> {
-  const options = await atOneAddress(given);
-  const partner = publicRoots === undefined ? options.partner : trusting(options.partner, publicRoots);
-  const look = partner.url.startsWith('https:')
-    ? createLook(partner, LOOK_TIMEOUT_MS, publicRoots)
+  const options = await pinAddress(given);
+  const partner = publicRoots === undefined ? options.partner : withExtraCas(options.partner, publicRoots);
+  const probeIdentity = partner.url.startsWith('https:')
+    ? createIdentityProbe(partner, publicRoots)
     : () => Promise.resolve(null);
   const startedAt = new Date();
   const started = performance.now();
-  const looks: Promise<EndpointLook | null>[] = [look(options.signal)];
-  await looks[0];
-  let due = 1;
+  const identities: Promise<EndpointIdentity | null>[] = [probeIdentity(options.signal)];
+  await identities[0];
+  let nextPart = 1;
   const document = await run({
     ...options,
     partner,
     listener: (event) => {
       options.listener?.(event);
-      if (event.type !== 'scenario-finished' || event.judged * PARTS < due * event.planned) return;
-      due = Math.floor((event.judged * PARTS) / event.planned) + 1;
-      if (due <= PARTS) looks.push(look(options.signal));
+      if (event.type !== 'scenario-finished' || event.judged * PARTS < nextPart * event.planned) return;
+      nextPart = Math.floor((event.judged * PARTS) / event.planned) + 1;
+      if (nextPart <= PARTS) identities.push(probeIdentity(options.signal));
     },
   });
-  looks.push(look(options.signal));
-  const seen = await Promise.all(looks);
+  identities.push(probeIdentity(options.signal));
+  const settled = await Promise.all(identities);
   const clock = { startedAt, endedAt: new Date(), elapsedMs: performance.now() - started };
-  return { document, looks: seen, clock };
-}
-
-/** Who an endpoint is over TLS: the key of its certificate, and whether everybody would trust it. One handshake, and no request. */
-
-export interface EndpointLook {
-  /** SHA-256 of the SubjectPublicKeyInfo of the certificate, lower-case hexadecimal. */
-  readonly leafKey: string;
-  /** Whether chain and name hold under the public authorities alone. */
-  readonly publiclyTrusted: boolean;
+  return { document, identities: settled, clock };
 }
 
 /**
- * Makes the function that looks; it gives null when there is no handshake, and never rejects. The client certificate of the partner is presented.
- * `publicRoots` stands in for the authorities that Node is built with, without those of the system, of NODE_EXTRA_CA_CERTS and of `ca`: in
- * tests, which have no certificate of a public authority.
+ * Creates a function that reads the endpoint's identity; it returns null if the handshake fails, and never rejects. It
+ * presents the partner's client certificate. Public CAs are those built into Node, without the system's,
+ * NODE_EXTRA_CA_CERTS and `ca`; tests replace them with `publicRoots`.
  */
-export function createLook(
+export function createIdentityProbe(
   partner: Pick<Partner, 'url' | 'tls' | 'lookup'>,
-  timeoutMs: number,
   publicRoots: readonly string[] = rootCertificates,
-): (signal?: AbortSignal) => Promise<EndpointLook | null> {
+): (signal?: AbortSignal) => Promise<EndpointIdentity | null> {
   const { host, port, lookup } = helloEndpoint(partner);
   const { clientCert, clientKey, passphrase } = partner.tls ?? {};
   const secureContext = createSecureContext({
@@ -93,9 +92,9 @@ export function createLook(
     ...(passphrase !== undefined && { passphrase }),
   });
   return async (signal) => {
-    // Whoever it is is wanted, trusted or not: nothing is sent to it here.
+    // The identity of an untrusted endpoint is recorded, too. Nothing is sent to it.
     const options = { secureContext, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] };
-    const limits = { timeoutMs, ...(signal && { signal }) };
+    const limits = { timeoutMs: IDENTITY_TIMEOUT_MS, ...(signal && { signal }) };
     const { value } = await performHandshake({ host, port, hostname: host, lookup }, options, limits, (socket) => {
       const certificate = socket.getPeerX509Certificate();
       return { der: certificate?.raw, publiclyTrusted: socket.authorized };
@@ -109,17 +108,17 @@ export function createLook(
   };
 }
 
-/** The partner as it is when these authorities are public. For tests. */
-export function trusting(partner: Partner, roots: readonly string[]): Partner {
+/** Adds CAs to those that the partner trusts. For tests. */
+export function withExtraCas(partner: Partner, roots: readonly string[]): Partner {
   return { ...partner, tls: { ...partner.tls, ca: [partner.tls?.ca ?? '', ...roots].join('\n') } };
 }
 
-/** The run and the looks beside it go to one address, which is looked up once. */
-
-const RESOLVER_TIMEOUT_MS = 10_000;
-
-/** The options with the address pinned. Throws `HookproofError` ENDPOINT_ADDRESS_REFUSED when it is not allowed. */
-export async function atOneAddress<
+/**
+ * Resolves the endpoint once, so that the run and the identity checks use the same address.
+ *
+ * @throws HookproofError ENDPOINT_ADDRESS_REFUSED if the address is not allowed
+ */
+export async function pinAddress<
   Given extends Pick<RunOptions, 'partner' | 'addresses' | 'resolve' | 'limits' | 'signal'>,
 >(options: Given): Promise<Given> {
   const { partner, addresses, resolve, limits, signal } = options;

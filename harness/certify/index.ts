@@ -1,5 +1,9 @@
-/** Certification: which runs deserve a certificate, the certificates, and what is left of them later. Free of command line and terminal. */
-export { type CertificationRun, certificationRun, type EndpointLook } from './certification-run.ts';
+/**
+ * Certification: whether a run can be certified, issuing and verifying certificates, rechecking endpoints. Independent
+ * of the command line.
+ */
+
+export { type CertificationRun, certificationRun, type EndpointIdentity } from './certification-run.ts';
 export { type CertificateInput, configurationBytes, issueCertificate, urlDigest } from './issue.ts';
 export { keyIdOf, makeKeyPair, readPrivateKey, readPublicKey } from './keys.ts';
 export { type Drift, missingFeatures, recheck } from './recheck.ts';

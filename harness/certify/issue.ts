@@ -1,4 +1,5 @@
-/** Makes a certificate from a run that nothing speaks against. Pure, and the same input gives the same bytes: Ed25519 needs no randomness. */
+/** Issues a certificate for a run. Pure and deterministic, because Ed25519 needs no randomness. */
+
 import type { KeyObject } from 'node:crypto';
 import { PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
 import type { ResultDocument, Verdict } from '../report/result-document.ts';
@@ -9,47 +10,44 @@ import { keyIdOf } from './keys.ts';
 import { PAYLOAD_TYPE, PREDICATE_TYPE, STATEMENT_TYPE, type Statement, statementBytes } from './statement.ts';
 
 export interface CertificateInput {
-  /** Redacted, and the bytes of the file in which it is saved. */
+  /** The redacted document; `documentBytes` is the file in which it is saved. */
   readonly document: ResultDocument;
   readonly documentBytes: Uint8Array;
-  /** The endpoint as it was configured, query included. */
+  /** The endpoint as configured, including the query. */
   readonly url: string;
   /** SHA-256 of the SubjectPublicKeyInfo of the endpoint's certificate. */
   readonly leafKey: string;
   readonly trust: 'public' | 'configured';
-  /** The redacted configuration, as it is saved beside the certificate. */
+  /** The redacted configuration, as saved with the certificate. */
   readonly configurationBytes: Uint8Array;
   readonly issuedAt: Date;
   readonly validForMs: number;
   readonly privateKey: KeyObject;
 }
 
-/** The digest of a URL: of its normal form, without a fragment. The same for every spelling that leads to the same endpoint. */
+/** Returns the text of the certificate file. The caller has checked that there are no refusals. */
+export function issueCertificate(input: CertificateInput): string {
+  return envelopeText(signEnvelope(PAYLOAD_TYPE, statementBytes(statementOf(input)), input.privateKey));
+}
+
+/** The configuration that is saved with a certificate: redacted settings, without those for reports. */
+export function configurationBytes(settings: readonly { readonly path: string; readonly value: string }[]): Buffer {
+  const kept = settings.filter(({ path }) => path !== 'reporters' && path !== 'output-dir');
+  const members = kept.map(({ path, value }): [string, Json] => [path, value]);
+  return Buffer.from(`${canonicalJson(Object.fromEntries(members))}\n`);
+}
+
+/** The digest of a normalised URL without its fragment: equal for all spellings of the same endpoint. */
 export function urlDigest(url: string): string {
   const normal = new URL(url);
   normal.hash = '';
   return sha256(normal.href);
 }
 
-/** The digest of what a profile asks for. */
+/** The digest of a profile's requirements. */
 export function profileDigest(profile: Profile): string {
   const { needs, publicTrust } = PROFILE_RULES[profile];
   return sha256(canonicalJson({ name: profile, needs: [...needs], publicTrust }));
-}
-
-/** In whole seconds, earlier ones, so that a certificate is never from the future. */
-function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
-function withoutQuery(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
-}
-
-/** The text of the certificate's file. The caller has seen to it that there is no refusal. */
-export function issueCertificate(input: CertificateInput): string {
-  return envelopeText(signEnvelope(PAYLOAD_TYPE, statementBytes(statementOf(input)), input.privateKey));
 }
 
 function statementOf(input: CertificateInput): Statement {
@@ -98,9 +96,12 @@ function statementOf(input: CertificateInput): Statement {
   };
 }
 
-/** The bytes of the configuration that is saved beside a certificate: settings with secrets redacted, without where reports go. */
-export function configurationBytes(settings: readonly { readonly path: string; readonly value: string }[]): Buffer {
-  const kept = settings.filter(({ path }) => path !== 'reporters' && path !== 'output-dir');
-  const members = kept.map(({ path, value }): [string, Json] => [path, value]);
-  return Buffer.from(`${canonicalJson(Object.fromEntries(members))}\n`);
+/** Rounds down to seconds, so that a certificate is never from the future. */
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
 }

@@ -1,9 +1,10 @@
-/** Ed25519 keys for certificates: PKCS#8 and SubjectPublicKeyInfo in PEM (RFC 8410), as OpenSSL writes and reads them. */
+/** Ed25519 keys for certificates: PKCS#8 and SubjectPublicKeyInfo in PEM (RFC 8410), compatible with OpenSSL. */
+
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { sha256 } from './canonical-json.ts';
 
-/** The id of a key pair: SHA-256 of the public key's SubjectPublicKeyInfo in DER, lower-case hexadecimal. */
+/** The id of a key pair: SHA-256 of the public key's SubjectPublicKeyInfo (DER) in lower-case hexadecimal. */
 export function keyIdOf(key: KeyObject): string {
   return sha256((key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' }));
 }
@@ -14,80 +15,81 @@ export interface KeyPairText {
   readonly keyId: string;
 }
 
-/** A new pair. With a passphrase the private key is encrypted (PBES2, AES-256). */
+/** Generates a key pair. With a passphrase, the private key is encrypted (PBES2, AES-256). */
 export function makeKeyPair(passphrase?: string): KeyPairText {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const locked = passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase };
+  const encryption = passphrase === undefined ? {} : { cipher: 'aes-256-cbc', passphrase };
   return {
-    privatePem: privateKey.export({ type: 'pkcs8', format: 'pem', ...locked }).toString(),
+    privatePem: privateKey.export({ type: 'pkcs8', format: 'pem', ...encryption }).toString(),
     publicPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     keyId: keyIdOf(publicKey),
   };
 }
 
-/** One PEM block and nothing around it. */
+/** Exactly one PEM block. */
 const BLOCK = /^\s*-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]+-----END \1-----\s*$/;
 
 /**
- * Reads the private key that certificates are signed with. `name` is what messages call it; no message holds any of it.
- * Throws {@link HookproofError} `CERTIFY_KEY`.
+ * Reads the private key for signing certificates. Messages refer to it by `name` and contain no part of it.
+ *
+ * @throws HookproofError CERTIFY_KEY
  */
 export function readPrivateKey(pem: string, name: string, passphrase?: string): KeyObject {
   const label = BLOCK.exec(pem)?.[1];
   const encrypted = label === 'ENCRYPTED PRIVATE KEY';
-  if (label !== 'PRIVATE KEY' && !encrypted) throw unusable(name, wrongBlock(label, 'private'), MAKE_ONE);
+  if (label !== 'PRIVATE KEY' && !encrypted) throw keyError(name, describeBlock(label, 'private'), GENERATE_HINT);
   if (encrypted && passphrase === undefined) {
-    const hint = 'Give the passphrase with --passphrase-file or HOOKPROOF_CERTIFY_KEY_PASSPHRASE.';
-    throw unusable(name, 'is encrypted, and no passphrase is given', hint);
+    const hint = 'Set the passphrase with --passphrase-file or HOOKPROOF_CERTIFY_KEY_PASSPHRASE.';
+    throw keyError(name, 'is encrypted, and no passphrase is configured', hint);
   }
-  const key = attempt(() =>
+  const key = readOrNull(() =>
     createPrivateKey({ key: pem, format: 'pem', ...(encrypted && { passphrase: passphrase ?? '' }) }),
   );
   if (key === null) {
-    throw unusable(name, encrypted ? 'cannot be opened with this passphrase' : 'cannot be read', MAKE_ONE);
+    throw keyError(name, encrypted ? 'cannot be decrypted with this passphrase' : 'cannot be read', GENERATE_HINT);
   }
-  return onlyEd25519(key, name);
+  return requireEd25519(key, name);
 }
 
-/** Reads a public key that certificates are verified with. Throws {@link HookproofError} `CERTIFY_KEY`. */
+/**
+ * Reads a public key for verifying certificates.
+ *
+ * @throws HookproofError CERTIFY_KEY
+ */
 export function readPublicKey(pem: string, name: string): KeyObject {
   const label = BLOCK.exec(pem)?.[1];
   if (label?.endsWith('PRIVATE KEY') === true) {
-    const hint =
-      'Give the public key, the file that ends in .pub.pem. Keep the private one to yourself: it issues certificates.';
-    throw unusable(name, 'is a private key', hint);
+    const hint = 'Give the public key (.pub.pem). Keep the private key secret: it issues certificates.';
+    throw keyError(name, 'is a private key', hint);
   }
-  if (label !== 'PUBLIC KEY') throw unusable(name, wrongBlock(label, 'public'), ASK_FOR_IT);
-  const key = attempt(() => createPublicKey({ key: pem, format: 'pem', type: 'spki' }));
-  if (key === null) throw unusable(name, 'cannot be read', ASK_FOR_IT);
-  return onlyEd25519(key, name);
+  if (label !== 'PUBLIC KEY') throw keyError(name, describeBlock(label, 'public'), PUBLIC_KEY_HINT);
+  const key = readOrNull(() => createPublicKey({ key: pem, format: 'pem', type: 'spki' }));
+  if (key === null) throw keyError(name, 'cannot be read', PUBLIC_KEY_HINT);
+  return requireEd25519(key, name);
 }
 
-const MAKE_ONE = '`hookproof certify keygen` makes one: Ed25519, PKCS#8, PEM.';
-const ASK_FOR_IT =
-  'It is the .pub.pem file that `hookproof certify keygen` wrote for the operator who issues certificates.';
+const GENERATE_HINT = 'Generate a key with `hookproof certify keygen`: Ed25519, PKCS#8, PEM.';
+const PUBLIC_KEY_HINT = 'Give the .pub.pem file that `hookproof certify keygen` created for the issuer.';
 
-function wrongBlock(label: string | undefined, wanted: string): string {
-  if (label === undefined) return `does not hold one PEM block and nothing else`;
-  return label === 'PUBLIC KEY'
-    ? 'is a public key'
-    : `is no ${wanted} key in PKCS#8 or SPKI, but ${label.toLowerCase()}`;
+function describeBlock(label: string | undefined, wanted: string): string {
+  if (label === undefined) return 'does not consist of exactly one PEM block';
+  return label === 'PUBLIC KEY' ? 'is a public key' : `is not a ${wanted} key in PKCS#8 or SPKI: it contains ${label}`;
 }
 
-function onlyEd25519(key: KeyObject, name: string): KeyObject {
+function requireEd25519(key: KeyObject, name: string): KeyObject {
   if (key.asymmetricKeyType === 'ed25519') return key;
-  throw unusable(name, `is a key for ${key.asymmetricKeyType ?? 'something else'} and not for Ed25519`, MAKE_ONE);
+  throw keyError(name, `is a key of type ${key.asymmetricKeyType ?? 'unknown'}, expected Ed25519`, GENERATE_HINT);
 }
 
-function attempt(make: () => KeyObject): KeyObject | null {
+function readOrNull(make: () => KeyObject): KeyObject | null {
   try {
     return make();
   } catch {
-    // What OpenSSL says may quote the key.
+    // The message of OpenSSL may quote the key.
     return null;
   }
 }
 
-function unusable(name: string, what: string, hint: string): HookproofError {
+function keyError(name: string, what: string, hint: string): HookproofError {
   return new HookproofError('CERTIFY_KEY', `${name} ${what}`, { hint });
 }

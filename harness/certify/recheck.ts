@@ -1,12 +1,13 @@
-/** Has a certified endpoint drifted? A handful of the checks that it passed then, and its key. */
+/** Rechecks a certified endpoint: its key, and a few of the checks that it passed. */
+
 import type { Feature } from '../../scenarios/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
-import { atOneAddress, createLook, type EndpointLook, trusting } from './certification-run.ts';
+import { createIdentityProbe, type EndpointIdentity, pinAddress, withExtraCas } from './certification-run.ts';
 import { listed } from './refusals.ts';
 import type { Statement } from './statement.ts';
 
-/** One of each kind of mistake that a change of code or configuration brings back most easily. */
+/** One check for each kind of fault that a change of code or configuration most easily reintroduces. */
 const CANARY: readonly string[] = [
   'valid/plain',
   'tls/trusted-authority',
@@ -24,14 +25,14 @@ export interface Drift {
   readonly code: 'endpoint-key-changed' | 'not-publicly-trusted' | 'canary-failed' | 'unreachable';
   readonly message: string;
   readonly fix: string;
-  /** 1: the endpoint is no longer what was certified; 3: it could not be told. */
+  /** 1: the endpoint no longer matches its certificate; 3: no conclusion. */
   readonly exit: 1 | 3;
 }
 
 export interface Recheck {
   readonly drift: readonly Drift[];
-  readonly look: EndpointLook | null;
-  /** Of the canary alone; not redacted yet. */
+  readonly identity: EndpointIdentity | null;
+  /** The canary checks only; not redacted yet. */
   readonly document: ResultDocument;
 }
 
@@ -40,74 +41,77 @@ export type RecheckOptions = Pick<
   'partner' | 'addresses' | 'resolve' | 'limits' | 'listener' | 'signal' | 'onSignature' | 'advice'
 > & {
   readonly statement: Statement;
-  /** For tests, as in `certificationRun`. */
+  /** For tests, as in {@link certificationRun}. */
   readonly publicRoots?: readonly string[];
 };
 
-const LOOK_TIMEOUT_MS = 5000;
-
-/** The features of the certificate that this configuration lacks: without them the canary would prove something else. */
+/**
+ * The features in the certificate that this configuration lacks. Without them, the canary would prove something else.
+ */
 export function missingFeatures({ predicate }: Statement, configured: readonly Feature[]): Feature[] {
-  const fixtures = (feature: Feature) => feature.startsWith('fixture-');
-  return predicate.hookproofCertificate.features.filter((one) => !configured.includes(one) && !fixtures(one));
+  const isFixture = (feature: Feature) => feature.startsWith('fixture-');
+  return predicate.hookproofCertificate.features.filter((one) => !configured.includes(one) && !isFixture(one));
 }
 
-/** The checks of the canary: those that the endpoint passed when it was certified. */
+/**
+ * Runs the canary checks. The caller has verified that the certificate is valid and for this endpoint. Rejects only if
+ * the endpoint's address is not allowed.
+ */
+export async function recheck({ statement, publicRoots, ...options }: RecheckOptions): Promise<Recheck> {
+  const given = await pinAddress(options);
+  const partner = publicRoots === undefined ? given.partner : withExtraCas(given.partner, publicRoots);
+  const identity = await createIdentityProbe(partner, publicRoots)(given.signal);
+  const document = await run({ ...given, partner, selection: { scenarios: canaryOf(statement) } });
+  return { drift: driftOf(statement, identity, document), identity, document };
+}
+
+/** The canary checks that the endpoint passed when it was certified. */
 function canaryOf({ predicate: { passedTests } }: Statement): string[] {
   return CANARY.filter((id) => passedTests.includes(id));
 }
 
-/** Sends the canary. Nothing about the endpoint makes it reject but an address that is not allowed. The certificate has been verified, and is for this endpoint. */
-export async function recheck({ statement, publicRoots, ...options }: RecheckOptions): Promise<Recheck> {
-  const given = await atOneAddress(options);
-  const partner = publicRoots === undefined ? given.partner : trusting(given.partner, publicRoots);
-  const look = await createLook(partner, LOOK_TIMEOUT_MS, publicRoots)(given.signal);
-  const document = await run({ ...given, partner, selection: { scenarios: canaryOf(statement) } });
-  return { drift: driftOf(statement, look, document), look, document };
-}
-
-/** Pure. */
 function driftOf(
   { predicate, subject }: Statement,
-  look: EndpointLook | null,
+  identity: EndpointIdentity | null,
   { results }: Pick<ResultDocument, 'results'>,
 ): Drift[] {
   const drift: Drift[] = [];
   const certified = subject[2].digest.sha256;
-  if (look !== null && look.leafKey !== certified) {
-    const message = `the certificate of the endpoint has another key than when it was certified: ${look.leafKey}, and not ${certified}`;
+  if (identity !== null && identity.leafKey !== certified) {
+    const message = `the endpoint's certificate has another key: ${identity.leafKey}, expected ${certified}`;
     const fix =
-      'Ask the partner. A renewal with a new key is no harm: certify again, or have it renewed with the old key (certbot --reuse-key). Anything else is somebody in between.';
+      'Ask the partner. If the certificate was renewed with a new key, certify again, or renew it with the old key ' +
+      '(certbot --reuse-key). Otherwise, suspect a man-in-the-middle attack.';
     drift.push({ code: 'endpoint-key-changed', message, fix, exit: 1 });
   }
-  if (look !== null && !look.publiclyTrusted && predicate.hookproofCertificate.endpoint.trust === 'public') {
-    const message = 'the certificate of the endpoint no longer ends at an authority that everybody trusts';
+  if (identity !== null && !identity.publiclyTrusted && predicate.hookproofCertificate.endpoint.trust === 'public') {
+    const message = 'the chain of the endpoint no longer ends at a public CA';
     drift.push({
       code: 'not-publicly-trusted',
       message,
-      fix: '`hookproof doctor URL` draws the chain that is sent.',
+      fix: '`hookproof doctor URL` shows the chain.',
       exit: 1,
     });
   }
   const withVerdict = (...verdicts: string[]) => results.filter(({ verdict }) => verdicts.includes(verdict));
   const failed = withVerdict('fail', 'warn').map(({ id }) => id);
   if (failed.length > 0) {
-    const message = `${failed.length} of ${results.length} checks that passed then do not pass now: ${listed(failed)}`;
+    const message = `${failed.length} of ${results.length} checks that passed no longer pass: ${listed(failed)}`;
     drift.push({
       code: 'canary-failed',
       message,
-      fix: 'Run the whole catalogue: `hookproof run URL` says what is wrong and how to mend it.',
+      fix: 'Run the whole catalogue: `hookproof run URL` explains each failure and its fix.',
       exit: 1,
     });
   }
   const open = withVerdict('inconclusive', 'harness-error', 'not-applicable');
-  if (look === null || open.length > 0) {
+  if (identity === null || open.length > 0) {
     const reason = open[0]?.reason ?? 'no TLS handshake';
-    const message = `${open.length} of ${results.length} checks came to no verdict: ${reason}`;
+    const message = `${open.length} of ${results.length} checks have no verdict: ${reason}`;
     drift.push({
       code: 'unreachable',
       message,
-      fix: 'Look at the connection with `hookproof doctor URL`, and recheck later.',
+      fix: 'Check the connection with `hookproof doctor URL`, and recheck later.',
       exit: 3,
     });
   }

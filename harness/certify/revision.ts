@@ -1,59 +1,62 @@
 /**
- * The revisions of the catalogue: which scenarios are scored for a profile. A revision never changes once it is made, so that a newer hookproof,
- * which has more scenarios, does not turn a partner red who was green: what the revision does not name is judged, told, and not scored.
+ * The revisions of the catalogue: the scenarios that are scored for a profile. A revision never changes, so that a
+ * newer hookproof with more scenarios does not fail a partner who passed: scenarios outside the revision are run and
+ * reported, but not scored.
  */
-import { createHash } from 'node:crypto';
+
 import { readFileSync } from 'node:fs';
 import { HookproofError } from '../../contract/hookproof-error.ts';
+import { sha256 } from './canonical-json.ts';
 
-/** The newest revision; what is scored unless an older one is asked for. `npm run revision` makes the next. */
+/** The newest revision, which is the default. `npm run revision` creates the next. */
 export const CURRENT_REVISION = 1;
 
 export interface Revision {
   readonly number: number;
-  /** SHA-256 of its file, lower-case hexadecimal. */
+  /** SHA-256 of its file, in lower-case hexadecimal. */
   readonly digest: string;
-  /** The day on which it was made, YYYY-MM-DD. */
+  /** The date on which it was created, YYYY-MM-DD. */
   readonly made: string;
   /** The ids of the scored scenarios. */
   readonly scored: ReadonlySet<string>;
 }
 
-/** Where the files are, seen from the sources and the bundled program, and from the compiled library. They are read when they are needed. */
-const PLACES = ['../../scenarios/revisions/', '../../../scenarios/revisions/'];
+/** The folder of the files, relative to the sources and the bundle, and to the compiled library. */
+const FOLDERS = ['../../scenarios/revisions/', '../../../scenarios/revisions/'];
 
-/** Throws {@link HookproofError} `REVISION_UNKNOWN` for one that this hookproof does not have. */
+/** @throws HookproofError REVISION_UNKNOWN if this version of hookproof does not have the revision */
 export function loadRevision(number: number): Revision {
   if (!Number.isSafeInteger(number) || number < 1 || number > CURRENT_REVISION) {
+    const known = CURRENT_REVISION === 1 ? 'revision 1' : `revisions 1 to ${CURRENT_REVISION}`;
     throw new HookproofError('REVISION_UNKNOWN', `there is no revision ${number} of the catalogue`, {
-      hint: `This hookproof knows revision ${CURRENT_REVISION === 1 ? '1' : `1 to ${CURRENT_REVISION}`}. A newer one may know more.`,
+      hint: `This version of hookproof has ${known}. Update hookproof for newer revisions.`,
     });
   }
   const bytes = readRevision(number);
   const { made, scenarios } = JSON.parse(bytes.toString()) as { made: string; scenarios: Record<string, string> };
   return {
     number,
-    digest: createHash('sha256').update(bytes).digest('hex'),
+    digest: sha256(bytes),
     made,
     scored: new Set(Object.keys(scenarios)),
   };
 }
 
 function readRevision(number: number): Buffer {
-  for (const place of PLACES) {
+  for (const folder of FOLDERS) {
     try {
-      return readFileSync(new URL(`${place}${number}.json`, import.meta.url));
+      return readFileSync(new URL(`${folder}${number}.json`, import.meta.url));
     } catch {
-      // The next place.
+      // Try the next folder.
     }
   }
-  throw new HookproofError('REVISION_MISSING', `the file of revision ${number} is not there`, {
-    hint: 'The installation of hookproof is not whole: install it again.',
+  throw new HookproofError('REVISION_MISSING', `the file of revision ${number} is missing`, {
+    hint: 'The installation of hookproof is incomplete: reinstall it.',
     kind: 'internal',
   });
 }
 
-/** The revisions that this hookproof has, for {@link verifyCertificate}. */
+/** The revisions that this version has, for {@link verifyCertificate}. */
 export const KNOWN_REVISIONS = {
   current: CURRENT_REVISION,
   digestOf: (revision: number) => (revision > CURRENT_REVISION ? null : loadRevision(revision).digest),

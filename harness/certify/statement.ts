@@ -1,9 +1,10 @@
 /**
- * What a certificate says: an in-toto Statement v1 with the test-result predicate v0.1 (github.com/in-toto/attestation). What that predicate has no
- * field for (endpoint, profile, dates, key) stands in one extension field of it, `hookproofCertificate`, as its parsing rules allow. A
- * second predicate would be a second file that can be lost or paired wrongly; so a tool that knows test results reads this one, and whoever
- * decides on dates and endpoint finds them under the same signature. Pure.
+ * The content of a certificate: an in-toto Statement v1 with the test-result predicate v0.1
+ * (github.com/in-toto/attestation). The data that the predicate has no field for (endpoint, profile, dates, key) is in
+ * one extension field, `hookproofCertificate`, as its parsing rules allow: one file, one signature, readable by tools
+ * that know test results. Pure.
  */
+
 import * as z from 'zod';
 import { FEATURES, PROFILES } from '../../scenarios/index.ts';
 import { canonicalJson, type Json } from './canonical-json.ts';
@@ -16,25 +17,28 @@ export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';
 const digest = z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 const named = <Name extends string>(name: Name) => z.strictObject({ name: z.literal(name), digest });
 const testIds = z.array(z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/));
-/** UTC, in whole seconds. */
+/** UTC, in seconds. */
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
 const certificate = z.strictObject({
   format: z.literal(1),
   endpoint: z.strictObject({
-    /** Origin and path. A query may hold a token, so it is left out; the digest of the subject `endpoint` is over the whole URL. */
+    /**
+     * Origin and path. The query is omitted because it may contain a token; the digest of the subject `endpoint` covers
+     * it.
+     */
     url: z.string().max(4096),
     tls: z.enum(['TLSv1.2', 'TLSv1.3']),
-    /** `public`: the chain ends at an authority that Node trusts by itself; `configured`: at one that the operator has added. */
+    /** `public`: the chain ends at a CA that Node trusts by default; `configured`: at a CA that the operator added. */
     trust: z.enum(['public', 'configured']),
   }),
   expiresAt: time,
-  /** The features that were on: what is agreed on with the partner beyond what the profile needs. */
+  /** The features that were on, including those beyond the profile. */
   features: z.array(z.enum(FEATURES)),
   issuedAt: time,
   keyId: z.string().regex(/^[0-9a-f]{64}$/),
   notApplicableTests: testIds,
-  /** Judged and not scored: they are newer than the revision. */
+  /** Run but not scored, because they are newer than the revision. */
   notScoredTests: testIds,
   profile: z.enum(PROFILES),
   revision: z.int().positive(),
@@ -53,7 +57,10 @@ const statement = z.strictObject({
     warnedTests: testIds,
   }),
   predicateType: z.literal(PREDICATE_TYPE),
-  /** The result document, byte for byte; the URL of the endpoint; the public key of its certificate (SubjectPublicKeyInfo, DER). */
+  /**
+   * The bytes of the result document; the URL of the endpoint; the public key of its certificate (SubjectPublicKeyInfo,
+   * DER).
+   */
   subject: z.tuple([named('result document'), named('endpoint'), named('endpoint key')]),
 });
 
@@ -63,21 +70,20 @@ export function statementBytes(given: Statement): Buffer {
   return Buffer.from(canonicalJson(statement.parse(given) as Json));
 }
 
-/** The statement in a payload, or why it is none, as the end of the sentence "what is signed …". */
+/** Reads a statement. Returns the reason if it is invalid, as the end of the sentence "the signed content …". */
 export function readStatement(payload: Uint8Array): Statement | string {
   const value = parseJson(payload);
-  if (value === undefined) return 'is no JSON text in UTF-8';
+  if (value === undefined) return 'is not JSON in UTF-8';
   const { success, data, error } = statement.safeParse(value);
   if (!success) {
     const [issue] = error.issues;
     const place = issue === undefined || issue.path.length === 0 ? 'its top level' : issue.path.join('.');
-    return `is no certificate of this format (at ${place.slice(0, 200)})`;
+    return `is not a certificate in this format (at ${place.slice(0, 200)})`;
   }
-  if (canonicalJson(data as Json) !== Buffer.from(payload).toString())
-    return 'is not spelt as hookproof writes it (canonical JSON)';
+  if (canonicalJson(data as Json) !== Buffer.from(payload).toString()) return 'is not canonical JSON';
   const { warnedTests, result, hookproofCertificate } = data.predicate;
-  if ((result === 'WARNED') !== warnedTests.length > 0) return 'has a result that its warned tests contradict';
+  if ((result === 'WARNED') !== warnedTests.length > 0) return 'has a result that contradicts its warned tests';
   const { issuedAt, expiresAt } = hookproofCertificate;
-  if (!(Date.parse(issuedAt) < Date.parse(expiresAt))) return 'has dates that are none, or in the wrong order';
+  if (!(Date.parse(issuedAt) < Date.parse(expiresAt))) return 'has invalid dates';
   return data;
 }

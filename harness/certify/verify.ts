@@ -1,4 +1,5 @@
-/** Verifies a certificate offline. Pure: bytes, keys and a time in; reasons out. */
+/** Verifies a certificate offline. Pure. */
+
 import type { KeyObject } from 'node:crypto';
 import type { Profile } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
@@ -8,87 +9,19 @@ import { keyIdOf } from './keys.ts';
 import { PAYLOAD_TYPE, readStatement, type Statement } from './statement.ts';
 
 export interface VerifyOptions {
-  /** The public keys that are trusted: during a rotation the old and the new one. */
+  /** The trusted public keys: during a rotation, the old and the new key. */
   readonly keys: readonly KeyObject[];
   readonly at: Date;
-  /** The newest revision that is known here, and the digest of each that is. */
+  /** The newest known revision, and the digest of each known one. */
   readonly revisions: { readonly current: number; digestOf(revision: number): string | null };
-  /** The saved result document, to be sure that it is the one. */
+  /** If given, it must be the certified result document. */
   readonly result?: Uint8Array;
-  /** The endpoint that the certificate is to be for, and the profile. */
+  /** If given, the certificate must be for this endpoint and this profile. */
   readonly url?: string;
   readonly profile?: Profile;
-  /** Whether warnings refuse too. */
+  /** Whether warnings make the certificate invalid. */
   readonly strict?: boolean;
 }
-
-export interface Verification {
-  readonly valid: boolean;
-  readonly reasons: readonly Reason[];
-  /** They do not make it invalid. */
-  readonly warnings: readonly Reason[];
-  /** What the certificate says; null unless its signature is right, because nothing else in it can be believed. */
-  readonly statement: Statement | null;
-}
-
-/**
- * Every reason that can be told. What is not signed by a known key is not read any further, so nothing of it is repeated.
- *
- * A revision that has been superseded is a warning: a certificate is good until it expires, and a new revision must not take three hundred
- * partners out of production overnight. `strict` is for those who want it otherwise.
- */
-export function verifyCertificate(bytes: Uint8Array, options: VerifyOptions): Verification {
-  const statement = signedStatement(bytes, options.keys);
-  if ('code' in statement) return { valid: false, reasons: [statement], warnings: [], statement: null };
-  const reasons = [...reasonsOfDates(statement, options.at), ...reasonsOfMatch(statement, options)];
-  const { refused, warnings } = reasonsOfRevision(statement, options.revisions);
-  reasons.push(...refused);
-  const strict = options.strict === true;
-  if (strict) reasons.push(...warnings);
-  return { valid: reasons.length === 0, reasons, warnings: strict ? [] : warnings, statement };
-}
-
-function signedStatement(bytes: Uint8Array, keys: readonly KeyObject[]): Statement | Reason {
-  const envelope = readEnvelope(bytes);
-  if (typeof envelope === 'string') return malformed(`the file ${envelope}`);
-  const unsigned = reasonOfSignature(envelope, keys);
-  if (unsigned !== null) return unsigned;
-  if (envelope.payloadType !== PAYLOAD_TYPE) {
-    const message = 'the signature is right, and what is signed is no in-toto statement';
-    return {
-      code: 'wrong-payload-type',
-      message,
-      fix: 'This key signs other things too: give the certificate itself.',
-    };
-  }
-  const statement = readStatement(envelope.payload);
-  if (typeof statement === 'string') return malformed(`the signature is right, but what is signed ${statement}`);
-  if (statement.predicate.hookproofCertificate.keyId !== envelope.keyId)
-    return malformed('the key id that is signed is not the one of the envelope');
-  return statement;
-}
-
-function malformed(message: string): Reason {
-  const fix =
-    'Get the file again from whoever issued it, byte for byte: nothing may reformat it on its way. A certificate of a newer hookproof needs that one.';
-  return { code: 'malformed', message, fix };
-}
-
-function reasonOfSignature(envelope: Envelope, keys: readonly KeyObject[]): Reason | null {
-  const key = keys.find((one) => keyIdOf(one) === envelope.keyId);
-  if (key === undefined) {
-    const message = `the certificate is signed with the key ${envelope.keyId}, or says so, and that is none of those given`;
-    const fix =
-      'Give the public key of the issuer with --key; get it from the issuer, and not from where the certificate comes from.';
-    return { code: 'unknown-key', message, fix };
-  }
-  if (isSignedBy(envelope, key)) return null;
-  const message =
-    'the signature is wrong: the certificate was changed after it was signed, or was never signed with this key';
-  return { code: 'wrong-signature', message, fix: 'Do not trust it. Get it again from the issuer.' };
-}
-
-/** What speaks against a certificate whose signature is right: its dates, what it is for, its revision. Pure. */
 
 type VerifyCode =
   | 'malformed'
@@ -105,84 +38,152 @@ type VerifyCode =
   | 'superseded-revision'
   | 'unknown-revision';
 
-/** Something that speaks against the certificate, or that should be known about it. */
+/** A reason against a certificate, or a warning. */
 export interface Reason {
   readonly code: VerifyCode;
   readonly message: string;
   readonly fix: string;
 }
 
-function reasonsOfDates({ predicate: { hookproofCertificate } }: Statement, at: Date): Reason[] {
+export interface Verification {
+  readonly valid: boolean;
+  readonly reasons: readonly Reason[];
+  /** Do not make the certificate invalid. */
+  readonly warnings: readonly Reason[];
+  /** The content of the certificate; null unless its signature is valid. */
+  readonly statement: Statement | null;
+}
+
+/**
+ * Verifies a certificate and returns all reasons against it. Content without the signature of a known key is not read,
+ * and no message repeats it.
+ *
+ * A superseded revision is only a warning: a certificate is valid until it expires, so that a new revision does not
+ * invalidate every certificate at once. With `strict`, warnings are reasons.
+ */
+export function verifyCertificate(bytes: Uint8Array, options: VerifyOptions): Verification {
+  const statement = signedStatement(bytes, options.keys);
+  if ('code' in statement) return { valid: false, reasons: [statement], warnings: [], statement: null };
+  const reasons = [...checkDates(statement, options.at), ...checkSubjects(statement, options)];
+  const { reasons: more, warnings } = checkRevision(statement, options.revisions);
+  reasons.push(...more);
+  const strict = options.strict === true;
+  if (strict) reasons.push(...warnings);
+  return { valid: reasons.length === 0, reasons, warnings: strict ? [] : warnings, statement };
+}
+
+function signedStatement(bytes: Uint8Array, keys: readonly KeyObject[]): Statement | Reason {
+  const envelope = readEnvelope(bytes);
+  if (typeof envelope === 'string') return malformed(`the file ${envelope}`);
+  const failure = checkSignature(envelope, keys);
+  if (failure !== null) return failure;
+  if (envelope.payloadType !== PAYLOAD_TYPE) {
+    const message = 'the signature is valid, but the signed content is not an in-toto statement';
+    return {
+      code: 'wrong-payload-type',
+      message,
+      fix: 'The key also signs other content. Give the certificate file.',
+    };
+  }
+  const statement = readStatement(envelope.payload);
+  if (typeof statement === 'string') return malformed(`the signature is valid, but the signed content ${statement}`);
+  if (statement.predicate.hookproofCertificate.keyId !== envelope.keyId)
+    return malformed('the signed key id differs from the key id of the envelope');
+  return statement;
+}
+
+function malformed(message: string): Reason {
+  const fix =
+    'Get the original file from the issuer; it must not be reformatted. To verify a certificate of a newer ' +
+    'hookproof, update hookproof.';
+  return { code: 'malformed', message, fix };
+}
+
+function checkSignature(envelope: Envelope, keys: readonly KeyObject[]): Reason | null {
+  const key = keys.find((one) => keyIdOf(one) === envelope.keyId);
+  if (key === undefined) {
+    const message = `the certificate names the key ${envelope.keyId}, which is not one of the trusted keys`;
+    const fix =
+      'Give the public key of the issuer with --key. Get the key from the issuer, not from the sender of the ' +
+      'certificate.';
+    return { code: 'unknown-key', message, fix };
+  }
+  if (isSignedBy(envelope, key)) return null;
+  const message =
+    'the signature is invalid: the certificate was changed after it was signed, or was not signed with this key';
+  return { code: 'wrong-signature', message, fix: 'Do not trust it. Get the original from the issuer.' };
+}
+
+function checkDates({ predicate: { hookproofCertificate } }: Statement, at: Date): Reason[] {
   const { issuedAt, expiresAt } = hookproofCertificate;
   if (at.getTime() < Date.parse(issuedAt)) {
-    const message = `the certificate is not valid before ${issuedAt}, and it is ${at.toISOString()}`;
-    return [{ code: 'not-yet-valid', message, fix: 'Check the clock of this machine, and of the one that issued it.' }];
+    const message = `the certificate is not valid before ${issuedAt}; the time is ${at.toISOString()}`;
+    return [{ code: 'not-yet-valid', message, fix: 'Check the clocks of this machine and of the issuing machine.' }];
   }
   if (at.getTime() >= Date.parse(expiresAt)) {
-    const message = `the certificate expired at ${expiresAt}, and it is ${at.toISOString()}`;
+    const message = `the certificate expired at ${expiresAt}; the time is ${at.toISOString()}`;
     return [{ code: 'expired', message, fix: 'Certify the endpoint again.' }];
   }
   return [];
 }
 
-function reasonsOfMatch({ predicate, subject }: Statement, { profile, result, url }: VerifyOptions): Reason[] {
+function checkSubjects({ predicate, subject }: Statement, { profile, result, url }: VerifyOptions): Reason[] {
   const [document, endpoint] = subject;
-  const { hookproofCertificate: said } = predicate;
+  const { hookproofCertificate: certificate } = predicate;
   const reasons: Reason[] = [];
   if (result !== undefined && sha256(result) !== document.digest.sha256) {
-    const message = 'the result document is not the one that was certified: its SHA-256 is another';
+    const message = 'the result document is not the certified one: its SHA-256 differs';
     reasons.push({
       code: 'other-result',
       message,
-      fix: 'Give the run.json that lies beside the certificate, unchanged.',
+      fix: 'Give the unchanged run.json that was saved with the certificate.',
     });
   }
   if (url !== undefined && urlDigest(url) !== endpoint.digest.sha256) {
-    const message = `the certificate is for another endpoint: ${said.endpoint.url}`;
+    const message = `the certificate is for another endpoint: ${certificate.endpoint.url}`;
     reasons.push({
       code: 'other-endpoint',
       message,
-      fix: 'Compare host, port, path and query. Each endpoint needs a certificate of its own.',
+      fix: 'Compare host, port, path and query. Each endpoint needs its own certificate.',
     });
   }
-  if (profile !== undefined && profile !== said.profile) {
-    const message = `the certificate is for the profile ${said.profile} and not for ${profile}`;
+  if (profile !== undefined && profile !== certificate.profile) {
+    const message = `the certificate is for the profile ${certificate.profile}, not for ${profile}`;
     reasons.push({ code: 'other-profile', message, fix: `Certify the endpoint with --profile ${profile}.` });
   }
   return reasons;
 }
 
-/** What refuses, and what is only to be known. */
-function reasonsOfRevision({ predicate }: Statement, { current, digestOf }: VerifyOptions['revisions']) {
+function checkRevision({ predicate }: Statement, { current, digestOf }: VerifyOptions['revisions']) {
   const { profile, revision } = predicate.hookproofCertificate;
-  const refused: Reason[] = [];
+  const reasons: Reason[] = [];
   const warnings: Reason[] = [];
   const known = digestOf(revision);
   if (known === null) {
-    const message = `the certificate is of revision ${revision} of the catalogue, which this hookproof does not know`;
-    warnings.push({ code: 'unknown-revision', message, fix: 'Verify it with a newer hookproof.' });
+    const message = `the certificate is for revision ${revision} of the catalogue, which is not known here`;
+    warnings.push({ code: 'unknown-revision', message, fix: 'Verify it with a newer version of hookproof.' });
   } else if (known !== predicate.configuration[3].digest.sha256) {
-    const message = `revision ${revision} of the catalogue is not the same here as where the certificate was issued`;
-    refused.push({
+    const message = `revision ${revision} of the catalogue differs between this installation and the issuer`;
+    reasons.push({
       code: 'other-revision',
       message,
-      fix: 'Find out which of the two installations was changed, and install hookproof again.',
+      fix: 'Find out which installation was modified, and reinstall hookproof there.',
     });
   } else if (revision < current) {
-    const message = `the certificate is of revision ${revision} of the catalogue; the newest is ${current}`;
+    const message = `the certificate is for revision ${revision} of the catalogue; the newest is ${current}`;
     warnings.push({
       code: 'superseded-revision',
       message,
-      fix: 'It is good until it expires. Certify again to have the newer checks scored too.',
+      fix: 'It is valid until it expires. Certify again to score the newer checks, too.',
     });
   }
   if (predicate.configuration[2].digest.sha256 !== profileDigest(profile)) {
-    const message = `the profile ${profile} asks for something else here than it did where the certificate was issued`;
+    const message = `the requirements of the profile ${profile} have changed since the certificate was issued`;
     warnings.push({
       code: 'superseded-profile',
       message,
-      fix: 'It is good until it expires. Certify again under the profile as it is now.',
+      fix: 'It is valid until it expires. Certify again with the current profile.',
     });
   }
-  return { refused, warnings };
+  return { reasons, warnings };
 }

@@ -246,7 +246,7 @@ describe('a certification is refused before anything is sent', () => {
 
   const key = ['--key', 'operator.pem'];
   it.each<[string, string, string[], NodeJS.ProcessEnv, string[]]>([
-    ['over plain HTTP', 'http', ['--profile', 'staging', ...key], env, ['needs https, and it is off']],
+    ['over plain HTTP', 'http', ['--profile', 'staging', ...key], env, ['requires https, which is not configured']],
     [
       'for every reason at once',
       'https',
@@ -266,17 +266,23 @@ describe('a certification is refused before anything is sent', () => {
       ],
       { ...env, NODE_EXTRA_CA_CERTS: 'ca.pem', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
       [
-        'only a part of the catalogue is selected (signature)',
-        'a shard is a part of a run',
-        'a run that stops at the first failure is not whole',
-        'a baseline is given',
+        'only part of the catalogue is selected (signature)',
+        'a shard is only part of a run',
+        'a run with --bail is not complete',
+        'a baseline is configured',
         'NODE_TLS_REJECT_UNAUTHORIZED=0 is set',
         '--ca adds another',
         'NODE_EXTRA_CA_CERTS adds others',
       ],
     ],
     ['without a key', 'https', ['--profile', 'staging'], env, ['there is no key to sign the certificate with']],
-    ['with a locked key', 'https', ['--profile', 'staging', '--key', 'locked.pem'], env, ['no passphrase is given']],
+    [
+      'with a locked key',
+      'https',
+      ['--profile', 'staging', '--key', 'locked.pem'],
+      env,
+      ['no passphrase is configured'],
+    ],
     ['for too long', 'https', ['--profile', 'staging', ...key, '--valid-for', '399d'], env, ['from 1d to 398d']],
     [
       'under a revision that is not there',

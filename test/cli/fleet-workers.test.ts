@@ -9,11 +9,11 @@ import type { ResolvedConfig } from '../../harness/config/index.ts';
 /** It does what the name of the folder says, and answers with its process id. */
 const WORKER = `
 process.on('message', ({ kind, folder }) => {
-  if (kind === 'stop') process.send({ kind: 'done', facts: {}, refusals: [], look: null, files: ['stopped'] });
+  if (kind === 'stop') process.send({ kind: 'done', facts: {}, refusals: [], identity: null, files: ['stopped'] });
   else if (folder === 'crash') throw new Error('of this one');
   else if (folder === 'spin') for (;;);
   else if (folder === 'broken') process.send({ kind: 'broken', message: 'no' });
-  else if (folder === 'good') process.send({ kind: 'done', facts: {}, refusals: [], look: null, files: [String(process.pid)] });
+  else if (folder === 'good') process.send({ kind: 'done', facts: {}, refusals: [], identity: null, files: [String(process.pid)] });
 });
 process.on('disconnect', () => process.exit());
 `;

@@ -97,8 +97,9 @@ export async function certifyPartner(
   let certificate: FleetPartner['certificate'] = null;
   if (answer.kind === 'done') {
     files.push(...answer.files);
-    if (refusals.length === 0 && answer.look === null) refusals = [ownFault('the key of the endpoint is not known')];
-    if (refusals.length === 0 && answer.look !== null) {
+    if (refusals.length === 0 && answer.identity === null)
+      refusals = [ownFault('the key of the endpoint is not known')];
+    if (refusals.length === 0 && answer.identity !== null) {
       const documentBytes = await readFile(join(unfinished, OUTPUT_FILES.json));
       const settings = configurationBytes(config.settings);
       const issuedAt = new Date();
@@ -106,8 +107,8 @@ export async function certifyPartner(
         document: JSON.parse(documentBytes.toString()) as ResultDocument,
         documentBytes,
         url: config.partner.url,
-        leafKey: answer.look.leafKey,
-        trust: answer.look.publiclyTrusted ? 'public' : 'configured',
+        leafKey: answer.identity.leafKey,
+        trust: answer.identity.publiclyTrusted ? 'public' : 'configured',
         configurationBytes: settings,
         issuedAt,
         validForMs,

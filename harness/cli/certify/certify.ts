@@ -53,7 +53,7 @@ function refuseBefore(config: ResolvedConfig): void {
     shard: run.shard !== null,
     bail: run.bail,
     baseline: run.baseline !== null,
-    extraAuthority: partner.tls?.ca !== undefined,
+    extraCa: partner.tls?.ca !== undefined,
     environment: process.env,
   });
   if (refusals.length === 0) return;
@@ -118,8 +118,8 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     if (watched === undefined) throw new TypeError('the run was not watched');
     const redacted = redactDocument(document, redactor);
     const refusals = refusalsAfter({ document: redacted, ...watched }, revision);
-    const [look] = watched.looks;
-    if (refusals.length > 0 || look == null) {
+    const [identity] = watched.identities;
+    if (refusals.length > 0 || identity == null) {
       print(config, notCertified(refusals));
       return interruption.exitCode() ?? exitCodeOfRefusals(refusals);
     }
@@ -131,8 +131,8 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
       document: redacted,
       documentBytes: saved,
       url: config.partner.url,
-      leafKey: look.leafKey,
-      trust: look.publiclyTrusted ? 'public' : 'configured',
+      leafKey: identity.leafKey,
+      trust: identity.publiclyTrusted ? 'public' : 'configured',
       configurationBytes: settings,
       issuedAt,
       validForMs: lifetime,

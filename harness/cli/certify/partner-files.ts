@@ -65,7 +65,7 @@ function refusedBefore({ run, partner, clientFixtures, sources }: ResolvedConfig
     shard: false,
     bail: run.bail,
     baseline: run.baseline !== null,
-    extraAuthority: partner.tls?.ca !== undefined,
+    extraCa: partner.tls?.ca !== undefined,
     environment: process.env,
   }).map(({ message, fix }) => `${message}\n    ${fix}`);
   const elsewhere = (['reporters', 'output-dir'] as const).filter((path) => (sources[path] ?? 'default') !== 'default');

@@ -1,6 +1,6 @@
 /** The workers as the asking process sees them: made when needed, used again, ended when they do not obey. */
 import { type ChildProcess, fork } from 'node:child_process';
-import type { EndpointLook, Refusal } from '../../certify/index.ts';
+import type { EndpointIdentity, Refusal } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import type { RunFacts } from '../../fleet.ts';
 
@@ -102,7 +102,7 @@ export type Reply =
       readonly kind: 'done';
       readonly facts: RunFacts;
       readonly refusals: readonly Refusal[];
-      readonly look: EndpointLook | null;
+      readonly identity: EndpointIdentity | null;
       readonly files: readonly string[];
     }
   /** Nothing was sent: what the partner gave cannot be delivered to. */

@@ -42,7 +42,7 @@ async function certify(config: ResolvedConfig, folder: string): Promise<Reply> {
   await writeFile(join(folder, OUTPUT_FILES.json), renderJson(document), { flag: 'wx' });
   await writeFile(join(folder, OUTPUT_FILES.html), await renderHtml(document), { flag: 'wx' });
   const files = [OUTPUT_FILES.json, OUTPUT_FILES.html];
-  return { kind: 'done', facts: factsOf(document), refusals, look: run.looks[0] ?? null, files };
+  return { kind: 'done', facts: factsOf(document), refusals, identity: run.identities[0] ?? null, files };
 }
 
 async function obey(order: Order): Promise<void> {

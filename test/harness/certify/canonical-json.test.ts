@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, type Json } from '../../../harness/certify/canonical-json.ts';
 
-describe('canonical JSON', () => {
+describe('canonicalJson', () => {
   // The examples of RFC 8785, sections 3.2.2 and 3.2.3.
   it.each<[string, Json, string]>([
     [
@@ -11,22 +11,23 @@ describe('canonical JSON', () => {
         string: '\u20ac$\u000f\u000aA\'\u0042\u0022\u005c\\"/',
         literals: [null, true, false],
       },
-      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+        '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
     ],
     [
-      'keys by their UTF-16 units',
+      'keys in the order of their UTF-16 units',
       { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 },
       '{"\\r":2,"1":4,"\u0080":6,"ö":7,"€":1,"😀":5,"\ufb33":3}',
     ],
-    ['a member that is undefined', { b: undefined, a: 1 }, '{"a":1}'],
-    ['nothing', {}, '{}'],
+    ['an undefined member', { b: undefined, a: 1 }, '{"a":1}'],
+    ['an empty object', {}, '{}'],
   ])('%s', (_, value, text) => expect(canonicalJson(value)).toBe(text));
 
-  it('is the same for the same value, however it was put together', () => {
+  it('is equal for equal values with keys in another order', () => {
     expect(canonicalJson({ a: { y: 1, x: [2] }, b: 3 })).toBe(canonicalJson({ b: 3, a: { x: [2], y: 1 } }));
   });
 
-  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], ['\ud800'], [{ '\udc00': 1 }]])('refuses %j', (value) => {
+  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], ['\ud800'], [{ '\udc00': 1 }]])('rejects %j', (value) => {
     expect(() => canonicalJson(value)).toThrow();
   });
 });

@@ -1,4 +1,4 @@
-/** Small certificates for tests: real keys, real envelopes, a run of three checks. */
+/** Certificates for tests: real keys and envelopes, a run of a few checks. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { makeKeyPair } from '../../../harness/certify/index.ts';
 import { issueCertificate } from '../../../harness/certify/issue.ts';
@@ -22,7 +22,7 @@ export function keyPair(): Pair {
   return { privateKey: createPrivateKey(privatePem), publicKey: createPublicKey(publicPem) };
 }
 
-/** Any other kind of key. */
+/** A key of another type. */
 export function otherKind(kind: 'ed448' | 'x25519'): Pair {
   return kind === 'ed448' ? generateKeyPairSync('ed448') : generateKeyPairSync('x25519');
 }
@@ -73,7 +73,7 @@ export function certificate(privateKey: KeyObject, document = certifiedDocument(
   );
 }
 
-/** How {@link certificate} is verified without any objection. */
+/** Options with which {@link certificate} is valid. */
 export function options(publicKey: KeyObject, parts: Partial<VerifyOptions> = {}): VerifyOptions {
   return {
     keys: [publicKey],

@@ -13,14 +13,14 @@ const codes = (run: Run) => refusalsAfter(run, revision).map(({ code }) => code)
 const keyOf = ({ cert }: { cert: string }) =>
   certificateFacts(Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')).keyFingerprint;
 
-/** A plain right receiver on a server that the test holds in its hands. Where `onRequest` gives a status, it is the answer. */
-async function handMade(onRequest: (request: number, https: Server) => number | null) {
-  const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
+/** A correct receiver on a server that the test controls. If `onRequest` returns a status, that is the answer. */
+async function startReceiverWith(onRequest: (request: number, https: Server) => number | null) {
+  const verify = verifying((body) => hmacOf(SECRET, body).toString('base64'));
   let requests = 0;
   const https = createServer({ cert: server.cert, key: server.key }, (request, response) => {
     requests += 1;
     const status = onRequest(requests, https);
-    if (status === null) right(request, response);
+    if (status === null) verify(request, response);
     else request.resume().on('end', () => response.writeHead(status).end());
   });
   await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
@@ -33,12 +33,12 @@ async function handMade(onRequest: (request: number, https: Server) => number | 
 }
 
 describe('a certification run', () => {
-  it('leaves nothing to refuse of a right receiver, and a certificate comes of it', async () => {
+  it('of a correct receiver leads to a valid certificate', async () => {
     const { partner } = await receiver();
     const run = await shortRun(partner);
     expect(codes(run)).toEqual([]);
-    expect(run.looks.length).toBeGreaterThanOrEqual(CHECKS.length);
-    expect(new Set(run.looks.map((look) => look?.leafKey))).toEqual(new Set([keyOf(server)]));
+    expect(run.identities.length).toBeGreaterThanOrEqual(CHECKS.length);
+    expect(new Set(run.identities.map((identity) => identity?.leafKey))).toEqual(new Set([keyOf(server)]));
 
     const { privateKey, publicKey } = keyPair();
     const documentBytes = Buffer.from(JSON.stringify(run.document));
@@ -46,7 +46,7 @@ describe('a certification run', () => {
       document: run.document,
       documentBytes,
       url: partner.url,
-      leafKey: run.looks[0]!.leafKey,
+      leafKey: run.identities[0]!.leafKey,
       trust: 'configured',
       configurationBytes: Buffer.from('{}'),
       issuedAt: run.clock.endedAt,
@@ -72,7 +72,7 @@ describe('a certification run', () => {
     expect([codes(run), run.document.verdict]).toEqual([expected, verdict]);
   });
 
-  it('of a receiver that fails a check which is not scored is green, and tells it', async () => {
+  it('of a receiver that fails an unscored check passes, and reports the check', async () => {
     const { partner } = await receiver('verifies-reserialised-json');
     const scored = new Set(CHECKS.filter((id) => id !== 'raw-body/spaces'));
     const run = await shortRun(partner, { revision: { ...revision, scored }, bail: true });
@@ -85,32 +85,34 @@ describe('a certification run', () => {
     expect(refusalsAfter(run, { ...revision, scored })).toEqual([]);
   });
 
-  it('that is interrupted is refused', async () => {
+  it('is refused if it is interrupted', async () => {
     const { partner } = await receiver();
     const run = await shortRun(partner, { signal: AbortSignal.abort() });
     expect(codes(run)).toEqual(['interrupted', 'not-judged', 'endpoint-key-unknown']);
   });
 
-  it('in which the endpoint takes another key is refused', async () => {
-    const partner = await handMade((request, https) => {
+  it('is refused if the endpoint changes its key', async () => {
+    const partner = await startReceiverWith((request, https) => {
       if (request === 6) https.setSecureContext({ cert: otherServer.cert, key: otherServer.key });
       return null;
     });
     const run = await shortRun(partner);
     expect(codes(run)).toEqual(['endpoint-key-changed']);
-    expect(new Set(run.looks.map((look) => look?.leafKey))).toEqual(new Set([keyOf(server), keyOf(otherServer)]));
+    expect(new Set(run.identities.map((identity) => identity?.leafKey))).toEqual(
+      new Set([keyOf(server), keyOf(otherServer)]),
+    );
   });
 
-  it('that is green only at the second try is refused', async () => {
-    // The first control of the first check gets a 503, and is accepted when it is sent again: it comes and goes.
-    const partner = await handMade((request) => (request === 2 ? 503 : null));
+  it('is refused if a check passes only on the second attempt', async () => {
+    // The first control of the first check gets a 503 and is accepted when it is repeated.
+    const partner = await startReceiverWith((request) => (request === 2 ? 503 : null));
     const run = await shortRun(partner, { selection: { scenarios: ['valid/plain', 'signature/missing'] } });
     const scored = new Set(['valid/plain', 'signature/missing']);
     expect(run.document).toMatchObject({ verdict: 'conformant', retried: ['valid/plain'] });
     expect(refusalsAfter(run, { ...revision, scored }).map(({ code }) => code)).toEqual(['retried']);
   });
 
-  it('of an endpoint that is down is refused', async () => {
+  it('is refused if the endpoint is down', async () => {
     const { partner, running } = await receiver();
     await running.close();
     const run = await shortRun(partner);
@@ -127,27 +129,27 @@ describe('the profile production', () => {
       shard: false,
       bail: false,
       baseline: false,
-      extraAuthority: partner.tls !== undefined,
+      extraCa: partner.tls !== undefined,
       environment: {},
     }).map(({ code }) => code);
 
-  it('certifies a chain that ends at a public authority', async () => {
-    const { partner: withAuthority } = await receiver();
-    const { tls: _, ...partner } = withAuthority;
-    expect([asked(partner), asked(withAuthority)]).toEqual([[], ['extra-authority']]);
-    // The authority of the test stands in for the public ones. The command line has no such way.
+  it('certifies a chain that ends at a public CA', async () => {
+    const { partner: withCa } = await receiver();
+    const { tls: _, ...partner } = withCa;
+    expect([asked(partner), asked(withCa)]).toEqual([[], ['extra-authority']]);
+    // The CA of the test replaces the public CAs, which no command can do.
     const run = await shortRun(partner, { profile: 'production' }, { publicRoots: [authority.cert] });
     expect([codes(run), run.document.profile]).toEqual([[], 'production']);
-    expect(run.looks.map((look) => look?.publiclyTrusted)).not.toContain(false);
+    expect(run.identities.map((identity) => identity?.publiclyTrusted)).not.toContain(false);
   });
 
-  it('refuses one that ends at a private authority, although the run trusts it', async () => {
+  it('refuses a chain that ends at a private CA, although the run trusts it', async () => {
     const { partner } = await receiver();
     const run = await shortRun(partner, { profile: 'production' });
     expect([codes(run), run.document.verdict]).toEqual([['not-publicly-trusted'], 'conformant']);
   });
 
-  it('refuses one that ends at another authority than the public ones', async () => {
+  it('refuses a chain that ends at an untrusted CA', async () => {
     const { partner } = await receiver();
     const { tls: _, ...untrusting } = partner;
     const run = await shortRun(untrusting, { profile: 'production' });

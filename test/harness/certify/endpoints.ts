@@ -1,4 +1,4 @@
-/** Real receivers over HTTPS on loopback, with an authority of their own, and short runs against them. */
+/** HTTPS receivers on loopback with their own CA, and short runs against them. */
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { makeCertificate } from '../../../certs/index.ts';
@@ -10,16 +10,16 @@ import { startReceiver } from '../../../receiver/index.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 
 export const SECRET = randomBytes(24).toString('base64');
-export const authority = await makeCertificate({ subject: 'CN=An authority for tests', authority: true });
+export const authority = await makeCertificate({ subject: 'CN=Test CA', authority: true });
 const serverCertificate = () =>
   makeCertificate({ subject: 'CN=localhost', issuer: authority, hosts: ['localhost'], usages: ['serverAuth'] });
 export const server = await serverCertificate();
-/** Of the same authority, with another key. */
+/** From the same CA, with another key. */
 export const otherServer = await serverCertificate();
-/** Trusted for the run, as `--ca` has it. */
+/** Trusted for the run, as with `--ca`. */
 export const TLS = { ca: authority.cert };
 
-/** The checks of the short runs: enough to be green and red. */
+/** The checks of the short runs. */
 export const CHECKS = [
   'valid/plain',
   'valid/unknown-caas-type',
@@ -39,7 +39,7 @@ export const revision: Revision = {
 
 const ALL = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
-/** Starts the reference receiver, or one with a fault, until the test is over. */
+/** Starts the reference receiver or a faulty one, until the end of the test. */
 export async function receiver(fault?: string) {
   const options = {
     signing: { secrets: [SECRET] },
@@ -58,7 +58,7 @@ export async function receiver(fault?: string) {
   };
 }
 
-/** A certification run of these checks alone. */
+/** A certification run of a few checks. */
 export function shortRun(
   partner: Partner,
   given: Partial<RunOptions> = {},

@@ -7,14 +7,14 @@ import { authority, receiver, shortRun } from './endpoints.ts';
 
 const { privateKey, publicKey } = keyPair();
 
-/** What a certificate of this endpoint says, after changes to what it is issued for. */
+/** The statement of a certificate for this endpoint, issued with these changes. */
 async function certified(partner: Partner, parts: { leafKey?: string; trust?: 'public' } = {}) {
-  const { document, looks } = await shortRun(partner);
+  const { document, identities } = await shortRun(partner);
   const certificate = issueCertificate({
     document,
     documentBytes: Buffer.from(''),
     url: partner.url,
-    leafKey: looks[0]!.leafKey,
+    leafKey: identities[0]!.leafKey,
     trust: 'configured',
     configurationBytes: Buffer.from(''),
     issuedAt: new Date(),
@@ -27,7 +27,7 @@ async function certified(partner: Partner, parts: { leafKey?: string; trust?: 'p
 const codes = (found: Awaited<ReturnType<typeof recheck>>) => found.drift.map(({ code, exit }) => [code, exit]);
 
 describe('a recheck', () => {
-  it('finds an endpoint as it was certified, with a handful of checks', async () => {
+  it('confirms an unchanged endpoint with a few checks', async () => {
     const { partner } = await receiver();
     const statement = await certified(partner);
     const found = await recheck({ statement, partner });
@@ -43,7 +43,7 @@ describe('a recheck', () => {
     expect(found.document.requests).toBeLessThan(20);
   });
 
-  it('finds another key, and a chain that is no longer public', async () => {
+  it('reports a changed key and a chain that is no longer public', async () => {
     const { partner } = await receiver();
     const statement = await certified(partner, { leafKey: 'ab'.repeat(32), trust: 'public' });
     expect(codes(await recheck({ statement, partner }))).toEqual([
@@ -54,15 +54,15 @@ describe('a recheck', () => {
     expect(codes(trusted)).toEqual([['endpoint-key-changed', 1]]);
   });
 
-  it('finds a receiver that has become wrong', async () => {
+  it('reports a receiver that has become faulty', async () => {
     const statement = await certified((await receiver()).partner);
     const { partner } = await receiver('verifies-reserialised-json');
     const found = await recheck({ statement, partner });
     expect(codes(found)).toEqual([['canary-failed', 1]]);
-    expect(found.drift[0]?.message).toBe('1 of 6 checks that passed then do not pass now: raw-body/spaces');
+    expect(found.drift[0]?.message).toBe('1 of 6 checks that passed no longer pass: raw-body/spaces');
   });
 
-  it('comes to no verdict about an endpoint that is down, or that refuses the plain delivery', async () => {
+  it('has no verdict if the endpoint is down or rejects the plain delivery', async () => {
     const { partner, running } = await receiver();
     const statement = await certified(partner);
     const otherSecret = await recheck({ statement, partner: { ...partner, signing: { secret: 'another'.repeat(6) } } });
@@ -71,14 +71,14 @@ describe('a recheck', () => {
     expect(codes(await recheck({ statement, partner }))).toEqual([['unreachable', 3]]);
   });
 
-  it('sends what passed then, and no more', async () => {
+  it('runs only checks that passed', async () => {
     const { partner } = await receiver('verifies-reserialised-json');
     const statement = await certified(partner);
     const { document } = await recheck({ statement, partner });
     expect(document.results.map(({ id }) => id)).not.toContain('raw-body/spaces');
   });
 
-  it('knows which features are missing', async () => {
+  it('lists the missing features', async () => {
     const statement = await certified((await receiver()).partner);
     expect(missingFeatures(statement, ['https', 'hmac', 'mtls'])).toEqual([]);
     expect(missingFeatures(statement, ['https'])).toEqual(['hmac']);

@@ -14,15 +14,15 @@ import { certifiedDocument, DAY_MS, LEAF_KEY, REVISION_DIGEST } from './certific
 
 const codes = (refusals: readonly Refusal[]) => refusals.map(({ code }) => code);
 
-/** Every refusal says what is in the way and what to do. */
-function areWorded(refusals: readonly Refusal[]): void {
+/** Every refusal has a message and a fix. */
+function expectTexts(refusals: readonly Refusal[]): void {
   for (const { message, fix } of refusals) {
     expect(message.length).toBeGreaterThan(15);
     expect(fix).toMatch(/^[A-Z`-].*[.]$/s);
   }
 }
 
-describe('before the run', () => {
+describe('refusalsBefore', () => {
   const plan: CertificationPlan = {
     profile: 'production',
     features: ['hmac', 'https'],
@@ -30,7 +30,7 @@ describe('before the run', () => {
     shard: false,
     bail: false,
     baseline: false,
-    extraAuthority: false,
+    extraCa: false,
     environment: { PATH: '/bin', NODE_TLS_REJECT_UNAUTHORIZED: '1', NODE_EXTRA_CA_CERTS: '' },
   };
 
@@ -45,14 +45,10 @@ describe('before the run', () => {
     ['a shard', { shard: true }, ['shard']],
     ['bail', { bail: true }, ['bail']],
     ['a baseline', { baseline: true }, ['baseline']],
-    ['an extra authority', { extraAuthority: true }, ['extra-authority']],
-    ['an extra authority in staging', { profile: 'staging', extraAuthority: true }, []],
-    ['an extra authority of Node', { environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } }, ['extra-authority-of-node']],
-    [
-      'an extra authority of Node in staging',
-      { profile: 'staging', environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } },
-      [],
-    ],
+    ['an extra CA', { extraCa: true }, ['extra-authority']],
+    ['an extra CA in staging', { profile: 'staging', extraCa: true }, []],
+    ['an extra CA of Node', { environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } }, ['extra-authority-of-node']],
+    ['an extra CA of Node in staging', { profile: 'staging', environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } }, []],
     ['verification turned off', { environment: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }, ['insecure-environment']],
     [
       'verification turned off in staging',
@@ -61,28 +57,32 @@ describe('before the run', () => {
     ],
     [
       'everything',
-      { features: [], selected: ['x'], shard: true, bail: true, baseline: true, extraAuthority: true },
+      { features: [], selected: ['x'], shard: true, bail: true, baseline: true, extraCa: true },
       ['feature-off', 'feature-off', 'selection', 'shard', 'bail', 'baseline', 'extra-authority'],
     ],
   ])('%s', (_, parts, expected) => {
     const refusals = refusalsBefore({ ...plan, ...parts });
     expect(codes(refusals)).toEqual(expected);
     expect(exitCodeOfRefusals(refusals)).toBe(expected.length === 0 ? 0 : 2);
-    areWorded(refusals);
+    expectTexts(refusals);
   });
 });
 
-describe('after the run', () => {
+describe('refusalsAfter', () => {
   const revision: Revision = {
     number: 1,
     digest: REVISION_DIGEST,
     made: '2026-01-01',
     scored: new Set(['signature/missing', 'valid/plain', 'api-key/missing']),
   };
-  const look = { leafKey: LEAF_KEY, publiclyTrusted: true };
+  const identity = { leafKey: LEAF_KEY, publiclyTrusted: true };
   const startedAt = new Date('2026-11-21T10:00:00Z');
   const clock = { startedAt, endedAt: new Date(startedAt.getTime() + 5000), elapsedMs: 5000 };
-  const good: CertificationRun = { document: certifiedDocument({ profile: 'production' }), looks: [look, look], clock };
+  const good: CertificationRun = {
+    document: certifiedDocument({ profile: 'production' }),
+    identities: [identity, identity],
+    clock,
+  };
 
   /** The document with other verdicts for its first results. */
   function withVerdicts(...verdicts: string[]): ResultDocument {
@@ -95,7 +95,7 @@ describe('after the run', () => {
   const later = (ms: number) => ({ clock: { ...clock, endedAt: new Date(startedAt.getTime() + 5000 + ms) } });
 
   it.each<[string, Partial<CertificationRun>, [code: string, exit: number][]]>([
-    ['nothing: a check that is not scored may fail', {}, []],
+    ['nothing if only an unscored check fails', {}, []],
     ['a warning', { document: withVerdicts('warn') }, []],
     ['a warning, strictly', { document: { ...withVerdicts('warn'), strict: true } }, [['warned', 1]]],
     ['a failure', { document: withVerdicts('fail') }, [['failed', 1]]],
@@ -109,7 +109,7 @@ describe('after the run', () => {
     ],
     ['no verdict', { document: withVerdicts('inconclusive') }, [['not-judged', 3]]],
     [
-      'our own error',
+      'an internal error',
       { document: withVerdicts('harness-error', 'fail') },
       [
         ['harness-error', 4],
@@ -118,14 +118,14 @@ describe('after the run', () => {
     ],
     ['an interruption', withDocument({ interrupted: true }), [['interrupted', 3]]],
     ['a baseline without entries', withDocument({ baseline }), [['baseline', 2]]],
-    ['a second try that passed', withDocument({ retried: ['valid/plain'] }), [['retried', 3]]],
+    ['a second attempt that passed', withDocument({ retried: ['valid/plain'] }), [['retried', 3]]],
     [
-      'a second try that failed',
+      'a second attempt that failed',
       { document: { ...withVerdicts('fail'), retried: ['signature/missing'] } },
       [['failed', 1]],
     ],
-    ['a second try of what is not scored', withDocument({ retried: ['valid/newer'] }), []],
-    ['a scored check that is not there', withDocument({ results: good.document.results.slice(1) }), [['not-whole', 2]]],
+    ['a second attempt of an unscored check', withDocument({ retried: ['valid/newer'] }), []],
+    ['a missing scored check', withDocument({ results: good.document.results.slice(1) }), [['not-whole', 2]]],
     [
       'no scoring',
       withDocument({ scoring: undefined as never }),
@@ -145,16 +145,24 @@ describe('after the run', () => {
       withDocument({ target: { ...good.document.target, features: ['https'] } }),
       [['feature-off', 2]],
     ],
-    ['another key at the end', { looks: [look, look, { ...look, leafKey: 'x' }] }, [['endpoint-key-changed', 1]]],
-    ['another key in between', { looks: [look, { ...look, leafKey: 'x' }, look] }, [['endpoint-key-changed', 1]]],
-    ['no handshake in between', { looks: [look, null, look] }, []],
-    ['no handshake before', { looks: [null, look] }, [['endpoint-key-unknown', 3]]],
-    ['no handshake after', { looks: [look, null] }, [['endpoint-key-unknown', 3]]],
-    ['no look at all', { looks: [] }, [['endpoint-key-unknown', 3]]],
-    ['a private authority', { looks: [{ ...look, publiclyTrusted: false }] }, [['not-publicly-trusted', 1]]],
     [
-      'a private authority in staging',
-      { ...withDocument({ profile: 'staging' }), looks: [{ ...look, publiclyTrusted: false }] },
+      'another key at the end',
+      { identities: [identity, identity, { ...identity, leafKey: 'x' }] },
+      [['endpoint-key-changed', 1]],
+    ],
+    [
+      'another key in between',
+      { identities: [identity, { ...identity, leafKey: 'x' }, identity] },
+      [['endpoint-key-changed', 1]],
+    ],
+    ['no handshake in between', { identities: [identity, null, identity] }, []],
+    ['no handshake before', { identities: [null, identity] }, [['endpoint-key-unknown', 3]]],
+    ['no handshake after', { identities: [identity, null] }, [['endpoint-key-unknown', 3]]],
+    ['no handshake at all', { identities: [] }, [['endpoint-key-unknown', 3]]],
+    ['a private CA', { identities: [{ ...identity, publiclyTrusted: false }] }, [['not-publicly-trusted', 1]]],
+    [
+      'a private CA in staging',
+      { ...withDocument({ profile: 'staging' }), identities: [{ ...identity, publiclyTrusted: false }] },
       [],
     ],
     ['a clock that is set forward', later(DAY_MS), [['clock-set', 2]]],
@@ -168,17 +176,17 @@ describe('after the run', () => {
   ])('%s', (_, parts, expected) => {
     const refusals = refusalsAfter({ ...good, ...parts }, revision);
     expect(refusals.map(({ code, exit }) => [code, exit])).toEqual(expected);
-    areWorded(refusals);
+    expectTexts(refusals);
   });
 
-  it('names a few of many', () => {
+  it('lists only some of many checks', () => {
     const results = Array.from({ length: 20 }, (_, at) => resultWith({ id: `valid/number-${at}`, verdict: 'fail' }));
     const scored = new Set(results.map(({ id }) => id));
     const [refusal] = refusalsAfter({ ...good, ...withDocument({ results }) }, { ...revision, scored });
     expect(refusal?.message).toMatch(/^20 scored checks failed: valid\/number-0, .*valid\/number-7 and 12 more$/);
   });
 
-  it('exits with what weighs most', () => {
+  it('determines the exit code by precedence', () => {
     const refusal = (exit: 1 | 2 | 3 | 4): Refusal => ({ code: 'x', message: '', fix: '', exit });
     expect(exitCodeOfRefusals([refusal(3), refusal(2), refusal(1), refusal(4)])).toBe(4);
     expect(exitCodeOfRefusals([refusal(3), refusal(2), refusal(1)])).toBe(1);

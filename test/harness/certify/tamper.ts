@@ -1,7 +1,10 @@
 /** Every way to change one byte of a file. */
 import type { Verification } from '../../../harness/certify/verify.ts';
 
-/** Bits that are flipped in each byte: the lowest, the one of letter case, the highest. `npm run proofs -- tampering` tries every other value of every byte. */
+/**
+ * Bits that are flipped in each byte: the lowest, the one of letter case, the highest. `npm run proofs -- tampering`
+ * tries every other value of every byte.
+ */
 export const PATTERNS = [0x01, 0x20, 0x80] as const;
 export const EVERY_PATTERN = Array.from({ length: 255 }, (_, at) => at + 1);
 

@@ -15,20 +15,20 @@ const envelope = JSON.parse(text) as {
   signatures: { keyid: string; sig: string }[];
 };
 const { keyid, sig } = envelope.signatures[0]!;
-const spelt = (changed: unknown) => `${JSON.stringify(changed)}\n`;
+const envelopeWith = (changed: unknown) => `${JSON.stringify(changed)}\n`;
 const statement = Buffer.from(envelope.payload, 'base64').toString();
 
 describe('a certificate', () => {
-  it('is taken as it is', () => expect(verify(original)).toMatchObject({ valid: true, reasons: [], warnings: [] }));
+  it('is valid unchanged', () => expect(verify(original)).toMatchObject({ valid: true, reasons: [], warnings: [] }));
 
-  it('is refused with any byte of it changed', () => {
+  it('is invalid with any byte changed', () => {
     const { tried, taken, reasons } = flipEveryByte(original, PATTERNS, verify);
     expect(taken).toEqual([]);
     expect(tried).toBe(original.length * PATTERNS.length);
     expect(Object.keys(reasons).toSorted()).toEqual(['malformed', 'unknown-key', 'wrong-signature']);
   });
 
-  it('is refused with any byte of it missing or doubled, and wherever it ends', () => {
+  it('is invalid with any byte missing or doubled, and with any length', () => {
     const taken: number[] = [];
     for (let at = 0; at < original.length; at++) {
       const [head, tail] = [original.subarray(0, at), original.subarray(at)];
@@ -42,30 +42,30 @@ describe('a certificate', () => {
     expect(taken).toEqual([]);
   });
 
-  // One spelling: what means the same in JSON or base64 and is written in another way was written by something else.
+  // An envelope has one valid form: an equivalent one in JSON or base64 was not written by hookproof.
   it.each<[string, string]>([
-    ['no newline at the end', text.trimEnd()],
+    ['no trailing newline', text.trimEnd()],
     ['two newlines', `${text}\n`],
-    ['a newline of Windows', text.replace('\n', '\r\n')],
-    ['a blank after a colon', text.replace(':', ': ')],
-    ['a blank before it', ` ${text}`],
+    ['a Windows newline', text.replace('\n', '\r\n')],
+    ['a space after a colon', text.replace(':', ': ')],
+    ['a leading space', ` ${text}`],
     ['indentation', `${JSON.stringify(envelope, null, 2)}\n`],
     [
       'another order of keys',
-      spelt({ payloadType: envelope.payloadType, payload: envelope.payload, signatures: envelope.signatures }),
+      envelopeWith({ payloadType: envelope.payloadType, payload: envelope.payload, signatures: envelope.signatures }),
     ],
     ['a byte order mark', `\ufeff${text}`],
     ['an escaped letter', text.replace('payloadType', 'payload\\u0054ype')],
     ['an escaped slash', text.replace('application/', 'application\\/')],
-    ['a key twice, the same', text.replace('{"payload"', `{"payload":"${envelope.payload}","payload"`)],
-    ['a key twice, another first', text.replace('{"payload"', '{"payload":"AAAA","payload"')],
-    ['a key twice, another last', text.replace('"signatures":', '"payload":"AAAA","signatures":')],
-    ['an unknown key', spelt({ ...envelope, extra: 1 })],
-    ['an unknown key in the signature', spelt({ ...envelope, signatures: [{ extra: 1, keyid, sig }] })],
+    ['a duplicate key', text.replace('{"payload"', `{"payload":"${envelope.payload}","payload"`)],
+    ['a duplicate key with another first value', text.replace('{"payload"', '{"payload":"AAAA","payload"')],
+    ['a duplicate key with another last value', text.replace('"signatures":', '"payload":"AAAA","signatures":')],
+    ['an unknown key', envelopeWith({ ...envelope, extra: 1 })],
+    ['an unknown key in the signature', envelopeWith({ ...envelope, signatures: [{ extra: 1, keyid, sig }] })],
     ['__proto__', text.replace('{"payload"', '{"__proto__":{"payload":"AAAA"},"payload"')],
     [
       'two signatures',
-      spelt({
+      envelopeWith({
         ...envelope,
         signatures: [
           { keyid, sig },
@@ -73,31 +73,31 @@ describe('a certificate', () => {
         ],
       }),
     ],
-    ['no signature', spelt({ ...envelope, signatures: [] })],
-    ['a signature that is no object', spelt({ ...envelope, signatures: [sig] })],
-    ['a signature without its key id', spelt({ ...envelope, signatures: [{ sig }] })],
-    ['base64 without padding', spelt({ ...envelope, signatures: [{ keyid, sig: sig.replace(/=+$/, '') }] })],
+    ['no signature', envelopeWith({ ...envelope, signatures: [] })],
+    ['a signature that is not an object', envelopeWith({ ...envelope, signatures: [sig] })],
+    ['a signature without its key id', envelopeWith({ ...envelope, signatures: [{ sig }] })],
+    ['base64 without padding', envelopeWith({ ...envelope, signatures: [{ keyid, sig: sig.replace(/=+$/, '') }] })],
     [
       'base64url',
-      spelt({ ...envelope, signatures: [{ keyid, sig: Buffer.from(sig, 'base64').toString('base64url') }] }),
+      envelopeWith({ ...envelope, signatures: [{ keyid, sig: Buffer.from(sig, 'base64').toString('base64url') }] }),
     ],
-    ['base64 with more padding', spelt({ ...envelope, signatures: [{ keyid, sig: `${sig}==` }] })],
-    ['base64 with a newline', spelt({ ...envelope, payload: `${envelope.payload}\n` })],
-    ['base64 with a line of 64', spelt({ ...envelope, payload: envelope.payload.replace(/^.{64}/, '$&\n') })],
+    ['base64 with more padding', envelopeWith({ ...envelope, signatures: [{ keyid, sig: `${sig}==` }] })],
+    ['base64 with a newline', envelopeWith({ ...envelope, payload: `${envelope.payload}\n` })],
+    ['base64 with a line of 64', envelopeWith({ ...envelope, payload: envelope.payload.replace(/^.{64}/, '$&\n') })],
     [
-      'base64 with a character of none',
-      spelt({ ...envelope, payload: `${envelope.payload.slice(0, 8)}*${envelope.payload.slice(8)}` }),
+      'base64 with an invalid character',
+      envelopeWith({ ...envelope, payload: `${envelope.payload.slice(0, 8)}*${envelope.payload.slice(8)}` }),
     ],
-    ['base64 with spare bits', spelt({ ...envelope, signatures: [{ keyid, sig: spareBits(sig) }] })],
+    ['base64 with spare bits', envelopeWith({ ...envelope, signatures: [{ keyid, sig: spareBits(sig) }] })],
     [
       'a signature that is too long',
-      spelt({ ...envelope, signatures: [{ keyid, sig: Buffer.alloc(65).toString('base64') }] }),
+      envelopeWith({ ...envelope, signatures: [{ keyid, sig: Buffer.alloc(65).toString('base64') }] }),
     ],
-    ['a signature that is too short', spelt({ ...envelope, signatures: [{ keyid, sig: '' }] })],
-    ['a payload that is a number', spelt({ ...envelope, payload: 1 })],
-    ['a payload type that is a list', spelt({ ...envelope, payloadType: ['a'] })],
+    ['a signature that is too short', envelopeWith({ ...envelope, signatures: [{ keyid, sig: '' }] })],
+    ['a payload that is a number', envelopeWith({ ...envelope, payload: 1 })],
+    ['a payload type that is a list', envelopeWith({ ...envelope, payloadType: ['a'] })],
     ['a payload type with a lone surrogate', text.replace('application/', '\\ud800')],
-    ['a key id in capitals', text.replace(keyid, keyid.toUpperCase())],
+    ['an upper-case key id', text.replace(keyid, keyid.toUpperCase())],
     ['a key id of another length', text.replace(keyid, keyid.slice(1))],
     ['nothing', ''],
     ['a list', `[${text}]`],
@@ -106,46 +106,50 @@ describe('a certificate', () => {
     ['a NUL after it', `${text}\0`],
     ['deep nesting', '['.repeat(500_000)],
     ['PEM', '-----BEGIN CERTIFICATE-----\n'],
-  ])('is refused with %s', (_, changed) => {
+  ])('is invalid with %s', (_, changed) => {
     expect(changed).not.toBe(text);
     expect(codes(changed)).toEqual(['malformed']);
     expect(verify(changed).statement).toBeNull();
   });
 
-  it('is refused when it is not UTF-8, and when it is huge', () => {
+  it('is invalid if it is not UTF-8 or too large', () => {
     expect(codes(Buffer.concat([original.subarray(0, 20), Buffer.of(0xff), original.subarray(20)]))).toEqual([
       'malformed',
     ]);
-    const huge = spelt({ ...envelope, payload: 'A'.repeat(2 ** 20) });
+    const huge = envelopeWith({ ...envelope, payload: 'A'.repeat(2 ** 20) });
     expect(verify(huge).reasons[0]?.message).toBe('the file is larger than 1024 KiB');
   });
 
   it.each<[string, string, string]>([
-    ['another payload', spelt({ ...envelope, payload: Buffer.from('{}').toString('base64') }), 'wrong-signature'],
     [
-      'one number of it changed',
-      spelt({ ...envelope, payload: Buffer.from(statement.replace('2027-', '2037-')).toString('base64') }),
+      'another payload',
+      envelopeWith({ ...envelope, payload: Buffer.from('{}').toString('base64') }),
+      'wrong-signature',
+    ],
+    [
+      'one changed digit',
+      envelopeWith({ ...envelope, payload: Buffer.from(statement.replace('2027-', '2037-')).toString('base64') }),
       'wrong-signature',
     ],
     ['another payload type', text.replace('vnd.in-toto+json', 'vnd.in-tota+json'), 'wrong-signature'],
     ['another key id', text.replace(keyid, 'ab'.repeat(32)), 'unknown-key'],
     [
       'a signature of zeros',
-      spelt({ ...envelope, signatures: [{ keyid, sig: Buffer.alloc(64).toString('base64') }] }),
+      envelopeWith({ ...envelope, signatures: [{ keyid, sig: Buffer.alloc(64).toString('base64') }] }),
       'wrong-signature',
     ],
     [
       'a signature plus the order of the group',
-      spelt({ ...envelope, signatures: [{ keyid, sig: plusOrder(sig) }] }),
+      envelopeWith({ ...envelope, signatures: [{ keyid, sig: plusOrder(sig) }] }),
       'wrong-signature',
     ],
-  ])('is refused with %s', (_, changed, code) => {
+  ])('is invalid with %s', (_, changed, code) => {
     expect(changed).not.toBe(text);
     expect(codes(changed)).toEqual([code]);
   });
 });
 
-/** The same 64 bytes, spelt with other bits where the last character has bits to spare. */
+/** Encodes the same 64 bytes with non-zero spare bits in the last character. */
 function spareBits(base64: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   const at = base64.indexOf('=') - 1;
@@ -155,7 +159,7 @@ function spareBits(base64: string): string {
   return changed;
 }
 
-/** R and S + L: the same point, which a verifier that is not strict takes as a second signature (RFC 8032, 8.4). */
+/** R and S + L: the same point, which a lenient verifier accepts as a second signature (RFC 8032, 8.4). */
 function plusOrder(base64: string): string {
   const bytes = Buffer.from(base64, 'base64');
   const order = 2n ** 252n + 27742317777372353535851937790883648493n;

@@ -21,46 +21,46 @@ const { privateKey, publicKey } = keyPair();
 const other = keyPair();
 const original = certificate(privateKey);
 
-function judged(parts: Partial<VerifyOptions> = {}, bytes: Uint8Array = original) {
+function verify(parts: Partial<VerifyOptions> = {}, bytes: Uint8Array = original) {
   const { valid, reasons, warnings } = verifyCertificate(bytes, options(publicKey, parts));
   return { valid, reasons: reasons.map(({ code }) => code), warnings: warnings.map(({ code }) => code) };
 }
 const GOOD = { valid: true, reasons: [], warnings: [] };
-const refusedFor = (...reasons: string[]) => ({ valid: false, reasons, warnings: [] });
+const invalidFor = (...reasons: string[]) => ({ valid: false, reasons, warnings: [] });
 const sinceIssue = (ms: number) => ({ at: new Date(ISSUED.getTime() - 750 + ms) });
 
 describe('a certificate', () => {
   it.each<[string, Partial<VerifyOptions>, object]>([
     ['as it is', {}, GOOD],
     [
-      'with the right result document, endpoint and profile',
+      'with the correct result document, endpoint and profile',
       { result: DOCUMENT_BYTES, url: URL_OF_PARTNER, profile: 'staging' },
       GOOD,
     ],
     ['for the same URL in another spelling', { url: 'HTTPS://Partner.example:443/hooks?tenant=7#x' }, GOOD],
     ['under the old and the new key of a rotation', { keys: [other.publicKey, publicKey] }, GOOD],
     ['in its first millisecond', sinceIssue(0), GOOD],
-    ['before it', sinceIssue(-1), refusedFor('not-yet-valid')],
+    ['before it', sinceIssue(-1), invalidFor('not-yet-valid')],
     ['in its last millisecond', sinceIssue(90 * DAY_MS - 1), GOOD],
-    ['after it', sinceIssue(90 * DAY_MS), refusedFor('expired')],
-    ['with another key', { keys: [other.publicKey] }, refusedFor('unknown-key')],
-    ['without any key', { keys: [] }, refusedFor('unknown-key')],
+    ['after it', sinceIssue(90 * DAY_MS), invalidFor('expired')],
+    ['with another key', { keys: [other.publicKey] }, invalidFor('unknown-key')],
+    ['without any key', { keys: [] }, invalidFor('unknown-key')],
     [
       'with a key of another kind',
       { keys: [otherKind('ed448').publicKey, otherKind('x25519').publicKey] },
-      refusedFor('unknown-key'),
+      invalidFor('unknown-key'),
     ],
-    ['with another result document', { result: Buffer.from('{}') }, refusedFor('other-result')],
-    ['with an empty result document', { result: Buffer.alloc(0) }, refusedFor('other-result')],
-    ['for another path', { url: 'https://partner.example/hooks2?tenant=7' }, refusedFor('other-endpoint')],
-    ['for another query', { url: 'https://partner.example/hooks?tenant=8' }, refusedFor('other-endpoint')],
-    ['for another port', { url: 'https://partner.example:8443/hooks?tenant=7' }, refusedFor('other-endpoint')],
-    ['for plain HTTP', { url: 'http://partner.example/hooks?tenant=7' }, refusedFor('other-endpoint')],
-    ['for another profile', { profile: 'production' }, refusedFor('other-profile')],
+    ['with another result document', { result: Buffer.from('{}') }, invalidFor('other-result')],
+    ['with an empty result document', { result: Buffer.alloc(0) }, invalidFor('other-result')],
+    ['for another path', { url: 'https://partner.example/hooks2?tenant=7' }, invalidFor('other-endpoint')],
+    ['for another query', { url: 'https://partner.example/hooks?tenant=8' }, invalidFor('other-endpoint')],
+    ['for another port', { url: 'https://partner.example:8443/hooks?tenant=7' }, invalidFor('other-endpoint')],
+    ['for plain HTTP', { url: 'http://partner.example/hooks?tenant=7' }, invalidFor('other-endpoint')],
+    ['for another profile', { profile: 'production' }, invalidFor('other-profile')],
     [
-      'with everything wrong',
+      'with every reason at once',
       { ...sinceIssue(91 * DAY_MS), result: Buffer.from('{}'), url: 'https://other.example/', profile: 'basic' },
-      refusedFor('expired', 'other-result', 'other-endpoint', 'other-profile'),
+      invalidFor('expired', 'other-result', 'other-endpoint', 'other-profile'),
     ],
     [
       'under a newer revision',
@@ -70,21 +70,21 @@ describe('a certificate', () => {
     [
       'under a newer revision, strictly',
       { revisions: { current: 2, digestOf: () => REVISION_DIGEST }, strict: true },
-      refusedFor('superseded-revision'),
+      invalidFor('superseded-revision'),
     ],
     [
-      'of a revision that is not known here',
+      'of an unknown revision',
       { revisions: { current: 0, digestOf: () => null } },
       { ...GOOD, warnings: ['unknown-revision'] },
     ],
     [
-      'of a revision that is another here',
+      'of a revision that differs from the local one',
       { revisions: { current: 1, digestOf: () => 'ef'.repeat(32) } },
-      refusedFor('other-revision'),
+      invalidFor('other-revision'),
     ],
-  ])('%s', (_, parts, expected) => expect(judged(parts)).toEqual(expected));
+  ])('%s', (_, parts, expected) => expect(verify(parts)).toEqual(expected));
 
-  it('says of every reason what to do', () => {
+  it('has a fix for every reason', () => {
     const { reasons } = verifyCertificate(
       original,
       options(publicKey, {
@@ -97,68 +97,68 @@ describe('a certificate', () => {
     for (const { message, fix } of reasons) expect([message.length > 20, /[.]$/.test(fix)]).toEqual([true, true]);
   });
 
-  it('tells nothing of what is not signed', () => {
+  it('reports nothing of unsigned content', () => {
     const { statement, reasons } = verifyCertificate(original, options(other.publicKey));
     expect(statement).toBeNull();
     expect(JSON.stringify(reasons)).not.toContain('partner.example');
   });
 });
 
-describe('what is signed with the right key and is no certificate', () => {
+describe('content signed with a trusted key', () => {
   const payload = JSON.parse(Buffer.from(JSON.parse(original.toString()).payload, 'base64').toString());
   const signed = (bytes: Uint8Array | string, type = PAYLOAD_TYPE) =>
-    judged({}, Buffer.from(envelopeText(signEnvelope(type, Buffer.from(bytes), privateKey))));
+    verify({}, Buffer.from(envelopeText(signEnvelope(type, Buffer.from(bytes), privateKey))));
   const changed = (change: (copy: typeof payload) => void) => {
     const copy = structuredClone(payload);
     change(copy);
     return signed(canonicalJson(copy as Json));
   };
 
-  it('is taken when nothing is changed', () => expect(signed(canonicalJson(payload))).toEqual(GOOD));
+  it('is valid if unchanged', () => expect(signed(canonicalJson(payload))).toEqual(GOOD));
 
-  it('is refused by its type', () => {
-    expect(signed(canonicalJson(payload), 'application/vnd.other+json')).toEqual(refusedFor('wrong-payload-type'));
+  it('is invalid with another payload type', () => {
+    expect(signed(canonicalJson(payload), 'application/vnd.other+json')).toEqual(invalidFor('wrong-payload-type'));
   });
 
   it.each<[string, (copy: typeof payload) => void]>([
     ['another statement type', (copy) => (copy._type = 'https://in-toto.io/Statement/v0.1')],
     ['another predicate type', (copy) => (copy.predicateType = 'https://slsa.dev/provenance/v1')],
     ['an unknown field', (copy) => (copy.predicate.extra = 1)],
-    ['an unknown field of ours', (copy) => (copy.predicate.hookproofCertificate.extra = 1)],
+    ['an unknown field in hookproofCertificate', (copy) => (copy.predicate.hookproofCertificate.extra = 1)],
     ['a newer format', (copy) => (copy.predicate.hookproofCertificate.format = 2)],
     ['a failed test', (copy) => copy.predicate.failedTests.push('valid/plain')],
     ['a failed result', (copy) => (copy.predicate.result = 'FAILED')],
     ['no passed test', (copy) => (copy.predicate.passedTests = [])],
     ['warnings under PASSED', (copy) => copy.predicate.warnedTests.push('valid/plain')],
     ['WARNED without warnings', (copy) => (copy.predicate.result = 'WARNED')],
-    ['a subject less', (copy) => copy.subject.pop()],
+    ['a missing subject', (copy) => copy.subject.pop()],
     ['another subject', (copy) => (copy.subject[1].name = 'end')],
     ['a digest of another kind', (copy) => (copy.subject[0].digest = { sha1: 'a'.repeat(40) })],
-    ['a digest in capitals', (copy) => (copy.subject[0].digest.sha256 = 'AB'.repeat(32))],
-    ['a date that is none', (copy) => (copy.predicate.hookproofCertificate.expiresAt = '2027-13-41T00:00:00Z')],
+    ['an upper-case digest', (copy) => (copy.subject[0].digest.sha256 = 'AB'.repeat(32))],
+    ['an invalid date', (copy) => (copy.predicate.hookproofCertificate.expiresAt = '2027-13-41T00:00:00Z')],
     ['a date in another zone', (copy) => (copy.predicate.hookproofCertificate.expiresAt = '2027-01-31T00:00:00+01:00')],
-    ['an end before the beginning', (copy) => (copy.predicate.hookproofCertificate.expiresAt = '2026-01-31T00:00:00Z')],
+    ['an end before the start', (copy) => (copy.predicate.hookproofCertificate.expiresAt = '2026-01-31T00:00:00Z')],
     ['another key id', (copy) => (copy.predicate.hookproofCertificate.keyId = keyIdOf(other.publicKey))],
-    ['no fields of ours', (copy) => delete copy.predicate.hookproofCertificate],
-  ])('is refused with %s', (_, change) => expect(changed(change)).toEqual(refusedFor('malformed')));
+    ['no hookproofCertificate', (copy) => delete copy.predicate.hookproofCertificate],
+  ])('is invalid with %s', (_, change) => expect(changed(change)).toEqual(invalidFor('malformed')));
 
   it.each<[string, string]>([
     ['white space', JSON.stringify(payload, null, 1)],
     ['another order', JSON.stringify({ subject: payload.subject, ...payload })],
-    ['a key twice', canonicalJson(payload).replace('{"_type"', '{"_type":"x","_type"')],
-    ['no JSON', 'certificate'],
+    ['a duplicate key', canonicalJson(payload).replace('{"_type"', '{"_type":"x","_type"')],
+    ['text that is not JSON', 'certificate'],
     ['nothing', ''],
-  ])('is refused with %s', (_, text) => expect(signed(text)).toEqual(refusedFor('malformed')));
+  ])('is invalid with %s', (_, text) => expect(signed(text)).toEqual(invalidFor('malformed')));
 
-  it('is refused when it is no UTF-8', () => {
+  it('is invalid if it is not UTF-8', () => {
     expect(signed(Buffer.concat([Buffer.of(0xc3), Buffer.from(canonicalJson(payload))]))).toEqual(
-      refusedFor('malformed'),
+      invalidFor('malformed'),
     );
   });
 });
 
 describe('DSSE', () => {
-  it('has the PAE of its specification', () => {
+  it('has the pre-authentication encoding of its specification', () => {
     const pae = preAuthenticationEncoding('http://example.com/HelloWorld', Buffer.from('hello world'));
     expect(pae.toString()).toBe('DSSEv1 29 http://example.com/HelloWorld 11 hello world');
     expect(preAuthenticationEncoding('ü', Buffer.of(0xff, 0)).toString('latin1')).toBe('DSSEv1 2 \xc3\xbc 2 \xff\0');
@@ -167,15 +167,15 @@ describe('DSSE', () => {
 });
 
 describe('issuing', () => {
-  it('gives the same bytes for the same input', () => expect(certificate(privateKey)).toEqual(original));
+  it('yields the same bytes for the same input', () => expect(certificate(privateKey)).toEqual(original));
 
-  it('gives other bytes for another key, and names it', () => {
+  it('yields other bytes for another key, and contains its id', () => {
     const bytes = certificate(other.privateKey);
-    expect(judged({ keys: [other.publicKey] }, bytes)).toEqual(GOOD);
+    expect(verify({ keys: [other.publicKey] }, bytes)).toEqual(GOOD);
     expect(JSON.parse(bytes.toString()).signatures[0].keyid).toBe(keyIdOf(other.publicKey));
   });
 
-  it('says what the run was', () => {
+  it('describes the run', () => {
     const { statement } = verifyCertificate(original, options(publicKey));
     expect(statement).toMatchObject({
       _type: 'https://in-toto.io/Statement/v1',
@@ -211,14 +211,14 @@ describe('issuing', () => {
     expect(original.toString()).not.toContain('tenant');
   });
 
-  it('says WARNED where there are warnings', () => {
+  it('has the result WARNED if there are warnings', () => {
     const [first, ...rest] = certifiedDocument().results;
     const document = certifiedDocument({ results: [{ ...first!, verdict: 'warn' }, ...rest] });
     const { statement } = verifyCertificate(certificate(privateKey, document), options(publicKey));
     expect(statement?.predicate).toMatchObject({ result: 'WARNED', warnedTests: ['signature/missing'] });
   });
 
-  it('needs a run with a profile over TLS', () => {
+  it('requires a run with a profile over TLS', () => {
     expect(() => certificate(privateKey, certifiedDocument({ profile: null }))).toThrow(TypeError);
     expect(() =>
       certificate(privateKey, certifiedDocument({ target: { url: 'http://a/', features: [], tls: null } })),
