@@ -37,8 +37,8 @@ export interface FaultOutcomes {
    */
   readonly uncertain?: readonly string[];
   /**
-   * Only where not even the plain valid delivery is accepted, so that no other delivery is judged: the finding about
-   * that refusal, which separates mutants with equal outcomes.
+   * Only where not even the plain valid delivery is accepted, so that no other delivery is judged: the code of the
+   * finding about that rejection, which distinguishes mutants with equal outcomes.
    */
   readonly refusal?: string;
 }

@@ -69,6 +69,8 @@ export interface Judgement {
   readonly observed: string;
   /** Empty when a pass needs no comment. */
   readonly reason: string;
+  /** The reason without the delivery that decided; absent when the reason does not name one. */
+  readonly cause?: string;
   readonly decidedBy: DecidedBy;
   /** The label of the probe that decided; null when it was none of several. */
   readonly delivery: string | null;

@@ -40,7 +40,8 @@ export function judge(level: Level, evidence: Evidence): Judgement {
     outcome: outcomeOfAttempt(probe.attempt),
   };
   const reason = isOneOfSeveral ? `${probe.label}: ${grade.reason}` : grade.reason;
-  const graded = { ...seen, decidedBy: grade.decidedBy, reason };
+  const cause = isOneOfSeveral ? { cause: grade.reason } : {};
+  const graded = { ...seen, ...cause, decidedBy: grade.decidedBy, reason };
 
   if (grade.grade === 'harness-error') return { ...graded, verdict: 'harness-error' };
   if (!isAccepted(before)) return { ...seen, ...withoutControl('before', before) };

@@ -53,11 +53,8 @@ export function decisiveProbe({ delivery, exchanges }: ScenarioResult): Exchange
   return probes.find(({ label }) => label === delivery) ?? probes[0];
 }
 
-/** The reason without the delivery that it names first, which differs from check to check. */
-function whatWentWrong({ delivery, expected, observed, reason }: ScenarioResult): string {
-  const lead = `${delivery}: `;
-  const general = delivery != null && reason.startsWith(lead) ? reason.slice(lead.length) : reason;
-  return general || `expected ${expected}, observed ${observed || 'nothing'}`;
+function whatWentWrong({ cause, expected, observed, reason }: ScenarioResult): string {
+  return cause ?? (reason || `expected ${expected}, observed ${observed || 'nothing'}`);
 }
 
 function byFailures(one: Cause, other: Cause): number {

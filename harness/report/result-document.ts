@@ -53,9 +53,16 @@ const result = z.strictObject({
   requirements: z.array(text),
   verdict: z.enum(VERDICTS),
   expected: text,
+  /**
+   * The outcomes that pass, as codes: a status, a class such as `4xx`, `closed`, ... Absent in documents of earlier
+   * versions, and where no single delivery is judged.
+   */
+  expectedOutcomes: z.array(text).optional(),
   observed: text,
   /** Why this verdict; empty when a pass needs no comment. */
   reason: text,
+  /** `reason` without the name of the delivery, the same for the same cause; absent when `reason` names none. */
+  cause: text.optional(),
   /** What decided the verdict, as a code. Absent in documents of earlier versions, like the next two. */
   decidedBy: text.optional(),
   /** The label of the exchange that decided, of several; null when none did alone. */
@@ -233,6 +240,11 @@ export const resultDocument = z.strictObject({
     notApplicable: z.int().nonnegative(),
     harnessError: z.int().nonnegative(),
   }),
+  /**
+   * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, when nothing explains
+   * it, and in documents of earlier versions. The diagnosis names the same fault or a more specific one.
+   */
+  preflightFinding: text.optional(),
   /** Advice on the configuration: a short secret, plain HTTP outside loopback, ... */
   advice: z.array(text),
   /** The faults that explain the results, the best match first; empty when nothing failed or no known fault fits. */

@@ -69,6 +69,7 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     judged: results.length,
     requests: outcome.requests,
     counts: tally(results),
+    ...(preflight && { preflightFinding: preflight.fault }),
     advice: outcome.advice,
     diagnosis: await diagnose({ results, outages, preflight, stack }),
     baseline: baseline === null ? null : baselineOutcome(baseline, results, CATALOGUE_IDS, new Date(outcome.startedAt)),

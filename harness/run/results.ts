@@ -26,6 +26,7 @@ interface Decision {
   readonly verdict: Verdict;
   readonly observed: string;
   readonly reason: string;
+  readonly cause?: string;
   readonly decidedBy: ResultDecidedBy;
   readonly delivery?: string | null;
   readonly outcome?: string | undefined;
@@ -45,9 +46,9 @@ export function resultOfTrial(context: RunContext, trial: Trial, keepEvidence: b
   const probe = deliveries.find(
     ({ role, label }) => role === 'probe' && (deliveries.length <= 3 || label === judgement.delivery),
   );
-  const expected = 'flow' in planned.scenario ? decisive?.expect.text : undefined;
+  const expect = 'expect' in planned.scenario ? planned.scenario.expect : decisive?.expect;
   return resultOf(planned, judgement, {
-    expected: expected ?? expectedText(planned.scenario),
+    ...(expect !== undefined && { expected: expect.text, expectedOutcomes: expect.pass.map(String) }),
     durationMs: trial.endMs - trial.startMs,
     reproduce: passed
       ? null
@@ -102,8 +103,8 @@ export function withoutVerdict(planned: PlannedScenario, decidedBy: ResultDecide
 
 function resultOf(
   planned: PlannedScenario,
-  { verdict, observed, reason, decidedBy, delivery = null, outcome = 'seen' }: Decision,
-  rest: Partial<Pick<ScenarioResult, 'expected' | 'durationMs' | 'reproduce' | 'exchanges'>> = {},
+  { verdict, observed, reason, cause, decidedBy, delivery = null, outcome = 'seen' }: Decision,
+  rest: Partial<Pick<ScenarioResult, 'expected' | 'expectedOutcomes' | 'durationMs' | 'reproduce' | 'exchanges'>> = {},
 ): ScenarioResult {
   const { id, title, level, requirements, why, fix } = planned.scenario;
   return {
@@ -119,6 +120,7 @@ function resultOf(
     expected: expectedText(planned.scenario),
     observed,
     reason,
+    ...(cause !== undefined && { cause }),
     decidedBy,
     delivery,
     outcome,

@@ -72,6 +72,11 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = [
       'type IP.',
     severity: 'critical',
     forbidden: true,
+    equivalentTo: {
+      name: 'serves-certificate-of-another-host',
+      reason:
+        'Neither certificate is for the host of the URL; whether that host is a name or an address is up to the URL.',
+    },
   }),
   servesCertificate('serves-certificate-with-common-name-only', 'cn-only', {
     title: 'Serves a certificate that names the host only in its common name, without alternative names',

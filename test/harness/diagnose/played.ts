@@ -28,7 +28,7 @@ export function resultsWith(
         title,
         level,
         verdict: (applies ? verdict : 'not-applicable') as Verdict,
-        expected: 'expect' in scenario ? scenario.expect.text : '',
+        ...('expect' in scenario && { expectedOutcomes: scenario.expect.pass.map(String) }),
         outcome: observed.join(' ') || (RIGHT[name] ?? '200'),
       });
     }),

@@ -73,7 +73,7 @@ describe('the diagnosis', () => {
   it('says that nothing is checked where every forgery and every payload is accepted', async () => {
     const everything = Object.fromEntries(
       resultsWith({}, BOTH)
-        .filter(({ expected }) => expected.startsWith('401'))
+        .filter(({ expectedOutcomes }) => expectedOutcomes?.includes('401'))
         .map(({ id }) => [id, 'fail 200']),
     );
     const results = resultsWith(everything, BOTH).map((result) =>
@@ -100,7 +100,8 @@ describe('the diagnosis', () => {
     const statuses = Object.fromEntries(
       resultsWith({}, ['hmac'])
         .filter(
-          ({ suite, expected, verdict }) => verdict === 'pass' && suite === 'signature' && expected.startsWith('401'),
+          ({ suite, expectedOutcomes, verdict }) =>
+            verdict === 'pass' && suite === 'signature' && expectedOutcomes?.includes('401'),
         )
         .map(({ id }) => [id, 'fail 418'].with(1, 'fail 404') as [string, string]),
     );

@@ -150,6 +150,7 @@ describe('several probes', () => {
       decidedBy: 'wrong-status',
       delivery: '2.',
       reason: '2.: answered 409, expected 200',
+      cause: 'answered 409, expected 200',
     });
   });
 

@@ -36,7 +36,7 @@ describe('causes', () => {
     const closed = 'closed the connection';
     const inFlow = {
       ...failed('delivery/copies', 'no answer', `copy 2 of 2: ${closed}`),
-      delivery: 'copy 2 of 2',
+      cause: closed,
     };
     expect(told([failed('valid/buy', 'no answer', closed), inFlow], [])).toEqual([
       [closed, ['valid/buy', 'delivery/copies']],

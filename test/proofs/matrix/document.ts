@@ -30,7 +30,7 @@ const INTRODUCTION =
 
 const MUTANTS =
   'The last column names the most specific scenarios: failures before warnings, then those that turn the fewest ' +
-  'mutants red. If not even the plain valid delivery is accepted, it also gives the finding about that rejection.';
+  'mutants red. If not even the plain valid delivery is accepted, it also gives the code of that finding.';
 
 /** The scenarios of the catalogue. */
 export const PROBES: readonly MatrixProbe[] = CATALOGUE.flatMap(({ name, scenarios }) =>
@@ -96,7 +96,7 @@ function areas({ faults, outcomes }: DocumentInput, kills: Kills): string[] {
       .map(({ name, title, severity }) => {
         const one = recorded.get(name);
         const { failed, warned } = countsOf(one);
-        const refusal = one?.refusal === undefined ? '' : ` (rejection: ${one.refusal})`;
+        const refusal = one?.refusal === undefined ? '' : ` (rejection: ${code(one.refusal)})`;
         const killers = one === undefined ? [] : mainKillers(one, kills).map(code);
         return [code(name), title, severity, String(failed), String(warned), `${killers.join(', ')}${refusal}`];
       });

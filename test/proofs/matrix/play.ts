@@ -93,13 +93,9 @@ const STOPS: readonly (readonly [string, NonNullable<Played['stopped']>])[] = [
   ['rate-limited', 'rate-limited'],
 ];
 
-/** The finding in the reason why nothing else was judged: "... was not accepted (401): the endpoint ...". */
-function findingIn(reason: string): string | null {
-  return /^the plain valid delivery was not accepted \(.*?\): (.+)$/s.exec(reason)?.[1] ?? null;
-}
-
 /** What the matrix keeps of a run. */
-export function playedOf({ name, kind }: Subject, { results, target, durationMs }: ResultDocument): Played {
+export function playedOf({ name, kind }: Subject, document: ResultDocument): Played {
+  const { results, target, durationMs, preflightFinding } = document;
   const outcomes: Record<string, string> = {};
   const undecided: Record<string, string> = {};
   const codes = new Set<string>();
@@ -113,12 +109,9 @@ export function playedOf({ name, kind }: Subject, { results, target, durationMs 
     } else judged++;
     if (typeof outcome === 'string') outcomes[result.id] = outcome;
   }
-  const reasons = Object.values(undecided);
   const stopped = STOPS.find(([code]) => codes.has(code))?.[1] ?? null;
   // Not the diagnosis, which may come from the dictionary itself.
-  const found = stopped === 'gate' ? (reasons.map(findingIn).find((finding) => finding !== null) ?? null) : null;
-  // The dates of a certificate differ in each run.
-  const refusal = found?.replace(/\d{4}-\d\d-\d\d(?:t[\d:.]+z|, \d+ days ago)?/gi, 'a date') ?? null;
+  const refusal = preflightFinding ?? null;
   const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
   return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
 }
@@ -140,7 +133,7 @@ export interface Played {
   readonly undecided: Readonly<Record<string, string>>;
   /** Why the run stopped early: no plain valid delivery was accepted at all, or none any more. Null if it did not. */
   readonly stopped: 'gate' | 'down' | 'rate-limited' | null;
-  /** The finding, if no delivery was accepted at all. */
+  /** The code of the finding, if no delivery was accepted at all. */
   readonly refusal: string | null;
   /** The number of judged scenarios. */
   readonly judged: number;
