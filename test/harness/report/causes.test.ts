@@ -9,11 +9,11 @@ function failed(id: string, observed: string, reason: string) {
 }
 
 /** Title and members of each cause. */
-const told = (...given: Parameters<typeof causesOf>) =>
+const summary = (...given: Parameters<typeof causesOf>) =>
   causesOf(...given).map(({ title, members }) => [title, members.map(({ id }) => id)]);
 
 describe('causes', () => {
-  it('are the faults of the diagnosis first, then what went wrong in the same way', () => {
+  it('are the faults of the diagnosis first, then groups of failures with the same reason', () => {
     const results = [
       failed('raw-body/tabs', '401', REFUSED),
       failed('raw-body/float', '401', REFUSED),
@@ -25,28 +25,28 @@ describe('causes', () => {
       diagnosisWith({ relation: 'or', evidence: ['raw-body/tabs'] }),
       diagnosisWith({ title: 'Let in', evidence: ['signature/missing', 'signature/blank'] }),
     ];
-    expect(told(results, diagnosis)).toEqual([
+    expect(summary(results, diagnosis)).toEqual([
       ['Let in', ['signature/missing']],
       [REFUSED, ['raw-body/tabs', 'raw-body/float', 'raw-body/emoji']],
       ['', ['valid/buy']],
     ]);
   });
 
-  it('are the same in all suites without an answer, and for all deliveries of a flow', () => {
+  it('join failures without an answer of all suites, and all deliveries of a flow', () => {
     const closed = 'closed the connection';
     const inFlow = {
       ...failed('delivery/copies', 'no answer', `copy 2 of 2: ${closed}`),
       cause: closed,
     };
-    expect(told([failed('valid/buy', 'no answer', closed), inFlow], [])).toEqual([
+    expect(summary([failed('valid/buy', 'no answer', closed), inFlow], [])).toEqual([
       [closed, ['valid/buy', 'delivery/copies']],
     ]);
   });
 
-  it('with failures come before those with only warnings', () => {
+  it('with failures come before causes with only warnings', () => {
     const warn = (id: string) => ({ ...failed(id, '403', 'other'), verdict: 'warn' as const });
     expect(
-      told([warn('http/a'), warn('http/b'), failed('valid/buy', '401', REFUSED)], []).map(([, ids]) => ids),
+      summary([warn('http/a'), warn('http/b'), failed('valid/buy', '401', REFUSED)], []).map(([, ids]) => ids),
     ).toEqual([['valid/buy'], ['http/a', 'http/b']]);
   });
 });

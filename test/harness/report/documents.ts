@@ -1,4 +1,5 @@
-/** Hand-made result documents for tests: valid and complete, and every part can be given. */
+/** Valid, complete result documents for tests. The caller can override each part. */
+import { Writable } from 'node:stream';
 import type {
   Bytes,
   Diagnosis,
@@ -8,12 +9,11 @@ import type {
   Verdict,
 } from '../../../harness/report/result-document.ts';
 
-/** A body as text. */
 export function textBody(text: string): Bytes {
   return { length: Buffer.byteLength(text), text, base64: null, truncated: false };
 }
 
-/** A probe that got an answer. */
+/** A probe that was answered. */
 export function exchangeWith(parts: Partial<Exchange> = {}): Exchange {
   return {
     role: 'probe',
@@ -32,7 +32,7 @@ export function exchangeWith(parts: Partial<Exchange> = {}): Exchange {
   };
 }
 
-/** A result; without more, `signature/missing` passed. */
+/** By default: `signature/missing` passed. */
 export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult {
   const id = parts.id ?? 'signature/missing';
   const [status] = /^\d{3}/.exec(parts.observed ?? '401') ?? ['seen'];
@@ -57,7 +57,6 @@ export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult 
   };
 }
 
-/** A fault of the dictionary that fits. */
 export function diagnosisWith(parts: Partial<Diagnosis> = {}): Diagnosis {
   return {
     relation: 'main',
@@ -84,7 +83,7 @@ const COUNT_OF: Readonly<Record<Verdict, keyof ResultDocument['counts']>> = {
   'harness-error': 'harnessError',
 };
 
-/** A document with these parts. Counts, planned, judged and the verdict follow from the results unless given. */
+/** By default, the counts, `planned`, `judged` and the verdict follow from the results. */
 export function documentWith(parts: Partial<ResultDocument> = {}): ResultDocument {
   const results = parts.results ?? [resultWith()];
   const counts = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
@@ -113,5 +112,82 @@ export function documentWith(parts: Partial<ResultDocument> = {}): ResultDocumen
     notVerified: [],
     results,
     ...parts,
+  };
+}
+
+export const KNOWN = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
+
+/** A baseline with one stale entry. */
+export const BASELINE: NonNullable<ResultDocument['baseline']> = {
+  file: 'known.yaml',
+  entries: 2,
+  known: ['signature/missing'],
+  stale: [{ scenario: 'raw-body/tabs', problem: 'passes', message: 'raw-body/tabs passes now.' }],
+  unfilled: [],
+  notJudged: [],
+};
+
+/** A document with this text wherever the endpoint, or the author of a document, chooses the text. */
+export function documentOf(text: string): ResultDocument {
+  const body = textBody(text);
+  const headers: [string, string][] = [[text, text]];
+  const exchange = exchangeWith({
+    label: text,
+    request: { method: text, target: text, headers, body },
+    response: { status: 200, headers, body },
+  });
+  const verdicts = ['fail', 'warn', 'inconclusive', 'harness-error', 'not-applicable', 'pass', 'fail'] as const;
+  const results = verdicts.map((verdict, at) =>
+    resultWith({
+      id: `signature/${at}${text}`,
+      verdict,
+      suite: text,
+      title: text,
+      requirements: [text],
+      expected: text,
+      observed: text,
+      reason: text,
+      why: text,
+      fix: text,
+      known: at === 6 ? { reason: text, owner: text, expires: text } : null,
+      reproduce: { curl: text, command: text },
+      exchanges: [exchangeWith({ role: 'control', label: text, changes: [] }), exchange],
+    }),
+  );
+  const tls = {
+    protocol: text,
+    cipher: text,
+    versions: [text],
+    trustedBy: text,
+    clientCertificateRequested: true,
+    clientAuthorities: [],
+    chain: [],
+  };
+  return documentWith({
+    results,
+    seed: text,
+    advice: [text],
+    target: { url: text, features: [], tls },
+    notVerified: [{ requirement: text, text, reason: text }],
+    diagnosis: [diagnosisWith({ title: text, why: text, fix: text, seen: text, fault: text, evidence: [text] })],
+    baseline: { ...BASELINE, file: text, known: [], stale: [{ scenario: text, problem: 'expired', message: text }] },
+  });
+}
+
+/** A stream that keeps what is written to it. */
+export function textStream(): { readonly stdout: Writable; text(): string; clear(): void } {
+  let written = '';
+  const stdout = new Writable({
+    write(chunk, _encoding, done) {
+      written += String(chunk);
+      done();
+    },
+  });
+  return {
+    stdout,
+    text: () => written,
+    clear: () => {
+      written = '';
+    },
   };
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { renderFleetCsv } from '../../../harness/report/index.ts';
 import { fleetWith, partnerWith } from '../fleet/documents.ts';
 
-it('is one line a partner, quoted where it has to be, and nothing of it is a formula', async () => {
+it('has one line for each partner, quotes values where needed, and contains no formula', async () => {
   const refusals = [{ code: '=cmd|x', message: 'said "no", \x1b[31m\nand more', fix: '' }];
   const csv = await renderFleetCsv(
     fleetWith([

@@ -3,12 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { defuse, renderAnnotations, renderGithub } from '../../../harness/report/github.ts';
 import { renderSummary } from '../../../harness/report/github-summary.ts';
 import { renderJson } from '../../../harness/report/index.ts';
-import type { ResultDocument } from '../../../harness/report/result-document.ts';
-import { diagnosisWith, documentWith, resultWith } from './documents.ts';
+import { diagnosisWith, documentOf, documentWith, KNOWN, resultWith } from './documents.ts';
 
 const terminal = { columns: 80, color: false, unicode: true };
 
-/** How a runner reads a line of a log: the command at its start, white space passed over, or the older one anywhere. */
+/** The command that a runner reads in a line: after white space at its start, or the older form anywhere. */
 function commandIn(line: string): { name: string; properties: Record<string, string>; data: string } | null {
   const [, head, data] = /^\s*::([^:]+?)::(.*)$/s.exec(line) ?? [];
   if (head !== undefined && data !== undefined) {
@@ -28,72 +27,23 @@ function commandIn(line: string): { name: string; properties: Record<string, str
 }
 const commandsIn = (text: string) => text.split(/\r\n|\r|\n/).flatMap((line) => commandIn(line) ?? []);
 
-/** Every string of the document that the endpoint, or the author of a document, could have chosen. */
-function hostile(text: string): ResultDocument {
-  const verdicts = ['fail', 'warn', 'inconclusive', 'harness-error', 'not-applicable', 'pass', 'fail'] as const;
-  const results = verdicts.map((verdict, at) =>
-    resultWith({
-      id: `signature/${at}${text}`,
-      verdict,
-      suite: text,
-      title: text,
-      expected: text,
-      observed: text,
-      reason: text,
-      why: text,
-      fix: text,
-      known: at === 6 ? { reason: text, owner: text, expires: text } : null,
-      reproduce: { curl: text, command: text },
-    }),
-  );
-  return documentWith({
-    results,
-    seed: text,
-    advice: [text],
-    target: { url: text, features: [], tls: null },
-    notVerified: [{ requirement: text, text, reason: text }],
-    diagnosis: [diagnosisWith({ title: text, why: text, fix: text, seen: text, fault: text, evidence: [text] })],
-    baseline: {
-      file: text,
-      entries: 1,
-      known: [],
-      stale: [{ scenario: text, problem: 'expired', message: text }],
-      unfilled: [],
-      notJudged: [],
-    },
-  });
-}
-
+/** What breaks out of logs and of Markdown. */
+const SEPARATORS = ['\n', '\r', '\r\n', '::', ':', '##[', '#', '[', ']', '%0A', '%', ',', ' '];
+const COMMANDS = [
+  '::error::',
+  '##[error]',
+  '::stop-commands::x',
+  '##[set-env name=A]',
+  '\u00ad',
+  '\u{fe0f}',
+  '\x1b[31m',
+];
+const MARKUP = ['`', '```', '</details>', '<img src=x>', '![a](http://evil.example/)', '|', '\\', '\n\n# Title'];
+const LINKS = ['@octocat', 'http://evil.example', 'a@evil.example', 'www.evil.example'];
 const attack = fc.string({
   unit: fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc.constantFrom('\n', '\r', '\r\n', '::', ':', '##[', '#', '[', ']', '%0A', '%', ',', ' '),
-    },
-    {
-      weight: 3,
-      arbitrary: fc.constantFrom(
-        '::error::',
-        '##[error]',
-        '::stop-commands::x',
-        '##[set-env name=A]',
-        '\u00ad',
-        '\u{fe0f}',
-        '\x1b[31m',
-        '`',
-        '```',
-        '</details>',
-        '<img src=x>',
-        '![a](http://evil.example/)',
-        '@octocat',
-        '|',
-        '\\',
-        '\n\n# Title',
-        'http://evil.example',
-        'a@evil.example',
-        'www.evil.example',
-      ),
-    },
+    { weight: 3, arbitrary: fc.constantFrom(...SEPARATORS) },
+    { weight: 3, arbitrary: fc.constantFrom(...COMMANDS, ...MARKUP, ...LINKS) },
     fc.string({ unit: 'binary', maxLength: 2 }),
   ),
   maxLength: 12,
@@ -129,19 +79,16 @@ describe('the log of a step in GitHub Actions', () => {
   });
 
   it('starts with a notice when the step passes, otherwise with an error', () => {
-    const names = (document: ResultDocument) => commandsIn(renderAnnotations(document)).map(({ name }) => name);
-    const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
-    expect(names(documentWith())).toEqual(['notice']);
-    expect(names(documentWith({ results: [resultWith(), resultWith({ verdict: 'warn' })] }))).toEqual([
-      'notice',
-      'warning',
-    ]);
-    expect(names(documentWith({ results: [resultWith({ verdict: 'fail', known })] }))).toEqual(['notice']);
-    expect(names(documentWith({ results: [resultWith({ verdict: 'inconclusive' })] }))).toEqual(['error']);
-    expect(names(documentWith({ interrupted: true }))).toEqual(['error']);
+    const names = (parts: Parameters<typeof documentWith>[0]) =>
+      commandsIn(renderAnnotations(documentWith(parts))).map(({ name }) => name);
+    expect(names({})).toEqual(['notice']);
+    expect(names({ results: [resultWith(), resultWith({ verdict: 'warn' })] })).toEqual(['notice', 'warning']);
+    expect(names({ results: [resultWith({ verdict: 'fail', known: KNOWN })] })).toEqual(['notice']);
+    expect(names({ results: [resultWith({ verdict: 'inconclusive' })] })).toEqual(['error']);
+    expect(names({ interrupted: true })).toEqual(['error']);
     const scoring = { revision: 1, digest: 'x', notScored: ['signature/missing'] };
     const results = [resultWith({ id: 'valid/plain' }), resultWith({ verdict: 'fail' })];
-    expect(names(documentWith({ results, scoring, verdict: 'conformant' }))).toEqual(['notice']);
+    expect(names({ results, scoring, verdict: 'conformant' })).toEqual(['notice']);
   });
 
   it('limits the number and length of annotations', () => {
@@ -161,15 +108,14 @@ describe('the log of a step in GitHub Actions', () => {
   });
 
   it('contains no command written by the endpoint', () => {
-    const own = commandsIn(renderAnnotations(hostile('x'))).map(({ name }) => name);
+    const own = commandsIn(renderAnnotations(documentOf('x'))).map(({ name }) => name);
     expect(own).toEqual(['error', 'error', 'warning']);
     fc.assert(
       fc.property(attack, (text) => {
-        const commands = commandsIn(renderGithub(hostile(text), terminal)).map(({ name }) => name);
+        const commands = commandsIn(renderGithub(documentOf(text), terminal)).map(({ name }) => name);
         expect(commands.filter((name) => !['error', 'warning', 'notice'].includes(name))).toEqual([]);
         expect(commands.length).toBeLessThanOrEqual(7);
-        // And none through the JSON reports, which are parsed and not read.
-        expect(commandsIn(renderJson(hostile(text)))).toEqual([]);
+        expect(commandsIn(renderJson(documentOf(text)))).toEqual([]);
       }),
       { numRuns: 150 },
     );
@@ -187,7 +133,7 @@ describe('the log of a step in GitHub Actions', () => {
   });
 });
 
-/** What is left of Markdown when its code spans are taken away, as a reader of CommonMark takes them. */
+/** Markdown without its code spans, as CommonMark defines them. */
 function withoutCode(line: string): string {
   let rest = line;
   let kept = '';
@@ -229,7 +175,7 @@ describe('the job summary', () => {
 
   it('contains no foreign markup, link, picture or mention', () => {
     const outline = (text: string) =>
-      renderSummary(hostile(text))
+      renderSummary(documentOf(text))
         .split('\n')
         .map((line) => withoutCode(line).replace(/&#\d+;/g, ''))
         .join('\n');

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderHuman } from '../../../harness/report/index.ts';
-import { diagnosisWith, documentWith, exchangeWith, resultWith, textBody } from './documents.ts';
+import {
+  BASELINE,
+  diagnosisWith,
+  documentOf,
+  documentWith,
+  exchangeWith,
+  KNOWN,
+  resultWith,
+  textBody,
+} from './documents.ts';
 
 const PLAIN = { columns: 80, color: false, unicode: true };
 
@@ -12,7 +21,7 @@ const CURL = [
   '  --data-binary "$body"',
 ].join('\n');
 
-/** A document with a case of everything that the report has a section for. */
+/** Has something in every section of the report. */
 const eventful = documentWith({
   profile: 'staging',
   advice: ['The signature secret has 12 characters; 32 or more are recommended.'],
@@ -23,7 +32,7 @@ const eventful = documentWith({
       agreement: 31,
       outcomes: 31,
       alike: ['empty-signature-accepted'],
-      why: 'The check stands behind a condition on the header, so that whoever leaves the header out is let in without any check.',
+      why: 'The check runs only when the header is present, so a sender that omits the header passes without any check.',
       fix: 'Answer 401 when the header is absent.',
       stack: { name: 'express', told: 'X-Powered-By: Express' },
     }),
@@ -45,7 +54,7 @@ const eventful = documentWith({
     resultWith({
       verdict: 'fail',
       observed: '200',
-      reason: 'accepted with 200 a delivery that had to be refused',
+      reason: 'accepted an unsigned delivery with 200',
       reproduce: { curl: CURL, command: 'hookproof run --scenario signature/missing' },
       exchanges: [
         exchangeWith({ role: 'control', label: 'control before', changes: [] }),
@@ -54,13 +63,12 @@ const eventful = documentWith({
     }),
     resultWith({ id: 'http/case', verdict: 'warn', level: 'should', title: 'Takes any letter case', observed: '403' }),
     resultWith({ id: 'http/slow', verdict: 'inconclusive', reason: 'rate-limited: the endpoint answered 429' }),
-    resultWith({ id: 'malformed/array', reason: 'answered 200, which is allowed; any 4xx was due' }),
+    resultWith({ id: 'malformed/array', reason: 'answered 200, which is allowed; expected any 4xx' }),
     resultWith({ id: 'tls/client', verdict: 'not-applicable', reason: 'mtls is off' }),
     resultWith({ id: 'tls/other', verdict: 'not-applicable', reason: 'mtls is off' }),
   ],
 });
 
-/** The lines as the text of a report. */
 function lines(...text: string[]): string {
   return `${text.join('\n')}\n`;
 }
@@ -97,28 +105,20 @@ describe('the terminal report', () => {
   });
 
   it('separates known failures from new ones, and lists stale entries', () => {
-    const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
     const results = [
-      resultWith({ verdict: 'fail', observed: '200', known }),
+      resultWith({ verdict: 'fail', observed: '200', known: KNOWN }),
       resultWith({ id: 'signature/new', verdict: 'fail' }),
     ];
-    const stale = [{ scenario: 'raw-body/tabs', problem: 'passes' as const, message: 'raw-body/tabs passes now.' }];
-    const baseline = {
-      file: 'known.yaml',
-      entries: 2,
-      known: ['signature/missing'],
-      stale,
-      unfilled: [],
-      notJudged: [],
-    };
-    const report = renderHuman(documentWith({ results, baseline }), PLAIN);
-    expect(report).toContain('2 failed (1 known)');
-    expect(report).toContain('the run fails because of 1 stale entry in known.yaml');
-    expect(report).toContain('Failures (1)\n');
-    expect(report).toContain('✗ raw-body/tabs passes now.\n');
-    expect(report).toContain(
+    const report = renderHuman(documentWith({ results, baseline: BASELINE }), PLAIN);
+    for (const part of [
+      '2 failed (1 known)',
+      'the run fails because of 1 stale entry in known.yaml',
+      'Failures (1)\n',
+      '✗ raw-body/tabs passes now.\n',
       'Known failures (1), from known.yaml\n  ✗ signature/missing: 200\n    The gateway. (owner: payments, until 2099-12-31)',
-    );
+    ]) {
+      expect(report).toContain(part);
+    }
   });
 
   it('starts with the diagnosis and its fix', () => {
@@ -133,8 +133,8 @@ describe('the terminal report', () => {
         '  skips-missing-signature, 31 of 31 outcomes agree',
         '  evidence  signature/missing',
         '  seen in   Middlewares that look only at headers that are there.',
-        '  why       The check stands behind a condition on the header, so that whoever',
-        '            leaves the header out is let in without any check.',
+        '  why       The check runs only when the header is present, so a sender that',
+        '            omits the header passes without any check.',
         '  fix       Answer 401 when the header is absent.',
         '  for       express (X-Powered-By: Express)',
         '  more      hookproof explain skips-missing-signature',
@@ -148,7 +148,7 @@ describe('the terminal report', () => {
         '    check     signature/missing (must)',
         '    expected  401',
         '    observed  200',
-        '    reason    accepted with 200 a delivery that had to be refused',
+        '    reason    accepted an unsigned delivery with 200',
         '    changed   sign: no signature header',
         '    answer    200, 15 bytes: \\x1b[2Jall fine\\u202e',
         '    why       Anybody who knows the URL could send notifications.',
@@ -176,7 +176,7 @@ describe('the terminal report', () => {
         '    http/slow',
         '',
         'Passed with a note (1)',
-        '  ✓ 1 check: answered 200, which is allowed; any 4xx was due',
+        '  ✓ 1 check: answered 200, which is allowed; expected any 4xx',
         '    malformed/array',
         '',
         'Not applicable (2)',
@@ -206,7 +206,7 @@ describe('the terminal report', () => {
 
   it('gives the reason for many inconclusive checks once', () => {
     const reason =
-      'control refused: the plain valid delivery before it got no answer: nothing listens at 127.0.0.1:8080';
+      'control refused: the plain valid delivery before it got no answer: nothing is listening on 127.0.0.1';
     const ids = ['valid/buy', 'valid/sell', 'signature/missing', 'signature/hex', 'signature/other-secret'];
     const document = documentWith({
       results: ids.map((id) => resultWith({ id, verdict: 'inconclusive', observed: '', reason })),
@@ -220,7 +220,7 @@ describe('the terminal report', () => {
         '',
         'Inconclusive (5)',
         '  ? 5 checks: control refused: the plain valid delivery before it got no answer:',
-        '    nothing listens at 127.0.0.1:8080',
+        '    nothing is listening on 127.0.0.1',
         '    valid 2, signature 3',
         '',
         'suite     pass fail warn inconclusive  n/a error',
@@ -321,40 +321,10 @@ describe('the terminal report', () => {
   });
 
   it('escapes control, invisible and bidirectional characters of the endpoint', () => {
-    const hostile = fc.string({
-      unit: fc.constantFrom('\x1b[31m', '\x07', '\u202e', '\u200b', '\x9b', '\r', 'a', ' ', '\u2028'),
-    });
+    const unit = fc.constantFrom('\x1b[31m', '\x07', '\u202e', '\u200b', '\x9b', '\r', 'a', ' ', '\u2028');
     fc.assert(
-      fc.property(hostile, fc.boolean(), (text, unicode) => {
-        const result = resultWith({
-          verdict: 'fail',
-          title: text,
-          observed: text,
-          reason: `${text}!`,
-          reproduce: { curl: text, command: text },
-          exchanges: [
-            exchangeWith({ label: text, response: { status: 200, headers: [[text, text]], body: textBody(text) } }),
-          ],
-        });
-        const document = documentWith({
-          results: [result, resultWith({ id: text, verdict: 'inconclusive', reason: text })],
-          target: {
-            url: text,
-            features: [],
-            tls: {
-              protocol: text,
-              cipher: text,
-              versions: [text],
-              trustedBy: text,
-              clientCertificateRequested: true,
-              clientAuthorities: [],
-              chain: [],
-            },
-          },
-          seed: text,
-          advice: [text],
-        });
-        expect(renderHuman(document, { columns: 80, color: false, unicode })).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
+      fc.property(fc.string({ unit }), fc.boolean(), (text, unicode) => {
+        expect(renderHuman(documentOf(text), { ...PLAIN, unicode })).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
       }),
       { numRuns: 60 },
     );

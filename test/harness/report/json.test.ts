@@ -1,7 +1,19 @@
-import { describe, expect, it } from 'vitest';
-import { renderEvent, renderJson, renderNdjson } from '../../../harness/report/index.ts';
-import type { RunEvent } from '../../../harness/report/result-document.ts';
-import { documentWith, resultWith } from './documents.ts';
+/** The JSON and NDJSON reports, and the published schema of each. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  eventSchema,
+  openEventStream,
+  renderEvent,
+  renderJson,
+  renderNdjson,
+  resultSchema,
+} from '../../../harness/report/index.ts';
+import { type RunEvent, resultDocument, writtenEvent } from '../../../harness/report/result-document.ts';
+import { documentWith, exchangeWith, resultWith, textStream } from './documents.ts';
 
 const hostile = documentWith({
   results: [
@@ -9,6 +21,18 @@ const hostile = documentWith({
     resultWith({ id: 'valid/buy' }),
   ],
 });
+const failed = documentWith({ results: [resultWith({ verdict: 'fail', exchanges: [exchangeWith()] })] });
+const notice: RunEvent = { type: 'notice', message: 'one\ntwo\u2028three' };
+const noticeLine = '{"schemaVersion":1,"type":"notice","message":"one\\ntwo\\u2028three"}\n';
+
+/** Expects the published JSON Schema and the zod schema to give the same answer. */
+function expectValidity(published: object, schema: typeof resultDocument | typeof writtenEvent, cases: Cases): void {
+  const validate = new Ajv2020({ strict: true, allErrors: true }).compile(published as AnySchema);
+  for (const [value, valid] of cases) {
+    expect([validate(value), schema.safeParse(value).success]).toEqual([valid, valid]);
+  }
+}
+type Cases = readonly (readonly [value: unknown, valid: boolean])[];
 
 describe('JSON', () => {
   it('is the document, indented, with a newline at the end', () => {
@@ -20,12 +44,30 @@ describe('JSON', () => {
     expect(renderJson(hostile)).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
     expect(renderJson(hostile)).toContain('"a\\u001b[31m\\u007f\\u009b\\u202e\\u2028\\ud800\\udb40\\udc01\\n\\""');
   });
+
+  it('has a published schema that agrees with the zod schema', async () => {
+    const seen = { answerTimesMs: [1.5], leaks: [], outages: [], failedControls: [] };
+    expectValidity(await resultSchema(), resultDocument, [
+      [failed, true],
+      [JSON.parse(renderJson(failed)), true],
+      [{ ...failed, scoring: { revision: 1, digest: 'x', notScored: [] }, retried: ['valid/plain'] }, true],
+      [{ ...failed, scoring: { revision: 0, digest: 'x', notScored: [] } }, false],
+      [{ ...failed, scoring: null }, false],
+      [{ ...failed, shardRecord: { gate: null, stackGiven: null, entries: null, seen } }, true],
+      [{ ...failed, shardRecord: { gate: null, stackGiven: 'cobol', entries: null, seen } }, false],
+      [{ ...failed, schemaVersion: 2 }, false],
+      [{ ...failed, extra: 1 }, false],
+      [{ ...failed, verdict: 'fine' }, false],
+      [{ ...failed, durationMs: -1 }, false],
+      [{ ...failed, planned: 1.5 }, false],
+      [{ ...failed, results: [{ ...failed.results[0], verdict: undefined }] }, false],
+    ]);
+  });
 });
 
 describe('NDJSON', () => {
   it('is a line for each event', () => {
-    const event: RunEvent = { type: 'notice', message: 'one\ntwo\u2028three' };
-    expect(renderEvent(event)).toBe('{"schemaVersion":1,"type":"notice","message":"one\\ntwo\\u2028three"}\n');
+    expect(renderEvent(notice)).toBe(noticeLine);
   });
 
   it('contains the events of a finished run', () => {
@@ -38,4 +80,70 @@ describe('NDJSON', () => {
       { schemaVersion: 1, type: 'run-finished', document: hostile },
     ]);
   });
+
+  it('has a published schema that agrees with the zod schema', async () => {
+    const lines = renderNdjson(failed).trimEnd().split('\n');
+    const events = lines.map((line) => JSON.parse(line));
+    const written = { schemaVersion: 1, ...notice };
+    expectValidity(await eventSchema(), writtenEvent, [
+      ...events.map((event) => [event, true] as const),
+      [written, true],
+      [{ ...written, schemaVersion: 2 }, false],
+      [{ ...written, type: 'other' }, false],
+      [{ ...written, more: 1 }, false],
+      [{ ...events[1], result: {} }, false],
+    ]);
+  });
+});
+
+describe('the event stream', () => {
+  async function setUp() {
+    const cwd = await mkdtemp(join(tmpdir(), 'hookproof-events-'));
+    onTestFinished(() => rm(cwd, { recursive: true }));
+    return { cwd, ...textStream() };
+  }
+
+  it('writes each event at once, and truncates an older file with the first event', async () => {
+    const { cwd, stdout, text } = await setUp();
+    const path = join(cwd, 'out/events.ndjson');
+    const reporters = [
+      { name: 'json', file: null },
+      { name: 'ndjson', file: null },
+      { name: 'ndjson', file: 'out/events.ndjson' },
+    ] as const;
+    openEventStream(reporters, { stdout, cwd })?.close();
+    await writeFile(path, 'old\n');
+    const stream = openEventStream(reporters, { stdout, cwd });
+    expect(stream?.reporters).toEqual(reporters.slice(1));
+    expect(await readFile(path, 'utf8')).toBe('old\n');
+    for (const lines of [noticeLine, noticeLine.repeat(2)]) {
+      stream?.tell(notice);
+      expect([text(), await readFile(path, 'utf8')]).toEqual([lines, lines]);
+    }
+    stream?.close();
+  });
+
+  it('is absent without an ndjson reporter, and rejects an unwritable file immediately', async () => {
+    const { cwd, stdout } = await setUp();
+    expect(openEventStream([{ name: 'json', file: null }], { stdout, cwd })).toBeNull();
+    await writeFile(join(cwd, 'file'), '');
+    const reporters = [{ name: 'ndjson', file: 'file/events' }] as const;
+    expect(() => openEventStream(reporters, { stdout, cwd })).toThrow('The ndjson report cannot be written');
+  });
+
+  it.runIf(process.platform === 'linux')('reports a full disk when it is closed', async () => {
+    const stream = openEventStream([{ name: 'ndjson', file: '/dev/full' }], await setUp());
+    stream?.tell(notice);
+    expect(() => stream?.close()).toThrow('ENOSPC');
+  });
+});
+
+it('no renderer imports zod, or the module of the schema, at run time', async () => {
+  const folder = new URL('../../../harness/report/', import.meta.url);
+  for (const file of await readdir(folder, { recursive: true })) {
+    if (!file.endsWith('.ts') || file === 'result-document.ts') continue;
+    const source = await readFile(new URL(file, folder), 'utf8');
+    const imports = source.match(/^(?:import|export) (?!type ).*from '(?:zod|[^']*\/result-document\.ts)';$/gm);
+    expect([file, imports]).toEqual([file, null]);
+  }
 });

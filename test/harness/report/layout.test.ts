@@ -31,22 +31,25 @@ describe('wrapping', () => {
 });
 
 describe('visible text', () => {
-  it('spells out what acts on a display', () => {
+  it('escapes characters that act on a display', () => {
     expect(visible('a\x1b[31m\n\r\t\x00\x9b\u202e\ufeff\u{e0001}\ud800z')).toBe(
       'a\\x1b[31m\\n\\r\\t\\x00\\x9b\\u202e\\ufeff\\u{e0001}\\ud800z',
     );
     expect(visible('Größe 漢字 😀')).toBe('Größe 漢字 😀');
   });
 
-  it('describes bodies in a line, with their real length', () => {
-    expect(describeBytes(textBody(''))).toBe('no body');
-    expect(describeBytes(textBody('x'))).toBe('1 byte: x');
-    expect(describeBytes(textBody('a\nb'))).toBe('3 bytes: a\\nb');
-    expect(describeBytes({ length: 2, text: null, base64: '//4=', truncated: false })).toBe(
-      '2 bytes, not text: base64 //4=',
-    );
-    expect(describeBytes({ length: 90_000, text: 'abc', base64: null, truncated: true })).toBe('90000 bytes: abc…');
+  it.each([
+    [textBody(''), 'no body'],
+    [textBody('x'), '1 byte: x'],
+    [textBody('a\nb'), '3 bytes: a\\nb'],
+    [{ length: 2, text: null, base64: '//4=', truncated: false }, '2 bytes, not text: base64 //4='],
+    [{ length: 90_000, text: 'abc', base64: null, truncated: true }, '90000 bytes: abc…'],
+    [{ length: 5, text: null, base64: null, truncated: true }, '5 bytes'],
+  ])('describes the body %j as "%s"', (body, description) => {
+    expect(describeBytes(body)).toBe(description);
+  });
+
+  it('truncates the description of a long body', () => {
     expect(describeBytes(textBody('x'.repeat(300)), 10)).toBe(`300 bytes: ${'x'.repeat(9)}…`);
-    expect(describeBytes({ length: 5, text: null, base64: null, truncated: true })).toBe('5 bytes');
   });
 });

@@ -3,8 +3,8 @@ import { createProgress, type ProgressOptions } from '../../../harness/report/in
 import type { RunEvent, ScenarioResult } from '../../../harness/report/result-document.ts';
 import { documentWith, resultWith } from './documents.ts';
 
-/** What each event writes. */
-function writtenFor(events: readonly RunEvent[], options: Partial<ProgressOptions> = {}): string[] {
+/** The output of each event. */
+function outputOf(events: readonly RunEvent[], options: Partial<ProgressOptions> = {}): string[] {
   let written = '';
   const stream = {
     write: (text: string) => {
@@ -19,7 +19,7 @@ function writtenFor(events: readonly RunEvent[], options: Partial<ProgressOption
   });
 }
 
-function story(results: readonly ScenarioResult[]): RunEvent[] {
+function eventsOf(results: readonly ScenarioResult[]): RunEvent[] {
   const document = documentWith({ results: [...results] });
   const { target, seed, planned, startedAt } = document;
   return [
@@ -30,7 +30,7 @@ function story(results: readonly ScenarioResult[]): RunEvent[] {
 }
 
 const failed = resultWith({ verdict: 'fail', observed: '200', reason: 'accepted with 200' });
-const eventful = story([
+const eventful = eventsOf([
   resultWith({ id: 'valid/buy' }),
   failed,
   resultWith({ id: 'http/case', verdict: 'warn', reason: 'answered 403' }),
@@ -39,7 +39,7 @@ const eventful = story([
 
 describe('progress without a terminal', () => {
   it('prints the start, findings, quarters and the end', () => {
-    expect(writtenFor(eventful)).toEqual([
+    expect(outputOf(eventful)).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n',
       '1 of 4 judged, 0 failures so far\n',
       '✗ fail  signature/missing: Refuses a delivery without a signature; accepted with\n' +
@@ -50,13 +50,13 @@ describe('progress without a terminal', () => {
     ]);
   });
 
-  it('prints each reason for no verdict once', () => {
+  it('prints each reason for an inconclusive check once', () => {
     const results = Array.from({ length: 200 }, (_, index) =>
-      resultWith({ id: `valid/n${index}`, verdict: 'inconclusive', reason: 'nothing listens' }),
+      resultWith({ id: `valid/n${index}`, verdict: 'inconclusive', reason: 'nothing is listening' }),
     );
-    expect(writtenFor(story(results)).join('').split('\n')).toEqual([
+    expect(outputOf(eventsOf(results)).join('').split('\n')).toEqual([
       '200 checks against http://127.0.0.1:8080/hooks, seed 7f3a',
-      '? inconclusive  nothing listens (first at valid/n0)',
+      '? inconclusive  nothing is listening (first at valid/n0)',
       '50 of 200 judged, 0 failures so far',
       '100 of 200 judged, 0 failures so far',
       '150 of 200 judged, 0 failures so far',
@@ -66,7 +66,7 @@ describe('progress without a terminal', () => {
   });
 
   it('prints notices', () => {
-    expect(writtenFor([{ type: 'notice', message: 'waiting for the endpoint\x07' }])).toEqual([
+    expect(outputOf([{ type: 'notice', message: 'waiting for the endpoint\x07' }])).toEqual([
       'note  waiting for the endpoint\\x07\n',
     ]);
   });
@@ -74,7 +74,7 @@ describe('progress without a terminal', () => {
 
 describe('progress on a terminal', () => {
   it('rewrites one line, prints failures above it, and erases it', () => {
-    expect(writtenFor(eventful, { isTTY: true })).toEqual([
+    expect(outputOf(eventful, { isTTY: true })).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n0/4',
       '\r\x1b[K1/4  valid',
       '\r\x1b[K✗ fail  signature/missing: Refuses a delivery without a signature; accepted with\n' +
@@ -89,13 +89,13 @@ describe('progress on a terminal', () => {
 
   it('keeps the live line shorter than the terminal is wide', () => {
     const long = resultWith({ suite: 'a-suite-with-a-name-that-is-longer-than-the-terminal' });
-    const [, line] = writtenFor(story([long]), { isTTY: true, columns: 20 });
+    const [, line] = outputOf(eventsOf([long]), { isTTY: true, columns: 20 });
     expect(line).toBe('\r\x1b[K1/1  a-suite-with-…');
   });
 
   it('escapes control characters of the endpoint', () => {
     const hostile = resultWith({ verdict: 'fail', suite: '\x1b[2J', title: '\x1b]0;owned\x07', reason: '\u202e' });
-    const output = writtenFor(story([hostile]), { isTTY: true }).join('');
+    const output = outputOf(eventsOf([hostile]), { isTTY: true }).join('');
     expect(output.replaceAll('\r\x1b[K', '')).not.toMatch(/[^\n\P{C}]/u);
   });
 });

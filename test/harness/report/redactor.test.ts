@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../harness/report/index.ts';
 import { BEGIN_PRIVATE_KEY, pem as pemOf } from '../../certs/material.ts';
 
-/** Made at run time, with everything in it that some encoding changes. */
+/** Contains characters that each encoding changes. */
 const secret = `${randomBytes(9).toString('base64url')}/+ "'\\<&>é${randomBytes(9).toString('hex')}`;
 const redactor = createRedactor({ values: [{ name: 'signature secret', value: secret }] });
 
 const bytes = Buffer.from(secret);
 const quoted = JSON.stringify(secret).slice(1, -1);
 const ENCODINGS: readonly (readonly [string, string])[] = [
-  ['itself', secret],
+  ['the value itself', secret],
   ['upper case', secret.toUpperCase().replace('É', 'é')],
   ['base64', bytes.toString('base64')],
   ['base64 without padding', bytes.toString('base64').replace(/=+$/, '')],
@@ -56,7 +56,7 @@ describe('redacting a secret', () => {
     expect(createRedactor({ values: [{ name: 'empty', value: '' }] }).text(text)).toBe(text);
   });
 
-  it('finds the rest of it in a truncated text, and nearly all of it anywhere', () => {
+  it('finds the start of it at the end of a truncated text, and nearly all of it anywhere', () => {
     const key = randomBytes(16).toString('hex');
     const { text } = createRedactor({ values: [{ name: 'API key', value: key }] });
     expect(text(`body: ${key.slice(0, 12)}`)).toBe('body: [redacted:API key]');
@@ -79,7 +79,7 @@ describe('redacting a secret', () => {
     expect(text(`<${a}${b}${c}-->`)).toBe('<[redacted:right]>');
   });
 
-  it('knows the trimmed value and the lines of PEM material', () => {
+  it('finds the trimmed value and the lines of PEM material', () => {
     const line = randomBytes(48).toString('base64');
     const pem = pemOf('PRIVATE KEY', Buffer.from(line, 'base64'));
     const { text } = createRedactor({ values: [{ name: 'client key', value: pem }] });
@@ -88,7 +88,7 @@ describe('redacting a secret', () => {
     expect(text(`no ${BEGIN_PRIVATE_KEY} line`)).toBe(`no ${BEGIN_PRIVATE_KEY} line`);
   });
 
-  it('redacts very short values only where they are a complete value', () => {
+  it('redacts a very short secret only where it is a complete value', () => {
     const { text, headers, wording } = createRedactor({ values: [{ name: 'API key', value: 'the' }] });
     expect(text('the other; {"key":"the"} key=the&a=b X-API-Key: the\r\n')).toBe(
       'the other; {"key":"[redacted:API key]"} key=[redacted:API key]&a=b X-API-Key: [redacted:API key]\r\n',
@@ -120,7 +120,7 @@ describe('redacting a secret', () => {
 });
 
 describe('redacting valid signatures', () => {
-  /** Holds both characters in which base64 and base64url differ, and no run of digits alone. */
+  /** Contains both characters in which base64 and base64url differ. */
   function signature(): Buffer {
     for (;;) {
       const digest = createHmac('sha256', randomBytes(8)).update('{}').digest();
@@ -148,14 +148,14 @@ describe('redacting valid signatures', () => {
     expect(signed.text(`expected "sha256=${form}", got none`)).toBe('expected "sha256=[redacted:signature]", got none');
   });
 
-  it('finds it inside longer text, and most of a tampered one', () => {
+  it('finds it inside longer text, and most of a tampered signature', () => {
     expect(signed.text(`/v1/${base64}/x`)).toBe('/v1/[redacted:signature]/x');
     expect(signed.text(`aa${digest.toString('hex')}bb`)).toBe('aa[redacted:signature]bb');
     const tampered = `${base64.slice(0, 40)}!!!=`;
     expect(signed.text(tampered)).toBe('[redacted:signature]!!!=');
   });
 
-  it('keeps other signatures, and what is not a digest', () => {
+  it('keeps other signatures, and values that are not digests', () => {
     const other = signature().toString('base64');
     expect(signed.text(other)).toBe(other);
     const short = createRedactor({ values: [] });
@@ -164,7 +164,7 @@ describe('redacting valid signatures', () => {
     expect(short.text('c2hvcnQ= and short')).toBe('c2hvcnQ= and short');
   });
 
-  it('finds one of thousands', () => {
+  it('finds each of thousands', () => {
     const many = createRedactor({ values: [] });
     const all = Array.from({ length: 3_000 }, () => randomBytes(32).toString('base64'));
     for (const one of all) many.addSignature(one);

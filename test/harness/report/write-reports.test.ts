@@ -4,26 +4,17 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRedactor, renderHuman, renderJson, renderJunit, writeReports } from '../../../harness/report/index.ts';
-import { documentWith, resultWith } from './documents.ts';
+import { documentWith, resultWith, textStream } from './documents.ts';
 
 let cwd: string;
-let written: string;
+let output: ReturnType<typeof textStream>;
 const document = documentWith();
 const redactor = createRedactor({ values: [] });
-
-function options() {
-  const stdout = new Writable({
-    write(chunk, _encoding, done) {
-      written += String(chunk);
-      done();
-    },
-  });
-  return { stdout, cwd, redactor };
-}
+const options = () => ({ stdout: output.stdout, cwd, redactor });
 
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'hookproof-report-'));
-  written = '';
+  output = textStream();
 });
 afterEach(() => rm(cwd, { recursive: true, force: true }));
 
@@ -39,7 +30,7 @@ describe('writing reports', () => {
       { name: 'json', path: join(cwd, 'out/run.json') },
       { name: 'junit', path: join(cwd, 'junit.xml') },
     ]);
-    expect(written).toBe(renderHuman(document, terminal));
+    expect(output.text()).toBe(renderHuman(document, terminal));
     expect(await readFile(join(cwd, 'out/run.json'), 'utf8')).toBe(renderJson(document));
     expect(await readFile(join(cwd, 'junit.xml'), 'utf8')).toBe(renderJunit(document));
     expect([await readdir(cwd), await readdir(join(cwd, 'out'))]).toEqual([['junit.xml', 'out'], ['run.json']]);
@@ -60,7 +51,7 @@ describe('writing reports', () => {
     expect(await writeReports(document, streamed, { ...options(), streamed })).toEqual([
       { name: 'ndjson', path: join(cwd, 'events.ndjson') },
     ]);
-    expect([written, await readdir(cwd)]).toEqual(['', []]);
+    expect([output.text(), await readdir(cwd)]).toEqual(['', []]);
   });
 
   it('appends the job summary, and writes no command to a log of GitHub Actions', async () => {
@@ -71,13 +62,13 @@ describe('writing reports', () => {
     await writeReports(hostile, [{ name: 'github', file: null }], { ...options(), summaryFile, actions: true });
     const text = await readFile(summaryFile, 'utf8');
     expect(text.startsWith('before\n## ')).toBe(true);
-    expect([written.includes('\n::error '), written.includes('##[')]).toEqual([true, false]);
+    expect([output.text().includes('\n::error '), output.text().includes('##[')]).toEqual([true, false]);
     await writeFile(summaryFile, 'x'.repeat(1024 * 1024));
     await writeReports(hostile, [{ name: 'github', file: null }], { ...options(), summaryFile, actions: true });
     expect((await readFile(summaryFile)).length).toBe(1024 * 1024);
-    written = '';
+    output.clear();
     await writeReports(hostile, [{ name: 'human', file: null }], { ...options(), summaryFile, actions: true });
-    expect([written.includes('# #[debug]'), written.includes('::error')]).toEqual([true, false]);
+    expect([output.text().includes('# #[debug]'), output.text().includes('::error')]).toEqual([true, false]);
     const nowhere = { ...options(), summaryFile: cwd };
     await expect(writeReports(hostile, [{ name: 'github', file: 'log' }], nowhere)).rejects.toThrow('github report');
   });
@@ -101,7 +92,7 @@ describe('writing reports', () => {
     expect(await readFile('/dev/null', 'utf8')).toBe('');
   });
 
-  it('reports what cannot be written, and writes the other reports', async () => {
+  it('reports what cannot be output.text(), and writes the other reports', async () => {
     await mkdir(join(cwd, 'folder'));
     await writeFile(join(cwd, 'file'), '');
     const write = (file: string) =>
@@ -120,7 +111,7 @@ describe('writing reports', () => {
       kind: 'usage',
     });
     expect(await readFile(join(cwd, 'run.json'), 'utf8')).toBe(renderJson(document));
-    expect(written.split('\n')[0]).toBe('✓ CONFORMANT  http://127.0.0.1:8080/hooks');
+    expect(output.text().split('\n')[0]).toBe('✓ CONFORMANT  http://127.0.0.1:8080/hooks');
     await expect(write('file/junit.xml')).rejects.toMatchObject({ code: 'REPORT_NOT_WRITTEN' });
     expect(await readdir(cwd)).toEqual(['file', 'folder', 'run.json']);
   });

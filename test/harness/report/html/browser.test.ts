@@ -1,4 +1,4 @@
-/** The page in a browser: what a reader can do with it, with the script and without. */
+/** The pages in a browser, with and without their script. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,10 @@ import fc from 'fast-check';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../../../harness/report/html/report-page.ts';
+import { renderFleetHtml } from '../../../../harness/report/index.ts';
 import { launchChromium } from '../../../setup/chromium.ts';
 import { lacks } from '../../../setup/programs.ts';
+import { largeFleet } from '../../fleet/documents.ts';
 import { hostileDocuments } from './hostile-documents.ts';
 import { diagnosedRun, shortRun, wholeRun } from './page-documents.ts';
 import { readPage } from './strict-html.ts';
@@ -18,10 +20,10 @@ import { readPage } from './strict-html.ts';
 const document = diagnosedRun();
 const FAILED = document.counts.fail;
 
-describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
+describe.skipIf(lacks('chromium'))('the HTML report and the page of many partners in Chromium', () => {
   let folder = '';
   let browser: Browser;
-  /** What the page complained of, and what it asked for beside itself. */
+  /** Messages on the console, errors, and requests other than for the page. */
   let complaints: string[] = [];
   const pages: Page[] = [];
 
@@ -29,6 +31,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
     folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     await writeFile(join(folder, 'report.html'), renderHtml(document));
     await writeFile(join(folder, 'short.html'), renderHtml(shortRun()));
+    await writeFile(join(folder, 'fleet.html'), await renderFleetHtml(largeFleet(40)));
     browser = await launchChromium();
   });
 
@@ -55,7 +58,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
   const shown = (page: Page, verdict = '') =>
     page.locator(`details[data-v${verdict && `=${verdict}`}]:visible`).count();
 
-  it('is complete without its script: no filter, links open their targets, everything unfolds', async () => {
+  it('is complete without its script: links open their targets, and everything unfolds', async () => {
     const page = await open({ javaScriptEnabled: false });
     expect(await page.locator('#filter').isVisible()).toBe(false);
     expect(await page.locator('button:visible').count()).toBe(0);
@@ -90,7 +93,7 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('copies a command with the keyboard alone', async () => {
+  it('copies a command with the keyboard', async () => {
     const page = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const check = page.locator('details[data-v=fail]').first();
     await check.locator('summary').first().focus();
@@ -123,26 +126,48 @@ describe.skipIf(lacks('chromium'))('the HTML report in Chromium', () => {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
   it.each([
-    ['light', 1280],
-    ['light', 390],
-    ['dark', 1280],
-    ['dark', 390],
-  ] as const)(
-    'is clean for axe, in %s at %i pixels, unfolded, and no wider than the window',
-    async (colorScheme, width) => {
-      const page = await open({ colorScheme, viewport: { width, height: 900 } }, '', 'short.html');
-      await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      await page.evaluate(`${await readFile(axe, 'utf8')};0`);
-      const { violations } = await page.evaluate<AxeResults>(`axe.run(document, { resultTypes: ['violations'] })`);
-      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
-      expect(complaints).toEqual([]);
-    },
-  );
+    ['short.html', 'light', 1280],
+    ['short.html', 'light', 390],
+    ['short.html', 'dark', 1280],
+    ['short.html', 'dark', 390],
+    ['fleet.html', 'light', 1280],
+    ['fleet.html', 'dark', 390],
+  ] as const)('has no axe violation, and fits the window: %s, %s, %i pixels', async (file, colorScheme, width) => {
+    const page = await open({ bypassCSP: true, colorScheme, viewport: { width, height: 900 } }, '', file);
+    await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    await page.evaluate(`${await readFile(axe, 'utf8')};0`);
+    const { violations } = await page.evaluate<AxeResults>(`axe.run(document, { resultTypes: ['violations'] })`);
+    expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
 
-  it('is parsed by a browser as by our strict reader, whatever the document contains, and runs nothing', async () => {
+  it('filters and sorts the partners, and lists them all without its script', async () => {
+    const page = await open({}, '', 'fleet.html');
+    const rows = () => page.locator('#fleet tbody tr:visible').count();
+    const failed = largeFleet(40).totals.failed;
+    await page.getByRole('button', { name: /^failed/ }).click();
+    expect([await rows(), await page.locator('#found').textContent()]).toEqual([
+      failed,
+      `${failed} of 40 partners shown`,
+    ]);
+    await page.getByRole('button', { name: /^failed/ }).click();
+    await page.getByLabel('Sort by').selectOption('name');
+    expect(await page.locator('#fleet tbody b').first().textContent()).toBe('acme-1');
+    await page.getByLabel('Find').fill('granite');
+    expect(await rows()).toBe(5);
+
+    expect(complaints).toEqual([]);
+
+    const plain = await open({ javaScriptEnabled: false }, '', 'fleet.html');
+    expect(await plain.locator('#filter').isVisible()).toBe(false);
+    expect(await plain.locator('#fleet tbody tr:visible').count()).toBe(40);
+    expect(complaints).toEqual([]);
+  });
+
+  it('is parsed by a browser as by the strict parser, whatever the document contains, and runs no script', async () => {
     const documents = fc.sample(await hostileDocuments(), { numRuns: 6, seed: 7 });
-    // Its own policy would not let the report parse anything.
+    // The policy of the report itself blocks the parser.
     const page = await open();
     await page.goto('about:blank');
     complaints = [];

@@ -2,25 +2,27 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { html, textOf } from '../../../../harness/report/html/markup.ts';
 import { renderHtml } from '../../../../harness/report/html/report-page.ts';
+import { renderFleetHtml } from '../../../../harness/report/index.ts';
 import { resultDocument } from '../../../../harness/report/result-document.ts';
-import { documentWith, exchangeWith, resultWith, textBody } from '../documents.ts';
+import { fleetWith, partnerWith } from '../../fleet/documents.ts';
+import { documentOf, documentWith } from '../documents.ts';
 import { HOSTILE, hostileDocuments } from './hostile-documents.ts';
 import { readPage } from './strict-html.ts';
 
 describe('the template', () => {
-  it('escapes and caps what is put into it, and takes markup only from itself', () => {
+  it('escapes and truncates its values, and accepts markup only from itself', () => {
     expect(
       textOf(html`<p title="${'"'}">${"<b>&'\x1b\u202e"}${html`<i>${1}</i>`}${[null, false, undefined, 'x']}</p>`),
     ).toBe('<p title="&quot;">&lt;b&gt;&amp;&#39;\\x1b\\u202e<i>1</i>x</p>');
     expect(textOf(html`${'a'.repeat(2000)}`)).toBe(`${'a'.repeat(1500)} [500 more characters]`);
-    // What a document could hold at most.
+    // The closest that a document can come to markup.
     const forged = JSON.parse('{"markup":"<b>","Symbol(markup)":"<b>"}');
     expect(() => textOf(html`${forged}`)).toThrow();
   });
 });
 
 describe('the page', () => {
-  it('holds no element, attribute, reference or character that is not its own, whatever the document says', async () => {
+  it('contains only its own elements, attributes, references and characters, whatever the document contains', async () => {
     const documents = await hostileDocuments();
     fc.assert(
       fc.property(documents, (document) => {
@@ -31,41 +33,37 @@ describe('the page', () => {
     );
   });
 
-  it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))(
-    'is not broken by %j in every place of a failure',
-    (_, text) => {
-      const body = textBody(text);
-      const exchange = exchangeWith({
-        label: text,
-        request: { method: text, target: text, headers: [[text, text]], body },
-        response: { status: 200, headers: [[text, text]], body },
-      });
-      const control = exchangeWith({ role: 'control', label: text, changes: [] });
-      const failed = resultWith({
-        id: `${text}/x`,
-        suite: text,
-        title: text,
-        requirements: [text],
-        verdict: 'fail',
-        expected: text,
-        observed: text,
-        reason: text,
-        why: text,
-        fix: text,
-        known: null,
-        reproduce: { curl: text, command: text },
-        exchanges: [control, exchange],
-      });
-      const tags = readPage(renderHtml(documentWith({ results: [failed], seed: text })));
-      expect(tags.filter(({ name }) => name === 'script')).toHaveLength(1);
-    },
-  );
+  it.each(HOSTILE.map((text) => [text.slice(0, 60), text]))('is not broken by %j in any place', (_, text) => {
+    const tags = readPage(renderHtml(documentOf(text)));
+    expect(tags.filter(({ name }) => name === 'script')).toHaveLength(1);
+  });
 
-  it('the strict reader sees what breaks out', () => {
+  it('is rejected by the strict reader when something breaks out', () => {
     const page = renderHtml(documentWith({ seed: 'MARK' }));
     for (const text of ['<img src="x">', '<b onclick="x">', '&copy', '<a href="https://x/">', '</dd></dl>', '\u202e']) {
       expect(() => readPage(page.replace('MARK', text)), text).toThrow();
     }
     readPage(page);
+  });
+});
+
+describe('the page of many partners', () => {
+  it('has the same tags and attributes whatever its texts contain', async () => {
+    const withText = (text: string) => {
+      const bad = partnerWith('bad', 'failed', 1, {
+        url: `https://x.example/${text}`,
+        diagnosis: { fault: text, title: text },
+        refusals: [{ code: text, message: text, fix: text }],
+        suites: { [text]: { pass: 0, fail: 1, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 } },
+      });
+      return renderFleetHtml(fleetWith([bad, partnerWith('good', 'certified', 1)], { complete: false }));
+    };
+    const tagsOf = (page: string) => page.match(/<[^>]*>/g)?.map((tag) => tag.replace(/"[^"]*"/g, '""'));
+    const page = await withText(`"><script>alert(1)</script><!-- \x1b[2J\u202e' onload=x`);
+    expect(tagsOf(page)).toEqual(tagsOf(await withText('tame')));
+    expect(page.match(/<script>/g)).toHaveLength(1);
+    expect(page).not.toMatch(/[\x1b\u202e]/);
+    expect(page).toContain('Incomplete:');
+    expect(page).toContain('href="good/report.html"');
   });
 });

@@ -1,9 +1,9 @@
-/** Result documents whose every free string is hostile, made from the published schema. */
+/** Result documents from the published schema, with hostile text in every free string. */
 import fc from 'fast-check';
 import { resultSchema } from '../../../../harness/report/index.ts';
 import type { ResultDocument } from '../../../../harness/report/result-document.ts';
 
-/** What has broken out of other pages, terminals and files. */
+/** Breaks out of pages, terminals and files. */
 export const HOSTILE = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -68,7 +68,7 @@ function hostileValue(schema: Schema): fc.Arbitrary<unknown> {
     case 'null':
       return fc.constant(null);
     default:
-      throw new Error(`a schema that is not known: ${JSON.stringify(schema)}`);
+      throw new Error(`unknown schema: ${JSON.stringify(schema)}`);
   }
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { renderHtml } from '../../../../harness/report/html/report-page.ts';
-import { diagnosisWith, documentWith, exchangeWith, resultWith } from '../documents.ts';
+import { BASELINE, diagnosisWith, documentWith, exchangeWith, KNOWN, resultWith } from '../documents.ts';
 import { diagnosedRun, wholeRun } from './page-documents.ts';
 import { readPage } from './strict-html.ts';
 
-/** The page as a reader sees it, in one line. */
+/** The visible text of the page, in one line. */
 function textOf(...given: Parameters<typeof renderHtml>): string {
   const page = renderHtml(...given);
   readPage(page);
@@ -17,7 +17,7 @@ function textOf(...given: Parameters<typeof renderHtml>): string {
 }
 
 describe('the HTML report', () => {
-  it('shows the verdict, that there is nothing to fix, and what is not verified', () => {
+  it('shows the verdict, that there is nothing to fix, and the requirements that are not verified', () => {
     const text = textOf(
       wholeRun(() => 'pass', {
         profile: 'staging',
@@ -33,7 +33,7 @@ describe('the HTML report', () => {
     expect(text).toContain('Compared in constant time It cannot be seen.');
   });
 
-  it('begins with the diagnosis, groups what it explains, and keeps the rest apart', () => {
+  it('begins with the diagnosis, groups the failures that it explains, and lists the others separately', () => {
     const text = textOf(diagnosedRun());
     const order = [
       'Not conformant',
@@ -53,16 +53,16 @@ describe('the HTML report', () => {
     expect(text).toMatch(/hmac-raw-body : The signature /);
   });
 
-  it('marks what was changed against the control, and leaves out what is fresh in each delivery', () => {
+  it('marks the changes against the control, except values that differ in each delivery', () => {
     const page = renderHtml(diagnosedRun());
-    // A failure here would print the whole page.
+    // `toContain` would print the whole page.
     const text = page.replaceAll('&quot;', '"');
     expect(text.includes('{"id":<mark> </mark>"7e57ca5e-2222","type":<mark> </mark>"CAAS"')).toBe(true);
     expect(/<i>0000<\/i> {2}7b 22 69 64 22 3a <mark>20<\/mark> 22 {2}\{"id":<mark> <\/mark>"\n/.test(text)).toBe(true);
     expect(textOf(diagnosedRun())).toContain('connected 0.4 ms, TLS 3.1 ms, first byte 8.0 ms, complete 8.5 ms');
   });
 
-  it('shows for an unreachable endpoint what was sent and what to do', () => {
+  it('shows what was sent to an unreachable endpoint, and the next step', () => {
     const error = { kind: 'connect', phase: 'connect', code: 'ECONNREFUSED', message: 'Nothing is listening.' };
     const exchange = exchangeWith({ label: 'the first delivery', response: null, error });
     const results = [
@@ -83,24 +83,15 @@ describe('the HTML report', () => {
   });
 
   it('shows known failures, stale entries, an interruption, a shard, strictness and harness errors', () => {
-    const known = { reason: 'The gateway.', owner: 'payments', expires: '2099-12-31' };
-    const baseline = {
-      file: 'known.yaml',
-      entries: 3,
-      known: ['signature/missing'],
-      stale: [{ scenario: 'raw-body/tabs', problem: 'passes' as const, message: 'raw-body/tabs passes now.' }],
-      unfilled: ['signature/missing'],
-      notJudged: ['http/x'],
-    };
     const results = [
-      resultWith({ verdict: 'fail', observed: '200', known }),
+      resultWith({ verdict: 'fail', observed: '200', known: KNOWN }),
       resultWith({ id: 'http/case', verdict: 'warn', level: 'should' }),
-      resultWith({ id: 'http/ours', verdict: 'harness-error', reason: 'the probe was wrong' }),
+      resultWith({ id: 'http/ours', verdict: 'harness-error', reason: 'the probe was invalid' }),
     ];
     const text = textOf(
       documentWith({
         results,
-        baseline,
+        baseline: BASELINE,
         strict: true,
         interrupted: true,
         planned: 9,

@@ -1,4 +1,4 @@
-/** A small strict reader of the HTML that the report writes. Throws at every tag and attribute that the report does not use. */
+/** A strict parser of the HTML report. Throws at every tag and attribute that the report does not use. */
 
 export interface Tag {
   readonly name: string;
@@ -32,7 +32,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   span: { class: /^close$/ },
   pre: { class: /^(copy|hex)$/ },
   article: { class: /^(exchange|fault|fault open)$/ },
-  // The one attribute that holds a string of the document: the id of a requirement.
+  // The only attribute with a string of the document: the id of a requirement.
   b: { title: /^[^<]*$/ },
   svg: {
     class: new RegExp(`^(bar|strip|shape v-${WORDS})$`),
@@ -66,10 +66,10 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
 
 const VOID = new Set(['meta', 'br', 'input', 'path', 'rect']);
 
-/** As much of the references as the report writes. */
+/** Anything but the character references that the report writes. */
 const REFERENCE = /&(?!(?:amp|lt|gt|quot|#39);)/;
 
-/** Controls, directional overrides and the like would act on the reader. */
+/** Control characters and directional overrides. */
 const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 function readAttributes(name: string, source: string): Record<string, string> {
@@ -88,12 +88,12 @@ function readAttributes(name: string, source: string): Record<string, string> {
 export function readPage(source: string): Tag[] {
   if (!source.startsWith('<!doctype html>\n<html') || !source.endsWith('</html>\n'))
     throw new Error('not a complete page');
-  // These two are files of ours, and the policy holds their digests.
+  // The style and the script are files of the product, and the policy contains their digests.
   const body = source
     .slice('<!doctype html>\n'.length)
     .replace(/<style>[^<]*<\/style>/, '<style></style>')
     .replace(/<script>[^<]*(?:<(?!\/script)[^<]*)*<\/script><\/body>/, '<script></script></body>');
-  if (UNSEEN.test(body)) throw new Error(`the page holds ${JSON.stringify(UNSEEN.exec(body)?.[0])}`);
+  if (UNSEEN.test(body)) throw new Error(`the page contains ${JSON.stringify(UNSEEN.exec(body)?.[0])}`);
   const tags: Tag[] = [];
   const open: string[] = [];
   for (const piece of body.match(/<[^>]*>|[^<]+|</g) ?? []) {
