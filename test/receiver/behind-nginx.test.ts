@@ -1,4 +1,4 @@
-/** The lines for nginx in receiver/README.md, with nginx. */
+/** The nginx configuration of receiver/README.md, with nginx. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,12 +9,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { lacks, pathOf } from '../setup/programs.ts';
 import { SECRET } from './deliveries.ts';
-import { deliver, makeCertificates, only, VERSIONS } from './tls-clients.ts';
+import { deliver, makeCertificates, only, presenting, VERSIONS } from './tls-clients.ts';
 
-const LINES: Readonly<Record<string, string>> = {
+const CONFIGURATIONS: Readonly<Record<string, string>> = {
   optional: 'ssl_verify_client optional; proxy_set_header X-SSL-Client-Verify $ssl_client_verify;',
   on: 'ssl_verify_client on; proxy_set_header X-SSL-Client-Verify $ssl_client_verify;',
-  // Without mutual TLS, nginx leaves the header out, and a forged one with it.
+  // Without mutual TLS, nginx omits the header, even a forged one.
   off: 'proxy_set_header X-SSL-Client-Verify $ssl_client_verify;',
 };
 
@@ -34,9 +34,9 @@ describe.skipIf(lacks('nginx'))('behind nginx', () => {
     });
     await writeFile(join(folder, 'server.pem'), certificates.server.cert);
     await writeFile(join(folder, 'server.key'), certificates.server.key);
-    await writeFile(join(folder, 'clients.pem'), certificates.authority.cert);
+    await writeFile(join(folder, 'clients.pem'), certificates.clientCa.cert);
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/t;`);
-    const servers = Object.entries(LINES).map(
+    const servers = Object.entries(CONFIGURATIONS).map(
       ([name, lines]) => `server {
         listen unix:${socketOf(name)} ssl; ssl_protocols TLSv1.2 TLSv1.3;
         ssl_certificate server.pem; ssl_certificate_key server.key; ssl_client_certificate clients.pem;
@@ -64,40 +64,43 @@ describe.skipIf(lacks('nginx'))('behind nginx', () => {
     await rm(folder, { recursive: true });
   });
 
-  it.each(Object.keys(LINES))('ssl_verify_client %s: the right certificate only, whatever is forged', async (name) => {
-    const { serverAuthority, clients } = certificates;
-    const at = { path: socketOf(name), servername: 'localhost', ca: serverAuthority.cert };
-    const { right, expired, 'self-signed': selfSigned } = clients;
-    const verified = [
-      ['X-SSL-Client-Verify', 'SUCCESS'],
-      ['x-ssl-client-verify', 'SUCCESS'],
-      ['X_SSL_Client_Verify', 'SUCCESS'],
-    ] as const;
-    // nginx answers 400 by itself to a certificate that does not verify, and to none when it is on.
-    const none = name === 'on' ? 400 : 401;
-    const wrong = name === 'off' ? 401 : 400;
-    for (const version of VERSIONS) {
-      for (const forged of [[], verified]) {
-        const statuses = [];
-        for (const client of [undefined, right, expired, selfSigned]) {
-          const options = { ...at, ...only(version), ...(client && { cert: client.cert, key: client.key }) };
-          statuses.push((await deliver(0, options, forged)).status);
+  it.each(Object.keys(CONFIGURATIONS))(
+    'accepts valid certificates only, whatever headers are forged: ssl_verify_client %s',
+    async (name) => {
+      const { trust, clients } = certificates;
+      const at = { path: socketOf(name), servername: 'localhost', ...trust };
+      const { valid, expired, 'self-signed': selfSigned } = clients;
+      const verified = [
+        ['X-SSL-Client-Verify', 'SUCCESS'],
+        ['x-ssl-client-verify', 'SUCCESS'],
+        ['X_SSL_Client_Verify', 'SUCCESS'],
+      ] as const;
+      // nginx itself answers 400 to a certificate that does not verify and, with `on`, to a missing one.
+      const none = name === 'on' ? 400 : 401;
+      const wrong = name === 'off' ? 401 : 400;
+      for (const version of VERSIONS) {
+        for (const forged of [[], verified]) {
+          const statuses = [];
+          for (const client of [undefined, valid, expired, selfSigned]) {
+            const options = { ...at, ...only(version), ...(client && presenting(client)) };
+            statuses.push((await deliver(0, options, forged)).status);
+          }
+          expect([version, ...statuses]).toEqual([version, none, name === 'off' ? 401 : 200, wrong, wrong]);
         }
-        expect([version, ...statuses]).toEqual([version, none, name === 'off' ? 401 : 200, wrong, wrong]);
       }
-    }
-  });
+    },
+  );
 });
 
-/** Resolves when something listens at a socket. There is no event for that, so it asks again at every turn. */
+/** Resolves when a process listens on a socket. There is no event for that, so it tries again and again. */
 async function listening(path: string): Promise<void> {
   for (;;) {
     const socket = connect(path);
-    const there = await new Promise<boolean>((resolve) => {
+    const accepted = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     });
     socket.destroy();
-    if (there) return;
+    if (accepted) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -6,30 +6,30 @@ import { checkApiKey } from '../../receiver/index.ts';
 const KEY = `k${randomBytes(16).toString('hex')}Z`;
 
 describe('checkApiKey', () => {
-  it('takes each key that is valid now', () => {
+  it('accepts each of the keys', () => {
     expect(checkApiKey({ header: KEY, keys: [KEY] })).toEqual({ ok: true, keyIndex: 0 });
     expect(checkApiKey({ header: KEY, keys: ['next-key', KEY] })).toEqual({ ok: true, keyIndex: 1 });
     expect(checkApiKey({ header: KEY, keys: [KEY, KEY] })).toEqual({ ok: true, keyIndex: 0 });
   });
 
   it.each([
-    ['absent', undefined, 'missing'],
-    ['empty', '', 'missing'],
-    ['repeated', [KEY, KEY], 'malformed'],
-    ['repeated, joined by Node', `${KEY}, ${KEY}`, 'mismatch'],
-    ['another', 'another', 'mismatch'],
+    ['an absent header', undefined, 'missing'],
+    ['an empty header', '', 'missing'],
+    ['a repeated header', [KEY, KEY], 'malformed'],
+    ['a repeated header that Node joined', `${KEY}, ${KEY}`, 'mismatch'],
+    ['another key', 'another', 'mismatch'],
     ['the first half', KEY.slice(0, 17), 'mismatch'],
-    ['in upper case', KEY.toUpperCase(), 'mismatch'],
-    ['with x behind', `${KEY}x`, 'mismatch'],
-    ['with x in front', `x${KEY}`, 'mismatch'],
-    ['with a space', `${KEY} `, 'mismatch'],
+    ['the key in upper case', KEY.toUpperCase(), 'mismatch'],
+    ['the key with an x appended', `${KEY}x`, 'mismatch'],
+    ['the key with an x in front', `x${KEY}`, 'mismatch'],
+    ['the key with a space appended', `${KEY} `, 'mismatch'],
     ['a pattern', '.*', 'mismatch'],
     ['a wildcard', '%', 'mismatch'],
     ['one character', 'k', 'mismatch'],
     ['5000 characters', 'k'.repeat(5000), 'mismatch'],
-    ['as long and not ASCII', 'é'.repeat(KEY.length), 'mismatch'],
-    ['as Bearer', `Bearer ${KEY}`, 'mismatch'],
-  ] as const)('refuses one that is %s', (_label, header, reason) => {
+    ['a text of the same length that is not ASCII', 'é'.repeat(KEY.length), 'mismatch'],
+    ['the key as a bearer token', `Bearer ${KEY}`, 'mismatch'],
+  ] as const)('rejects %s', (_label, header, reason) => {
     expect(checkApiKey({ header, keys: [KEY] })).toEqual({ ok: false, reason });
   });
 
@@ -39,7 +39,7 @@ describe('checkApiKey', () => {
     expect(checkApiKey({ header: 'x', keys: [] })).toEqual({ ok: false, reason: 'mismatch' });
   });
 
-  it('takes a key only when it is the same text', () => {
+  it('accepts a header exactly when it is the same text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 1 }), (header, key) => {
         expect(checkApiKey({ header, keys: [key] }).ok).toBe(

@@ -1,4 +1,4 @@
-/** Right deliveries for the receiver's tests. Credentials are new in every run. */
+/** Valid deliveries for the tests of the receiver. Credentials are new in every run. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import request from 'supertest';
 import type { Receiver } from '../../receiver/index.ts';
@@ -26,7 +26,7 @@ export function sign(body: string | Uint8Array, secret = SECRET): string {
   return createHmac('sha256', secret).update(body).digest('base64');
 }
 
-/** The headers of a right delivery; `undefined` in `changes` leaves one out. */
+/** The headers of a valid delivery; `undefined` in `changes` omits one. */
 export function headersFor(
   body: string | Uint8Array,
   changes: Record<string, string | undefined> = {},
@@ -40,7 +40,7 @@ export function headersFor(
   return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** Posts exactly these bytes. supertest would encode a Buffer as JSON, and add a content type. */
+/** Posts exactly these bytes. supertest would encode a Buffer as JSON and add a content type. */
 export function post(
   receiver: Receiver,
   body: string | Uint8Array,

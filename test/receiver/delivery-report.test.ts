@@ -1,26 +1,17 @@
-/** What is reported about a delivery: the log line, what it never contains, and warnings about old credentials. */
+/** The log line of a delivery, what it never contains, and the warnings about old credentials. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { expect, it, vi } from 'vitest';
 import { warnAboutOldCredentials } from '../../receiver/delivery-report.ts';
 import { createLogger, createReceiver, type DeliveryReport } from '../../receiver/index.ts';
 import { API_KEY, buy, headersFor, post, SECRET, sign } from './deliveries.ts';
+import { collectLogs } from './logs.ts';
 
 const NEW_SECRET = randomBytes(32).toString('hex');
 const NEW_KEY = randomBytes(24).toString('hex');
 
-function warnings() {
-  const lines: { fields: Record<string, unknown>; message: string }[] = [];
-  const logger = {
-    info() {},
-    error() {},
-    warn: (fields: object, message: string) => void lines.push({ fields: { ...fields }, message }),
-  };
-  return { lines, logger };
-}
-
-it('accepts old and new credentials, and warns about old ones by position, without their value', async () => {
-  const { lines, logger } = warnings();
+it('accepts old and new credentials, and warns about old ones by position without showing their value', async () => {
+  const { lines, logger, events } = collectLogs();
   const reports: DeliveryReport[] = [];
   const receiver = createReceiver({
     signing: { secrets: [NEW_SECRET, SECRET] },
@@ -34,7 +25,7 @@ it('accepts old and new credentials, and warns about old ones by position, witho
   };
   expect(await deliver(NEW_SECRET, NEW_KEY)).toBe(200);
   await vi.waitFor(() => expect(reports).toHaveLength(1));
-  expect(lines).toEqual([]);
+  expect(events('old-credential')).toEqual([]);
 
   expect(await deliver(SECRET, NEW_KEY)).toBe(200);
   expect(await deliver(NEW_SECRET, API_KEY)).toBe(200);
@@ -47,21 +38,21 @@ it('accepts old and new credentials, and warns about old ones by position, witho
     [0, 1],
     [1, 1],
   ]);
-  expect(lines).toEqual([
-    {
-      fields: { event: 'old-credential', credential: 'signature secret', index: 1, deliveries: 1 },
-      message: 'an older signature secret is still in use',
-    },
-    {
-      fields: { event: 'old-credential', credential: 'API key', index: 1, deliveries: 1 },
-      message: 'an older API key is still in use',
-    },
-  ]);
+  expect(events('old-credential')).toEqual(
+    ['signature secret', 'API key'].map((credential) => ({
+      level: 'warn',
+      message: `an older ${credential} is still in use`,
+      event: 'old-credential',
+      credential,
+      index: 1,
+      deliveries: 1,
+    })),
+  );
   for (const value of [SECRET, API_KEY, NEW_SECRET, NEW_KEY]) expect(JSON.stringify(lines)).not.toContain(value);
 });
 
-it('the warning comes once a minute for each credential, with the deliveries since the last one', () => {
-  const { lines, logger } = warnings();
+it('warns once a minute for each credential, with the number of deliveries since the last warning', () => {
+  const { lines, logger } = collectLogs();
   let now = 0;
   const observe = warnAboutOldCredentials(logger, () => now);
   const used = (secretIndex: number) => observe({ secretIndex, keyIndex: undefined } as DeliveryReport);
@@ -70,7 +61,7 @@ it('the warning comes once a minute for each credential, with the deliveries sin
     used(1);
     if (now === 90_000) used(2);
   }
-  expect(lines.map(({ fields }) => [fields.index, fields.deliveries])).toEqual([
+  expect(lines.map(({ index, deliveries }) => [index, deliveries])).toEqual([
     [1, 1],
     [1, 60],
     [2, 1],
@@ -94,7 +85,7 @@ function capture(): { text: () => string; lines: () => Record<string, unknown>[]
   return { text: () => written, lines, stream };
 }
 
-it('logs one line for each delivery: what came of it, why, and how long it took', async () => {
+it('logs one line for each delivery with its outcome, reason and duration', async () => {
   const { lines, stream } = capture();
   const next = randomBytes(32).toString('hex');
   const receiver = createReceiver({
@@ -141,7 +132,7 @@ it('logs one line for each delivery: what came of it, why, and how long it took'
   );
 });
 
-it('logs no credential and no body, whatever goes wrong', async () => {
+it('logs no credential and no body, even when handlers fail', async () => {
   const { text, lines, stream } = capture();
   const canary = `canary-${randomUUID()}`;
   const logger = createLogger({ destination: stream, level: 'trace' });

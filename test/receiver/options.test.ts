@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HookproofError } from '../../contract/index.ts';
-import { createReceiver, type ReceiverLogger, type ReceiverOptions } from '../../receiver/index.ts';
+import { createReceiver, type ReceiverOptions } from '../../receiver/index.ts';
 import { API_KEY, SECRET } from './deliveries.ts';
+import { collectLogs } from './logs.ts';
 
 function codeOf(options: unknown): string {
   try {
@@ -18,11 +19,10 @@ function codeOf(options: unknown): string {
   }
 }
 
-function warningsOf(options: ReceiverOptions): string[] {
-  const warnings: string[] = [];
-  const logger: ReceiverLogger = { info() {}, error() {}, warn: (_fields, message) => warnings.push(message) };
+function warningsOf(options: ReceiverOptions) {
+  const { lines, logger } = collectLogs();
   createReceiver({ ...options, logger });
-  return warnings;
+  return lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
 }
 
 describe('the configuration of a receiver', () => {
@@ -30,8 +30,8 @@ describe('the configuration of a receiver', () => {
     ['nothing', {}, 'RECEIVER_UNPROTECTED'],
     ['open: false', { open: false }, 'RECEIVER_UNPROTECTED'],
     ['both undefined', { signing: undefined, apiKey: undefined }, 'RECEIVER_UNPROTECTED'],
-    ['open beside a secret', { open: true, signing: { secrets: [SECRET] } }, 'RECEIVER_OPEN_CONFLICT'],
-    ['open beside a key', { open: true, apiKey: { keys: [API_KEY] } }, 'RECEIVER_OPEN_CONFLICT'],
+    ['open with a secret', { open: true, signing: { secrets: [SECRET] } }, 'RECEIVER_OPEN_CONFLICT'],
+    ['open with a key', { open: true, apiKey: { keys: [API_KEY] } }, 'RECEIVER_OPEN_CONFLICT'],
     ['no secrets', { signing: { secrets: [] } }, 'RECEIVER_SECRET_MISSING'],
     ['secrets that are not a list', { signing: { secrets: SECRET } }, 'RECEIVER_SECRET_MISSING'],
     ['secrets absent', { signing: {} }, 'RECEIVER_SECRET_MISSING'],
@@ -41,7 +41,7 @@ describe('the configuration of a receiver', () => {
     ['the text undefined', { signing: { secrets: ['undefined'] } }, 'RECEIVER_SECRET_MISSING'],
     ['one empty secret of two', { signing: { secrets: [SECRET, ''] } }, 'RECEIVER_SECRET_MISSING'],
     [
-      'an empty key beside a secret',
+      'an empty key with a secret',
       { signing: { secrets: [SECRET] }, apiKey: { keys: [''] } },
       'RECEIVER_SECRET_MISSING',
     ],
@@ -58,7 +58,7 @@ describe('the configuration of a receiver', () => {
     ],
     ['a path without a slash', { open: true, path: 'hooks' }, 'RECEIVER_PATH'],
     ['a body limit of zero', { open: true, bodyLimit: 0 }, 'RECEIVER_BODY_LIMIT'],
-    ['a body limit that is no number', { open: true, bodyLimit: Number.NaN }, 'RECEIVER_BODY_LIMIT'],
+    ['a body limit that is not a number', { open: true, bodyLimit: Number.NaN }, 'RECEIVER_BODY_LIMIT'],
     ['a depth of zero', { open: true, maxDepth: 0 }, 'RECEIVER_MAX_DEPTH'],
     ['a secret', { signing: { secrets: [SECRET] } }, 'started'],
     ['a key', { apiKey: { keys: [API_KEY] } }, 'started'],
@@ -67,7 +67,7 @@ describe('the configuration of a receiver', () => {
     expect(codeOf(options)).toBe(code);
   });
 
-  it('warns of what is allowed and not wise, without the value', () => {
+  it('is accepted with a warning when it is unwise, without the value', () => {
     const short = randomBytes(8).toString('hex');
     expect(warningsOf({ signing: { secrets: [SECRET] } })).toEqual([]);
     expect(warningsOf({ open: true })).toEqual(['open: anyone can deliver']);

@@ -1,23 +1,45 @@
-/** HTTP by hand, on a plain socket: requests that no HTTP client would send, and answers byte by byte. */
+/** HTTP by hand: requests that no HTTP client would send, and responses byte by byte. */
 import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
+import { buy, headersFor } from './deliveries.ts';
 
 interface RawAnswer {
   readonly status: number;
+  /** The header lines as they came. */
   readonly headers: readonly string[];
   readonly body: string;
 }
 
-export interface RawConnection {
-  readonly socket: Socket;
+export interface RawConnection<S extends Socket = Socket> {
+  readonly socket: S;
   write(bytes: string | Uint8Array): Promise<void>;
-  /** The next whole answer. Rejects when the connection ends first. 100 Continue counts as an answer. */
+  /** The next whole response. Rejects when the connection ends first. 100 Continue counts as a response. */
   answer(): Promise<RawAnswer>;
   /** Resolves with how the connection ended. */
   readonly ended: Promise<'closed' | 'reset'>;
 }
 
+export type HeaderLines = Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
+
+/** A receiver that is closed when the test ends, after the connections that were opened to it. */
+export async function receiverForTest(options: Parameters<typeof startReceiver>[0]): Promise<RunningReceiver> {
+  const receiver = await startReceiver(options);
+  onTestFinished(() => receiver.close());
+  return receiver;
+}
+
+/** A connection that is destroyed when the test ends. */
 export async function openRaw(port: number, host = '127.0.0.1'): Promise<RawConnection> {
   const socket = connect(port, host);
+  onTestFinished(() => void socket.destroy());
+  const connection = overSocket(socket);
+  await new Promise<void>((resolve) => socket.once('connect', resolve));
+  return connection;
+}
+
+/** HTTP over a socket that is open or being opened, with TLS or without. */
+export function overSocket<S extends Socket>(socket: S): RawConnection<S> {
   socket.setNoDelay(true);
   let buffered = Buffer.alloc(0);
   let over = false;
@@ -37,7 +59,6 @@ export async function openRaw(port: number, host = '127.0.0.1'): Promise<RawConn
     buffered = Buffer.concat([buffered, chunk]);
     wake?.();
   });
-  await new Promise<void>((resolve) => socket.once('connect', resolve));
 
   function take(): RawAnswer | undefined {
     const headEnd = buffered.indexOf('\r\n\r\n');
@@ -68,9 +89,25 @@ export async function openRaw(port: number, host = '127.0.0.1'): Promise<RawConn
   };
 }
 
-/** The bytes of a POST with a Content-Length. */
-export function rawPost(body: string | Uint8Array, headers: Record<string, string>, version = '1.1'): Buffer {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `POST / HTTP/${version}\r\nHost: localhost\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${lines.join('')}\r\n`;
-  return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]);
+/** The bytes of a POST with a Content-Length and these header lines in their order. */
+export function rawPost(body: string | Uint8Array, headers: HeaderLines, path = '/'): Buffer {
+  const given = Array.isArray(headers) ? headers : Object.entries(headers);
+  const lines = [['Host', 'localhost'], ['Content-Length', String(Buffer.byteLength(body))], ...given];
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1'), Buffer.from(body)]);
+}
+
+/** The bytes of a valid delivery. */
+export function validPost(id?: string): Buffer {
+  const body = JSON.stringify(buy(id));
+  return rawPost(body, headersFor(body));
+}
+
+/** Sends these bytes on a new connection and returns the response. */
+export async function exchange(port: number, bytes: Uint8Array = validPost(), host?: string): Promise<RawAnswer> {
+  const connection = await openRaw(port, host);
+  await connection.write(bytes);
+  const answer = await connection.answer();
+  connection.socket.destroy();
+  return answer;
 }

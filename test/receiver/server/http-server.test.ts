@@ -1,4 +1,4 @@
-/** That requests and responses are quick to work with: born with the prototypes of the app, and no hash tables. */
+/** Requests and responses have the prototypes of the app from the start, which V8 handles faster. */
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { matchedClasses } from '../../../receiver/server/http-server.ts';
 
 setFlagsFromString('--allow-natives-syntax');
-/** Whether V8 keeps the fields of an object in their order in memory, and not in a hash table. */
+/** Whether V8 keeps the fields of an object in order in memory instead of in a hash table. */
 const isFast = new Function('object', 'return %HasFastProperties(object)') as (object: object) => boolean;
 
 type Classes = ReturnType<typeof matchedClasses>;
@@ -18,22 +18,22 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** What the last of some requests through an app of ten layers looked like, once it had been answered. */
+/** The state of the last of 20 requests through an app of ten layers, after its response. */
 async function lookAt(classesFor: (app: Express) => Classes) {
   const app = express();
   for (let layer = 0; layer < 10; layer++) app.use((_req, _res, next) => next());
-  let seen: { born: boolean; request: boolean; response: boolean } | undefined;
+  let seen: { matched: boolean; request: boolean; response: boolean } | undefined;
   app.use((req, res) => {
     res.on('close', () => {
-      seen = { ...born, request: isFast(req), response: isFast(res) };
+      seen = { matched, request: isFast(req), response: isFast(res) };
     });
     res.end();
   });
-  const born = { born: false };
+  let matched = false;
   const server = createServer(classesFor(app));
   servers.push(server);
   server.on('request', (req, res) => {
-    born.born = Object.getPrototypeOf(req) === app.request && Object.getPrototypeOf(res) === app.response;
+    matched = Object.getPrototypeOf(req) === app.request && Object.getPrototypeOf(res) === app.response;
     app(req, res);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -44,15 +44,15 @@ async function lookAt(classesFor: (app: Express) => Classes) {
 }
 
 describe('the classes of requests and responses', () => {
-  it('are born with the prototypes of the app, and are no hash tables', async () => {
-    expect(await lookAt(matchedClasses)).toEqual({ born: true, request: true, response: true });
+  it('have the prototypes of the app, and fast properties', async () => {
+    expect(await lookAt(matchedClasses)).toEqual({ matched: true, request: true, response: true });
   });
 
-  it('are told from those of node:http, whose prototype Express has to change', async () => {
-    expect(await lookAt(() => ({}))).toMatchObject({ born: false });
+  it('differ from those of node:http, whose prototype Express changes', async () => {
+    expect(await lookAt(() => ({}))).toMatchObject({ matched: false });
   });
 
-  it('are told from functions that do not say of which class they are, and outgrow their room', async () => {
+  it('differ from plain functions, whose objects become slow', async () => {
     const careless = (app: Express): Classes => {
       const subclass = (parent: typeof IncomingMessage | typeof ServerResponse, prototype: object) => {
         function Matched(this: object, ...args: unknown[]) {
@@ -66,6 +66,6 @@ describe('the classes of requests and responses', () => {
         ServerResponse: subclass(ServerResponse, app.response) as typeof ServerResponse,
       };
     };
-    expect(await lookAt(careless)).toMatchObject({ born: true, response: false });
+    expect(await lookAt(careless)).toMatchObject({ matched: true, response: false });
   });
 });

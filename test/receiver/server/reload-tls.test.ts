@@ -7,25 +7,16 @@ import { makeCertificate } from '../../../certs/index.ts';
 import { HookproofError } from '../../../contract/index.ts';
 import { type RunningReceiver, type ServerTls, startReceiver } from '../../../receiver/index.ts';
 import { buy, headersFor, SECRET } from '../deliveries.ts';
-import {
-  deliver,
-  ended,
-  keepingLogger,
-  makeCertificates,
-  makeServer,
-  only,
-  openTls,
-  VERSIONS,
-} from '../tls-clients.ts';
+import { collectLogs } from '../logs.ts';
+import { receiverForTest } from '../raw-http.ts';
+import { deliver, makeCertificates, makeServer, only, openTls, presenting, VERSIONS } from '../tls-clients.ts';
 
-const { serverAuthority, server, authority, stranger, clients } = await makeCertificates();
+const { serverCa, server, clientCa, otherCa, clients, trust, material } = await makeCertificates();
 const signing = { secrets: [SECRET] };
-const trust = { ca: serverAuthority.cert };
-const next = await makeServer(serverAuthority);
-const plain: ServerTls = { cert: server.cert, key: server.key };
+const next = await makeServer(serverCa);
 
-/** The certificate that a new connection is shown. */
-async function shown(port: number): Promise<string> {
+/** The certificate that a new connection gets, as PEM. */
+async function servedBy(port: number): Promise<string> {
   const { socket, end } = openTls(port, trust);
   await once(socket, 'secureConnect');
   const pem = new X509Certificate(socket.getPeerCertificate().raw).toString();
@@ -33,7 +24,7 @@ async function shown(port: number): Promise<string> {
   return pem;
 }
 
-function refusal(receiver: RunningReceiver, tls: unknown): string {
+function reload(receiver: RunningReceiver, tls: unknown): string {
   try {
     receiver.reloadTls(tls as ServerTls);
     return 'reloaded';
@@ -45,24 +36,23 @@ function refusal(receiver: RunningReceiver, tls: unknown): string {
 }
 
 describe('reloading', () => {
-  it('shows the new certificate to new connections, and leaves open ones alone', async () => {
-    const log = keepingLogger();
-    const receiver = await startReceiver({ signing, tls: plain, logger: log.logger });
+  it('serves the new certificate on new connections and keeps open ones', async () => {
+    const logs = collectLogs();
+    const receiver = await receiverForTest({ signing, tls: material, logger: logs.logger });
     const kept = openTls(receiver.port, trust);
     expect((await kept.post())?.status).toBe(200);
     receiver.reloadTls({ cert: next.cert, key: next.key });
-    await log.next('tls-reloaded');
-    expect(await shown(receiver.port)).toBe(new X509Certificate(next.cert).toString());
+    await logs.next('tls-reloaded');
+    expect(await servedBy(receiver.port)).toBe(new X509Certificate(next.cert).toString());
     expect((await kept.post())?.status).toBe(200);
     await kept.end();
-    const old = { ...trust, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
-    expect((await deliver(receiver.port, old)).status).toBeNull();
-    await receiver.close();
+    const tls11 = { ...trust, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
+    expect((await deliver(receiver.port, tls11)).status).toBeNull();
   });
 
-  it('refuses what cannot be used, and goes on with the old', async () => {
-    const receiver = await startReceiver({ signing, tls: plain });
-    const rsa = await makeServer(serverAuthority, { key: 'rsa2048' });
+  it('rejects unusable material and keeps the old', async () => {
+    const receiver = await receiverForTest({ signing, tls: material });
+    const rsa = await makeServer(serverCa, { key: 'rsa2048' });
     for (const bad of [
       { cert: next.cert, key: server.key },
       { cert: server.cert, key: rsa.key },
@@ -71,70 +61,63 @@ describe('reloading', () => {
       { cert: server.cert, key: '' },
       { cert: '', key: server.key },
       { cert: server.cert },
-      { ...plain, ca: authority.cert },
-      { ...plain, ca: authority.cert, clientCertificate: 'required' },
+      { ...material, ca: clientCa.cert },
+      { ...material, ca: clientCa.cert, clientCertificate: 'required' },
     ]) {
-      expect(refusal(receiver, bad)).toBe('RECEIVER_TLS');
-      expect(await shown(receiver.port)).toBe(new X509Certificate(server.cert).toString());
+      expect(reload(receiver, bad)).toBe('RECEIVER_TLS');
+      expect(await servedBy(receiver.port)).toBe(new X509Certificate(server.cert).toString());
     }
-    expect(refusal(receiver, { cert: rsa.cert, key: rsa.key })).toBe('reloaded');
-    expect(await shown(receiver.port)).toBe(new X509Certificate(rsa.cert).toString());
-    await receiver.close();
-    const http = await startReceiver({ signing });
-    expect(refusal(http, plain)).toBe('RECEIVER_TLS');
-    await http.close();
+    expect(reload(receiver, { cert: rsa.cert, key: rsa.key })).toBe('reloaded');
+    expect(await servedBy(receiver.port)).toBe(new X509Certificate(rsa.cert).toString());
+    const http = await receiverForTest({ signing });
+    expect(reload(http, material)).toBe('RECEIVER_TLS');
   });
 
-  it.each(['required', 'optional'] as const)('cannot turn mutual TLS off or weaken it: %s', async (mode) => {
-    const tls: ServerTls = { ...plain, ca: authority.cert, clientCertificate: mode };
-    const receiver = await startReceiver({ signing, tls });
+  it.each(['required', 'optional'] as const)('cannot turn mutual TLS off or change its mode: %s', async (mode) => {
+    const tls: ServerTls = { ...material, ca: clientCa.cert, clientCertificate: mode };
+    const receiver = await receiverForTest({ signing, tls });
     const other = mode === 'required' ? 'optional' : 'required';
-    for (const bad of [plain, { ...tls, clientCertificate: other }, { ...tls, ca: '' }, { ...tls, ca: undefined }]) {
-      expect(refusal(receiver, bad)).toBe('RECEIVER_TLS');
+    for (const bad of [material, { ...tls, clientCertificate: other }, { ...tls, ca: '' }, { ...tls, ca: undefined }]) {
+      expect(reload(receiver, bad)).toBe('RECEIVER_TLS');
     }
     expect((await deliver(receiver.port, trust)).status).toBe(mode === 'required' ? null : 401);
-    await receiver.close();
   });
 });
 
-describe.each(['required', 'optional'] as const)('an authority that is removed: %s', (mode) => {
+describe.each(['required', 'optional'] as const)('removing a client CA: %s', (mode) => {
   const refused = mode === 'required' ? null : 401;
 
-  it.each(VERSIONS)('lets nobody in any more, on a session of before either: %s', async (version) => {
-    const tls: ServerTls = { ...plain, ca: authority.cert, clientCertificate: mode };
-    const receiver = await startReceiver({ signing, tls });
-    const { cert, key } = clients.right;
-    const client = { ...trust, ...only(version), cert, key };
-    const before = await deliver(receiver.port, client);
-    const { session } = before;
-    expect(before.status).toBe(200);
+  it.each(VERSIONS)('rejects its clients, on new and on resumed sessions: %s', async (version) => {
+    const tls: ServerTls = { ...material, ca: clientCa.cert, clientCertificate: mode };
+    const receiver = await receiverForTest({ signing, tls });
+    const client = { ...trust, ...only(version), ...presenting(clients.valid) };
+    const { status, session } = await deliver(receiver.port, client);
+    expect(status).toBe(200);
     expect(await deliver(receiver.port, { ...client, session })).toMatchObject({ status: 200, resumed: true });
 
-    receiver.reloadTls({ ...tls, ca: stranger.cert });
+    receiver.reloadTls({ ...tls, ca: otherCa.cert });
     for (const given of [client, { ...client, session }, { ...trust, ...only(version), session }]) {
       expect(await deliver(receiver.port, given)).toMatchObject({ status: refused, resumed: false });
     }
-    const theirs = clients['unknown authority'];
-    const newcomer = { ...trust, ...only(version), cert: theirs.cert, key: theirs.key };
-    expect((await deliver(receiver.port, newcomer)).status).toBe(200);
-    // Back, and the session of before is good for nothing still.
+    const ofOtherCa = { ...trust, ...only(version), ...presenting(clients['unknown CA']) };
+    expect((await deliver(receiver.port, ofOtherCa)).status).toBe(200);
+    // The old session stays invalid when the CA is added again.
     receiver.reloadTls(tls);
     expect(await deliver(receiver.port, { ...client, session })).toMatchObject({ status: 200, resumed: false });
-    await receiver.close();
   });
 });
 
 describe('under load', () => {
-  it('drops nothing while certificates are swapped 20 times', async () => {
+  it('drops no delivery while certificates are replaced 20 times', async () => {
     const connections = 8;
-    const tls = (cert: { cert: string; key: string }, ca = authority.cert): ServerTls => ({
+    const tls = (cert: { cert: string; key: string }, ca = clientCa.cert): ServerTls => ({
       cert: cert.cert,
       key: cert.key,
       ca,
       clientCertificate: 'required',
     });
-    const receiver = await startReceiver({ signing, tls: tls(server) });
-    const { cert, key } = clients.right;
+    const receiver = await receiverForTest({ signing, tls: tls(server) });
+    const { cert, key } = clients.valid;
     const agent = new Agent({ ...trust, cert, key, keepAlive: true, maxSockets: connections });
     const statuses: (number | string)[] = [];
     let done = false;
@@ -156,7 +139,7 @@ describe('under load', () => {
       }
     };
     const lanes = Array.from({ length: connections }, keepPosting);
-    // Beside those that are kept, a new connection all the time.
+    // In addition to the kept connections, new ones all the time.
     const fresh = (async () => {
       while (!done) {
         const once = new Agent({ ...trust, cert, key, maxCachedSessions: 0 });
@@ -173,7 +156,7 @@ describe('under load', () => {
         });
       }
       receiver.reloadTls(
-        tls(swap % 2 === 0 ? next : server, swap % 3 === 0 ? authority.cert + stranger.cert : authority.cert),
+        tls(swap % 2 === 0 ? next : server, swap % 3 === 0 ? clientCa.cert + otherCa.cert : clientCa.cert),
       );
     }
     done = true;
@@ -181,30 +164,27 @@ describe('under load', () => {
     agent.destroy();
     expect(statuses.length).toBeGreaterThan(160);
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
-    await receiver.close();
   });
 });
 
-describe('a handshake under way', () => {
-  it('ends as it began', async () => {
-    const receiver = await startReceiver({ signing, tls: plain });
+describe('a handshake in progress', () => {
+  it('is completed with the old certificate', async () => {
+    const receiver = await receiverForTest({ signing, tls: material });
     const client = openTls(receiver.port, trust);
     await once(client.socket, 'connect');
     receiver.reloadTls({ cert: next.cert, key: next.key });
     expect((await client.post())?.status).toBe(200);
     await client.end();
-    await ended(client.socket);
-    await receiver.close();
   });
 });
 
-describe('material that node:tls takes silently', () => {
-  it('is refused at the start', async () => {
+describe('material that node:tls accepts silently', () => {
+  it('is rejected at the start', async () => {
     const rsa = await makeCertificate({ subject: 'CN=localhost', key: 'rsa2048' });
     for (const tls of [
       { cert: server.cert, key: rsa.key },
       { cert: rsa.cert, key: server.key },
-      { cert: server.cert + serverAuthority.cert, key: serverAuthority.key },
+      { cert: server.cert + serverCa.cert, key: serverCa.key },
       { cert: server.cert, key: undefined },
       { cert: undefined, key: server.key },
     ]) {

@@ -1,4 +1,4 @@
-/** The parse stage: what it leaves out of a payload, what it leaves alone, and how deep it lets one be. */
+/** The parse stage: prototypes are removed, everything else stays, and the depth is limited. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReceiver, type DeliveryReport } from '../../../receiver/index.ts';
@@ -6,7 +6,7 @@ import { isNestedDeeper } from '../../../receiver/parse-json.ts';
 import { parse } from '../../../receiver/stages/payload.ts';
 import { post } from '../deliveries.ts';
 
-/** What the stage makes of a text: the payload, or the word of the refusal. */
+/** The payload that the stage parses from a text, or its error. */
 function parsed(text: string, maxDepth = 64): { payload: unknown } | { error: string } {
   const locals: Record<string, unknown> = { rawBody: Buffer.from(text) };
   let answer = '';
@@ -17,20 +17,20 @@ function parsed(text: string, maxDepth = 64): { payload: unknown } | { error: st
       answer = String(body);
     },
   };
-  let went = false;
+  let passed = false;
   void parse(maxDepth)({} as never, res as never, () => {
-    went = true;
+    passed = true;
   });
-  return went ? { payload: locals.payload } : JSON.parse(answer);
+  return passed ? { payload: locals.payload } : JSON.parse(answer);
 }
 
-/** By recursion, and on the value: another way than that of the receiver. */
+/** By recursion on the value, unlike the receiver, which scans the text. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** Texts that say the same as JSON.stringify and look different. */
+/** Other texts for the same JSON. */
 const spelling = fc.constantFrom<(text: string) => string>(
   (text) => text,
   (text) => JSON.stringify(JSON.parse(text), null, 2),
@@ -41,7 +41,7 @@ const dangerous = (name: string) => name === '__proto__' || name === 'constructo
 const spelt = fc.tuple(fc.json({ maxDepth: 6 }), spelling).map(([text, spell]) => spell(text));
 
 describe('a payload', () => {
-  it('is what JSON.parse makes of it, in the same order of keys, whatever it is', () => {
+  it('equals the result of JSON.parse, in the same order of keys', () => {
     fc.assert(
       fc.property(spelt, (text) => {
         let named = false;
@@ -65,29 +65,29 @@ describe('a payload', () => {
     ['{"2":1,"1":2,"constructor":"a text","prototype":{"x":1}}'],
     ['{"constructor":{"name":"no prototype in it"}}'],
     ['{"text":"\\"__proto__\\":{}","__proto":1,"proto__":2}'],
-  ])('is left as it is when it is only odd: %s', (text) => {
+  ])('is not changed: %s', (text) => {
     expect(parsed(text)).toEqual({ payload: JSON.parse(text) });
   });
 
   it.each([
     ['at the top', '{"__proto__":{"x":1},"a":1}', '{"a":1}'],
-    ['below', '{"a":[{"b":{"__proto__":{"x":1},"c":2}}]}', '{"a":[{"b":{"c":2}}]}'],
+    ['in a nested object', '{"a":[{"b":{"__proto__":{"x":1},"c":2}}]}', '{"a":[{"b":{"c":2}}]}'],
     ['as null', '{"__proto__":null,"a":1}', '{"a":1}'],
     ['twice', '{"__proto__":1,"a":1,"__proto__":{"x":1}}', '{"a":1}'],
     ['with an escape', '{"\\u005f_pr\\u006Fto__":{"x":1},"a":1}', '{"a":1}'],
     ['with white space', '{"__proto__"\n\t :{"x":1},"a":1}', '{"a":1}'],
     ['by the constructor', '{"constructor":{"prototype":{"x":1}},"a":1}', '{"a":1}'],
     ['by the constructor, escaped', '{"\\u0063onstructor":{"protot\\u0079pe":{"x":1}},"a":1}', '{"a":1}'],
-    ['in each other', '{"__proto__":{"__proto__":{"x":1}},"a":{"constructor":{"prototype":{}}}}', '{"a":{}}'],
-  ])('loses the way to a prototype: %s', (_where, text, left) => {
-    // The red side: as JSON.parse gives it, a merge by keys reaches the prototype.
+    ['within each other', '{"__proto__":{"__proto__":{"x":1}},"a":{"constructor":{"prototype":{}}}}', '{"a":{}}'],
+  ])('loses keys that reach a prototype: %s', (_where, text, left) => {
+    // Without the stage they would be there.
     expect(JSON.stringify(JSON.parse(text))).not.toBe(left);
     const { payload } = parsed(text) as { payload: object };
     expect(JSON.stringify(payload)).toBe(left);
     expect(Object.getPrototypeOf(payload)).toBe(Object.prototype);
   });
 
-  it('keeps its raw bytes', async () => {
+  it('keeps its raw bytes in the report', async () => {
     const reports: DeliveryReport[] = [];
     const receiver = createReceiver({ open: true, observers: [(report) => void reports.push(report)] });
     const text = '{"id":"p","type":"NEW","at":1700000000,"data":{"__proto__":{"x":1}, "a":1.0}}';
@@ -98,13 +98,13 @@ describe('a payload', () => {
     );
   });
 
-  it('with a byte order mark is no JSON, although the library would skip it', () => {
+  it('is rejected with a byte order mark, which the library would skip', () => {
     expect(parsed('\uFEFF{}')).toEqual({ error: 'body-not-json' });
   });
 });
 
-describe('the depth', () => {
-  it('is that of the value, for every limit', () => {
+describe('the depth of a payload', () => {
+  it('is that of its value', () => {
     fc.assert(
       fc.property(spelt, fc.integer({ min: 1, max: 8 }), (text, limit) => {
         expect(isNestedDeeper(text, limit)).toBe(depthOf(JSON.parse(text)) > limit);
@@ -114,18 +114,18 @@ describe('the depth', () => {
   });
 
   it.each([
-    ['brackets in texts', `{"a":"${'[{'.repeat(100)}","${'{'.repeat(100)}":1}`, 1],
+    ['brackets in strings', `{"a":"${'[{'.repeat(100)}","${'{'.repeat(100)}":1}`, 1],
     ['escaped quotes', `["\\"${'['.repeat(100)}","\\\\",["\\\\\\"${'['.repeat(100)}"]]`, 2],
     ['side by side', `[${'[],'.repeat(1000)}{}]`, 2],
     ['mixed', '[{"a":[{"b":[]}]}]', 5],
     ['no brackets', '"text"', 0],
-  ])('is not that of what only looks like it: %s', (_what, text, depth) => {
+  ])('ignores brackets that do not nest: %s', (_what, text, depth) => {
     expect(depthOf(JSON.parse(text))).toBe(depth);
     expect(isNestedDeeper(text, depth)).toBe(false);
     if (depth > 0) expect(isNestedDeeper(text, depth - 1)).toBe(true);
   });
 
-  it('is looked at before anything is parsed, and takes no stack', () => {
+  it('is checked before the text is parsed, without recursion', () => {
     expect(parsed('['.repeat(1_000_000))).toEqual({ error: 'body-too-deep' });
     expect(parsed(`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`)).toEqual({ error: 'body-too-deep' });
     expect(parsed(`${'{"a":'.repeat(64)}1${'}'.repeat(64)}`)).toHaveProperty('payload');

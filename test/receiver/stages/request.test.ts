@@ -6,7 +6,7 @@ import { readBody } from '../../../receiver/stages/request.ts';
 
 const MIB = 1024 * 1024;
 
-/** Runs the stage on a request whose body comes as the test says. */
+/** Runs the stage on a request whose chunks the test sends. */
 function reading(limit: number, headers: Record<string, string> = {}) {
   const req = Object.assign(new EventEmitter(), { headers, readableDidRead: false, readableEnded: false });
   const res = { locals: {} as { rawBody?: Buffer } };
@@ -33,13 +33,13 @@ describe('reading a body', () => {
     const body = reading(MIB);
     const before = heapAfterCollection();
     for (let at = 0; at < MIB; at += 1) body.send(source.subarray(at, at + 1));
-    // A Buffer object a chunk takes over 80 MiB.
+    // One Buffer object per chunk would take over 80 MiB.
     expect(heapAfterCollection() - before).toBeLessThan(16 * MIB);
     expect(body.end()?.equals(source.subarray(0, MIB))).toBe(true);
   });
 
   it.each([
-    ['a length that is known', { 'content-length': '20000' }],
+    ['a Content-Length', { 'content-length': '20000' }],
     ['chunked encoding', {}],
   ])('joins chunks of any size, with %s', (_, headers: Record<string, string>) => {
     const source = Buffer.alloc(20_000, 'Zürich, ');
@@ -54,18 +54,18 @@ describe('reading a body', () => {
       body.send(source.subarray(from, to));
     }
     expect(body.end()?.equals(source)).toBe(true);
-    // What was read is never written to: it belongs to the connection.
+    // The chunks belong to the connection and are not modified.
     expect(source.equals(Buffer.alloc(20_000, 'Zürich, '))).toBe(true);
   });
 
-  it('hands on a body that comes in one chunk without a copy', () => {
+  it('does not copy a body that arrives in one chunk', () => {
     const chunk = Buffer.from('{}');
     const body = reading(MIB, { 'content-length': '2' });
     body.send(chunk);
     expect(body.end()).toBe(chunk);
   });
 
-  it('gives an empty body when nothing comes', () => {
+  it('returns an empty body when nothing arrives', () => {
     expect(reading(MIB).end()).toHaveLength(0);
   });
 });
