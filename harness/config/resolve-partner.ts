@@ -2,9 +2,9 @@
 
 import { type HeaderLine, HookproofError, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
-import { checkPartner } from '../sender/index.ts';
+import { checkPartner, PartnerHeaderError } from '../sender/index.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
-import type { Problem } from './problems.ts';
+import type { Advice, Problem } from './problems.ts';
 import { REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
 import { defaultText, type SettingPath, settingAt } from './settings.ts';
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
@@ -169,13 +169,12 @@ const NEUTRAL_VALUE = 'x';
  */
 function checkParts(partner: Partner, headers: readonly PlacedHeader[], resolution: Resolution): void {
   const problems = partsOf(partner, headers, resolution).flatMap(([given, part]) => {
-    const refused = refusal({ url: NEUTRAL_URL, ...part }, resolution, false);
-    if (refused === undefined || given === undefined) return [];
-    return { ...refused, path: given.path, message: placed(refused.message, given) };
+    const refused = rejectionOf({ url: NEUTRAL_URL, ...part });
+    return refused === null || given === undefined ? [] : problemOf(refused, given);
   });
   // Together the parts can still clash. When one is wrong by itself, that has been noted.
-  const clash = problems.length === 0 ? refusal(partner, resolution, true) : undefined;
-  resolution.problems.push(...problems, ...(clash === undefined ? [] : [clash]));
+  const clash = problems.length === 0 ? rejectionOf(partner, resolution.advice) : null;
+  resolution.problems.push(...problems, ...(clash === null ? [] : [problemOf(clash, undefined)]));
 }
 
 /** Each setting of the partner, alone. TLS material has been checked already. */
@@ -201,20 +200,23 @@ function partsOf(
   ];
 }
 
-function refusal(partner: Partner, { advice }: Resolution, keepAdvice: boolean): Problem | undefined {
+/** Why the sender core rejects a partner; null when it accepts it. Its advice is then added to `advice`. */
+function rejectionOf(partner: Partner, advice: Advice[] = []): HookproofError | null {
   try {
-    const result = checkPartner(partner);
-    if (keepAdvice) {
-      advice.push(...result.advice.map((message) => ({ path: null, reason: 'sender', message, hint: '' })));
-    }
-    return undefined;
+    const checked = checkPartner(partner);
+    advice.push(...checked.advice.map((message) => ({ path: null, reason: 'sender', message, hint: '' })));
+    return null;
   } catch (error) {
     if (!(error instanceof HookproofError)) throw error;
-    return { code: error.code, path: null, reason: null, message: error.message, hint: error.hint };
+    return error;
   }
 }
 
-/** The place replaces the words by which the sender core says which setting it means. */
-function placed(message: string, given: Given): string {
-  return `${given.where}: ${message.replace(/^Headers: /, '').replace(/custom header \d+/, 'the header')}`;
+/** The problem at the setting that causes it; without one, the sender core's message states which settings it is. */
+function problemOf(error: HookproofError, given: Given | undefined): Problem {
+  const { code, hint } = error;
+  if (given === undefined) return { code, path: null, reason: null, message: error.message, hint };
+  const isHeader = error instanceof PartnerHeaderError;
+  const text = isHeader ? error.messageFor(error.header.role === 'custom' ? 'the header' : undefined) : error.message;
+  return { code, path: given.path, reason: null, message: `${given.where}: ${text}`, hint };
 }

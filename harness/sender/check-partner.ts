@@ -21,6 +21,45 @@ export interface CheckedPartner {
   readonly advice: readonly string[];
 }
 
+/** A header of the configuration. */
+export interface HeaderPlace {
+  readonly role: 'signature' | 'api-key' | 'custom';
+  /** The position in `headers`, from 0; null for the signature and the API key. */
+  readonly index: number | null;
+}
+
+export type HeaderProblem =
+  | 'invalid-name'
+  | 'reserved-name'
+  | 'duplicate-name'
+  | 'invalid-character'
+  | 'outer-white-space';
+
+/** A header that cannot be sent. The message names the header and never its value. */
+export class PartnerHeaderError extends HookproofError {
+  readonly header: HeaderPlace;
+  readonly reason: HeaderProblem;
+  readonly #describe: (title: string) => string;
+
+  /** `describe` returns the sentence about a header with this title, without a full stop. */
+  constructor(header: HeaderPlace, reason: HeaderProblem, describe: (title: string) => string, hint: string) {
+    super('PARTNER_HEADER', `Headers: ${describe(titleOf(header))}.`, { hint });
+    this.header = header;
+    this.reason = reason;
+    this.#describe = describe;
+  }
+
+  /** The message for a caller that states itself which setting it is about. */
+  messageFor(title = titleOf(this.header)): string {
+    return `${this.#describe(title)}.`;
+  }
+}
+
+function titleOf({ role, index }: HeaderPlace): string {
+  if (role === 'custom') return `custom header ${(index ?? 0) + 1}`;
+  return role === 'signature' ? 'the signature header' : 'the API key header';
+}
+
 /**
  * Checks a partner before anything is sent: throws if the configuration cannot work, and returns advice on unwise
  * settings. No message contains a secret, a key or a header value.
@@ -112,21 +151,23 @@ function adviceOnSecret({ signing }: Partner): string[] {
 }
 
 interface ConfiguredHeader {
-  readonly role: string;
+  readonly place: HeaderPlace;
   readonly name: string;
   /** Empty for the signature, which is computed for each delivery. */
   readonly value: string;
 }
 
-/** @throws HookproofError PARTNER_HEADER; the message names the header and never its value */
+/** @throws PartnerHeaderError */
 function checkHeaders(partner: Partner): void {
   const seen = new Map<string, ConfiguredHeader>();
   for (const header of configuredHeaders(partner)) {
     checkHeader(header);
     const other = seen.get(header.name.toLowerCase());
     if (other !== undefined) {
-      throw headerError(
-        `${header.role} and ${other.role} both have the name ${header.name}`,
+      throw new PartnerHeaderError(
+        header.place,
+        'duplicate-name',
+        (title) => `${title} and ${titleOf(other.place)} both have the name ${header.name}`,
         'Give each header a different name.',
       );
     }
@@ -137,38 +178,50 @@ function checkHeaders(partner: Partner): void {
 function configuredHeaders({ signing, apiKey, headers = [] }: Partner): ConfiguredHeader[] {
   const list: ConfiguredHeader[] = [];
   if (signing !== undefined) {
-    list.push({ role: 'the signature header', name: signing.header ?? DEFAULT_SIGNATURE_HEADER, value: '' });
+    const place = { role: 'signature', index: null } as const;
+    list.push({ place, name: signing.header ?? DEFAULT_SIGNATURE_HEADER, value: '' });
   }
   if (apiKey !== undefined) {
-    list.push({ role: 'the API key header', name: apiKey.header ?? DEFAULT_API_KEY_HEADER, value: apiKey.value });
+    const place = { role: 'api-key', index: null } as const;
+    list.push({ place, name: apiKey.header ?? DEFAULT_API_KEY_HEADER, value: apiKey.value });
   }
   headers.forEach(([name, value], index) => {
-    list.push({ role: `custom header ${index + 1}`, name, value });
+    list.push({ place: { role: 'custom', index }, name, value });
   });
   return list;
 }
 
-function checkHeader({ role, name, value }: ConfiguredHeader): void {
+function checkHeader({ place, name, value }: ConfiguredHeader): void {
+  const fail = (reason: HeaderProblem, describe: (title: string) => string, hint: string): never => {
+    throw new PartnerHeaderError(place, reason, describe, hint);
+  };
   if (!TOKEN.test(name)) {
     // The message does not repeat the name: it may be a secret value in the wrong place.
-    throw headerError(
-      `the name of ${role} is not a header name`,
+    fail(
+      'invalid-name',
+      (title) => `the name of ${title} is not a header name`,
       'Use letters, digits and hyphens, without a colon or spaces.',
     );
   }
   if (RESERVED_HEADERS.has(name.toLowerCase())) {
-    throw headerError(
-      `${role} has the reserved name ${name}`,
+    fail(
+      'reserved-name',
+      (title) => `${title} has the reserved name ${name}`,
       'The sender sets this header itself. Choose another name.',
     );
   }
   const invalid = UNSENDABLE.exec(value)?.[0];
   if (invalid !== undefined) {
-    throw headerError(`the value of ${name} (${role}) contains ${describe(invalid)}`, hintFor(invalid));
+    fail(
+      'invalid-character',
+      (title) => `the value of ${name} (${title}) contains ${describe(invalid)}`,
+      hintFor(invalid),
+    );
   }
   if (/^[ \t]|[ \t]$/.test(value)) {
-    throw headerError(
-      `the value of ${name} (${role}) starts or ends with white space`,
+    fail(
+      'outer-white-space',
+      (title) => `the value of ${name} (${title}) starts or ends with white space`,
       'Remove it: HTTP drops white space around a header value.',
     );
   }
@@ -183,8 +236,4 @@ function describe(character: string): string {
 function hintFor(character: string): string {
   if (character === '\r' || character === '\n') return 'Remove it; the usual cause is a newline at the end of a file.';
   return 'Use printable ASCII characters.';
-}
-
-function headerError(what: string, hint: string): HookproofError {
-  return new HookproofError('PARTNER_HEADER', `Headers: ${what}.`, { hint });
 }

@@ -14,7 +14,14 @@ export {
   type TransportErrorKind,
   type TransportPhase,
 } from '../transport/index.ts';
-export { type CheckedPartner, checkPartner, isLoopback } from './check-partner.ts';
+export {
+  type CheckedPartner,
+  checkPartner,
+  type HeaderPlace,
+  type HeaderProblem,
+  isLoopback,
+  PartnerHeaderError,
+} from './check-partner.ts';
 export { type NotificationSource, notificationsFor } from './notifications-for.ts';
 export { type Addressed, address, prepare, serialise, sign } from './prepare.ts';
 export {

@@ -111,6 +111,25 @@ describe('checkPartner rejects', () => {
     expect(text).toContain(' Give each header a different name.');
   });
 
+  it('a header, and states which one and why as fields', () => {
+    expect(
+      rejection({
+        headers: [
+          ['X-A', '1'],
+          ['Host', 'x'],
+        ],
+      }),
+    ).toMatchObject({
+      code: 'PARTNER_HEADER',
+      header: { role: 'custom', index: 1 },
+      reason: 'reserved-name',
+    });
+    expect(rejection({ signing: { secret, header: 'X A' } })).toMatchObject({
+      header: { role: 'signature', index: null },
+      reason: 'invalid-name',
+    });
+  });
+
   const newline = 'Remove it; the usual cause is a newline at the end of a file.';
   const ascii = 'Use printable ASCII characters.';
 
