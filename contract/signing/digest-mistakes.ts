@@ -1,7 +1,7 @@
 /** Another function than HMAC-SHA256, or another encoding of its digest than standard base64. */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { AlgorithmMistake, EncodingMistake } from './mistake.ts';
-import { hmacSha256, toBase64 } from './sign.ts';
+import { hmac, toBase64 } from './sign.ts';
 
 const USE_SHA256 = 'Use HMAC with SHA-256.';
 const USE_HMAC =
@@ -90,7 +90,7 @@ export const ALGORITHM_MISTAKES: readonly AlgorithmMistake[] = [
     why: 'HMAC functions disagree on the order of their arguments.',
     fix: USE_HMAC,
     common: true,
-    digest: (body, key) => hmacSha256(key, body),
+    digest: (body, key) => hmac(key, body),
   },
 ];
 
@@ -196,7 +196,7 @@ export const ENCODING_MISTAKES: readonly EncodingMistake[] = [
 ];
 
 function hmacWith(algorithm: string): AlgorithmMistake['digest'] {
-  return (body, key) => createHmac(algorithm, key).update(body).digest();
+  return (body, key) => hmac(body, key, algorithm);
 }
 
 function sha256(...parts: Uint8Array[]): Buffer {

@@ -3,7 +3,7 @@ import { findMistakes, foundTexts } from './find-mistakes.ts';
 import { type HeaderFinding, headerShape } from './header-shape.ts';
 import type { MistakeText, SigningInput } from './mistake.ts';
 import { type Explanation, explainMistakes, mistakesNamed } from './mistakes.ts';
-import { hmacSha256, signingKey, toBase64 } from './sign.ts';
+import { hmac, signingKey, toBase64 } from './sign.ts';
 
 export interface SignatureReport {
   /** Whether the header value is the correct signature. White space at its ends is ignored, as HTTP does. */
@@ -132,7 +132,7 @@ const NEAR_MISSES: readonly NearMiss[] = [
 
 /** What is nearly correct about one of these values, or undefined. */
 function nearMiss(values: readonly string[], input: SigningInput): MistakeText[] | undefined {
-  const digest = hmacSha256(input.body, signingKey(input.secret));
+  const digest = hmac(input.body, signingKey(input.secret));
   const [truncated] = NEAR_MISSES;
   const hex = mistakesNamed('hex')?.encoding;
   for (const value of values) {

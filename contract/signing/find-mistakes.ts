@@ -8,7 +8,7 @@ import type { HeaderCandidate, HeaderFinding, HeaderShape } from './header-shape
 import { KEY_MISTAKES } from './key-mistakes.ts';
 import { type EncodingMistake, type MistakeText, type ReadBody, readBody, type SigningInput } from './mistake.ts';
 import { listMistakes, type Mistakes } from './mistakes.ts';
-import { hmacSha256, signingKey, toBase64 } from './sign.ts';
+import { hmac, signingKey, toBase64 } from './sign.ts';
 
 /**
  * What a header value is compared with: a body, and the secrets, API keys and URLs with which it may have been signed.
@@ -58,7 +58,7 @@ export function* findMistakes(
     for (const bytesOf of prepared) {
       const bytes = bytesOf(mistakes);
       if (bytes === undefined) continue;
-      const digest = (mistakes.algorithm?.digest ?? hmacSha256)(bytes.body, bytes.key);
+      const digest = (mistakes.algorithm?.digest ?? hmac)(bytes.body, bytes.key);
       const match = recognise(digest, encodings, values);
       if (match !== undefined) {
         const { encoding, around } = match;

@@ -29,4 +29,4 @@ export {
   signBody,
   signMistakenly,
 } from './mistakes.ts';
-export { signatureOf } from './sign.ts';
+export { hmac, signatureOf } from './sign.ts';

@@ -17,7 +17,7 @@ import {
   readBody,
   type SigningInput,
 } from './mistake.ts';
-import { hmacSha256, signingKey, toBase64 } from './sign.ts';
+import { hmac, signingKey, toBase64 } from './sign.ts';
 
 /** Mistakes made together: at most one of each kind. What is absent is done correctly. */
 export interface Mistakes {
@@ -111,7 +111,7 @@ export function signMistakenly(mistakes: Mistakes, input: SigningInput): string 
   const bytes = body === undefined ? read.body : body.bytes(read);
   const keyBytes = key === undefined ? signingKey(read.secret) : key.key(read);
   if (bytes === undefined || keyBytes === undefined) return undefined;
-  return (encoding?.encode ?? toBase64)((algorithm?.digest ?? hmacSha256)(bytes, keyBytes));
+  return (encoding?.encode ?? toBase64)((algorithm?.digest ?? hmac)(bytes, keyBytes));
 }
 
 /**

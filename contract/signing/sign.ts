@@ -6,8 +6,9 @@ export function signingKey(secret: string): Uint8Array {
   return Buffer.from(secret, 'utf8');
 }
 
-export function hmacSha256(body: Uint8Array, key: Uint8Array): Buffer {
-  return createHmac('sha256', key).update(body).digest();
+/** HMAC of a body, as raw bytes. `algorithm` is a digest name that node:crypto knows. */
+export function hmac(body: Uint8Array, key: string | Uint8Array, algorithm = 'sha256'): Buffer {
+  return createHmac(algorithm, key).update(body).digest();
 }
 
 /** Standard base64 with padding: the only correct encoding of the digest. */
@@ -17,5 +18,5 @@ export function toBase64(digest: Buffer): string {
 
 /** The value of the signature header for the exact bytes of a body. */
 export function signatureOf(body: Uint8Array, secret: string): string {
-  return toBase64(hmacSha256(body, signingKey(secret)));
+  return toBase64(hmac(body, signingKey(secret)));
 }

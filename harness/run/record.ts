@@ -1,6 +1,7 @@
 /** The exchanges of the result document: what was sent and answered, without credentials. */
 
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import { secretSpellings } from '../../contract/secret-spellings.ts';
 import type { Partner } from '../partner.ts';
 import type { Bytes, Exchange } from '../report/result-document.ts';
 import type { Attempt } from '../transport/index.ts';
@@ -27,13 +28,9 @@ function cut(bytes: Uint8Array, truncated: boolean, credentials: readonly string
   const kept = bytes.subarray(0, MAX_BODY_BYTES);
   if (!truncated) return kept;
   const tail = Buffer.from(kept).toString('latin1').toLowerCase();
-  const spelt = credentials.flatMap((credential) => {
-    const utf8 = Buffer.from(credential);
-    const encoded = [encodeURIComponent(utf8.toString()), JSON.stringify(credential).slice(1, -1)];
-    return [utf8, utf8.toString('base64'), utf8.toString('hex'), ...encoded];
-  });
   let end = tail.length;
-  for (const form of spelt.map((text) => Buffer.from(text).toString('latin1').toLowerCase())) {
+  for (const spelling of credentials.flatMap(secretSpellings)) {
+    const form = Buffer.from(spelling).toString('latin1').toLowerCase();
     for (let length = Math.min(form.length - 1, tail.length); length >= MIN_CREDENTIAL_PART; length--) {
       if (!tail.endsWith(form.slice(0, length))) continue;
       end = Math.min(end, tail.length - length);

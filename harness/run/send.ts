@@ -5,12 +5,12 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
+import { signatureSpellings } from '../../contract/secret-spellings.ts';
 import type { Change, Expectation, Kit, Leak } from '../../scenarios/index.ts';
 import { describeAttempt, isAccepted, outcomeOfAttempt, type ProbeEvidence } from '../judge/index.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import type { RunContext } from './context.ts';
-import { derivedSignatures } from './derived-signatures.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { findLeaks } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
@@ -173,6 +173,29 @@ async function send(
       ? []
       : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sentValues(assembled));
   return { ...delivery, attempt, leaks };
+}
+
+/** A value that shares this many characters with a spelling of the correct signature was made from it. */
+const MIN_SHARED = 16;
+
+/**
+ * The pieces of the request's headers that reveal most of the correct signature and are not the correct signature
+ * itself: redaction has to know them too.
+ */
+function derivedSignatures({ prepared, rightSignature, change }: Assembled): string[] {
+  if (rightSignature === null || (change.sign === undefined && change.address === undefined)) return [];
+  const known = signatureSpellings(rightSignature);
+  return prepared.headers
+    .flatMap(([, value]) => value.split(/[^A-Za-z0-9+/_=-]+/))
+    .filter((piece) => piece.length >= MIN_SHARED && piece !== rightSignature)
+    .filter((piece) => known.some((spelling) => sharesRun(piece, spelling)));
+}
+
+function sharesRun(value: string, spelling: string): boolean {
+  for (let at = 0; at + MIN_SHARED <= spelling.length; at++) {
+    if (value.includes(spelling.slice(at, at + MIN_SHARED))) return true;
+  }
+  return false;
 }
 
 /** What the request contained: the values of its headers and of its query. */

@@ -1,6 +1,5 @@
 /** The first stages of the sender: serialise, sign, address. */
 
-import { createHmac } from 'node:crypto';
 import {
   CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
@@ -9,6 +8,7 @@ import {
   type JsonValue,
   type Notification,
 } from '../../contract/index.ts';
+import { signatureOf } from '../../contract/signing/index.ts';
 import type { Partner } from '../partner.ts';
 import { endpointOf, type Prepared } from '../transport/index.ts';
 
@@ -35,7 +35,7 @@ export function serialise(value: JsonValue): Uint8Array {
  * Specification: HMAC signature.
  */
 export function sign(body: Uint8Array, secret: string): string {
-  return createHmac('sha256', secret).update(body).digest('base64');
+  return signatureOf(body, secret);
 }
 
 /** Method, target and headers of a delivery. */

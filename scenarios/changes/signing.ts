@@ -2,14 +2,9 @@
  * Changes of the sign stage: signatures that are invalid, or encoded differently. Each says how a shell makes its
  * value, for the reproduction lines.
  */
-import { createHash, createHmac } from 'node:crypto';
-import { signBody } from '../../contract/signing/index.ts';
+import { createHash } from 'node:crypto';
+import { hmac, signBody } from '../../contract/signing/index.ts';
 import type { Kit, SignChange } from '../scenario.ts';
-
-/** HMAC of a body, as raw bytes. `algorithm` is a digest name that node:crypto knows. */
-export function hmac(secret: string | Uint8Array, body: Uint8Array, algorithm = 'sha256'): Buffer {
-  return createHmac(algorithm, secret).update(body).digest();
-}
 
 /** Unkeyed digest of the given parts, as raw bytes. */
 export function digest(algorithm: string, ...parts: (string | Uint8Array)[]): Buffer {
@@ -48,9 +43,9 @@ export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Ar
     label,
     (body, kit) => {
       const key = secret(kit);
-      const value = hmac(key, body).toString('base64');
+      const value = hmac(body, key).toString('base64');
       return value === kit.sign(body)
-        ? hmac(Buffer.concat([Buffer.from(key), Buffer.from('x')]), body).toString('base64')
+        ? hmac(body, Buffer.concat([Buffer.from(key), Buffer.from('x')])).toString('base64')
         : value;
     },
     shell,
@@ -95,7 +90,7 @@ export function encodedAs(
   shell?: string,
   suits?: (right: string) => boolean,
 ): SignChange {
-  return signChange(label, (body, kit) => encode(hmac(kit.secret, body)), shell, suits);
+  return signChange(label, (body, kit) => encode(hmac(body, kit.secret)), shell, suits);
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

@@ -1,4 +1,5 @@
-import { asHex, digest, encodedAs, hmac, joined, signatureUnder } from '../changes/signing.ts';
+import { hmac } from '../../contract/signing/index.ts';
+import { asHex, digest, encodedAs, joined, signatureUnder } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
 import type { Kit, Scenario, SignChange } from '../scenario.ts';
 
@@ -14,7 +15,7 @@ function made(label: string, bytes: (body: Uint8Array, kit: Kit) => Buffer, shel
 function otherHmac(algorithm: string, name: string): SignChange {
   return made(
     `${name} in Base64`,
-    (body, kit) => hmac(kit.secret, body, algorithm),
+    (body, kit) => hmac(body, kit.secret, algorithm),
     signatureUnder('"$HOOKPROOF_SECRET"', algorithm),
   );
 }
@@ -76,7 +77,7 @@ export const otherAlgorithms: readonly Scenario[] = [
     change: {
       sign: {
         label: 'sha1= and the HMAC-SHA-1 in hexadecimal',
-        make: (body, kit) => `sha1=${hmac(kit.secret, body, 'sha1').toString('hex')}`,
+        make: (body, kit) => `sha1=${hmac(body, kit.secret, 'sha1').toString('hex')}`,
         shell: joined("printf %s 'sha1='", asHex('openssl dgst -sha1 -hmac "$HOOKPROOF_SECRET"', 160)),
       },
     },
@@ -93,7 +94,7 @@ export const otherAlgorithms: readonly Scenario[] = [
     change: {
       sign: {
         label: 'sha512= and the HMAC-SHA-512 in Base64',
-        make: (body, kit) => `sha512=${hmac(kit.secret, body, 'sha512').toString('base64')}`,
+        make: (body, kit) => `sha512=${hmac(body, kit.secret, 'sha512').toString('base64')}`,
         shell: joined("printf %s 'sha512='", signatureUnder('"$HOOKPROOF_SECRET"', 'sha512')),
       },
     },
@@ -154,7 +155,7 @@ export const otherAlgorithms: readonly Scenario[] = [
     needs: ['hmac'],
     change: {
       sign: made('HMAC-SHA256 of the secret, keyed with the body, in Base64', (body, kit) =>
-        hmac(body, Buffer.from(kit.secret)),
+        hmac(Buffer.from(kit.secret), body),
       ),
     },
     expect: refused,
