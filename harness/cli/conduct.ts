@@ -1,5 +1,4 @@
 /** Conducts a run on the command line: progress, signals, reports, exit code. */
-import { relative } from 'node:path';
 import type { Revision } from '../certify/revision.ts';
 import type { ResolvedConfig } from '../config/index.ts';
 import { readBaseline } from '../judge/index.ts';
@@ -17,50 +16,10 @@ import {
 import type { ResultDocument } from '../report/result-document.ts';
 import { exitCodeOf } from '../report/verdict.ts';
 import { type RunOptions, run } from '../run/index.ts';
-import { interruptible } from './stop-signals.ts';
-import { displayOf } from './terminal.ts';
+import { type Interruption, interruptible } from './stop-signals.ts';
+import { displayOf, shownPath } from './terminal.ts';
 
-type Interruption = ReturnType<typeof interruptible>;
-
-/** A run with its progress on standard error. The document is not redacted yet. `conductor` runs it; certification watches more than the run. */
-export async function perform(
-  config: ResolvedConfig,
-  interruption: Interruption,
-  conductor: (options: RunOptions) => Promise<ResultDocument> = run,
-) {
-  const { run: options } = config;
-  // Whatever is wrong with it is known before the first request.
-  const baseline = options.baseline === null ? null : await readBaseline(options.baseline, shownPath(options.baseline));
-  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
-  const progress = createProgress({ stream: progressStream(), ...displayOf(process.stderr) });
-  const told = await openEventStream(config.reporters, { stdout: process.stdout, cwd: process.cwd() });
-  const document = await conductor({
-    ...runOptions(config),
-    selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
-    revision: await revisionFor(options),
-    bail: options.bail,
-    baseline,
-    signal: interruption.signal,
-    onSignature: (signature) => redactor.addSignature(signature),
-    listener: (event) => {
-      // Of passes, and of the document, only numbers are shown before the report, so those need not be searched.
-      const onlyNumbers =
-        event.type === 'run-finished' || (event.type === 'scenario-finished' && event.result.verdict === 'pass');
-      const clean = onlyNumbers && told === null ? event : redactEvent(event, redactor);
-      progress(clean);
-      told?.tell(clean);
-    },
-  });
-  return { document, redactor, told };
-}
-
-/** Standard error; in GitHub Actions nothing on it is a command. */
-function progressStream(): { write(text: string): unknown } {
-  if (!inActions(process.env)) return process.stderr;
-  return { write: (text) => process.stderr.write(defuse(text)) };
-}
-
-/** Runs what the configuration says and gives the exit code. */
+/** Runs what the configuration says, writes the reports, and returns the exit code. */
 export async function conduct(config: ResolvedConfig): Promise<number> {
   const interruption = interruptible();
   try {
@@ -72,29 +31,7 @@ export async function conduct(config: ResolvedConfig): Promise<number> {
   }
 }
 
-/** Writes the reports that the configuration asks for, and says where. */
-export async function report(
-  { reporters }: ResolvedConfig,
-  { document, redactor, told }: Awaited<ReturnType<typeof perform>>,
-): Promise<void> {
-  const written = await writeReports(document, reporters, {
-    ...outputsHere(),
-    redactor,
-    streamed: told?.reporters ?? [],
-  });
-  // What could not be written while the run went on is an error after everything else is written.
-  told?.close();
-  for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
-}
-
-/** A profile is scored by a revision of the catalogue; without one everything counts. */
-async function revisionFor({ profile, revision }: ResolvedConfig['run']): Promise<Revision | null> {
-  if (profile === null) return null;
-  const { CURRENT_REVISION, loadRevision } = await import('../certify/revision.ts');
-  return loadRevision(revision ?? CURRENT_REVISION);
-}
-
-/** Runs what the configuration says, writes no report, and gives the document without secrets. */
+/** Runs what the configuration says, writes no report, and returns the redacted document. */
 export async function runAlone(config: ResolvedConfig): Promise<ResultDocument> {
   const interruption = interruptible();
   try {
@@ -105,16 +42,58 @@ export async function runAlone(config: ResolvedConfig): Promise<ResultDocument> 
   }
 }
 
-/** As the user would name it from here. */
-function shownPath(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short.startsWith('..') ? path : short;
+/**
+ * A run with its progress on standard error. The document is not redacted yet. `runner` replaces the plain run:
+ * certification observes more than it does.
+ */
+export async function perform(
+  config: ResolvedConfig,
+  interruption: Interruption,
+  runner: (options: RunOptions) => Promise<ResultDocument> = run,
+) {
+  const { run: options } = config;
+  // Read before the first request, so that an invalid baseline costs no run.
+  const baseline = options.baseline === null ? null : await readBaseline(options.baseline, shownPath(options.baseline));
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
+  const progress = createProgress({ stream: progressStream(), ...displayOf(process.stderr) });
+  const events = await openEventStream(config.reporters, { stdout: process.stdout, cwd: process.cwd() });
+  const document = await runner({
+    ...runOptions(config),
+    selection: { suites: options.suites, scenarios: options.scenarios, greps: options.greps, shard: options.shard },
+    revision: await revisionFor(options),
+    bail: options.bail,
+    baseline,
+    signal: interruption.signal,
+    onSignature: (signature) => redactor.addSignature(signature),
+    listener: (event) => {
+      // Progress shows only numbers of a pass and of the finished run: nothing in them needs redaction.
+      const onlyNumbers =
+        event.type === 'run-finished' || (event.type === 'scenario-finished' && event.result.verdict === 'pass');
+      const clean = onlyNumbers && events === null ? event : redactEvent(event, redactor);
+      progress(clean);
+      events?.tell(clean);
+    },
+  });
+  return { document, redactor, events };
 }
 
-/** Where the reports of a command go. */
+/** Writes the reports that the configuration asks for, and prints their paths. */
+export async function report(
+  { reporters }: ResolvedConfig,
+  { document, redactor, events }: Awaited<ReturnType<typeof perform>>,
+): Promise<void> {
+  const written = await writeReports(document, reporters, {
+    ...reportOutputs(),
+    redactor,
+    streamed: events?.reporters ?? [],
+  });
+  // Reports an event that could not be written during the run, after everything else is written.
+  events?.close();
+  for (const { name, path } of written) process.stderr.write(`${name} report: ${path}\n`);
+}
 
-/** Where reports go from a command: standard output, and the job summary in GitHub Actions. */
-export function outputsHere() {
+/** Where reports go: standard output, and the job summary in GitHub Actions. */
+export function reportOutputs() {
   const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
   return {
     stdout: process.stdout,
@@ -126,7 +105,7 @@ export function outputsHere() {
   };
 }
 
-/** What every run takes from the configuration, whoever conducts it: the endpoint, the limits, and how it is judged. */
+/** What every kind of run takes from the configuration: the endpoint, the limits, and how the run is judged. */
 export function runOptions({ run, partner, clientFixtures, advice }: ResolvedConfig): RunOptions {
   return {
     partner,
@@ -141,20 +120,34 @@ export function runOptions({ run, partner, clientFixtures, advice }: ResolvedCon
   };
 }
 
-/** The values that redaction has to know: the secrets of a configuration, and what probes make of them by leaving a little out. */
+/** Fragments of shorter values are ordinary words. */
+const MIN_LENGTH_TO_CUT = 8;
+const MIN_LENGTH_TO_HALVE = 16;
 
-/** Fragments of shorter values are ordinary words, or the whole value in all but name. */
-const SHORTEST_CUT = 8;
-const SHORTEST_HALVED = 16;
+/**
+ * The values that redaction searches for: the secrets of a configuration, and the fragments of them that probes send.
+ */
+export function namedSecrets(values: readonly string[]): NamedSecret[] {
+  return values.flatMap((value) => [value, ...fragmentsOf(value)].map((part) => ({ name: 'secret', value: part })));
+}
 
-/** The value without its first or last character, and its halves: an endpoint that echoes what it got may show these. */
+/** The value without its first or last character, and its halves: an endpoint may echo these. */
 function fragmentsOf(value: string): string[] {
-  if (value.length < SHORTEST_CUT) return [];
+  if (value.length < MIN_LENGTH_TO_CUT) return [];
   const middle = Math.floor(value.length / 2);
-  const halves = value.length < SHORTEST_HALVED ? [] : [value.slice(0, middle), value.slice(middle + 1)];
+  const halves = value.length < MIN_LENGTH_TO_HALVE ? [] : [value.slice(0, middle), value.slice(middle + 1)];
   return [value.slice(0, -1), value.slice(1), ...halves];
 }
 
-export function namedSecrets(values: readonly string[]): NamedSecret[] {
-  return values.flatMap((value) => [value, ...fragmentsOf(value)].map((part) => ({ name: 'secret', value: part })));
+/** Standard error. In GitHub Actions, lines that would be workflow commands are escaped. */
+function progressStream(): { write(text: string): unknown } {
+  if (!inActions(process.env)) return process.stderr;
+  return { write: (text) => process.stderr.write(defuse(text)) };
+}
+
+/** The revision of the catalogue that scores a profile; without a profile, every check counts. */
+async function revisionFor({ profile, revision }: ResolvedConfig['run']): Promise<Revision | null> {
+  if (profile === null) return null;
+  const { CURRENT_REVISION, loadRevision } = await import('../certify/revision.ts');
+  return loadRevision(revision ?? CURRENT_REVISION);
 }

@@ -1,39 +1,40 @@
 /**
- * The first help, as plain text: `hookproof --help` answers before anything is imported. A test holds it against the command table.
+ * The help of `hookproof --help` as plain text, so that it is printed before anything is imported. A test checks that
+ * it lists the commands of the command table.
  */
-export const HELP_TEXT = `hookproof: proves that a webhook receiver is right
+export const HELP_TEXT = `hookproof: tests webhook receivers
 
 Usage: hookproof <command> [options]
 
   hookproof run https://partner.example/hooks    check an endpoint (secret and key from the environment)
-  hookproof demo                                 see a whole run against the reference receiver
-  hookproof explain signature/missing            what a check means, why it matters, how to mend it
+  hookproof demo                                 watch a complete run against the reference receiver
+  hookproof explain signature/missing            what a check means, why it matters, how to fix it
 
 Commands:
   run [URL]            run the suites against an endpoint
   demo                 start the reference receiver and run every suite against it
   receiver             serve the reference receiver; --fault NAME makes a known mistake
-  list                 scenarios, suites, requirements, faults, error codes; --json, --schemas
-  explain ID           a scenario, a requirement, a fault, a status or an error code, in plain words
-  trigger NAME URL     send one notification or one flow through the sender core
+  list                 list scenarios, suites, requirements, faults, error codes; --json, --schemas
+  explain ID           explain a scenario, a requirement, a fault, a status or an error code
+  trigger NAME URL     send one notification or one flow, as the service would
   sign [FILE]          sign a body, offline
-  verify [FILE]        say why a signature does not match, offline
-  doctor [URL]         DNS, connection, TLS chain, client certificate, secrets, clock: findings with fixes
+  verify [FILE]        explain why a signature does not match, offline
+  doctor [URL]         examine DNS, connection, TLS chain, client certificate, secrets and clock
   certs DIR            write test certificates for HTTPS and mutual TLS
-  report FILE...       write the reports of a saved run again; --merge joins shards
-  certify [URL]        run a profile and issue a signed certificate; --partners DIR: of many
-  certify keygen       make the keys that certificates are signed and verified with
-  certify verify FILE  say whether a certificate is good, offline
+  report FILE...       render a saved run again; --merge joins shards
+  certify [URL]        run a profile and issue a signed certificate; --partners DIR: for many partners
+  certify keygen       make the key pair that signs and verifies certificates
+  certify verify FILE  check whether a certificate is valid, offline
   certify merge DIR    join the shards of a certification of many partners
-  certify recheck FILE  send a short canary to a certified endpoint
-  config show          every setting with its source; secrets are never shown
-  config schema        the JSON Schema of hookproof.yaml
-  inbox list           what is in the inbox of a receiver, newest first
-  inbox show ID        everything of one entry, with its body
-  inbox replay [ID]    have entries handled again: --state dead
-  inbox export         entries with their bodies, as NDJSON
-  inbox prune          remove what was done long ago
-  baseline update FILE  write the failures of a run as known, for run --baseline
+  certify recheck FILE  send a few deliveries to a certified endpoint and report what has changed
+  config show          print every setting with its source; secrets are never shown
+  config schema        print the JSON Schema of hookproof.yaml
+  inbox list           list the entries in the inbox of a receiver, newest first
+  inbox show ID        print one entry with its body
+  inbox replay [ID]    handle entries again: --state dead
+  inbox export         write entries with their bodies, as NDJSON
+  inbox prune          remove entries that were done long ago
+  baseline update FILE  record the failures of a run as known, for run --baseline
   init [FILE]          write a commented hookproof.yaml
 
 Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY), never from the command line.
@@ -46,5 +47,5 @@ Exit codes:
   4  internal or harness error
   130, 143  interrupted; the partial report is written
 
-hookproof <command> --help shows the options and examples of a command.
+hookproof <command> --help prints the options and examples of a command.
 `;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The entry of the command line. Help and version are answered before anything heavy is imported, and `process.exitCode` is set here and
- * nowhere else.
+ * The entry point of the command line. It answers help and version before it imports anything large. Only this module
+ * sets `process.exitCode`.
  */
 import { HELP_TEXT } from './help-text.ts';
 
@@ -16,7 +16,7 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  // A process that certifies one partner of many, started by this program itself.
+  // `certify --partners` starts this program again, once for each worker.
   if (first === '--fleet-worker' && process.send !== undefined) {
     return (await import('./certify/worker.ts')).serveAsWorker();
   }
@@ -24,8 +24,10 @@ async function main(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
-/** Whoever reads may have seen enough (`hookproof list | head`). What is under way goes on: a run still writes its files. */
-function outliveReaders(): void {
+/**
+ * The reader of a pipe may stop early (`hookproof list | head`). The command continues: a run still writes its files.
+ */
+function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
@@ -33,5 +35,5 @@ function outliveReaders(): void {
   }
 }
 
-outliveReaders();
+ignoreClosedPipes();
 process.exitCode = await main(process.argv.slice(2));

@@ -1,15 +1,40 @@
-/** The program: its commands, which stand in `command-table/`, and how it ends. Every action imports what it needs when it runs, so that a command pays only for itself. */
+/**
+ * Builds the program from its command table, runs it and reports errors. Every action imports what it needs when it
+ * runs, so that a command loads only its own modules.
+ */
 import { Command, CommanderError } from 'commander';
 import { HookproofError } from '../../contract/hookproof-error.ts';
+import { visible } from '../report/visible.ts';
 import { version } from '../version.ts';
 import { addCertifyingCommands } from './command-table/certifying.ts';
 import { addOfflineCommands } from './command-table/offline.ts';
 import { addReceivingCommands } from './command-table/receiving.ts';
 import { addRunningCommands } from './command-table/running.ts';
 import type { ActionMaker } from './command-table/shared-options.ts';
-import { describeError } from './describe-error.ts';
 
-/** Builds the program. `finish` takes the exit code of the command that ran. */
+/** Runs the program and returns its exit code. Never rejects. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  const misplaced = secretFlag(argv);
+  if (misplaced !== undefined) {
+    process.stderr.write(describeError(secretOnCommandLine(misplaced)));
+    return 2;
+  }
+  let code = 0;
+  const program = createProgram((given) => {
+    code = given;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    // Help and version end with an exit code of 0. Commander has already reported every other error of its own.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    process.stderr.write(describeError(error));
+    return error instanceof HookproofError && error.kind === 'usage' ? 2 : 4;
+  }
+}
+
+/** Builds the program. `finish` receives the exit code of the command that ran. */
 export function createProgram(finish: (code: number) => void): Command {
   const action: ActionMaker =
     (load) =>
@@ -18,11 +43,11 @@ export function createProgram(finish: (code: number) => void): Command {
       finish(await run(...(given as never[])));
     };
   const program = new Command('hookproof')
-    .description('proves that a webhook receiver is right')
+    .description('tests webhook receivers')
     .version(version, '-V, --version', 'print the version')
-    .showHelpAfterError('(hookproof --help shows the commands)')
+    .showHelpAfterError('(`hookproof --help` lists the commands)')
     .exitOverride()
-    // `certify` has options, and so have the commands below it: what stands after a command's name is its own.
+    // `certify` and its subcommands both have options: what follows a subcommand belongs to the subcommand.
     .enablePositionalOptions()
     .configureHelp({ showGlobalOptions: false });
 
@@ -33,7 +58,10 @@ export function createProgram(finish: (code: number) => void): Command {
   return program;
 }
 
-/** Every command that can be run, with its whole name: those below another one, and one above others when it takes an argument itself. */
+/**
+ * Every command that can be run, with its full name. A command with subcommands counts itself only if it takes an
+ * argument.
+ */
 export function commandsOf(program: Command): { readonly name: string; readonly command: Command }[] {
   return program.commands.flatMap((command) => {
     const below = command.commands.map((sub) => ({ name: `${command.name()} ${sub.name()}`, command: sub }));
@@ -42,36 +70,31 @@ export function commandsOf(program: Command): { readonly name: string; readonly 
   });
 }
 
-/** Runs the program and gives the exit code. Nothing it meets is thrown further. */
-export async function runProgram(argv: readonly string[]): Promise<number> {
-  let code = 0;
-  // The kind of key to make is no key, and that of `certify` is the name of a file.
-  const words =
-    argv[0] === 'certs' || argv[0] === 'certify' ? argv.filter((word) => !/^--key(?:=|$)/.test(word)) : argv;
-  const misplaced = words.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word));
-  if (misplaced !== undefined) {
-    const flag = misplaced.replace(/=.*$/s, '');
-    process.stderr.write(
-      describeError(
-        new HookproofError(
-          'SECRET_ON_COMMAND_LINE',
-          `there is no option ${flag}: secrets never stand on the command line, where every user of the machine can read them`,
-          { hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, or name a file with --secret-file or --api-key-file.' },
-        ),
-      ),
-    );
-    return 2;
-  }
-  const program = createProgram((given) => {
-    code = given;
-  });
-  try {
-    await program.parseAsync([...argv], { from: 'user' });
-    return code;
-  } catch (error) {
-    // Help and version are no errors; commander has already said what is wrong with everything else.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(describeError(error));
-    return error instanceof HookproofError && error.kind === 'usage' ? 2 : 4;
-  }
+/** An error as text for standard error. A message can quote an argument, a file or an endpoint, so it is escaped. */
+export function describeError(error: unknown): string {
+  const text =
+    error instanceof HookproofError
+      ? `hookproof: ${error.message}\n  ${error.hint.replaceAll('\n', '\n  ')}\n  (${error.code})\n`
+      : `hookproof: internal error, please report it\n${stackOf(error)}\n`;
+  return text.split('\n').map(visible).join('\n');
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** The flag with which someone tries to give a secret as an argument. */
+function secretFlag(argv: readonly string[]): string | undefined {
+  // `certs --key` names a type of key, and `certify --key` a file.
+  const keyIsNoSecret = argv[0] === 'certs' || argv[0] === 'certify';
+  const words = keyIsNoSecret ? argv.filter((word) => !/^--key(?:=|$)/.test(word)) : argv;
+  return words.find((word) => /^--(?:secret|api-key|apikey|key)(?:=|$)/.test(word))?.replace(/=.*$/s, '');
+}
+
+function secretOnCommandLine(flag: string): HookproofError {
+  return new HookproofError(
+    'SECRET_ON_COMMAND_LINE',
+    `there is no option \`${flag}\`: other users of this machine can read the command line, so it takes no secrets`,
+    { hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, or name a file with `--secret-file` or `--api-key-file`.' },
+  );
 }

@@ -1,4 +1,7 @@
-/** The sample events behind `hookproof trigger`: what happens in the service, so that the real mapping makes the notifications. */
+/**
+ * The sample events of `hookproof trigger`: what happens in the service. The sender's own mapping turns them into
+ * notifications.
+ */
 import { randomBytes } from 'node:crypto';
 import { HookproofError, type Notification } from '../../contract/index.ts';
 import { newTestId } from '../../scenarios/index.ts';
@@ -98,18 +101,18 @@ export interface SampleEvent {
   readonly make: () => ServiceEvent;
 }
 
-/** By the name that `hookproof trigger` takes. */
+/** By the name that `hookproof trigger` takes as its argument. */
 export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
   buy: {
-    title: 'a buy that is done',
+    title: 'a completed buy',
     make: () => ({ ...order('BUY'), event: 'order-status-changed', status: 'COMPLETED' }),
   },
   sell: {
-    title: 'a sell that is done',
+    title: 'a completed sell',
     make: () => ({ ...order('SELL'), event: 'order-status-changed', status: 'COMPLETED' }),
   },
   'buy-created': {
-    title: 'a buy that has begun',
+    title: 'a buy that was created',
     make: () => ({ ...order('BUY'), event: 'order-status-changed', status: 'CREATED' }),
   },
   'buy-failed': {
@@ -120,10 +123,10 @@ export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
     title: 'a sell that failed',
     make: () => ({ ...order('SELL'), event: 'order-failed', error: failure }),
   },
-  'tracking-completed': { title: 'the user did the physical step', make: () => tracking('COMPLETED') },
+  'tracking-completed': { title: 'the user completed the physical step', make: () => tracking('COMPLETED') },
   'tracking-expired': { title: 'the user took too long for the physical step', make: () => tracking('EXPIRED') },
   'payment-method-staged': {
-    title: 'a payment method that waits for verification',
+    title: 'a payment method that is waiting for verification',
     make: () => paymentMethod('STAGED'),
   },
   'payment-method-declined': { title: 'a payment method that was declined', make: () => paymentMethod('DECLINED') },
@@ -134,7 +137,7 @@ export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
     make: () => deposit('custodial'),
   },
   'blockchain-accepted': {
-    title: 'flow: an order that the blockchain accepted, then the same with its hash',
+    title: 'flow: an order accepted by the blockchain, then again with its hash',
     make: () => {
       const { blockchainData, ...rest } = order('BUY');
       const { blockchainTransactionId, ...before } = blockchainData;
@@ -146,19 +149,19 @@ export const SAMPLE_EVENTS: Readonly<Record<string, SampleEvent>> = {
     make: () => failedExternalSell(true),
   },
   'failed-refund': {
-    title: 'flow: a failed external sell, then a refund that failed too',
+    title: 'flow: a failed external sell, then a failed refund',
     make: () => failedExternalSell(false),
   },
   onboarding: { title: 'flow: three wallets of a new customer', make: () => onboarding(3) },
 };
 
-/** One valid notification with an id of its own, which a partner can tell from real ones. */
+/** One valid notification with a new id that a partner can recognise as a test. */
 export function testNotification(): Notification {
   const event = SAMPLE_EVENTS.wallet?.make();
   const [notification] = event === undefined ? [] : notificationsFor(event, { newId: newTestId });
   if (notification !== undefined) return notification;
   throw new HookproofError('SAMPLE_EMPTY', 'the sample event makes no notification', {
-    hint: 'This is a fault of hookproof; please report it.',
+    hint: 'This is a bug in hookproof; please report it.',
     kind: 'internal',
   });
 }

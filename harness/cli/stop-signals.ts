@@ -1,4 +1,4 @@
-/** SIGINT (Ctrl-C) and SIGTERM: the first one stops in an orderly way, the second one ends the process at once. */
+/** Handles SIGINT (Ctrl-C) and SIGTERM: the first stops the command in an orderly way, the second ends it at once. */
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type StopSignal = keyof typeof EXIT_CODES;
@@ -10,7 +10,7 @@ export function firstStopSignal(): Promise<StopSignal> {
     let stopping = false;
     for (const signal of SIGNALS) {
       process.on(signal, () => {
-        // Not left to the default action of the signal: the first process of a container has none.
+        // Exits explicitly: the default action of a signal does nothing in the first process of a container.
         if (stopping) process.exit(EXIT_CODES[signal]);
         stopping = true;
         resolve(signal);
@@ -22,7 +22,7 @@ export function firstStopSignal(): Promise<StopSignal> {
 export interface Interruption {
   /** Aborted by the first signal, so that a run ends and writes its partial report. */
   readonly signal: AbortSignal;
-  /** 130 or 143 after a signal, else null. */
+  /** 130 or 143 after a signal, otherwise null. */
   exitCode(): number | null;
   dispose(): void;
 }
@@ -34,7 +34,7 @@ export function interruptible(): Interruption {
     const handler = () => {
       if (code !== null) process.kill(process.pid, 'SIGKILL');
       code = EXIT_CODES[name];
-      process.stderr.write('\ninterrupted: writing the partial report (again to stop at once)\n');
+      process.stderr.write('\ninterrupted: writing the partial report (interrupt again to stop at once)\n');
       controller.abort();
     };
     process.on(name, handler);

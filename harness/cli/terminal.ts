@@ -1,4 +1,5 @@
-/** What a stream can show: colour, width, characters. Each stream is asked for itself. */
+/** What the terminal can show, and what every command writes to it in the same way. */
+import { relative } from 'node:path';
 import type { WriteStream } from 'node:tty';
 
 export interface Display {
@@ -10,7 +11,10 @@ export interface Display {
 
 const DEFAULT_COLUMNS = 80;
 
-/** Obeys NO_COLOR and FORCE_COLOR (non-empty, NO_COLOR first), TERM=dumb, and the locale. */
+/**
+ * What one stream can show: standard output may be a file while standard error is a terminal. Obeys NO_COLOR and
+ * FORCE_COLOR (non-empty, NO_COLOR first), TERM=dumb, and the locale.
+ */
 export function displayOf(stream: Partial<WriteStream>, env: NodeJS.ProcessEnv = process.env): Display {
   const isTTY = stream.isTTY === true;
   const set = (name: string) => env[name] !== undefined && env[name] !== '';
@@ -19,4 +23,20 @@ export function displayOf(stream: Partial<WriteStream>, env: NodeJS.ProcessEnv =
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   const unicode = env.TERM !== 'dumb' && (process.platform === 'win32' || locale === '' || /utf-?8/i.test(locale));
   return { isTTY, columns: stream.columns ?? DEFAULT_COLUMNS, color, unicode };
+}
+
+/** Prints what works and is unwise, or worth knowing: one line each on standard error. */
+export function printAdvice(advice: readonly string[]): void {
+  for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
+}
+
+/** A path relative to the current folder, if it is inside it. */
+export function shownPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}
+
+/** The code of an error of the operating system: `ENOENT`, `EACCES`. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

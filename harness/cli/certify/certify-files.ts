@@ -1,23 +1,20 @@
-/** The files of certification: keys, certificates, what lies beside them. */
+/** Reads and writes the files of certification: keys, certificates and their evidence. */
 import { open, readFile, rm, stat } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { errorCode } from '../terminal.ts';
 
-/** The files that `hookproof certify` leaves in its folder beside run.json. */
+/** The files that `hookproof certify` writes to its folder in addition to run.json. */
 export const CERTIFICATE_FILES = { certificate: 'certificate.dsse.json', configuration: 'configuration.json' } as const;
 
-/** Where certificates go when nothing else is said. */
+/** Where certificates are written without `--output-dir`. */
 export const CERTIFICATE_FOLDER = 'hookproof-certificate';
 
-const MOST_KEY_BYTES = 64 * 1024;
+const MAX_KEY_BYTES = 64 * 1024;
 /** Result documents of runs with many failures are large. */
-const MOST_DOCUMENT_BYTES = 512 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 512 * 1024 * 1024;
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-}
-
-/** The bytes of a file that somebody named. Throws `CERTIFY_FILE`. */
-export async function readNamed(path: string, what: string, most = MOST_DOCUMENT_BYTES): Promise<Buffer> {
+/** The bytes of a file that the user named. Throws `CERTIFY_FILE`; `what` is what its message calls the file. */
+export async function readNamed(path: string, what: string, most = MAX_DOCUMENT_BYTES): Promise<Buffer> {
   const refuse = (reason: string, cause?: unknown) =>
     new HookproofError('CERTIFY_FILE', `${what} ${path} ${reason}`, { hint: 'Check the path.', cause });
   try {
@@ -25,32 +22,32 @@ export async function readNamed(path: string, what: string, most = MOST_DOCUMENT
     return await readFile(path);
   } catch (error) {
     if (error instanceof HookproofError) throw error;
-    throw refuse(codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(error)})`, error);
+    throw refuse(errorCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${errorCode(error)})`, error);
   }
 }
 
-/** The text of a key file. What looks like the key itself is not repeated. */
+/** The text of a key file. If the path is the key itself, it is never printed. */
 export function readKeyText(path: string, flag: string): Promise<string> {
   if (/BEGIN|[\r\n]/.test(path)) {
-    throw new HookproofError('CERTIFY_KEY', `${flag} takes the path of a file, and was given a key`, {
-      hint: 'Whoever can see the processes of this machine has seen it now: make another one if it was a private key.',
+    throw new HookproofError('CERTIFY_KEY', `${flag} takes the path of a file, but a key was given`, {
+      hint: 'Other users of this machine could read it: if it is a private key, replace it.',
     });
   }
-  return readNamed(path, `${flag}: the file`, MOST_KEY_BYTES).then((bytes) => bytes.toString());
+  return readNamed(path, `${flag}: the file`, MAX_KEY_BYTES).then((bytes) => bytes.toString());
 }
 
-/** Writes a new file. Throws `CERTIFY_IN_THE_WAY` when there is one: keys and certificates are never replaced. */
+/** Writes a new file. Throws `CERTIFY_IN_THE_WAY` if it exists: keys and certificates are never replaced. */
 export async function writeNew(path: string, text: string | Uint8Array, mode = 0o644): Promise<void> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(path, 'wx', mode);
   } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') throw inTheWay(path);
+    if (errorCode(cause) === 'EEXIST') throw fileExists(path);
     throw notWritten(path, cause);
   }
   try {
     await file.writeFile(text);
-    // It is evidence: on the disk before anybody is told that it exists.
+    // It is evidence, so it is on the disk before it is reported.
     await file.sync();
   } catch (cause) {
     await rm(path, { force: true });
@@ -60,16 +57,9 @@ export async function writeNew(path: string, text: string | Uint8Array, mode = 0
   }
 }
 
-export function inTheWay(path: string): HookproofError {
-  return new HookproofError('CERTIFY_IN_THE_WAY', `${path} is there already, and is never replaced`, {
-    hint: 'Move it away, or name another place.',
-  });
-}
-
-function notWritten(path: string, cause: unknown): HookproofError {
-  return new HookproofError('CERTIFY_NOT_WRITTEN', `${path} cannot be written (${codeOf(cause)})`, {
-    hint: 'Check that the folder exists and can be written to.',
-    cause,
+export function fileExists(path: string): HookproofError {
+  return new HookproofError('CERTIFY_IN_THE_WAY', `${path} already exists, and is never replaced`, {
+    hint: 'Move it away, or name another path.',
   });
 }
 
@@ -78,4 +68,11 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+function notWritten(path: string, cause: unknown): HookproofError {
+  return new HookproofError('CERTIFY_NOT_WRITTEN', `${path} cannot be written (${errorCode(cause)})`, {
+    hint: 'Check that its folder exists and is writable.',
+    cause,
+  });
 }

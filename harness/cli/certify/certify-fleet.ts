@@ -1,4 +1,4 @@
-/** `hookproof certify --partners DIR`: every partner side by side, one page about all of them. */
+/** `hookproof certify --partners DIR`: certifies many partners in parallel, and writes one report about all of them. */
 import { createHash, createHmac, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -7,12 +7,13 @@ import { catalogueDigest } from '../../../scenarios/index.ts';
 import { configurationBytes } from '../../certify/index.ts';
 import { type ConfigFlags, durationOfFlag, numberOfFlag, shardOfFlag } from '../../config/index.ts';
 import { against, exitCodeOfFleet, type FleetDocument, type FleetPartner, sideBySide, totalsOf } from '../../fleet.ts';
+import { counted } from '../../report/index.ts';
 import { version } from '../../version.ts';
-import { flagName } from '../flag-name.ts';
 import { interruptible } from '../stop-signals.ts';
 import { brokenPartner, certifyPartner, notRun } from './certify-partner.ts';
 import { finishedPartner, openFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
-import { createFleetProgress, sayFleet } from './fleet-output.ts';
+import { createFleetProgress, printFleet } from './fleet-output.ts';
+import { flagName } from './output.ts';
 import { type FleetMember, readPartners } from './partner-files.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
 import { createWorkers } from './worker-process.ts';
@@ -29,140 +30,15 @@ export interface FleetFlags {
   readonly json?: boolean | undefined;
 }
 
-/** Where it all goes when nothing else is said. */
-const FLEET_FOLDER = 'hookproof-partners';
-
-/** What is of one partner has its place in the partner's file. */
-const OF_ONE_PARTNER: readonly (keyof FleetConfigFlags)[] = [
-  'config',
-  'url',
-  'secretFile',
-  'signatureHeader',
-  'apiKeyFile',
-  'apiKeyHeader',
-  'header',
-  'clientCert',
-  'clientKey',
-  'suite',
-  'scenario',
-  'grep',
-  'baseline',
-  'bail',
-  'reporter',
-];
-
 type FleetConfigFlags = ConfigFlags & { readonly config?: string };
 
-function refuseFlagsOfOne(flags: FleetConfigFlags): void {
-  const given = OF_ONE_PARTNER.filter((name) => flags[name] !== undefined).map((name) =>
-    name === 'url' ? 'a URL' : flagName(name),
-  );
-  if (given.length === 0) return;
-  throw new HookproofError('FLEET_FLAGS', `--partners does not go with ${given.join(', ')}`, {
-    hint: 'What is about one partner stands in the file of that partner; a certificate is about the whole catalogue.',
-  });
-}
+/** The output folder without `--output-dir`. */
+const FLEET_FOLDER = 'hookproof-partners';
 
-/** Twice the processors, since a run mostly waits; and no more than eight, each of which may be a whole run in memory. */
-const USUAL_PARALLEL = Math.min(8, 2 * availableParallelism());
+/** Twice the processors, because a run mostly waits; at most eight, because each holds a whole run in memory. */
+const DEFAULT_PARALLEL = Math.min(8, 2 * availableParallelism());
 
-/** The i-th of n parts of a sorted list, dealt out one by one. */
-function partOf<T>(items: readonly T[], shard: { index: number; of: number } | null): T[] {
-  return items.filter((_, at) => shard === null || at % shard.of === shard.index - 1);
-}
-
-/**
- * What a finished partner has been certified under. It covers the secrets, and cannot be guessed at: it is made with a key that comes from the
- * one which signs certificates.
- */
-function finishedUnder({ config }: FleetMember, privateKey: KeyObject, validForMs: number): string {
-  const own = createHmac('sha256', privateKey.export({ type: 'pkcs8', format: 'der' }))
-    .update('hookproof fleet 1')
-    .digest();
-  const parts = [
-    version,
-    catalogueDigest(),
-    String(validForMs),
-    configurationBytes(config.settings).toString(),
-    ...config.secrets,
-  ];
-  return createHmac('sha256', own).update(JSON.stringify(parts)).digest('hex');
-}
-
-function nothingToResume(folder: string): HookproofError {
-  return new HookproofError('FLEET_RESUME', `${folder} holds no certification that could be resumed`, {
-    hint: 'Leave out --resume to begin one, or name the folder with --output-dir.',
-  });
-}
-
-function otherCertification(what: string): HookproofError {
-  return new HookproofError('FLEET_RESUME', `the certification that was begun is another one: ${what} differs`, {
-    hint: 'Resume it with the same partners and flags, or leave out --resume to begin a new one. Nothing of it is deleted.',
-  });
-}
-
-/** The one that was begun, when it is to be resumed: all that is asked for has to be the same. */
-function resumable(begun: FleetDocument | null, now: FleetDocument, folder: string): FleetDocument {
-  if (begun === null) throw nothingToResume(folder);
-  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-  if (!same(begun.asked, now.asked)) throw otherCertification('what was asked for, or the list of partners,');
-  if (!same(begun.shard, now.shard)) throw otherCertification('the shard');
-  return begun;
-}
-
-/** The partners that are asked for, and the flags checked: nothing is sent, and nothing is written. */
-async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: number) {
-  refuseFlagsOfOne(given);
-  const { shard: shardText, outputDir = FLEET_FOLDER, ...shared } = given;
-  const limits = {
-    parallel: flags.parallel === undefined ? USUAL_PARALLEL : numberOfFlag('--parallel', flags.parallel, [1, 64]),
-    perHost: flags.perHost === undefined ? 1 : numberOfFlag('--per-host', flags.perHost, [1, 64]),
-    timeoutMs: durationOfFlag('--partner-timeout', flags.partnerTimeout ?? '10m', [1000, 7_200_000]),
-  };
-  const shard = shardText === undefined ? null : shardOfFlag(shardText);
-  const all = await readPartners(flags.partners, shared, flags.only ?? []);
-  const members = partOf(all, shard);
-  const names = all.map(({ name }) => name);
-  const document: FleetDocument = {
-    schemaVersion: 1,
-    kind: 'hookproof-fleet',
-    tool: { name: 'hookproof', version },
-    catalogue: { digest: catalogueDigest() },
-    asked: {
-      profile: given.profile ?? null,
-      revision: given.revision ?? null,
-      strict: given.strict === true,
-      validForDays: validForMs / 86_400_000,
-      partners: all.length,
-      names: createHash('sha256').update(names.join('\n')).digest('hex'),
-    },
-    shard,
-    startedAt: new Date().toISOString(),
-    durationMs: 0,
-    complete: false,
-    previous: null,
-    totals: totalsOf([]),
-    partners: members.map(notRun),
-  };
-  return { folder: resolve(outputDir), limits, members, document };
-}
-
-type Plan = Awaited<ReturnType<typeof plan>>;
-
-const hostOf = ({ config }: FleetMember) => new URL(config.partner.url).hostname;
-
-function sayPlan({ document, folder, limits, members }: Plan): void {
-  const { index, of } = document.shard ?? { index: 1, of: 1 };
-  const lines = members.map(
-    ({ name, config: { partner, run } }) => `  ${name}  ${new URL(partner.url).origin}  ${run.profile}`,
-  );
-  const hosts = new Set(members.map(hostOf)).size;
-  process.stdout.write(
-    `${members.length} of ${document.asked.partners} partners (shard ${index} of ${of}) on ${hosts} hosts, ${limits.parallel} at a time, ${limits.perHost} at a host, into ${folder}:\n${lines.join('\n')}\nNothing was sent.\n`,
-  );
-}
-
-/** Reads, checks, certifies, writes. Gives the exit code. */
+/** Reads and checks the partners, certifies them, and writes the report. Returns the exit code. */
 export async function certifyFleet(
   flags: FleetFlags,
   given: FleetConfigFlags,
@@ -172,7 +48,7 @@ export async function certifyFleet(
   const planned = await plan(flags, given, validForMs);
   const { folder, limits, members } = planned;
   if (flags.check === true) {
-    sayPlan(planned);
+    printPlan(planned);
     return 0;
   }
   const privateKey = await signingKey(keyFlags);
@@ -180,12 +56,12 @@ export async function certifyFleet(
   const begun = flags.resume === true ? resumable(last, planned.document, folder) : null;
   const before = await previousOf(flags.previous, begun === null ? last : null);
   const document = against({ ...planned.document, startedAt: begun?.startedAt ?? planned.document.startedAt }, before);
-  const trend = begun === null ? document : withTrendOf(document, begun);
+  const trend = begun === null ? document : withPreviousOutcomes(document, begun);
   await openFolder(folder);
 
   const { startedAt } = document;
   const done = new Map<string, FleetPartner>();
-  const keys = new Map(members.map((member) => [member.name, finishedUnder(member, privateKey, validForMs)]));
+  const keys = new Map(members.map((member) => [member.name, resumeKey(member, privateKey, validForMs)]));
   const keyOf = (name: string) => keys.get(name) ?? '';
   if (begun !== null) {
     for (const { name } of members) {
@@ -214,13 +90,13 @@ export async function certifyFleet(
       timeoutMs: limits.timeoutMs,
     };
     const left = members.filter(({ name }) => !done.has(name));
-    const politeness = {
+    const limit = {
       parallel: limits.parallel,
       perGroup: limits.perHost,
       groupOf: hostOf,
       signal: interruption.signal,
     };
-    await sideBySide(left, politeness, async (member) => {
+    await sideBySide(left, limit, async (member) => {
       progress.begun();
       const partner = await certifyPartner(member, keyOf(member.name), certification).catch((error) =>
         brokenPartner(member, error),
@@ -235,16 +111,143 @@ export async function certifyFleet(
     interruption.dispose();
     await writeFleet(folder, whole(), true);
   }
-  sayFleet(whole(), folder, flags.json === true);
+  printFleet(whole(), folder, flags.json === true);
   return interruption.exitCode() ?? exitCodeOfFleet(whole());
 }
 
-/** A certification that is resumed keeps what it knew of the one before it. */
-function withTrendOf(document: FleetDocument, begun: FleetDocument): FleetDocument {
+type Plan = Awaited<ReturnType<typeof plan>>;
+
+/** Checks the flags and reads the partners. Sends and writes nothing. */
+async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: number) {
+  refuseFlagsOfOne(given);
+  const { shard: shardText, outputDir = FLEET_FOLDER, ...shared } = given;
+  const limits = {
+    parallel: flags.parallel === undefined ? DEFAULT_PARALLEL : numberOfFlag('--parallel', flags.parallel, [1, 64]),
+    perHost: flags.perHost === undefined ? 1 : numberOfFlag('--per-host', flags.perHost, [1, 64]),
+    timeoutMs: durationOfFlag('--partner-timeout', flags.partnerTimeout ?? '10m', [1000, 7_200_000]),
+  };
+  const shard = shardText === undefined ? null : shardOfFlag(shardText);
+  const all = await readPartners(flags.partners, shared, flags.only ?? []);
+  const members = partnersOfShard(all, shard);
+  const names = all.map(({ name }) => name);
+  const document: FleetDocument = {
+    schemaVersion: 1,
+    kind: 'hookproof-fleet',
+    tool: { name: 'hookproof', version },
+    catalogue: { digest: catalogueDigest() },
+    asked: {
+      profile: given.profile ?? null,
+      revision: given.revision ?? null,
+      strict: given.strict === true,
+      validForDays: validForMs / 86_400_000,
+      partners: all.length,
+      names: createHash('sha256').update(names.join('\n')).digest('hex'),
+    },
+    shard,
+    startedAt: new Date().toISOString(),
+    durationMs: 0,
+    complete: false,
+    previous: null,
+    totals: totalsOf([]),
+    partners: members.map(notRun),
+  };
+  return { folder: resolve(outputDir), limits, members, document };
+}
+
+/** Settings of one partner: they belong in its file. */
+const PARTNER_SETTINGS: readonly (keyof FleetConfigFlags)[] = [
+  'config',
+  'url',
+  'secretFile',
+  'signatureHeader',
+  'apiKeyFile',
+  'apiKeyHeader',
+  'header',
+  'clientCert',
+  'clientKey',
+  'suite',
+  'scenario',
+  'grep',
+  'baseline',
+  'bail',
+  'reporter',
+];
+
+function refuseFlagsOfOne(flags: FleetConfigFlags): void {
+  const given = PARTNER_SETTINGS.filter((name) => flags[name] !== undefined).map((name) =>
+    name === 'url' ? 'a URL' : `\`${flagName(name)}\``,
+  );
+  if (given.length === 0) return;
+  throw new HookproofError('FLEET_FLAGS', `\`--partners\` cannot be combined with ${given.join(', ')}`, {
+    hint: 'Write settings of one partner into its file. A certificate covers the whole catalogue, so checks cannot be selected.',
+  });
+}
+
+/** The partners of one shard: every n-th of a sorted list. */
+function partnersOfShard<T>(items: readonly T[], shard: { index: number; of: number } | null): T[] {
+  return items.filter((_, at) => shard === null || at % shard.of === shard.index - 1);
+}
+
+const hostOf = ({ config }: FleetMember) => new URL(config.partner.url).hostname;
+
+function printPlan({ document, folder, limits, members }: Plan): void {
+  const { index, of } = document.shard ?? { index: 1, of: 1 };
+  const lines = members.map(
+    ({ name, config: { partner, run } }) => `  ${name}  ${new URL(partner.url).origin}  ${run.profile}`,
+  );
+  const hosts = new Set(members.map(hostOf)).size;
+  process.stdout.write(
+    `${members.length} of ${counted(document.asked.partners, 'partner')} (shard ${index} of ${of}) on ` +
+      `${counted(hosts, 'host')}, ${limits.parallel} at a time, ${limits.perHost} per host; output folder ${folder}\n` +
+      `${lines.join('\n')}\nNothing was sent.\n`,
+  );
+}
+
+/** The certification to resume. It must have been started with the same partners and flags. */
+function resumable(begun: FleetDocument | null, now: FleetDocument, folder: string): FleetDocument {
+  if (begun === null) throw nothingToResume(folder);
+  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+  if (!same(begun.asked, now.asked)) throw differentCertification('the list of partners or a flag');
+  if (!same(begun.shard, now.shard)) throw differentCertification('the shard');
+  return begun;
+}
+
+function nothingToResume(folder: string): HookproofError {
+  return new HookproofError('FLEET_RESUME', `${folder} contains no certification to resume`, {
+    hint: 'Remove `--resume` to start one, or name the folder with `--output-dir`.',
+  });
+}
+
+function differentCertification(what: string): HookproofError {
+  return new HookproofError('FLEET_RESUME', `the certification to resume is a different one: ${what} differs`, {
+    hint: 'Resume it with the same partners and flags, or remove `--resume` to start a new one. Nothing of the old one is deleted.',
+  });
+}
+
+/** A resumed certification keeps the outcomes of the previous one that it was compared with. */
+function withPreviousOutcomes(document: FleetDocument, begun: FleetDocument): FleetDocument {
   const earlier = new Map(begun.partners.map(({ name, previous }) => [name, previous]));
   const partners = document.partners.map((one) => ({
     ...one,
     previous: one.previous ?? earlier.get(one.name) ?? null,
   }));
   return { ...document, previous: document.previous ?? begun.previous, partners };
+}
+
+/**
+ * Identifies everything that the result of a partner depends on, so that `--resume` repeats a partner when it changed.
+ * Secrets are part of it, and a key derived from the private key keeps them from being guessed.
+ */
+function resumeKey({ config }: FleetMember, privateKey: KeyObject, validForMs: number): string {
+  const own = createHmac('sha256', privateKey.export({ type: 'pkcs8', format: 'der' }))
+    .update('hookproof fleet 1')
+    .digest();
+  const parts = [
+    version,
+    catalogueDigest(),
+    String(validForMs),
+    configurationBytes(config.settings).toString(),
+    ...config.secrets,
+  ];
+  return createHmac('sha256', own).update(JSON.stringify(parts)).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** One partner of many, from its configuration to its folder. Nothing that happens here is another partner's business. */
+/** Certifies one partner of many, from its configuration to its folder. Nothing here affects other partners. */
 import type { KeyObject } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import type { FleetMember } from './partner-files.ts';
 import type { Answer, Workers } from './worker-process.ts';
 
 export interface Certification {
-  /** When it began, which is also its name. */
+  /** When it began. Also identifies it. */
   readonly startedAt: string;
   readonly folder: string;
   readonly privateKey: KeyObject;
@@ -24,7 +24,7 @@ export interface Certification {
   readonly signal: AbortSignal;
 }
 
-/** What the document says of a partner whose turn has not come. */
+/** The entry of a partner that has not been run. */
 export function notRun({ name, config: { partner, run } }: FleetMember): FleetPartner {
   return {
     name,
@@ -42,41 +42,9 @@ export function notRun({ name, config: { partner, run } }: FleetMember): FleetPa
   };
 }
 
-function lateRefusal(timeoutMs: number): Refusal {
-  return {
-    code: 'partner-timeout',
-    message: `it was not through after ${durationText(timeoutMs)}`,
-    fix: 'Look at it alone: `hookproof doctor URL`, then `hookproof run`. A slow endpoint needs a longer --partner-timeout.',
-    exit: 3,
-  };
-}
-
-function ownFault(message: string): Refusal {
-  return { code: 'harness-error', message, fix: 'Please report it; the others are not concerned.', exit: 4 };
-}
-
-/** What went wrong on our side of a partner, a full disk for example. Nothing of it is kept, so `--resume` tries again. */
-export function brokenPartner(member: FleetMember, error: unknown): FleetPartner {
-  const redactor = createRedactor({ values: namedSecrets(member.config.secrets) });
-  const { code, message, fix } = ownFault(redactor.text(error instanceof Error ? error.message : String(error)));
-  return { ...notRun(member), outcome: 'harness-error', refusals: [{ code, message, fix }] };
-}
-
-/** The reasons against a certificate, those that come from stopping it ourselves in our own words. */
-function refusalsOf(answer: Answer, timedOut: boolean, timeoutMs: number): readonly Refusal[] {
-  const late = timedOut ? [lateRefusal(timeoutMs)] : [];
-  if (answer.kind === 'done') {
-    return [...late, ...answer.refusals.filter(({ code }) => !timedOut || code !== 'interrupted')];
-  }
-  if (timedOut) return late;
-  if (answer.kind === 'refused') return [{ code: 'not-delivered', message: answer.message, fix: answer.fix, exit: 2 }];
-  const how = answer.kind === 'gone' ? `its process ended (${answer.how})` : answer.message;
-  return [ownFault(`hookproof went wrong with this partner: ${how}`)];
-}
-
 /**
- * Certifies one partner and puts its folder in its place. Null when the certification was interrupted before the partner was through: then
- * nothing is kept of it.
+ * Certifies one partner and moves its folder into place. Null if the certification was interrupted before the partner
+ * was finished: then nothing of it is kept.
  */
 export async function certifyPartner(
   member: FleetMember,
@@ -97,9 +65,8 @@ export async function certifyPartner(
   let certificate: FleetPartner['certificate'] = null;
   if (answer.kind === 'done') {
     files.push(...answer.files);
-    if (refusals.length === 0 && answer.identity === null)
-      refusals = [ownFault('the key of the endpoint is not known')];
-    if (refusals.length === 0 && answer.identity !== null) {
+    if (refusals.length === 0 && answer.look === null) refusals = [harnessError('the key of the endpoint is unknown')];
+    if (refusals.length === 0 && answer.look !== null) {
       const documentBytes = await readFile(join(unfinished, OUTPUT_FILES.json));
       const settings = configurationBytes(config.settings);
       const issuedAt = new Date();
@@ -121,7 +88,7 @@ export async function certifyPartner(
       certificate = { issuedAt: issuedAt.toISOString(), expiresAt };
     }
   } else {
-    // A process that was killed may have left half a file.
+    // A process that was killed may have left incomplete files.
     for (const file of Object.values(OUTPUT_FILES)) await rm(join(unfinished, file), { force: true });
   }
   const partner: FleetPartner = {
@@ -136,4 +103,42 @@ export async function certifyPartner(
   };
   await placePartner(folder, unfinished, { certification: startedAt, key, partner });
   return partner;
+}
+
+/**
+ * The entry of a partner after an error on our side, such as a full disk. It is not saved, so `--resume` tries again.
+ */
+export function brokenPartner(member: FleetMember, error: unknown): FleetPartner {
+  const redactor = createRedactor({ values: namedSecrets(member.config.secrets) });
+  const { code, message, fix } = harnessError(redactor.text(error instanceof Error ? error.message : String(error)));
+  return { ...notRun(member), outcome: 'harness-error', refusals: [{ code, message, fix }] };
+}
+
+/**
+ * Every reason why there is no certificate. A run that was stopped at its time limit is not reported as interrupted.
+ */
+function refusalsOf(answer: Answer, timedOut: boolean, timeoutMs: number): readonly Refusal[] {
+  const late = timedOut ? [timeoutRefusal(timeoutMs)] : [];
+  if (answer.kind === 'done') {
+    return [...late, ...answer.refusals.filter(({ code }) => !timedOut || code !== 'interrupted')];
+  }
+  if (timedOut) return late;
+  if (answer.kind === 'refused') return [{ code: 'not-delivered', message: answer.message, fix: answer.fix, exit: 2 }];
+  const how = answer.kind === 'gone' ? `its process ended (${answer.how})` : answer.message;
+  return [harnessError(`an error in hookproof stopped this partner: ${how}`)];
+}
+
+function timeoutRefusal(timeoutMs: number): Refusal {
+  return {
+    code: 'partner-timeout',
+    message: `the run did not finish within ${durationText(timeoutMs)}`,
+    fix:
+      'Examine this endpoint alone: `hookproof doctor URL`, then `hookproof run`. A slow endpoint needs a longer ' +
+      '`--partner-timeout`.',
+    exit: 3,
+  };
+}
+
+function harnessError(message: string): Refusal {
+  return { code: 'harness-error', message, fix: 'Please report it. Other partners are not affected.', exit: 4 };
 }

@@ -1,10 +1,8 @@
-/** What is seen while many partners are certified: a line for each that ends, and on a terminal one live line. On standard error. */
-
+/** Prints the progress of a certification of many partners on standard error, and its summary on standard output. */
 import { join } from 'node:path';
 import { changeOf, exitCodeOfFleet, type FleetDocument, type FleetPartner, type Outcome } from '../../fleet.ts';
 import { counted, createLayout, formatDuration } from '../../report/index.ts';
-import { displayOf } from '../terminal.ts';
-import { shownPath } from './output.ts';
+import { displayOf, shownPath } from '../terminal.ts';
 
 const WORDS: Readonly<
   Record<Outcome, readonly [word: string, sign: 'pass' | 'fail' | 'inconclusive' | 'harness-error']>
@@ -19,21 +17,14 @@ const WORDS: Readonly<
 
 const ERASE_LINE = '\r\x1b[K';
 
-function detailOf({ certificate, counts, diagnosis, refusals }: FleetPartner): string {
-  if (certificate !== null) return `until ${certificate.expiresAt.slice(0, 10)}`;
-  const failed = counts !== null && counts.fail > 0 ? [`${counts.fail} failed`] : [];
-  const [first] = refusals;
-  const why = diagnosis?.title ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
-  return [...failed, ...(why === undefined ? [] : [why])].join(': ');
-}
-
 export interface FleetProgress {
   begun(): void;
   ended(partner: FleetPartner): void;
-  /** Takes the live line away. */
+  /** Erases the live line. */
   close(): void;
 }
 
+/** Prints one line for each finished partner, and on a terminal a live line. */
 export function createFleetProgress(total: number, already: number, parallel: number): FleetProgress {
   const stream = process.stderr;
   const display = displayOf(stream);
@@ -79,25 +70,8 @@ export function createFleetProgress(total: number, already: number, parallel: nu
   };
 }
 
-/** What is said of many partners at the end. */
-
-function amounts({ totals }: FleetDocument): string {
-  const parts: [number, string][] = [
-    [totals.certified, 'certified'],
-    [totals.failed, 'failed'],
-    [totals.refused, 'refused'],
-    [totals.inconclusive, 'without a verdict'],
-    [totals['harness-error'], counted(totals['harness-error'], 'error').replace(/^\d+ /, '')],
-    [totals['not-run'], 'not run'],
-  ];
-  return parts
-    .filter(([count]) => count > 0)
-    .map(([count, word]) => `${count} ${word}`)
-    .join(', ');
-}
-
-/** For people, or with `json` for programs, on standard output. */
-export function sayFleet(document: FleetDocument, folder: string, json: boolean): void {
+/** The summary: text, or JSON. */
+export function printFleet(document: FleetDocument, folder: string, json: boolean): void {
   const { partners, shard, totals } = document;
   const worse = partners.filter((partner) => changeOf(partner) === 'worse').map(({ name }) => name);
   if (json) {
@@ -122,11 +96,34 @@ export function sayFleet(document: FleetDocument, folder: string, json: boolean)
   const lines = [
     ...layout.paragraph(
       `${layout.sign(all ? 'pass' : 'fail')} `,
-      `${counted(partners.length, 'partner')}: ${amounts(document)}, in ${formatDuration(document.durationMs)}`,
+      `${counted(partners.length, 'partner')}: ${totalsText(document)}, in ${formatDuration(document.durationMs)}`,
     ),
     ...(worse.length > 0 ? layout.paragraph('  worse than before  ', worse.join(', ')) : []),
-    ...(document.complete ? [] : ['  not complete: go on with --resume']),
-    `  the page  ${layout.safe(shownPath(join(folder, 'fleet.html')))}, and fleet.json and fleet.csv beside it`,
+    ...(document.complete ? [] : ['  not complete: continue with `--resume`']),
+    `  report  ${layout.safe(shownPath(join(folder, 'fleet.html')))}, with fleet.json and fleet.csv in the same folder`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function detailOf({ certificate, counts, diagnosis, refusals }: FleetPartner): string {
+  if (certificate !== null) return `until ${certificate.expiresAt.slice(0, 10)}`;
+  const failed = counts !== null && counts.fail > 0 ? [`${counts.fail} failed`] : [];
+  const [first] = refusals;
+  const why = diagnosis?.title ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
+  return [...failed, ...(why === undefined ? [] : [why])].join(': ');
+}
+
+function totalsText({ totals }: FleetDocument): string {
+  const parts: [number, string][] = [
+    [totals.certified, 'certified'],
+    [totals.failed, 'failed'],
+    [totals.refused, 'refused'],
+    [totals.inconclusive, 'without a verdict'],
+    [totals['harness-error'], counted(totals['harness-error'], 'error').replace(/^\d+ /, '')],
+    [totals['not-run'], 'not run'],
+  ];
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(', ');
 }

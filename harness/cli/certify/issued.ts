@@ -1,5 +1,7 @@
-/** `hookproof certify verify`: whether a certificate is good, offline, with reasons. */
-
+/**
+ * Commands for an issued certificate: `hookproof certify verify` checks it offline, `hookproof certify recheck` sends a
+ * few deliveries to the endpoint that it is for.
+ */
 import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import {
@@ -14,13 +16,29 @@ import {
   verifyCertificate,
 } from '../../certify/index.ts';
 import { type ConfigFlags, PROFILES, type Profile } from '../../config/index.ts';
-import { createRedactor } from '../../report/index.ts';
+import { createRedactor, visible } from '../../report/index.ts';
 import { featuresOf } from '../../run/index.ts';
-import { commandConfig } from '../command-config.ts';
+import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { interruptible } from '../stop-signals.ts';
 import { readKeyText, readNamed } from './certify-files.ts';
 import { certifiable, certificateJson, certificateLines, outputLayout, reasonLines } from './output.ts';
+
+interface VerifyFlags {
+  readonly key: readonly string[];
+  readonly result?: string;
+  readonly url?: string;
+  readonly at?: string;
+  readonly profile?: string;
+  readonly strict?: boolean;
+}
+
+interface RecheckFlags extends ConfigFlags {
+  readonly config?: string;
+  readonly key: readonly string[];
+  readonly json?: boolean;
+  readonly strict?: boolean;
+}
 
 export async function certifyVerifyCommand(
   file: string,
@@ -45,43 +63,26 @@ export async function certifyVerifyCommand(
   return valid ? 0 : 1;
 }
 
-/** `hookproof certify recheck`: a short canary against an endpoint that was certified. */
-
-interface RecheckFlags extends ConfigFlags {
-  readonly config?: string;
-  readonly key: readonly string[];
-  readonly json?: boolean;
-  readonly strict?: boolean;
-}
-
-interface Outcome {
-  readonly verification: Verification;
-  readonly drift: readonly Drift[];
-  /** Null when nothing was sent. */
-  readonly checks: readonly { readonly id: string; readonly verdict: string }[] | null;
-}
-
 export async function certifyRecheckCommand(
   file: string,
   url: string | undefined,
   { config: configFile, key, json, strict, ...given }: RecheckFlags,
 ): Promise<number> {
   const first = await verifyFile(file, { key, ...(strict && { strict }) });
-  // A certificate that is not good says nothing about any endpoint, so nothing is sent.
-  if (!first.valid || first.statement === null) return tell({ verification: first, drift: [], checks: null }, json);
+  // An invalid certificate proves nothing about any endpoint, so nothing is sent.
+  if (!first.valid || first.statement === null)
+    return printRecheck({ verification: first, drift: [], checks: null }, json);
 
   const { statement } = first;
   const config = await commandConfig(url ?? urlFor(statement), configFile, given);
   const verification = await verifyFile(file, { key, url: config.partner.url, ...(strict && { strict }) });
-  if (!verification.valid) return tell({ verification, drift: [], checks: null }, json);
+  if (!verification.valid) return printRecheck({ verification, drift: [], checks: null }, json);
   const missing = missingFeatures(statement, featuresOf(config.partner, config.clientFixtures));
   if (missing.length > 0) {
     throw new HookproofError(
       'CERTIFY_RECHECK_FEATURES',
-      `the certificate is for an endpoint with ${missing.join(', ')}, and that is not configured`,
-      {
-        hint: 'Configure the endpoint as when it was certified: secret, API key, client certificate.',
-      },
+      `the certificate is for an endpoint with ${missing.join(', ')}, which is not configured`,
+      { hint: 'Configure the endpoint as it was when it was certified: secret, API key, client certificate.' },
     );
   }
   const interruption = interruptible();
@@ -98,21 +99,28 @@ export async function certifyRecheckCommand(
     });
     const clean = drift.map((one) => ({ ...one, message: redactor.text(one.message) }));
     const checks = document.results.map(({ id, verdict }) => ({ id, verdict }));
-    const code = tell({ verification, drift: clean, checks }, json);
+    const code = printRecheck({ verification, drift: clean, checks }, json);
     return interruption.exitCode() ?? code;
   } finally {
     interruption.dispose();
   }
 }
 
-/** The URL of the certificate, where it is whole: one with a query is not in there, and has to be configured. */
+/** The URL of the certificate, if it is complete: a certificate omits the query, so such a URL must be configured. */
 function urlFor({ predicate, subject }: NonNullable<Verification['statement']>): string | undefined {
   if ((process.env.HOOKPROOF_URL ?? '') !== '') return undefined;
   const { url } = predicate.hookproofCertificate.endpoint;
   return urlDigest(url) === subject[1].digest.sha256 ? url : undefined;
 }
 
-function tell({ verification, drift, checks }: Outcome, json: boolean | undefined): number {
+interface RecheckOutcome {
+  readonly verification: Verification;
+  readonly drift: readonly Drift[];
+  /** Null when nothing was sent. */
+  readonly checks: readonly { readonly id: string; readonly verdict: string }[] | null;
+}
+
+function printRecheck({ verification, drift, checks }: RecheckOutcome, json: boolean | undefined): number {
   const { reasons, warnings, statement } = verification;
   const found: readonly (Reason | Drift)[] = [...reasons, ...drift];
   const exit = reasons.length > 0 || drift.some((one) => one.exit === 1) ? 1 : drift.length > 0 ? 3 : 0;
@@ -138,25 +146,14 @@ function tell({ verification, drift, checks }: Outcome, json: boolean | undefine
   return exit;
 }
 
-/** Reads and verifies a certificate as the flags say: what `certify verify` and `certify recheck` have in common. */
+/** Verification rejects smaller files that are too large; this limit keeps huge ones out of memory. */
+const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024;
 
-export interface VerifyFlags {
-  readonly key: readonly string[];
-  readonly result?: string;
-  readonly url?: string;
-  readonly at?: string;
-  readonly profile?: string;
-  readonly strict?: boolean;
-}
-
-/** Larger files are refused by the certificate's own reading; this keeps them out of memory. */
-const MOST_CERTIFICATE_BYTES = 16 * 1024 * 1024;
-
-export async function verifyFile(file: string, flags: VerifyFlags): Promise<Verification> {
+async function verifyFile(file: string, flags: VerifyFlags): Promise<Verification> {
   const keys = await Promise.all(
     flags.key.map(async (path) => readPublicKey(await readKeyText(path, '--key'), `--key: ${path}`)),
   );
-  const bytes = await readNamed(resolve(file), 'the certificate', MOST_CERTIFICATE_BYTES);
+  const bytes = await readNamed(resolve(file), 'the certificate', MAX_CERTIFICATE_BYTES);
   return verifyCertificate(bytes, {
     keys,
     at: timeOf(flags.at),
@@ -168,29 +165,29 @@ export async function verifyFile(file: string, flags: VerifyFlags): Promise<Veri
   });
 }
 
-/** ISO 8601, as a day or with a time and its zone. */
+/** ISO 8601: a date, or a time with its zone. */
 function timeOf(text: string | undefined): Date {
   if (text === undefined) return new Date();
   const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
     ? Date.parse(text)
     : Number.NaN;
   if (!Number.isNaN(time)) return new Date(time);
-  throw new HookproofError('CERTIFY_TIME', '--at is not a time', {
-    hint: 'Write a day or a time with its zone: 2027-01-31, or 2027-01-31T12:00:00Z.',
+  throw new HookproofError('CERTIFY_TIME', `\`--at ${visible(text)}\` is not a time`, {
+    hint: 'Write a date, or a time with its zone: 2027-01-31, or 2027-01-31T12:00:00Z.',
   });
 }
 
 function checkedUrl(text: string): string {
   if (URL.canParse(text)) return text;
-  throw new HookproofError('CERTIFY_URL', '--url is not a URL', {
-    hint: 'Give it whole: https://partner.example/hooks',
+  throw new HookproofError('CERTIFY_URL', 'the value of `--url` is not a URL', {
+    hint: 'Give the whole URL: https://partner.example/hooks',
   });
 }
 
 function checkedProfile(text: string): Profile {
   const found = PROFILES.find((profile) => profile === text);
   if (found !== undefined) return found;
-  throw new HookproofError('CERTIFY_PROFILE', '--profile is not a profile', {
+  throw new HookproofError('CERTIFY_PROFILE', `\`--profile ${visible(text)}\` is not a profile`, {
     hint: `Choose from ${PROFILES.join(', ')}.`,
   });
 }

@@ -1,5 +1,4 @@
-/** What the commands about certificates print, and which addresses they may reach. */
-import { relative } from 'node:path';
+/** What the certification commands print, and which addresses they may reach. */
 import type { Refusal, Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
@@ -14,24 +13,30 @@ export function outputLayout(): Layout {
   return createLayout(displayOf(process.stdout));
 }
 
-/** What the certificate says, a line each. */
+/** The content of a certificate, one line for each field. */
 export function certificateLines({ predicate, subject }: Statement, layout: Layout): string[] {
-  const { passedTests, warnedTests, hookproofCertificate: said } = predicate;
+  const { passedTests, warnedTests, hookproofCertificate: certificate } = predicate;
   const counts = [
     `${passedTests.length} passed`,
     ...(warnedTests.length > 0 ? [`${warnedTests.length} with a warning`] : []),
-    `${said.notApplicableTests.length} not applicable`,
+    `${certificate.notApplicableTests.length} not applicable`,
   ];
   const field = (label: string, text: string) => layout.paragraph(`  ${layout.paint(label.padEnd(13), 'dim')}`, text);
   return [
-    ...field('endpoint', said.endpoint.url),
-    ...field('profile', `${said.profile}, revision ${said.revision}; with ${said.features.join(', ')}`),
+    ...field('endpoint', certificate.endpoint.url),
+    ...field(
+      'profile',
+      `${certificate.profile}, revision ${certificate.revision}; with ${certificate.features.join(', ')}`,
+    ),
     ...field('checks', counts.join(', ')),
-    ...field('issued', `${said.issuedAt} by hookproof ${said.tool.version}`),
-    ...field('expires', said.expiresAt),
-    ...field('endpoint key', `${subject[2].digest.sha256} (${said.endpoint.tls}, ${said.endpoint.trust} CA)`),
+    ...field('issued', `${certificate.issuedAt} by hookproof ${certificate.tool.version}`),
+    ...field('expires', certificate.expiresAt),
+    ...field(
+      'endpoint key',
+      `${subject[2].digest.sha256} (${certificate.endpoint.tls}, ${certificate.endpoint.trust} CA)`,
+    ),
     ...field('result', `sha256 ${subject[0].digest.sha256}`),
-    ...field('key id', said.keyId),
+    ...field('key id', certificate.keyId),
   ];
 }
 
@@ -42,7 +47,7 @@ export function reasonLines(reasons: readonly Message[], verdict: 'fail' | 'warn
   ]);
 }
 
-/** For `--json`: what was found, and what the certificate says. */
+/** The content of a certificate for `--json`. */
 export function certificateJson(statement: Statement | null): unknown {
   if (statement === null) return null;
   const { predicate, subject } = statement;
@@ -51,7 +56,7 @@ export function certificateJson(statement: Statement | null): unknown {
   return { ...hookproofCertificate, ...tests, digests: Object.fromEntries(digests) };
 }
 
-/** Prints on standard output when a report for people went there, and on standard error otherwise. */
+/** Prints to standard output if a report for people went there, otherwise to standard error. */
 export function print({ reporters }: ResolvedConfig, lines: (layout: Layout) => readonly string[]): void {
   const forPeople = reporters.some(({ name, file }) => (name === 'human' || name === 'github') && file === null);
   const stream = forPeople ? process.stdout : process.stderr;
@@ -65,16 +70,15 @@ export function notCertified(refusals: readonly Refusal[]): (layout: Layout) => 
   ];
 }
 
-/** A path relative to the current folder when it is below it. */
-export function shownPath(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short.startsWith('..') ? path : short;
-}
-
 /**
- * Which addresses `certify` delivers to. URLs come from partners, who must not be able to point the operator's machine
- * at its own network; a private address has to be allowed by name.
+ * The addresses that `certify` may deliver to. URLs come from partners, who must not make the operator's machine send
+ * requests to its own network; a private address must be allowed by name.
  */
 export function certifiable({ run }: Pick<ResolvedConfig, 'run'>): AddressPolicy {
   return { reach: 'public-only', allowPrivate: run.allowPrivate };
+}
+
+/** A flag as the user writes it, from its name in the program: `perHost` is `--per-host`. */
+export function flagName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

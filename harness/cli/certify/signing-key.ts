@@ -1,11 +1,21 @@
-/** `hookproof certify keygen`: makes the pair of keys that certificates are signed and verified with. */
-
+/**
+ * `hookproof certify keygen`, and the private key that signs certificates. Neither key nor passphrase ever appears on a
+ * command line, in a message or in a log.
+ */
 import type { KeyObject } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { makeKeyPair, readPrivateKey } from '../../certify/index.ts';
-import { readCredential } from '../../config/index.ts';
+import { credential } from '../command-input.ts';
+import { printAdvice } from '../terminal.ts';
 import { exists, inTheWay, readKeyText, writeNew } from './certify-files.ts';
+
+const KEY_VARIABLE = 'HOOKPROOF_CERTIFY_KEY';
+
+export interface KeyFlags {
+  readonly key?: string;
+  readonly passphraseFile?: string;
+}
 
 export async function certifyKeygenCommand(
   file: string,
@@ -23,11 +33,11 @@ export async function certifyKeygenCommand(
     throw error;
   }
   const locked =
-    passphrase === undefined ? 'not encrypted; set HOOKPROOF_CERTIFY_KEY_PASSPHRASE to have one that is' : 'encrypted';
+    passphrase === undefined ? 'not encrypted; set HOOKPROOF_CERTIFY_KEY_PASSPHRASE to encrypt one' : 'encrypted';
   process.stdout.write(
     [
-      `wrote ${file}  the private key (${locked}): keep it to yourself, it issues certificates`,
-      `wrote ${publicFile}  the public key: give it to everybody who verifies them`,
+      `wrote ${file}  the private key (${locked}): keep it secret, it issues certificates`,
+      `wrote ${publicFile}  the public key: give it to everyone who verifies certificates`,
       `key id ${keyId}`,
       '',
       `  hookproof certify https://partner.example/hooks --profile staging --key ${file}`,
@@ -38,36 +48,12 @@ export async function certifyKeygenCommand(
   return 0;
 }
 
-/** The private key that certificates are signed with, and its passphrase. Neither ever stands on a command line, in a message or in a log. */
-
-const KEY_VARIABLE = 'HOOKPROOF_CERTIFY_KEY';
-
-export interface KeyFlags {
-  readonly key?: string;
-  readonly passphraseFile?: string;
-}
-
-/** From `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined without either. */
-export async function readPassphrase(file: string | undefined): Promise<string | undefined> {
-  const { value, advice } = await readCredential({
-    noun: 'passphrase',
-    flag: '--passphrase-file',
-    file,
-    variable: 'HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
-    env: process.env,
-    cwd: process.cwd(),
-    stdin: process.stdin,
-  });
-  for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
-  return value;
-}
-
-/** From `--key FILE`, or from HOOKPROOF_CERTIFY_KEY, which holds the path or the PEM text. */
+/** The private key from `--key FILE`, or from HOOKPROOF_CERTIFY_KEY, which contains the path or the PEM text. */
 export async function signingKey({ key: file, passphraseFile }: KeyFlags): Promise<KeyObject> {
   const variable = process.env[KEY_VARIABLE];
   if (file === undefined && (variable === undefined || variable === '')) {
-    throw new HookproofError('CERTIFY_NO_KEY', 'there is no key to sign the certificate with', {
-      hint: `Name its file with --key, or set ${KEY_VARIABLE}. \`hookproof certify keygen\` makes one.`,
+    throw new HookproofError('CERTIFY_NO_KEY', 'no key to sign the certificate with is given', {
+      hint: `Name its file with \`--key\`, or set ${KEY_VARIABLE}. \`hookproof certify keygen\` makes one.`,
     });
   }
   const passphrase = await readPassphrase(passphraseFile);
@@ -80,10 +66,20 @@ export async function signingKey({ key: file, passphraseFile }: KeyFlags): Promi
   return key;
 }
 
-/** Mounted secrets are often readable for a group, so this is no error. */
+/** From `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE; undefined without either. */
+function readPassphrase(file: string | undefined): Promise<string | undefined> {
+  return credential({
+    noun: 'passphrase',
+    flag: '--passphrase-file',
+    file,
+    variable: 'HOOKPROOF_CERTIFY_KEY_PASSPHRASE',
+  });
+}
+
+/** Not an error: mounted secrets are often readable by a group. */
 async function adviseOnMode(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const { mode } = await stat(path);
   if ((mode & 0o077) === 0) return;
-  process.stderr.write(`advice: others on this machine can read ${path}: chmod 600 ${path}\n`);
+  printAdvice([`other users of this machine can read ${path}: chmod 600 ${path}`]);
 }

@@ -1,14 +1,35 @@
-/** The workers as the asking process sees them: made when needed, used again, ended when they do not obey. */
+/**
+ * Worker processes, as their parent sees them: started when needed, reused, and killed when they do not stop. Both talk
+ * over the channel that Node opens between them.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { EndpointIdentity, Refusal } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import type { RunFacts } from '../../fleet.ts';
 
-/** How the process ended without a word. */
+/** To the worker: certify this partner, or stop and report what is known. */
+export type Order =
+  | { readonly kind: 'run'; readonly config: ResolvedConfig; readonly folder: string }
+  | { readonly kind: 'stop' };
+
+/** From the worker. Everything in it is redacted. */
+export type Reply =
+  | {
+      readonly kind: 'done';
+      readonly facts: RunFacts;
+      readonly refusals: readonly Refusal[];
+      readonly look: EndpointLook | null;
+      readonly files: readonly string[];
+    }
+  /** Nothing was sent: the configuration of the partner does not allow it. */
+  | { readonly kind: 'refused'; readonly message: string; readonly fix: string }
+  | { readonly kind: 'broken'; readonly message: string };
+
+/** The reply of a worker, or how it ended without one. */
 export type Answer = Reply | { readonly kind: 'gone'; readonly how: string };
 
 export interface Workers {
-  /** Has one partner certified. `timedOut`: it was told to stop because its time was over. Never rejects. */
+  /** Certifies one partner. `timedOut`: it was stopped at its time limit. Never rejects. */
   run(order: Extract<Order, { kind: 'run' }>, limits: RunLimits): Promise<{ answer: Answer; timedOut: boolean }>;
   /** Ends all processes. */
   close(): void;
@@ -19,14 +40,16 @@ interface RunLimits {
   readonly signal: AbortSignal;
 }
 
-/** How long a worker may take from being told to stop to its last word. */
+/** The first argument that makes the program a worker. Not documented for users. */
+const WORKER = '--fleet-worker';
+/** How long a worker may take to reply after it is asked to stop. */
 const GRACE_MS = 5000;
-/** The heap of a worker, in megabytes: four times what a whole run needs. */
+/** The heap of a worker, in megabytes: four times the need of a whole run. */
 const HEAP_MB = 512;
-/** A process is ended after so many partners, so that nothing can pile up in it. */
-const MOST_PARTNERS = 40;
+/** A process is replaced after this many partners, so that leaks cannot add up. */
+const MAX_PARTNERS = 40;
 
-/** `program` is what is started: this program itself, as a worker. */
+/** `program` is started as a worker: by default this program itself. */
 export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_MS): Workers {
   const idle: { child: ChildProcess; served: number }[] = [];
   const all = new Set<ChildProcess>();
@@ -34,7 +57,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
   function start() {
     const child = fork(program, [WORKER], {
       serialization: 'advanced',
-      // What a worker has to say it says over the channel; its own streams would mix with ours.
+      // A worker reports over the channel only; its streams would mix with those of the parent.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MB}`],
     });
@@ -52,7 +75,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
         let timedOut = false;
         let kill: NodeJS.Timeout | undefined;
         const send = (message: Order) => {
-          // A process that is gone is told by its exit.
+          // For a process that has ended, its exit event settles the promise.
           if (child.connected) child.send(message, () => {});
         };
         const halt = () => {
@@ -69,7 +92,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
           signal.removeEventListener('abort', halt);
           child.removeAllListeners('message').removeAllListeners('error').off('exit', onExit);
           child.on('error', () => {});
-          if (answer.kind === 'done' && served + 1 < MOST_PARTNERS) idle.push({ child, served: served + 1 });
+          if (answer.kind === 'done' && served + 1 < MAX_PARTNERS) idle.push({ child, served: served + 1 });
           else child.kill('SIGKILL');
           resolve({ answer, timedOut });
         };
@@ -88,26 +111,3 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
     },
   };
 }
-
-/** What the processes of a certification of many partners say to each other, over the channel that Node makes between them. */
-
-/** To the worker: certify this partner, or stop what is under way and say what is known. */
-export type Order =
-  | { readonly kind: 'run'; readonly config: ResolvedConfig; readonly folder: string }
-  | { readonly kind: 'stop' };
-
-/** From the worker. Everything in it is redacted. */
-export type Reply =
-  | {
-      readonly kind: 'done';
-      readonly facts: RunFacts;
-      readonly refusals: readonly Refusal[];
-      readonly identity: EndpointIdentity | null;
-      readonly files: readonly string[];
-    }
-  /** Nothing was sent: what the partner gave cannot be delivered to. */
-  | { readonly kind: 'refused'; readonly message: string; readonly fix: string }
-  | { readonly kind: 'broken'; readonly message: string };
-
-/** The first word of the command line that makes the program a worker. It is not for people. */
-const WORKER = '--fleet-worker';

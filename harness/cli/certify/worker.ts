@@ -1,6 +1,6 @@
 /**
- * The process that runs one partner at a time. What a hostile endpoint can do to it (a crash, a heap that is full, a loop without end) ends
- * with this process and is none of the others' business. It holds no key that certificates are signed with.
+ * A worker process of `certify --partners`: it runs one partner at a time. A hostile endpoint can crash it, fill its
+ * heap or block its event loop without affecting other partners. It never holds the key that signs certificates.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,21 +14,41 @@ import { certifiable } from './output.ts';
 import type { Order, Reply } from './worker-process.ts';
 
 let stop = new AbortController();
-let clean = (text: string) => text;
+let redact = (text: string) => text;
 
-function say(reply: Reply): Promise<void> {
+/** Serves until the channel to the parent process closes, however the parent ended. */
+export function serveAsWorker(): Promise<number> {
+  const die = (error: unknown) => {
+    void send({ kind: 'broken', message: describe(error) }).then(() => process.exit(4));
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+  // Ctrl-C in a terminal reaches every process of the group. The parent decides what happens to this one.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+  process.on('message', (order: Order) => void handle(order));
   return new Promise((resolve) => {
-    process.send?.(reply, undefined, {}, () => resolve());
+    process.on('disconnect', () => {
+      resolve(0);
+      process.exit(0);
+    });
   });
 }
 
-function describe(error: unknown): string {
-  return clean(error instanceof Error ? error.message : String(error)).slice(0, 500);
+async function handle(order: Order): Promise<void> {
+  if (order.kind === 'stop') return stop.abort();
+  stop = new AbortController();
+  await send(
+    await certify(order.config, order.folder).catch((error): Reply => {
+      if (!(error instanceof HookproofError) || error.kind !== 'usage')
+        return { kind: 'broken', message: describe(error) };
+      return { kind: 'refused', message: describe(error), fix: redact(error.hint) };
+    }),
+  );
 }
 
 async function certify(config: ResolvedConfig, folder: string): Promise<Reply> {
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
-  clean = (text) => redactor.text(text);
+  redact = (text) => redactor.text(text);
   const revision = loadRevision(config.run.revision ?? CURRENT_REVISION);
   const run = await certificationRun({
     ...runOptions(config),
@@ -45,32 +65,12 @@ async function certify(config: ResolvedConfig, folder: string): Promise<Reply> {
   return { kind: 'done', facts: factsOf(document), refusals, identity: run.identities[0] ?? null, files };
 }
 
-async function obey(order: Order): Promise<void> {
-  if (order.kind === 'stop') return stop.abort();
-  stop = new AbortController();
-  await say(
-    await certify(order.config, order.folder).catch((error): Reply => {
-      if (!(error instanceof HookproofError) || error.kind !== 'usage')
-        return { kind: 'broken', message: describe(error) };
-      return { kind: 'refused', message: describe(error), fix: clean(error.hint) };
-    }),
-  );
+function describe(error: unknown): string {
+  return redact(error instanceof Error ? error.message : String(error)).slice(0, 500);
 }
 
-/** Serves until the channel closes, which it does when the process that asks is gone, however it went. */
-export function serveAsWorker(): Promise<number> {
-  const die = (error: unknown) => {
-    void say({ kind: 'broken', message: describe(error) }).then(() => process.exit(4));
-  };
-  process.on('uncaughtException', die);
-  process.on('unhandledRejection', die);
-  // Ctrl-C in a terminal reaches every process of the group. The one that asks decides what becomes of it.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
-  process.on('message', (order: Order) => void obey(order));
+function send(reply: Reply): Promise<void> {
   return new Promise((resolve) => {
-    process.on('disconnect', () => {
-      resolve(0);
-      process.exit(0);
-    });
+    process.send?.(reply, undefined, {}, () => resolve());
   });
 }

@@ -1,4 +1,4 @@
-/** `hookproof baseline update`: writes the failures of a run as known. */
+/** `hookproof baseline update`: records the failures of a run as known. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
@@ -6,7 +6,7 @@ import { CATALOGUE } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import { readBaselineIfThere, renderBaseline, updateBaseline } from '../../judge/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
-import { commandConfig } from '../command-config.ts';
+import { commandConfig } from '../command-input.ts';
 import { runAlone } from '../conduct.ts';
 
 interface UpdateFlags extends ConfigFlags {
@@ -14,65 +14,7 @@ interface UpdateFlags extends ConfigFlags {
   readonly run?: string;
 }
 
-/** CI sets this to "true" or "1"; empty and "false" mean that this is no CI. */
-function refuseInCi(): void {
-  const { CI = '' } = process.env;
-  if (CI === '' || CI === 'false' || CI === '0') return;
-  throw new HookproofError('BASELINE_IN_CI', 'a baseline is never written in CI (CI is set)', {
-    hint: 'There, a new failure has to fail. Update it on your own machine, and have somebody look at the change.',
-  });
-}
-
 type Judged = Pick<ResultDocument, 'results' | 'strict' | 'interrupted'>;
-
-function isDocument(value: unknown): value is Judged {
-  if (typeof value !== 'object' || value === null || !('results' in value) || !Array.isArray(value.results))
-    return false;
-  return value.results.every((one) => typeof one?.id === 'string' && typeof one?.verdict === 'string');
-}
-
-/** A saved JSON report: only what an update needs is looked at, so that reports of other versions will do. */
-async function savedRun(file: string): Promise<Judged> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new HookproofError('BASELINE_NO_RUN', `the report ${file} cannot be read`, {
-      hint: 'Write one with `hookproof run --reporter json=run.json`.',
-      cause,
-    });
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = null;
-  }
-  if (isDocument(value)) return value;
-  throw new HookproofError('BASELINE_NO_RUN', `${file} is no JSON report of a run`, {
-    hint: 'Write one with `hookproof run --reporter json=run.json`.',
-  });
-}
-
-async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
-  // All failures are wanted, the known ones included.
-  const { config: configFile, run: _, baseline: __, bail: ___, ...given } = flags;
-  const config = await commandConfig(url, configFile, given);
-  return runAlone(config);
-}
-
-/** An update from a run that proved nothing would only lose entries or write none, without a word. */
-function refuseWithoutVerdicts({ results, interrupted }: Judged): void {
-  const judged = results.some(({ verdict }) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn');
-  if (judged && !interrupted) return;
-  throw new HookproofError(
-    'BASELINE_NOTHING_JUDGED',
-    interrupted ? 'the run was interrupted' : 'the run judged nothing',
-    {
-      hint: 'The baseline is as it was. Run it again to the end, against an endpoint that can be reached.',
-    },
-  );
-}
 
 export async function baselineUpdateCommand(
   file: string,
@@ -91,17 +33,68 @@ export async function baselineUpdateCommand(
     await writeFile(path, text);
   } catch (cause) {
     throw new HookproofError('BASELINE_NOT_WRITTEN', `the baseline ${file} cannot be written`, {
-      hint: 'Check that the folder exists and can be written to.',
+      hint: 'Check that its folder exists and is writable.',
       cause,
     });
   }
   const { added, kept, removed, expired } = updated;
-  const told = [
+  const lines = [
     `wrote ${relative(process.cwd(), path) || file}: ${added.length} new, ${kept.length} kept, ${removed.length} removed`,
     ...added.map((id) => `  new      ${id}: fill in the reason and the owner`),
     ...removed.map((id) => `  removed  ${id}`),
-    ...expired.map((id) => `  expired  ${id}: mend the receiver, or agree on a new day`),
+    ...expired.map((id) => `  expired  ${id}: fix the receiver, or agree on a new date`),
   ];
-  process.stdout.write(`${told.join('\n')}\n`);
+  process.stdout.write(`${lines.join('\n')}\n`);
   return 0;
+}
+
+/** CI systems set the variable CI to "true" or "1". */
+function refuseInCi(): void {
+  const { CI = '' } = process.env;
+  if (CI === '' || CI === 'false' || CI === '0') return;
+  throw new HookproofError('BASELINE_IN_CI', 'a baseline is never written in CI (CI is set)', {
+    hint: 'In CI, a new failure must fail. Update the baseline on your own machine, and have the change reviewed.',
+  });
+}
+
+async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judged> {
+  // Without the baseline, so that the run reports known failures too.
+  const { config: configFile, run: _, baseline: __, bail: ___, ...given } = flags;
+  const config = await commandConfig(url, configFile, given);
+  return runAlone(config);
+}
+
+/** A saved JSON report. Only what an update needs is checked, so reports of other versions work too. */
+async function savedRun(file: string): Promise<Judged> {
+  const hint = 'Write one with `hookproof run --reporter json=run.json`.';
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new HookproofError('BASELINE_NO_RUN', `the report ${file} cannot be read`, { hint, cause });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  if (isJudged(value)) return value;
+  throw new HookproofError('BASELINE_NO_RUN', `${file} is not the JSON report of a run`, { hint });
+}
+
+function isJudged(value: unknown): value is Judged {
+  if (typeof value !== 'object' || value === null || !('results' in value) || !Array.isArray(value.results))
+    return false;
+  return value.results.every((one) => typeof one?.id === 'string' && typeof one?.verdict === 'string');
+}
+
+/** An update from a run without verdicts would silently drop entries. */
+function refuseWithoutVerdicts({ results, interrupted }: Judged): void {
+  const judged = results.some(({ verdict }) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn');
+  if (judged && !interrupted) return;
+  const message = interrupted ? 'the run was interrupted' : 'the run judged no check';
+  throw new HookproofError('BASELINE_NOTHING_JUDGED', message, {
+    hint: 'The baseline is unchanged. Repeat the run to the end, against an endpoint that can be reached.',
+  });
 }

@@ -1,6 +1,7 @@
-/** `hookproof config`: the configuration as it is understood, and its schema. */
+/** `hookproof config`: prints the resolved configuration, and the schema of its file. */
 import { type ConfigFlags, describeConfig, jsonSchema } from '../../config/index.ts';
-import { commandConfig } from '../command-config.ts';
+import { commandConfig } from '../command-input.ts';
+import { printAdvice } from '../terminal.ts';
 
 export async function configShowCommand(
   url: string | undefined,
@@ -9,7 +10,7 @@ export async function configShowCommand(
   const { config: configFile, ...given } = flags;
   const config = await commandConfig(url, configFile, given);
   process.stdout.write(`${describeConfig(config).trimEnd()}\n`);
-  for (const sentence of config.advice) process.stderr.write(`advice: ${sentence}\n`);
+  printAdvice(config.advice);
   return 0;
 }
 

@@ -1,29 +1,18 @@
-/** `hookproof demo`: the reference receiver in this process, on a real socket, with every feature on, and every suite against it. */
+/**
+ * `hookproof demo`: runs every suite against the reference receiver, which is in this process, on a real socket, with
+ * every feature on.
+ */
 import { randomBytes } from 'node:crypto';
 import { makeWorkingSet, WORKING_SET_FIXTURES } from '../../../certs/index.ts';
 import { type ConfigFlags, loadConfig } from '../../config/index.ts';
 import { conduct } from '../conduct.ts';
 import { loadReceiver } from '../receiver-entry.ts';
 
-/** Where the demo leaves its reports unless told otherwise. */
+/** Where the demo writes its reports without `--output-dir`. */
 const OUTPUT_DIR = 'hookproof-run';
 
 /** The common name of the certificate that the demo's sender presents. */
 const CLIENT_NAME = 'hookproof demo sender';
-
-/** Certificates for this one run: they are never written anywhere. */
-async function demoCertificates() {
-  const { files } = await makeWorkingSet({
-    directory: '.',
-    hosts: ['localhost', '127.0.0.1', '::1'],
-    days: 60,
-    key: 'p256',
-    clientName: CLIENT_NAME,
-    keepCaKeys: false,
-  });
-  const texts = new Map(files.map(({ name, text }) => [name, text]));
-  return (name: string) => texts.get(name) ?? '';
-}
 
 export async function demoCommand(flags: ConfigFlags): Promise<number> {
   const secret = randomBytes(32).toString('base64');
@@ -53,8 +42,8 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
         HOOKPROOF_CLIENT_CERT: pem('client.pem'),
         HOOKPROOF_CLIENT_KEY: pem('client-key.pem'),
       },
-      // The demo is about itself: a hookproof.yaml that happens to lie here is somebody else's.
       cwd: process.cwd(),
+      // The current folder may hold the hookproof.yaml of another endpoint.
       configFile: null,
     });
     const clientFixtures = Object.fromEntries(
@@ -67,4 +56,18 @@ export async function demoCommand(flags: ConfigFlags): Promise<number> {
   } finally {
     await receiver.close();
   }
+}
+
+/** Certificates for this run, by file name. They are never written to disk. */
+async function demoCertificates() {
+  const { files } = await makeWorkingSet({
+    directory: '.',
+    hosts: ['localhost', '127.0.0.1', '::1'],
+    days: 60,
+    key: 'p256',
+    clientName: CLIENT_NAME,
+    keepCaKeys: false,
+  });
+  const texts = new Map(files.map(({ name, text }) => [name, text]));
+  return (name: string) => texts.get(name) ?? '';
 }

@@ -1,4 +1,6 @@
-/** `hookproof doctor`: looks at an endpoint and at what is configured for it. Findings with fixes, and no verdict. */
+/**
+ * `hookproof doctor`: examines an endpoint and its configuration, and reports findings with fixes. There is no verdict.
+ */
 import type { ConfigFlags } from '../../config/index.ts';
 import { interruptible } from '../stop-signals.ts';
 import { displayOf } from '../terminal.ts';
@@ -8,22 +10,6 @@ interface DoctorFlags extends ConfigFlags {
   readonly deliver?: boolean;
   readonly json?: boolean;
   readonly schema?: boolean;
-}
-
-/** The line that says what goes on: rewritten in place on a terminal, written once elsewhere. */
-function stageLine(): { show(stage: string): void; erase(): void } {
-  const { isTTY, columns } = displayOf(process.stderr);
-  let shown = false;
-  return {
-    show(stage) {
-      if (isTTY) process.stderr.write(`\r\x1b[K${stage.slice(0, Math.max(8, columns - 1))}`);
-      else if (!shown) process.stderr.write(`${stage}\n`);
-      shown = true;
-    },
-    erase() {
-      if (isTTY && shown) process.stderr.write('\r\x1b[K');
-    },
-  };
 }
 
 export async function doctorCommand(url: string | undefined, flags: DoctorFlags): Promise<number> {
@@ -36,7 +22,7 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   const stages = stageLine();
   const interruption = interruptible();
   try {
-    // Said before the rest of the program is loaded: something is on the screen at once.
+    // Printed before the rest of the program is loaded, so that something is on the screen at once.
     stages.show('reading the configuration');
     const [{ examine, renderDoctor }, { createRedactor }, { namedSecrets }, notification] = await Promise.all([
       import('../../doctor/index.ts'),
@@ -66,4 +52,20 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
     stages.erase();
     interruption.dispose();
   }
+}
+
+/** The current stage: one line that is updated on a terminal, and printed once elsewhere. */
+function stageLine(): { show(stage: string): void; erase(): void } {
+  const { isTTY, columns } = displayOf(process.stderr);
+  let shown = false;
+  return {
+    show(stage) {
+      if (isTTY) process.stderr.write(`\r\x1b[K${stage.slice(0, Math.max(8, columns - 1))}`);
+      else if (!shown) process.stderr.write(`${stage}\n`);
+      shown = true;
+    },
+    erase() {
+      if (isTTY && shown) process.stderr.write('\r\x1b[K');
+    },
+  };
 }

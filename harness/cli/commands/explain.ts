@@ -1,4 +1,4 @@
-/** `hookproof explain`: what a thing of the catalogue or the contract means, offline. */
+/** `hookproof explain`: what a scenario, requirement, suite, fault, error code or status means, offline. */
 import {
   ERROR_CODE_GROUPS,
   findErrorCode,
@@ -14,34 +14,73 @@ import {
 } from '../../../contract/index.ts';
 import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
-import { didYouMean } from '../near-names.ts';
+import { didYouMean } from '../did-you-mean.ts';
+
+export async function explainCommand(id: string, flags: { readonly stack?: string }): Promise<number> {
+  const stack = stackFrom(flags.stack);
+  const text = explain(id) ?? (await explainKnownFault(id, stack));
+  if (text === null) {
+    const { faults } = await loadDictionary();
+    const known = [
+      ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
+      ...REQUIREMENTS.map((entry) => entry.id),
+      ...faults.map(({ name }) => name),
+    ];
+    throw new HookproofError('EXPLAIN_UNKNOWN', `the id "${id}" is not known`, {
+      hint:
+        `${didYouMean(id, known)}\`hookproof list\` lists the scenarios, \`hookproof list --what requirements\` the ` +
+        'requirements, and `--what faults` the known faults.',
+    });
+  }
+  process.stdout.write(text);
+  return 0;
+}
+
+/** The explanation of an id that is not a fault, or null if there is none. */
+export function explain(id: string): string | null {
+  const scenario = findScenario(id);
+  if (scenario !== undefined) return explainScenario(scenario);
+  return explainRequirement(id) ?? explainSuite(id) ?? explainErrorCode(id) ?? explainStatus(id);
+}
+
+export function explainFault(fault: DictionaryFault, faults: readonly DictionaryFault[], only: Stack | null): string {
+  const { name, title, area, severity, forbidden, seen, why, equivalentTo } = fault;
+  const same = faults.filter((other) => other.equivalentTo?.name === name).map((other) => other.name);
+  return `${[
+    `${name}: ${title}`,
+    '',
+    `Kind        a receiver fault, area ${area}`,
+    `Severity    ${severity}${forbidden ? '; the specification forbids it' : '; the specification does not forbid it, so it is a warning'}`,
+    `Seen        ${seen}`,
+    `Why         ${why}`,
+    ...fixes(fault, only),
+    ...shownBy(fault),
+    ...(equivalentTo === undefined ? [] : [`Same as     ${equivalentTo.name}: ${equivalentTo.reason}`]),
+    ...(same.length === 0 ? [] : [`Same as     ${same.join(', ')}: no black-box test can distinguish them`]),
+    '',
+    `Try it      hookproof receiver --fault ${name}`,
+  ].join('\n')}\n`;
+}
+
+async function explainKnownFault(id: string, stack: Stack | null): Promise<string | null> {
+  const { faults } = await loadDictionary();
+  const fault = faults.find(({ name }) => name === id);
+  return fault === undefined ? null : explainFault(fault, faults, stack);
+}
+
+function stackFrom(word: string | undefined): Stack | null {
+  const found = STACKS.find((stack) => stack === word);
+  if (found !== undefined || word === undefined) return found ?? null;
+  throw new HookproofError('EXPLAIN_UNKNOWN_STACK', `there is no stack "${word}"`, {
+    hint: `${didYouMean(word, STACKS)}Choose from ${STACKS.join(', ')}.`,
+  });
+}
 
 const LEVELS = {
   must: 'must (a failure fails the run)',
   should: 'should (a failure warns)',
   info: 'info (only recorded)',
 } as const;
-
-function lines(...parts: readonly (string | null)[]): string {
-  return `${parts.filter((part) => part !== null).join('\n')}\n`;
-}
-
-function sent(scenario: Scenario): string {
-  if ('observe' in scenario) return 'nothing: it looks at the whole run';
-  if ('flow' in scenario) return 'several deliveries, between two plain valid ones';
-  if ('hello' in scenario) {
-    const { version, suites, compression } = scenario.hello;
-    return `a ClientHello that offers ${tlsVersionName(version)} with the cipher suites ${suites.join(', ')}${compression === true ? ', and compression' : ''}`;
-  }
-  if ('chain' in scenario) return 'nothing of its own: it looks at the certificates that the endpoint sends';
-  const { change } = scenario;
-  const labels = [change.sign?.label, change.address?.label, change.connect?.label, change.transmit?.kind].filter(
-    (label) => label !== undefined,
-  );
-  if (change.compose !== undefined) labels.unshift('another notification');
-  if (change.serialise !== undefined) labels.unshift('other bytes for the body');
-  return labels.length === 0 ? 'the plain valid delivery' : `the plain valid delivery, but: ${labels.join('; ')}`;
-}
 
 function explainScenario(scenario: Scenario): string {
   return lines(
@@ -62,6 +101,23 @@ function explainScenario(scenario: Scenario): string {
   );
 }
 
+function sent(scenario: Scenario): string {
+  if ('observe' in scenario) return 'nothing: it examines the whole run';
+  if ('flow' in scenario) return 'several deliveries, between two valid control deliveries';
+  if ('hello' in scenario) {
+    const { version, suites, compression } = scenario.hello;
+    return `a ClientHello that offers ${tlsVersionName(version)} with the cipher suites ${suites.join(', ')}${compression === true ? ', and compression' : ''}`;
+  }
+  if ('chain' in scenario) return 'nothing: it examines the certificates that the endpoint sends';
+  const { change } = scenario;
+  const labels = [change.sign?.label, change.address?.label, change.connect?.label, change.transmit?.kind].filter(
+    (label) => label !== undefined,
+  );
+  if (change.compose !== undefined) labels.unshift('another notification');
+  if (change.serialise !== undefined) labels.unshift('a body with other bytes');
+  return labels.length === 0 ? 'a valid delivery' : `a valid delivery, except: ${labels.join('; ')}`;
+}
+
 function explainRequirement(id: string): string | null {
   const entry = requirement(id);
   if (entry === undefined) return null;
@@ -73,7 +129,7 @@ function explainRequirement(id: string): string | null {
     '',
     `Level      ${LEVELS[entry.level]}`,
     `Binds      the ${entry.subject}`,
-    `Source     ${entry.section === 'ruling' ? 'a ruling of this project, where the specification is silent' : `specification, ${entry.section}`}`,
+    `Source     ${entry.section === 'ruling' ? 'a ruling of this project: the specification does not say' : `specification, ${entry.section}`}`,
     entry.untested === undefined ? null : `Not tested ${entry.untested}`,
     ...scenarios.map((scenario) => `Scenario   ${scenario.id}: ${scenario.title}`),
   );
@@ -92,9 +148,9 @@ function explainErrorCode(id: string): string | null {
     return lines(`${entry.code}: ${entry.meaning}`, '', `Group      ${ERROR_CODE_GROUPS[entry.group]}`);
   if (!isErrorCodeShaped(id)) return null;
   return lines(
-    `${id}: not on the list`,
+    `${id}: not a listed code`,
     '',
-    'The list is of examples: a receiver accepts a code that it does not know and keeps it as it is.',
+    'The list contains examples: a receiver accepts an unlisted code and stores it unchanged.',
   );
 }
 
@@ -112,80 +168,22 @@ function explainStatus(id: string): string | null {
   return found.length === 0 ? null : lines(...found);
 }
 
-/** The explanation of an id, or null when nothing has it. */
-export function explain(id: string): string | null {
-  const scenario = findScenario(id);
-  if (scenario !== undefined) return explainScenario(scenario);
-  return explainRequirement(id) ?? explainSuite(id) ?? explainErrorCode(id) ?? explainStatus(id);
-}
-
-/** The same for a known fault. */
-async function explainKnownFault(id: string, stack: Stack | null): Promise<string | null> {
-  const { faults } = await loadDictionary();
-  const fault = faults.find(({ name }) => name === id);
-  return fault === undefined ? null : explainFault(fault, faults, stack);
-}
-
-function stackFrom(word: string | undefined): Stack | null {
-  const found = STACKS.find((stack) => stack === word);
-  if (found !== undefined || word === undefined) return found ?? null;
-  throw new HookproofError('EXPLAIN_UNKNOWN_STACK', `there are no fixes for a stack "${word}"`, {
-    hint: `${didYouMean(word, STACKS)}Choose from ${STACKS.join(', ')}.`,
-  });
-}
-
-export async function explainCommand(id: string, flags: { readonly stack?: string }): Promise<number> {
-  const stack = stackFrom(flags.stack);
-  const text = explain(id) ?? (await explainKnownFault(id, stack));
-  if (text === null) {
-    const { faults } = await loadDictionary();
-    const known = [
-      ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
-      ...REQUIREMENTS.map((entry) => entry.id),
-      ...faults.map(({ name }) => name),
-    ];
-    throw new HookproofError('EXPLAIN_UNKNOWN', `nothing is called "${id}"`, {
-      hint: `${didYouMean(id, known)}\`hookproof list\` shows scenarios, \`hookproof list --what requirements\` requirements, \`--what faults\` the known faults.`,
-    });
-  }
-  process.stdout.write(text);
-  return 0;
-}
-
-/** A fault of the dictionary in plain words, for `hookproof explain`. */
-
-/** The scenarios that show it are named up to this many. */
-const SHOWN = 12;
+const MAX_SHOWN_SCENARIOS = 12;
 
 function shownBy({ outcomes }: DictionaryFault): string[] {
   const ids = Object.entries(outcomes).filter(([, outcome]) => /^(?:fail|warn) /.test(outcome));
-  if (ids.length === 0) return ['Shown by    nothing that a black-box test sends'];
-  const lines = ids.slice(0, SHOWN).map(([id, outcome]) => `${id}: ${outcome}`);
-  const more = ids.length > SHOWN ? [`and ${ids.length - SHOWN} more`] : [];
+  if (ids.length === 0) return ['Shown by    no black-box test'];
+  const lines = ids.slice(0, MAX_SHOWN_SCENARIOS).map(([id, outcome]) => `${id}: ${outcome}`);
+  const more = ids.length > MAX_SHOWN_SCENARIOS ? [`and ${ids.length - MAX_SHOWN_SCENARIOS} more`] : [];
   return [...lines, ...more].map((text, at) => `${(at === 0 ? 'Shown by' : '').padEnd(11)} ${text}`);
 }
 
-/** The rule, and each stack where it is done in its own way; with `only`, that one. */
+/** The general rule, then the fix of each stack that has one; with `only`, of that stack. */
 function fixes({ fix }: DictionaryFault, only: Stack | null): string[] {
   const stacks = STACKS.filter((stack) => (only === null || stack === only) && fix[stack] !== undefined);
   return [`Fix         ${fix.rule}`, ...stacks.map((stack) => `  ${stack.padEnd(9)} ${fix[stack]}`)];
 }
 
-export function explainFault(fault: DictionaryFault, faults: readonly DictionaryFault[], only: Stack | null): string {
-  const { name, title, area, severity, forbidden, seen, why, equivalentTo } = fault;
-  const same = faults.filter((other) => other.equivalentTo?.name === name).map((other) => other.name);
-  return `${[
-    `${name}: ${title}`,
-    '',
-    `Kind        a mistake of receivers, in the area ${area}`,
-    `Severity    ${severity}${forbidden ? '; the specification forbids it' : '; the specification does not forbid it, so it only warns'}`,
-    `Seen        ${seen}`,
-    `Why         ${why}`,
-    ...fixes(fault, only),
-    ...shownBy(fault),
-    ...(equivalentTo === undefined ? [] : [`Same as     ${equivalentTo.name}: ${equivalentTo.reason}`]),
-    ...(same.length === 0 ? [] : [`Same as     ${same.join(', ')}: no test from outside can tell them apart`]),
-    '',
-    `Try it      hookproof receiver --fault ${name}`,
-  ].join('\n')}\n`;
+function lines(...parts: readonly (string | null)[]): string {
+  return `${parts.filter((part) => part !== null).join('\n')}\n`;
 }

@@ -1,25 +1,22 @@
-/** `hookproof init`: writes a commented hookproof.yaml to begin with. */
+/** `hookproof init`: writes a commented hookproof.yaml to start from. */
 import { writeFile } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { CONFIG_FILE, configTemplate } from '../../config/index.ts';
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
+import { errorCode } from '../terminal.ts';
 
 export async function initCommand(file: string | undefined, flags: { readonly force?: boolean }): Promise<number> {
   const target = file ?? CONFIG_FILE;
   try {
     await writeFile(target, configTemplate(), { flag: flags.force === true ? 'w' : 'wx' });
   } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') {
-      throw new HookproofError('INIT_EXISTS', `the file ${target} is already there`, {
-        hint: 'Name another file, or replace it with --force.',
+    if (errorCode(cause) === 'EEXIST') {
+      throw new HookproofError('INIT_EXISTS', `the file ${target} already exists`, {
+        hint: 'Name another file, or replace this one with `--force`.',
         cause,
       });
     }
     throw new HookproofError('INIT_NOT_WRITTEN', `the file ${target} cannot be written`, {
-      hint: 'Check that the folder exists and can be written to.',
+      hint: 'Check that its folder exists and is writable.',
       cause,
     });
   }
@@ -29,10 +26,10 @@ export async function initCommand(file: string | undefined, flags: { readonly fo
       `wrote ${target}`,
       '',
       'Next:',
-      `  1. Set the URL of your endpoint in ${target}, and turn off what you do not use.`,
+      `  1. Set the URL of your endpoint in ${target}, and remove what you do not use.`,
       '  2. Put the signature secret into the variable that the file names: export WEBHOOK_SECRET=...',
-      `  3. See what is understood:  hookproof config show${named}`,
-      `  4. Run the checks:          hookproof run${named}`,
+      `  3. Print the resolved settings:  hookproof config show${named}`,
+      `  4. Run the checks:               hookproof run${named}`,
       '',
     ].join('\n'),
   );

@@ -1,9 +1,9 @@
-/** `hookproof list`: what there is, for people and for programs. */
+/** `hookproof list`: scenarios, suites, requirements, faults and error codes, as text or JSON. */
 import { ERROR_CODES, HookproofError, jsonSchemas } from '../../../contract/index.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
-import { nearestName } from '../../config/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { eventSchema, resultSchema } from '../../report/index.ts';
+import { didYouMean } from '../did-you-mean.ts';
 
 interface ListFlags {
   readonly what: 'scenarios' | 'suites' | 'requirements' | 'faults' | 'error-codes';
@@ -12,24 +12,26 @@ interface ListFlags {
   readonly schemas?: boolean;
 }
 
-function stagesOf(scenario: Scenario): string[] {
-  if ('change' in scenario) return changedStages(scenario.change);
-  return 'flow' in scenario ? ['flow'] : ['observation'];
+export async function listCommand(flags: ListFlags): Promise<number> {
+  if (flags.schemas === true) {
+    process.stdout.write(
+      `${JSON.stringify({ notifications: jsonSchemas(), result: await resultSchema(), event: await eventSchema() }, null, 2)}\n`,
+    );
+    return 0;
+  }
+  const rows = await rowsFor(flags);
+  if (flags.json === true) {
+    const document = { catalogue: catalogueDigest(), what: flags.what, items: rows.map(({ data }) => data) };
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return 0;
+  }
+  const width = Math.max(...rows.map(({ id }) => id.length));
+  process.stdout.write(rows.map(({ id, text }) => `${id.padEnd(width)}  ${text}\n`).join(''));
+  process.stderr.write(`${rows.length} ${flags.what}; \`hookproof explain ID\` prints details\n`);
+  return 0;
 }
 
-function describeScenario(scenario: Scenario, suite: string) {
-  const { id, title, level, requirements, needs = [], why, fix } = scenario;
-  const expected = 'expect' in scenario ? scenario.expect.text : null;
-  return { id, suite, title, level, requirements, needs, stages: stagesOf(scenario), expected, why, fix };
-}
-
-/** Without the outcomes: what they are is the business of the dictionary. */
-function faultRow({ outcomes, features: _, ...fault }: DictionaryFault) {
-  const data = { ...fault, failedBy: Object.keys(outcomes) };
-  return { id: fault.name, text: `${fault.severity.padEnd(8)}  ${fault.area.padEnd(11)}  ${fault.title}`, data };
-}
-
-/** Rows of the listing: an id, what is behind it in words, and the same as data. */
+/** Rows of the listing: an id, a text for people, and the same as data. */
 async function rowsFor(flags: ListFlags): Promise<{ id: string; text: string; data: unknown }[]> {
   switch (flags.what) {
     case 'scenarios':
@@ -67,32 +69,27 @@ async function rowsFor(flags: ListFlags): Promise<{ id: string; text: string; da
 function selectedSuites(flags: ListFlags) {
   for (const name of flags.suite ?? []) {
     if (CATALOGUE.some((suite) => suite.name === name)) continue;
-    const near = nearestName(
-      name,
-      CATALOGUE.map((suite) => suite.name),
-    );
+    const names = CATALOGUE.map((suite) => suite.name);
     throw new HookproofError('PLAN_UNKNOWN_NAME', `there is no suite "${name}"`, {
-      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof list --what suites\` shows them all.`,
+      hint: `${didYouMean(name, names)}\`hookproof list --what suites\` lists them all.`,
     });
   }
   return CATALOGUE.filter(({ name }) => flags.suite === undefined || flags.suite.includes(name));
 }
 
-export async function listCommand(flags: ListFlags): Promise<number> {
-  if (flags.schemas === true) {
-    process.stdout.write(
-      `${JSON.stringify({ notifications: jsonSchemas(), result: await resultSchema(), event: await eventSchema() }, null, 2)}\n`,
-    );
-    return 0;
-  }
-  const rows = await rowsFor(flags);
-  if (flags.json === true) {
-    const document = { catalogue: catalogueDigest(), what: flags.what, items: rows.map(({ data }) => data) };
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-    return 0;
-  }
-  const width = Math.max(...rows.map(({ id }) => id.length));
-  process.stdout.write(rows.map(({ id, text }) => `${id.padEnd(width)}  ${text}\n`).join(''));
-  process.stderr.write(`${rows.length} ${flags.what}; \`hookproof explain ID\` says more\n`);
-  return 0;
+function describeScenario(scenario: Scenario, suite: string) {
+  const { id, title, level, requirements, needs = [], why, fix } = scenario;
+  const expected = 'expect' in scenario ? scenario.expect.text : null;
+  return { id, suite, title, level, requirements, needs, stages: stagesOf(scenario), expected, why, fix };
+}
+
+function stagesOf(scenario: Scenario): string[] {
+  if ('change' in scenario) return changedStages(scenario.change);
+  return 'flow' in scenario ? ['flow'] : ['observation'];
+}
+
+/** Lists the scenarios that a fault fails, without their outcomes. */
+function faultRow({ outcomes, features: _, ...fault }: DictionaryFault) {
+  const data = { ...fault, failedBy: Object.keys(outcomes) };
+  return { id: fault.name, text: `${fault.severity.padEnd(8)}  ${fault.area.padEnd(11)}  ${fault.title}`, data };
 }

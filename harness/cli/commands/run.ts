@@ -1,9 +1,9 @@
-/** `hookproof run`: configuration, run, reports. */
+/** `hookproof run`: a run and its reports, or with `--dry-run` the plan and one delivery byte for byte. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import type { ConfigFlags, ResolvedConfig } from '../../config/index.ts';
 import { counted, createLayout, createRedactor, formatDuration, type Layout, visibleJson } from '../../report/index.ts';
 import { outlineRun, type RunOutline, sampleOnTheWire } from '../../run/index.ts';
-import { commandConfig } from '../command-config.ts';
+import { commandConfig } from '../command-input.ts';
 import { conduct, namedSecrets } from '../conduct.ts';
 import { displayOf } from '../terminal.ts';
 
@@ -16,18 +16,13 @@ interface RunFlags extends ConfigFlags {
 export async function runCommand(url: string | undefined, flags: RunFlags): Promise<number> {
   const { config: configFile, dryRun: dry = false, json = false, ...given } = flags;
   if (json && !dry) {
-    throw new HookproofError('RUN_JSON', '--json is for --dry-run alone', { hint: 'For a run, use --reporter json.' });
+    throw new HookproofError('RUN_JSON', '`--json` needs `--dry-run`', { hint: 'For a run, use `--reporter json`.' });
   }
   const config = await commandConfig(url, configFile, given);
-  if (!dry) return conduct(config);
-  return dryRun(config, json);
+  return dry ? dryRun(config, json) : conduct(config);
 }
 
-/** `hookproof run --dry-run`: the plan, and one delivery to the byte. */
-
-const LABEL = 14;
-
-export async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {
+async function dryRun(config: ResolvedConfig, json: boolean): Promise<number> {
   const { partner, run: options } = config;
   const { concurrency, timeoutMs, recoveryMs, maxMs } = options;
   const outline = await outlineRun({
@@ -48,19 +43,21 @@ export async function dryRun(config: ResolvedConfig, json: boolean): Promise<num
   const layout = createLayout(displayOf(process.stdout));
   const lines = [...planLines(outline, config, layout), '', layout.paint('One delivery, byte for byte', 'bold')];
   process.stdout.write(redactor.text(`${lines.join('\n')}\n`));
-  // Never wrapped and never indented: it is there to be compared.
+  // Never wrapped or indented, so that it can be compared.
   process.stdout.write(`\n${wire.split('\r\n').map(layout.safe).join('\n')}\n`);
   return 0;
 }
 
+const LABEL_WIDTH = 14;
+
 function planLines(outline: RunOutline, { run: { concurrency, timeoutMs } }: ResolvedConfig, layout: Layout): string[] {
   const { suites, notApplicable, requests, connections, resolved } = outline;
   const field = (label: string, text: string) =>
-    layout.paragraph(`  ${layout.paint(label.padEnd(LABEL), 'dim')}`, text);
+    layout.paragraph(`  ${layout.paint(label.padEnd(LABEL_WIDTH), 'dim')}`, text);
   const where =
     resolved.error !== null
       ? `unknown: ${resolved.error}`
-      : `${resolved.addresses.join(', ')}${resolved.addresses.length > 1 ? '; the first that takes a connection' : ''}, for the whole run`;
+      : `${resolved.addresses.join(', ')}${resolved.addresses.length > 1 ? '; the first that accepts a connection' : ''}, for the whole run`;
   return [
     ...layout.paragraph('', 'Dry run: nothing is sent', 'bold'),
     ...field('target', outline.url),
@@ -76,15 +73,15 @@ function planLines(outline: RunOutline, { run: { concurrency, timeoutMs } }: Res
     ),
     ...field(
       'requests',
-      `about ${requests.about}; at most ${requests.most}, when all are answered 429 and tried again. While a receiver that is down is waited for, two a second come on top.`,
+      `about ${requests.about}; at most ${requests.most}, if all are answered 429 and repeated; two more a second while the run waits for a receiver that is down`,
     ),
     ...field(
       'connections',
-      `${connections.kept} kept, about ${connections.single} for one exchange each; up to ${connections.atOnce} deliveries at once in a burst`,
+      `${connections.kept} kept open, about ${connections.single} for one exchange each; up to ${connections.atOnce} deliveries at once in a burst`,
     ),
     ...field(
       'time',
-      `${formatDuration(outline.boundMs)} at most: ${formatDuration(timeoutMs)} for each delivery, ${counted(concurrency, 'delivery', 'deliveries')} side by side`,
+      `${formatDuration(outline.boundMs)} at most: ${formatDuration(timeoutMs)} for each delivery, ${counted(concurrency, 'delivery', 'deliveries')} at a time`,
     ),
     ...field('seed', outline.seed),
   ];

@@ -1,23 +1,22 @@
-/** `hookproof sign`: the signature of a body, offline. */
+/** `hookproof sign`: signs a body, offline. */
 import { HookproofError } from '../../../contract/index.ts';
 import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
-import { nearestName } from '../../config/index.ts';
-import { readInput, requiredSecret } from '../signing-input.ts';
+import { readInput, requiredSecret } from '../command-input.ts';
+import { didYouMean } from '../did-you-mean.ts';
 
 export async function signCommand(
   file: string,
   flags: { readonly secretFile?: string; readonly as: string },
 ): Promise<number> {
   if (flags.as === 'list') {
-    process.stdout.write('base64                     the right way\n');
+    process.stdout.write(`${'base64'.padEnd(27)}the correct signature\n`);
     for (const { name, title } of SIGNING_MISTAKES) process.stdout.write(`${name.padEnd(27)}${title}\n`);
     return 0;
   }
   const names = ['base64', ...SIGNING_MISTAKES.map(({ name }) => name)];
   if (!names.includes(flags.as)) {
-    const near = nearestName(flags.as, names);
-    throw new HookproofError('SIGN_UNKNOWN_SPELLING', `--as "${flags.as}" is not known`, {
-      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof sign --as list\` shows them all.`,
+    throw new HookproofError('SIGN_UNKNOWN_SPELLING', `\`--as ${flags.as}\` is not known`, {
+      hint: `${didYouMean(flags.as, names)}\`hookproof sign --as list\` lists them all.`,
     });
   }
   if (file === '-' && flags.secretFile === '-') {

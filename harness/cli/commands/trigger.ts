@@ -1,4 +1,4 @@
-/** `hookproof trigger`: one notification, or one flow, through the real sender core. */
+/** `hookproof trigger`: sends one notification, or the notifications of one flow, with the sender core. */
 import {
   emittedNotification,
   HookproofError,
@@ -7,21 +7,74 @@ import {
   type Notification,
 } from '../../../contract/index.ts';
 import { newTestId } from '../../../scenarios/index.ts';
-import { type ConfigFlags, nearestName } from '../../config/index.ts';
+import type { ConfigFlags } from '../../config/index.ts';
 import type { Partner } from '../../partner.ts';
 import { createRedactor, type Redactor, visible, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
 import { createSender, notificationsFor, prepare, sign } from '../../sender/index.ts';
 import { type Attempt, pinEndpoint } from '../../transport/index.ts';
-import { commandConfig } from '../command-config.ts';
+import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { SAMPLE_EVENTS } from '../sample-events.ts';
+import { printAdvice } from '../terminal.ts';
 
 interface TriggerFlags extends ConfigFlags {
   readonly config?: string;
   readonly set?: string[];
   readonly dryRun?: boolean;
   readonly json?: boolean;
+}
+
+export async function triggerCommand(name: string, url: string | undefined, flags: TriggerFlags): Promise<number> {
+  if (name === 'list' && url === undefined) return listEvents();
+  const { config: configFile, set = [], dryRun: _dry, json: _json, ...given } = flags;
+  const notifications = makeNotifications(name, set);
+  const config = await commandConfig(url, configFile, given);
+  printAdvice(config.advice);
+  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
+  if (flags.dryRun === true) {
+    for (const notification of notifications) {
+      process.stdout.write(
+        `${redactor.text(sampleOnTheWire(prepare(notification, config.partner), config.partner)).replaceAll('\r\n', '\n')}\n\n`,
+      );
+    }
+    return 0;
+  }
+  return send(notifications, config.partner, config.run.timeoutMs, flags, redactor);
+}
+
+const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Returns a copy in which the assignment `path=value` is applied. The names of the path are separated by dots; a value
+ * that is not JSON is text. Missing objects on the way are created.
+ *
+ * @throws HookproofError SET_INVALID for anything that is not an assignment, or whose path leads through a value that
+ *   is not an object
+ */
+export function setPath(target: JsonObject, assignment: string): JsonObject {
+  const equals = assignment.indexOf('=');
+  const names = assignment.slice(0, equals).split('.');
+  if (equals < 1 || names.some((name) => name === '' || FORBIDDEN.has(name))) {
+    throw new HookproofError('SET_INVALID', `\`--set ${assignment.slice(0, 60)}\` is not an assignment`, {
+      hint: 'Write `--set path=value`, for example `--set data.metadata.orderStatus=PENDING`.',
+    });
+  }
+  const copy = structuredClone(target);
+  let place = copy;
+  for (const [depth, name] of names.slice(0, -1).entries()) {
+    place[name] ??= {};
+    const next = place[name];
+    if (typeof next !== 'object' || next === null || Array.isArray(next)) {
+      throw new HookproofError('SET_INVALID', `--set: ${names.slice(0, depth + 1).join('.')} is not an object`, {
+        hint: 'Only fields of objects can be set.',
+      });
+    }
+    place = next;
+  }
+  place[names.at(-1) ?? ''] = parseValue(assignment.slice(equals + 1));
+  return copy;
 }
 
 function listEvents(): number {
@@ -32,26 +85,17 @@ function listEvents(): number {
 function makeNotifications(name: string, assignments: readonly string[]): Notification[] {
   const sample = Object.hasOwn(SAMPLE_EVENTS, name) ? SAMPLE_EVENTS[name] : undefined;
   if (sample === undefined) {
-    const near = nearestName(name, Object.keys(SAMPLE_EVENTS));
     throw new HookproofError('TRIGGER_UNKNOWN', `there is no notification or flow "${name}"`, {
-      hint: `${near === null || near === undefined ? '' : `Did you mean "${near}"? `}\`hookproof trigger list\` shows them all.`,
+      hint: `${didYouMean(name, Object.keys(SAMPLE_EVENTS))}\`hookproof trigger list\` lists them all.`,
     });
   }
   return notificationsFor(sample.make(), { newId: newTestId }).map((notification) => {
     const changed = assignments.reduce(setPath, notification as unknown as JsonObject);
     if (!emittedNotification.safeParse(changed).success) {
-      process.stderr.write('note: with these values it is no notification that the service would send\n');
+      process.stderr.write('note: the service would never send a notification with these values\n');
     }
     return changed as unknown as Notification;
   });
-}
-
-/** Redacted before it is cut: a credential that the cut falls into would no longer be recognised. */
-function describeAnswer({ answer, error, timings }: Attempt, redactor: Redactor): string {
-  const took = `${timings.totalMs.toFixed(0)} ms`;
-  if (answer === null) return `✗ no answer after ${took}: ${visible(error?.message ?? 'unknown')}`;
-  const body = redactor.text(Buffer.from(answer.body).toString('utf8')).slice(0, 300);
-  return `${answer.status === 200 ? '✓' : '✗'} ${answer.status} in ${took}${body === '' ? '' : `: ${visible(body)}`}`;
 }
 
 async function send(
@@ -89,27 +133,13 @@ async function send(
   return reached ? 1 : 3;
 }
 
-export async function triggerCommand(name: string, url: string | undefined, flags: TriggerFlags): Promise<number> {
-  if (name === 'list' && url === undefined) return listEvents();
-  const { config: configFile, set = [], dryRun: _dry, json: _json, ...given } = flags;
-  const notifications = makeNotifications(name, set);
-  const config = await commandConfig(url, configFile, given);
-  for (const sentence of config.advice) process.stderr.write(`advice: ${sentence}\n`);
-  const redactor = createRedactor({ values: namedSecrets(config.secrets) });
-  if (flags.dryRun === true) {
-    for (const notification of notifications) {
-      process.stdout.write(
-        `${redactor.text(sampleOnTheWire(prepare(notification, config.partner), config.partner)).replaceAll('\r\n', '\n')}\n\n`,
-      );
-    }
-    return 0;
-  }
-  return send(notifications, config.partner, config.run.timeoutMs, flags, redactor);
+/** Redacts the body before it is shortened: a credential that is cut in two would not be recognised. */
+function describeAnswer({ answer, error, timings }: Attempt, redactor: Redactor): string {
+  const took = `${timings.totalMs.toFixed(0)} ms`;
+  if (answer === null) return `✗ no answer after ${took}: ${visible(error?.message ?? 'unknown')}`;
+  const body = redactor.text(Buffer.from(answer.body).toString('utf8')).slice(0, 300);
+  return `${answer.status === 200 ? '✓' : '✗'} ${answer.status} in ${took}${body === '' ? '' : `: ${visible(body)}`}`;
 }
-
-/** `--set path=value`: changes one field of a notification. */
-
-const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function parseValue(text: string): JsonValue {
   try {
@@ -117,32 +147,4 @@ function parseValue(text: string): JsonValue {
   } catch {
     return text;
   }
-}
-
-/**
- * Gives a copy with the field set. The path has dots between its names; the value is JSON when it is that, and text otherwise.
- * Objects on the way are made. Throws {@link HookproofError} for what is no assignment, or goes through something that is no object.
- */
-export function setPath(target: JsonObject, assignment: string): JsonObject {
-  const equals = assignment.indexOf('=');
-  const names = assignment.slice(0, equals).split('.');
-  if (equals < 1 || names.some((name) => name === '' || FORBIDDEN.has(name))) {
-    throw new HookproofError('SET_INVALID', `--set ${assignment.slice(0, 60)} is no assignment`, {
-      hint: 'Write --set path=value, for example --set data.metadata.orderStatus=PENDING.',
-    });
-  }
-  const copy = structuredClone(target);
-  let place = copy;
-  for (const [depth, name] of names.slice(0, -1).entries()) {
-    place[name] ??= {};
-    const next = place[name];
-    if (typeof next !== 'object' || next === null || Array.isArray(next)) {
-      throw new HookproofError('SET_INVALID', `--set: ${names.slice(0, depth + 1).join('.')} is no object`, {
-        hint: 'Only fields of objects can be set.',
-      });
-    }
-    place = next;
-  }
-  place[names.at(-1) ?? ''] = parseValue(assignment.slice(equals + 1));
-  return copy;
 }

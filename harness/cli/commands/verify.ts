@@ -1,8 +1,6 @@
-/** `hookproof verify`: whether a signature matches, and if not, why, offline. */
-
+/** `hookproof verify`: checks whether a signature matches, and explains why not, offline. */
 import { explainSignature } from '../../../contract/signing/index.ts';
-import { readCredential } from '../../config/index.ts';
-import { readInput, requiredSecret } from '../signing-input.ts';
+import { credential, readInput, requiredSecret } from '../command-input.ts';
 
 interface VerifyFlags {
   readonly signature: string;
@@ -14,13 +12,13 @@ interface VerifyFlags {
 
 export async function verifyCommand(file: string, flags: VerifyFlags): Promise<number> {
   const secret = await requiredSecret(flags.secretFile);
-  const { value: apiKey } = await readCredential({
+  const apiKey = await credential({
     noun: 'API key',
     flag: '--api-key-file',
     file: flags.apiKeyFile,
     variable: 'HOOKPROOF_API_KEY',
-    env: process.env,
-    cwd: process.cwd(),
+    // It may hold the body.
+    stdin: undefined,
   });
   const body = await readInput(file);
   const report = explainSignature({
@@ -44,8 +42,8 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
     lines.push(`${explanation.title} (${explanation.fault})`, `  Why  ${explanation.why}`, `  Fix  ${explanation.fix}`);
   } else {
     lines.push(
-      `None of ${report.tried} known mistakes explains it: it was made with another secret, or over another body.`,
-      '  Fix  Compare the secrets on both sides, and make sure that this file holds the exact bytes of the body as received.',
+      `None of ${report.tried} known mistakes explains it: it was made with another secret, or from another body.`,
+      '  Fix  Compare the secrets on both sides, and check that this file holds the exact bytes of the body as received.',
     );
   }
   for (const finding of report.header) lines.push('', `Header: ${finding.title}`);

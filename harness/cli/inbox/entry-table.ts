@@ -1,41 +1,41 @@
-/** Entries as a table that fits a terminal: columns are narrowed first, and left out when that is not enough. */
+/** Formats entries as a table that fits a terminal: columns are narrowed first, and dropped if that is not enough. */
 import { displayWidth, type Layout, truncate } from '../../report/index.ts';
-import type { EntryState, EntrySummary } from '../receiver-entry.ts';
+import type { EntrySummary } from '../receiver-entry.ts';
 
 type Column = 'state' | 'received' | 'kind' | 'status' | 'tries' | 'id' | 'transaction';
 
-/** What goes first when there is no room, and how narrow what stays may become. */
+/** Columns to drop when the table is too wide, the least important first. */
 const DROPPED_FIRST: readonly Column[] = ['transaction', 'tries', 'status', 'kind'];
-const NARROWEST: Partial<Record<Column, number>> = { id: 14, transaction: 14, status: 9 };
-/** In this order. */
+/** Columns to narrow, in this order, and their minimum width. */
 const NARROWED: readonly Column[] = ['transaction', 'status', 'id'];
-/** Wider than this, a column is narrowed before another is left out: ids and statuses can be long. */
-const WIDEST: Partial<Record<Column, number>> = { id: 40, transaction: 40, status: 20 };
+const MIN_WIDTH: Partial<Record<Column, number>> = { id: 14, transaction: 14, status: 9 };
+/** A column wider than this is narrowed before another one is dropped: ids and statuses can be long. */
+const MAX_WIDTH: Partial<Record<Column, number>> = { id: 40, transaction: 40, status: 20 };
 const GAP = 2;
-/** Below this width times are short. */
-const ROOMY = 100;
+/** In a narrower terminal, times are shortened. */
+const FULL_TIME_COLUMNS = 100;
 
 const STATE_STYLES = { dead: 'red', pending: 'yellow', running: 'cyan', done: 'green', superseded: 'dim' } as const;
 
 export interface TableOptions {
   readonly layout: Layout;
-  /** Of the terminal. Infinite where there is none: then nothing is cut, and each entry is one line. */
+  /** The width of the terminal. Infinite without one: then nothing is cut, and each entry is one line. */
   readonly columns: number;
 }
 
-/** Lines, the head among them. Times in UTC. */
+/** Lines, with a header. Times are in UTC. */
 export function entryTable(entries: readonly EntrySummary[], { layout, columns }: TableOptions): string[] {
-  const rows = entries.map((entry) => cells(entry, layout, columns < ROOMY));
+  const rows = entries.map((entry) => cells(entry, layout, columns < FULL_TIME_COLUMNS));
   const head: Record<Column, string> = {
     state: 'state',
-    received: columns < ROOMY ? 'received' : 'received (UTC)',
+    received: columns < FULL_TIME_COLUMNS ? 'received' : 'received (UTC)',
     kind: 'kind',
     status: 'status',
     tries: 'tries',
     id: 'id',
     transaction: 'transaction',
   };
-  const widths = fitted([head, ...rows], columns);
+  const widths = fittingWidths([head, ...rows], columns);
   const line = (row: Record<Column, string>, paint: (cell: string, column: Column) => string) =>
     [...widths]
       .map(([column, width], index) => {
@@ -50,7 +50,9 @@ export function entryTable(entries: readonly EntrySummary[], { layout, columns }
     ...entries.flatMap((entry, index) => {
       const row = rows[index];
       if (row === undefined) return [];
-      const text = line(row, (cell, column) => (column === 'state' ? layout.paint(cell, styleOf(entry.state)) : cell));
+      const text = line(row, (cell, column) =>
+        column === 'state' ? layout.paint(cell, STATE_STYLES[entry.state]) : cell,
+      );
       if (entry.lastError === null) return [text];
       const error = layout.safe(entry.lastError);
       if (!Number.isFinite(columns)) return [`${text}${' '.repeat(GAP)}${error}`];
@@ -58,8 +60,6 @@ export function entryTable(entries: readonly EntrySummary[], { layout, columns }
     }),
   ];
 }
-
-const styleOf = (state: EntryState) => STATE_STYLES[state];
 
 function cells(entry: EntrySummary, { safe }: Layout, short: boolean): Record<Column, string> {
   const received = entry.receivedAt.toISOString().replace('T', ' ');
@@ -74,15 +74,15 @@ function cells(entry: EntrySummary, { safe }: Layout, short: boolean): Record<Co
   };
 }
 
-/** The width of each column that there is room for. */
-function fitted(rows: readonly Record<Column, string>[], columns: number): Map<Column, number> {
+/** The width of each column that fits. */
+function fittingWidths(rows: readonly Record<Column, string>[], columns: number): Map<Column, number> {
   const widths = new Map<Column, number>();
   for (const column of ['state', 'received', 'kind', 'status', 'tries', 'id', 'transaction'] as const) {
     const natural = Math.max(...rows.map((row) => displayWidth(row[column])));
-    widths.set(column, Number.isFinite(columns) ? Math.min(natural, WIDEST[column] ?? natural) : natural);
+    widths.set(column, Number.isFinite(columns) ? Math.min(natural, MAX_WIDTH[column] ?? natural) : natural);
   }
   const total = () => [...widths.values()].reduce((sum, width) => sum + width + GAP, -GAP);
-  const spare = (column: Column) => Math.max(0, (widths.get(column) ?? 0) - (NARROWEST[column] ?? Number.MAX_VALUE));
+  const spare = (column: Column) => Math.max(0, (widths.get(column) ?? 0) - (MIN_WIDTH[column] ?? Number.MAX_VALUE));
   for (const column of DROPPED_FIRST) {
     if (total() - NARROWED.reduce((sum, each) => sum + spare(each), 0) > columns) widths.delete(column);
   }

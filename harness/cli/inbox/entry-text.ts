@@ -1,16 +1,18 @@
-/** One entry for reading: every field, and the body. */
+/** Prints entries: one with every field and its body for people, and lines of JSON for programs. */
 import { formatDuration, type Layout, visibleJson } from '../../report/index.ts';
 import type { EntrySummary, InboxEntry } from '../receiver-entry.ts';
 
-const LABEL = 13;
-/** Bytes of a body that are shown: the rest is for --raw. */
-const MOST_SHOWN = 64 * 1024;
+const LABEL_WIDTH = 13;
+/** Longer bodies are cut; `--raw` writes all of one. */
+const MAX_BODY_BYTES = 64 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Lines. `now` says how long the next attempt is away. */
+/** One entry as lines. `now` determines the time until its next attempt. */
 export function entryText(entry: InboxEntry, layout: Layout, now: Date): string[] {
   const field = (label: string, value: string | null) =>
-    value === null ? [] : layout.paragraph(layout.paint(label.padEnd(LABEL), 'dim'), value.replaceAll('\n', '\\n'));
+    value === null
+      ? []
+      : layout.paragraph(layout.paint(label.padEnd(LABEL_WIDTH), 'dim'), value.replaceAll('\n', '\\n'));
   const time = (value: Date | null) => value?.toISOString() ?? null;
   const shown = shownBody(entry.rawBody);
   return [
@@ -33,8 +35,18 @@ export function entryText(entry: InboxEntry, layout: Layout, now: Date): string[
     ...(shown.text === null
       ? hexLines(shown.bytes, layout.width < 78 ? 8 : 16)
       : shown.text.split('\n').map(layout.safe)),
-    ...(shown.cut ? [layout.paint(`(cut after ${MOST_SHOWN} bytes; --raw writes them all)`, 'dim')] : []),
+    ...(shown.cut ? [layout.paint(`(cut after ${MAX_BODY_BYTES} bytes; \`--raw\` writes all of them)`, 'dim')] : []),
   ];
+}
+
+/** One line of JSON with everything but the body. Control and invisible characters are escaped. */
+export function summaryLine(entry: EntrySummary): string {
+  return `${visibleJson(entry)}\n`;
+}
+
+/** One line of JSON with everything: `body` holds the bytes in base64, and `json` the parsed body if it is JSON. */
+export function entryLine({ rawBody, ...summary }: InboxEntry): string {
+  return `${visibleJson({ ...summary, body: rawBody.toString('base64'), ...parsed(rawBody) })}\n`;
 }
 
 function nextAttempt({ state, dueAt }: InboxEntry, now: Date): string | null {
@@ -46,9 +58,13 @@ function nextAttempt({ state, dueAt }: InboxEntry, now: Date): string | null {
 }
 
 function shownBody(body: Buffer): { text: string | null; bytes: Buffer; cut: boolean } {
-  const cut = body.length > MOST_SHOWN;
+  const cut = body.length > MAX_BODY_BYTES;
   const text = textOf(body);
-  return { text: text === null || !cut ? text : text.slice(0, MOST_SHOWN), bytes: body.subarray(0, MOST_SHOWN), cut };
+  return {
+    text: text === null || !cut ? text : text.slice(0, MAX_BODY_BYTES),
+    bytes: body.subarray(0, MAX_BODY_BYTES),
+    cut,
+  };
 }
 
 function textOf(body: Buffer): string | null {
@@ -59,7 +75,7 @@ function textOf(body: Buffer): string | null {
   }
 }
 
-/** As `hexdump -C` writes it: 78 columns, or 53 with 8 bytes a line. */
+/** The format of `hexdump -C`: 78 columns wide, or 53 with 8 bytes a line. */
 function hexLines(bytes: Buffer, perLine: 8 | 16): string[] {
   return Array.from({ length: Math.ceil(bytes.length / perLine) }, (_, line) => {
     const row = bytes.subarray(line * perLine, (line + 1) * perLine);
@@ -70,18 +86,6 @@ function hexLines(bytes: Buffer, perLine: 8 | 16): string[] {
     const text = [...row].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
     return `${(line * perLine).toString(16).padStart(8, '0')}  ${halves.join('  ')}  |${text}|`;
   });
-}
-
-/** Entries for programs. Control and invisible characters are escaped, so that a line can be looked at as well. */
-
-/** One line with everything but the body. */
-export function summaryLine(entry: EntrySummary): string {
-  return `${visibleJson(entry)}\n`;
-}
-
-/** One line with everything: `body` is the bytes in base64, and `json` what they say, where they are JSON. */
-export function entryLine({ rawBody, ...summary }: InboxEntry): string {
-  return `${visibleJson({ ...summary, body: rawBody.toString('base64'), ...parsed(rawBody) })}\n`;
 }
 
 function parsed(rawBody: Buffer): { json?: unknown } {

@@ -1,36 +1,32 @@
-/** `hookproof inbox`: what is in the inbox of a receiver, and putting it back. It works beside receivers that run. */
-
+/** `hookproof inbox`: lists, prints, replays, exports and prunes entries, also while receivers run. */
 import { createInterface } from 'node:readline/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { numberOfFlag } from '../../config/index.ts';
 import { counted, createLayout, visible } from '../../report/index.ts';
-import { didYouMean } from '../near-names.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import type { EntryFilter, EntryState, InboxArchive, InboxEntry } from '../receiver-entry.ts';
 import { displayOf } from '../terminal.ts';
+import { describeCounts, entryFilter, type FilterFlags, moment } from './entry-filter.ts';
 import { entryTable } from './entry-table.ts';
 import { entryLine, entryText, summaryLine } from './entry-text.ts';
-import { describeCounts, entryFilter, type FilterFlags, moment } from './filter-flags.ts';
 import { type InboxFlags, withArchive } from './open-inbox.ts';
 import { standardOutput, writeLines } from './output.ts';
 
 const DEFAULT_LIMIT = '50';
-const MOST_LISTED = 10_000;
-/** An id is looked for by its beginning from so many characters on. */
-const LEAST_PREFIX = 4;
-/** Ids that a mistyped one is compared with: the newest. */
-const NEAR_AMONG = 2000;
-const MOST_NAMED = 10;
-
-const sum = (counts: ReadonlyMap<EntryState, number>) => [...counts.values()].reduce((all, count) => all + count, 0);
-const entries = (count: number) => counted(count, 'entry', 'entries');
+const MAX_LIMIT = 10_000;
+/** An entry can be named by the first characters of its id. */
+const MIN_ID_PREFIX = 4;
+/** How many of the newest ids a mistyped one is compared with. */
+const SUGGESTION_CANDIDATES = 2000;
+const MAX_LISTED_IDS = 10;
 
 export async function inboxListCommand(
   flags: InboxFlags & FilterFlags & { limit?: string; json?: boolean },
 ): Promise<number> {
   const filter = entryFilter(flags, new Date());
-  const limit = numberOfFlag('--limit', flags.limit ?? DEFAULT_LIMIT, [1, MOST_LISTED], {
+  const limit = numberOfFlag('--limit', flags.limit ?? DEFAULT_LIMIT, [1, MAX_LIMIT], {
     code: 'INBOX_FILTER',
-    hint: '`hookproof inbox export` writes all of them.',
+    hint: '`hookproof inbox export` writes all entries.',
   });
   const write = standardOutput();
   return withArchive(flags, true, async (archive) => {
@@ -48,18 +44,12 @@ export async function inboxListCommand(
     say(`${shown.length} of ${entries(total)}${states}, newest first`);
     if ((counts.get('dead') ?? 0) > 0) {
       say(
-        'dead: the handler failed for the last time. `hookproof inbox show ID` says why, `hookproof inbox replay --state dead` tries again',
+        'dead: the handler failed at the last attempt. `hookproof inbox show ID` prints the error, ' +
+          '`hookproof inbox replay --state dead` tries again',
       );
     }
     return 0;
   });
-}
-
-/** A sentence beside the results, in the width of the terminal. */
-function say(text: string): void {
-  const display = displayOf(process.stderr);
-  const lines = display.isTTY ? createLayout(display).paragraph('', text) : [text];
-  process.stderr.write(`${lines.join('\n')}\n`);
 }
 
 export async function inboxShowCommand(
@@ -67,44 +57,21 @@ export async function inboxShowCommand(
   flags: InboxFlags & { raw?: boolean; json?: boolean },
 ): Promise<number> {
   if (flags.raw === true && process.stdout.isTTY) {
-    throw new HookproofError('INBOX_RAW_TO_TERMINAL', 'the raw bytes are not for a terminal: they may control it', {
-      hint: 'Send them to a file or a program: hookproof inbox show ID --raw > body.json',
-    });
+    throw new HookproofError(
+      'INBOX_RAW_TO_TERMINAL',
+      '`--raw` does not write to a terminal: the bytes may contain control sequences',
+      {
+        hint: 'Redirect them to a file or a program: hookproof inbox show ID --raw > body.json',
+      },
+    );
   }
   return withArchive(flags, true, async (archive) => {
-    const entry = await oneEntry(archive, id);
+    const entry = await findEntry(archive, id);
     const write = standardOutput();
     if (flags.raw === true) await write(entry.rawBody);
     else if (flags.json === true) await write(entryLine(entry));
     else await write(`${entryText(entry, createLayout(displayOf(process.stdout)), new Date()).join('\n')}\n`);
     return 0;
-  });
-}
-
-/** By its id, or the beginning of it. */
-async function oneEntry(archive: InboxArchive, id: string): Promise<InboxEntry> {
-  const [exact] = await archive.entries({ ids: [id] }, { limit: 1 });
-  if (exact !== undefined) return exact;
-  const beginning = id.length < LEAST_PREFIX ? [] : await archive.entries({ idPrefix: id }, { limit: 2 });
-  const [only, another] = beginning;
-  if (only !== undefined && another === undefined) return only;
-  if (only !== undefined) {
-    const found = await archive.summaries({ idPrefix: id }, { limit: MOST_NAMED });
-    throw new HookproofError('INBOX_SEVERAL_ENTRIES', `several entries begin with "${visible(id)}"`, {
-      hint: `Say more of the id: ${found.map((entry) => visible(entry.id)).join(', ')}.`,
-    });
-  }
-  throw await noEntry(archive, id);
-}
-
-async function noEntry(archive: InboxArchive, id: string): Promise<HookproofError> {
-  const newest = await archive.summaries({}, { limit: NEAR_AMONG, newestFirst: true });
-  const near = didYouMean(
-    visible(id),
-    newest.map((entry) => visible(entry.id)),
-  );
-  return new HookproofError('INBOX_NO_ENTRY', `there is no entry "${visible(id)}"`, {
-    hint: `${near}\`hookproof inbox list\` shows the newest.`,
   });
 }
 
@@ -115,36 +82,26 @@ export async function inboxReplayCommand(
   const given = entryFilter(flags, new Date());
   const filter: EntryFilter = ids.length === 0 ? given : { ...given, ids };
   if (Object.keys(filter).length === 0) {
-    throw new HookproofError('INBOX_NOTHING_MEANT', 'it is not said what to replay', {
-      hint: 'Give ids, or a filter: hookproof inbox replay --state dead',
+    throw new HookproofError('INBOX_NOTHING_MEANT', 'no entries are selected', {
+      hint: 'Give ids, or a filter: `hookproof inbox replay --state dead`.',
     });
   }
   return withArchive(flags, false, async (archive) => {
     for (const id of ids) {
       if ((await archive.summaries({ ids: [id] }, { limit: 1 })).length === 0) throw await noEntry(archive, id);
     }
-    await tellOfRunning(archive, filter);
+    await reportRunning(archive, filter);
     const counts = new Map(await archive.count(filter));
     counts.delete('running');
     const total = sum(counts);
     if (total === 0) {
-      process.stdout.write('replayed 0 entries: none is meant by this\n');
+      process.stdout.write('replayed 0 entries: none matches\n');
       return 0;
     }
     if (!(await confirmed(`replay ${entries(total)} (${describeCounts(counts)})`, flags.yes))) return 0;
     process.stdout.write(`replayed ${entries(await archive.replay(filter))}\n`);
     return 0;
   });
-}
-
-async function tellOfRunning(archive: InboxArchive, filter: EntryFilter): Promise<void> {
-  if (filter.states !== undefined && !filter.states.includes('running')) return;
-  const running = { ...filter, states: ['running'] } as const;
-  const named = await archive.summaries(running, { limit: MOST_NAMED });
-  if (named.length === 0) return;
-  const total = sum(await archive.count(running));
-  const more = total > named.length ? ` and ${total - named.length} more` : '';
-  say(`left alone, because a receiver is at it: ${named.map(({ id }) => visible(id)).join(', ')}${more}`);
 }
 
 export async function inboxExportCommand(
@@ -180,7 +137,7 @@ export async function inboxPruneCommand(flags: InboxFlags & { before: string; ye
       process.stdout.write(`removed 0 entries: none was done before ${before.toISOString()}\n`);
       return 0;
     }
-    say('a copy of what is removed counts as new when it is delivered again');
+    say('a removed notification counts as new if it is delivered again');
     const plan = `remove ${entries(total)} (${describeCounts(counts)}) from before ${before.toISOString()}`;
     if (!(await confirmed(plan, flags.yes))) return 0;
     process.stdout.write(`removed ${entries(await archive.prune(before))}\n`);
@@ -188,21 +145,57 @@ export async function inboxPruneCommand(flags: InboxFlags & { before: string; ye
   });
 }
 
-/** Asks before something is changed. */
+/** The entry with this id, or the only one whose id begins with it. */
+async function findEntry(archive: InboxArchive, id: string): Promise<InboxEntry> {
+  const [exact] = await archive.entries({ ids: [id] }, { limit: 1 });
+  if (exact !== undefined) return exact;
+  const beginning = id.length < MIN_ID_PREFIX ? [] : await archive.entries({ idPrefix: id }, { limit: 2 });
+  const [only, another] = beginning;
+  if (only !== undefined && another === undefined) return only;
+  if (only !== undefined) {
+    const found = await archive.summaries({ idPrefix: id }, { limit: MAX_LISTED_IDS });
+    throw new HookproofError('INBOX_SEVERAL_ENTRIES', `several ids begin with "${visible(id)}"`, {
+      hint: `Give more of the id: ${found.map((entry) => visible(entry.id)).join(', ')}.`,
+    });
+  }
+  throw await noEntry(archive, id);
+}
+
+async function noEntry(archive: InboxArchive, id: string): Promise<HookproofError> {
+  const newest = await archive.summaries({}, { limit: SUGGESTION_CANDIDATES, newestFirst: true });
+  const near = didYouMean(
+    visible(id),
+    newest.map((entry) => visible(entry.id)),
+  );
+  return new HookproofError('INBOX_NO_ENTRY', `there is no entry "${visible(id)}"`, {
+    hint: `${near}\`hookproof inbox list\` lists the newest.`,
+  });
+}
+
+async function reportRunning(archive: InboxArchive, filter: EntryFilter): Promise<void> {
+  if (filter.states !== undefined && !filter.states.includes('running')) return;
+  const running = { ...filter, states: ['running'] } as const;
+  const named = await archive.summaries(running, { limit: MAX_LISTED_IDS });
+  if (named.length === 0) return;
+  const total = sum(await archive.count(running));
+  const more = total > named.length ? ` and ${total - named.length} more` : '';
+  say(`not replayed, still being handled: ${named.map(({ id }) => visible(id)).join(', ')}${more}`);
+}
 
 /**
- * Whether to go on: with --yes, or when a person at a terminal says so. `plan` is what would be done, "replay 3 entries (3 dead)". Throws
- * {@link HookproofError} `INBOX_NOT_CONFIRMED` where nobody can be asked.
+ * Asks before something is changed, unless `--yes` is given. `plan` is what would be done: "replay 3 entries (3 dead)".
+ *
+ * @throws HookproofError INBOX_NOT_CONFIRMED without a terminal to ask on
  */
-export async function confirmed(plan: string, yes: boolean | undefined): Promise<boolean> {
+async function confirmed(plan: string, yes: boolean | undefined): Promise<boolean> {
   if (yes === true) return true;
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
     throw new HookproofError('INBOX_NOT_CONFIRMED', `nothing was done: it would ${plan}`, {
-      hint: 'Say --yes to do it without being asked.',
+      hint: 'Give `--yes` to do it without a prompt.',
     });
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // The end of the input is no yes.
+  // The end of the input counts as no.
   const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   const answer = await Promise.race([terminal.question(`${plan}? [y/N] `), ended]);
   terminal.close();
@@ -210,3 +203,13 @@ export async function confirmed(plan: string, yes: boolean | undefined): Promise
   process.stderr.write('nothing was done\n');
   return false;
 }
+
+/** Prints a remark on standard error, wrapped to the terminal. */
+function say(text: string): void {
+  const display = displayOf(process.stderr);
+  const lines = display.isTTY ? createLayout(display).paragraph('', text) : [text];
+  process.stderr.write(`${lines.join('\n')}\n`);
+}
+
+const sum = (counts: ReadonlyMap<EntryState, number>) => [...counts.values()].reduce((all, count) => all + count, 0);
+const entries = (count: number) => counted(count, 'entry', 'entries');

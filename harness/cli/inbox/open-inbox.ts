@@ -1,4 +1,4 @@
-/** The inbox that a command is about. */
+/** Opens the inbox that `--inbox` or HOOKPROOF_INBOX names. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { visible } from '../../report/index.ts';
 import { type InboxArchive, openArchive } from '../receiver-entry.ts';
@@ -7,7 +7,11 @@ export interface InboxFlags {
   readonly inbox?: string;
 }
 
-/** Opens it for as long as `use` takes. Throws {@link HookproofError} `INBOX_NOT_NAMED`, `INBOX_FAILED` and what opening throws. */
+/**
+ * Opens the inbox, calls `use`, and closes it.
+ *
+ * @throws HookproofError INBOX_NOT_NAMED, INBOX_FAILED, and what `openArchive` throws
+ */
 export async function withArchive<T>(
   { inbox }: InboxFlags,
   readOnly: boolean,
@@ -15,18 +19,18 @@ export async function withArchive<T>(
 ): Promise<T> {
   const url = inboxUrl(inbox);
   if (url === undefined) {
-    throw new HookproofError('INBOX_NOT_NAMED', 'no inbox is named', {
-      hint: 'Give --inbox file:./inbox.db or --inbox postgres://user@host/database, or set HOOKPROOF_INBOX.',
+    throw new HookproofError('INBOX_NOT_NAMED', 'no inbox is given', {
+      hint: 'Give `--inbox file:./inbox.db` or `--inbox postgres://user@host/database`, or set HOOKPROOF_INBOX.',
     });
   }
   const archive = await openArchive(url, { readOnly });
   try {
     return await use(archive);
   } catch (cause) {
-    // Errors of a database have a code; one of our own without any is ours.
+    // Errors of a database have a code; an error without one is a bug.
     if (cause instanceof HookproofError || !(cause instanceof Error) || !('code' in cause)) throw cause;
-    throw new HookproofError('INBOX_FAILED', `the inbox cannot be used any more (${visible(cause.message)})`, {
-      hint: 'Try again when the database can be reached. What was done up to here stays done.',
+    throw new HookproofError('INBOX_FAILED', `the inbox failed (${visible(cause.message)})`, {
+      hint: 'Try again when the database can be reached. Changes that were made before the error are kept.',
       cause,
     });
   } finally {
@@ -34,14 +38,17 @@ export async function withArchive<T>(
   }
 }
 
-/** Where the inbox is: a flag or HOOKPROOF_INBOX. A password has no place on a command line, where every user of the machine can read it. */
-
-/** Undefined when neither is given. Throws {@link HookproofError} `INBOX_PASSWORD_IN_ARGUMENT`. */
+/**
+ * The URL from `--inbox` or HOOKPROOF_INBOX; undefined without either. The flag must not contain a password, because
+ * other users of the machine can read the command line.
+ *
+ * @throws HookproofError INBOX_PASSWORD_IN_ARGUMENT
+ */
 export function inboxUrl(flag: string | undefined): string | undefined {
   if (flag === undefined) return process.env.HOOKPROOF_INBOX || undefined;
   if (!hasPassword(flag)) return flag;
-  throw new HookproofError('INBOX_PASSWORD_IN_ARGUMENT', 'the URL in --inbox holds a password', {
-    hint: 'Give the URL in HOOKPROOF_INBOX, or leave the password out and set PGPASSWORD.',
+  throw new HookproofError('INBOX_PASSWORD_IN_ARGUMENT', 'the URL in `--inbox` contains a password', {
+    hint: 'Set HOOKPROOF_INBOX to the URL, or remove the password from the URL and set PGPASSWORD.',
   });
 }
 

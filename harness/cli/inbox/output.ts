@@ -1,11 +1,11 @@
-/** Writing much: as fast as the reader takes it, to standard output or to a file that is there only when it is whole. */
+/** Writes large output with back-pressure: to standard output, or to a file that appears only when it is complete. */
 import { once } from 'node:events';
 import { open, rename, rm } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 
-/** Writes to standard output. False when the reader has gone (`| head`): then nothing more need be written. */
+/** Writes to standard output. False when the reader has closed the pipe (`| head`): then stop writing. */
 export function standardOutput(): (chunk: string | Uint8Array) => Promise<boolean> {
-  // The callback of each write is told as well, and is where it is seen to.
+  // Errors are handled in the callback of each write.
   process.stdout.on('error', () => {});
   return (chunk) =>
     new Promise((resolve, reject) => {
@@ -18,8 +18,10 @@ export function standardOutput(): (chunk: string | Uint8Array) => Promise<boolea
 }
 
 /**
- * Writes a file of lines, open to its owner only: notifications are personal data. Until it is whole it has another name. Gives how many lines it were.
- * Throws {@link HookproofError} `INBOX_EXPORT_THERE`, `INBOX_EXPORT_NOT_WRITTEN`.
+ * Writes lines to a file that only its owner can read, because notifications are personal data. It has a temporary name
+ * until it is complete. Returns the number of lines.
+ *
+ * @throws HookproofError INBOX_EXPORT_THERE, INBOX_EXPORT_NOT_WRITTEN
  */
 export async function writeLines(path: string, lines: AsyncIterable<string>, force: boolean): Promise<number> {
   const partial = `${path}.partial`;
@@ -51,14 +53,14 @@ async function refuseExisting(path: string): Promise<void> {
   const found = await open(path, 'r').catch(() => null);
   if (found === null) return;
   await found.close();
-  throw new HookproofError('INBOX_EXPORT_THERE', `the file ${path} is already there`, {
-    hint: 'Name another one, or say --force to replace it.',
+  throw new HookproofError('INBOX_EXPORT_THERE', `the file ${path} already exists`, {
+    hint: 'Name another file, or replace this one with `--force`.',
   });
 }
 
 function notWritten(what: string, cause: NodeJS.ErrnoException): HookproofError {
   return new HookproofError('INBOX_EXPORT_NOT_WRITTEN', `${what} cannot be written (${cause.code})`, {
-    hint: 'Is there room, does its folder exist, and may this user write there? Nothing was kept.',
+    hint: 'Check the disk space, and that the folder exists and is writable. Nothing was written.',
     cause,
   });
 }

@@ -1,25 +1,22 @@
-/** `hookproof receiver --handlers FILE`: your own handlers, from a module. */
+/** `hookproof receiver --handlers FILE`: loads handlers from a JavaScript module. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HookproofError, NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import type { Handlers } from '../receiver-entry.ts';
 
-/** Throws {@link HookproofError} `RECEIVER_HANDLERS`. */
+/** @throws HookproofError RECEIVER_HANDLERS */
 export async function loadHandlers(file: string): Promise<Handlers> {
   const { handlers } = await importModule(file);
   if (typeof handlers !== 'object' || handlers === null) {
-    throw unusable(
-      file,
-      'exports no object "handlers"',
-      'For example: export const handlers = { CAAS_BUY: async (n) => {} };',
-    );
+    const hint = 'For example: export const handlers = { CAAS_BUY: async (n) => {} };';
+    throw unusable(file, 'does not export an object "handlers"', hint);
   }
+  const kinds: readonly string[] = [...NOTIFICATION_KINDS, 'UNKNOWN'];
   for (const [kind, handler] of Object.entries(handlers)) {
-    const kinds: readonly string[] = [...NOTIFICATION_KINDS, 'UNKNOWN'];
     if (!kinds.includes(kind))
       throw unusable(file, `has a handler for "${kind}"`, `The kinds are ${kinds.join(', ')}.`);
     if (typeof handler !== 'function')
-      throw unusable(file, `has a handler for ${kind} that is no function`, 'Make it one.');
+      throw unusable(file, `has a handler for ${kind} that is not a function`, 'Export a function.');
   }
   return handlers as Handlers;
 }
@@ -28,15 +25,11 @@ async function importModule(file: string): Promise<{ handlers?: unknown }> {
   try {
     return await import(pathToFileURL(resolve(file)).href);
   } catch (cause) {
-    throw unusable(
-      file,
-      `cannot be loaded (${(cause as Error).message})`,
-      'Give a JavaScript module, .mjs or .js.',
-      cause,
-    );
+    const message = `cannot be loaded (${(cause as Error).message})`;
+    throw unusable(file, message, 'Name a JavaScript module, .mjs or .js.', cause);
   }
 }
 
 function unusable(file: string, what: string, hint: string, cause?: unknown): HookproofError {
-  return new HookproofError('RECEIVER_HANDLERS', `--handlers ${file} ${what}`, { hint, cause });
+  return new HookproofError('RECEIVER_HANDLERS', `\`--handlers ${file}\` ${what}`, { hint, cause });
 }

@@ -1,9 +1,9 @@
-/** What the flags of `hookproof receiver` say about limits. */
+/** The limits of `hookproof receiver`, read from its flags. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { durationOfFlag, numberOfFlag } from '../../config/index.ts';
 import type { ServerLimits, ServerTimeouts } from '../receiver-entry.ts';
 
-/** How `hookproof receiver` refuses a number. */
+/** The code and hint of every invalid number of `hookproof receiver`. */
 export const BAD_NUMBER = { code: 'RECEIVER_BAD_NUMBER', hint: 'Write digits only.' };
 
 export interface LimitFlags {
@@ -15,36 +15,36 @@ export interface LimitFlags {
   readonly drainTimeout?: string;
 }
 
-const TIME_BOUNDS = [100, 3_600_000] as const;
+const DURATION_BOUNDS = [100, 3_600_000] as const;
 
-function time(text: string | undefined, flag: string): number | undefined {
-  return text === undefined ? undefined : durationOfFlag(flag, text, TIME_BOUNDS);
-}
-
-function count(text: string | undefined, flag: string, least: number, most: number): number | undefined {
-  return text === undefined ? undefined : numberOfFlag(flag, text, [least, most], BAD_NUMBER);
-}
-
-function named<T extends object>(values: { [K in keyof T]?: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
-}
-
-/** Throws a {@link HookproofError} that names the flag. What is not given is left to the receiver's defaults. */
+/** What is not given keeps the receiver's default. Throws a {@link HookproofError} that names the flag. */
 export function limitSettings(flags: LimitFlags): { limits: ServerLimits; timeouts: ServerTimeouts } {
-  const limits = named<ServerLimits>({
-    maxConnections: count(flags.maxConnections, '--max-connections', 1, 1_000_000),
-    maxHeaderBytes: count(flags.maxHeaderBytes, '--max-header-bytes', 1024, 1024 * 1024),
-    maxHeaders: count(flags.maxHeaders, '--max-headers', 10, 10_000),
+  const limits = given<ServerLimits>({
+    maxConnections: count(flags.maxConnections, '--max-connections', [1, 1_000_000]),
+    maxHeaderBytes: count(flags.maxHeaderBytes, '--max-header-bytes', [1024, 1024 * 1024]),
+    maxHeaders: count(flags.maxHeaders, '--max-headers', [10, 10_000]),
   });
-  const timeouts = named<ServerTimeouts>({
-    headersMs: time(flags.headerTimeout, '--header-timeout'),
-    requestMs: time(flags.requestTimeout, '--request-timeout'),
-    closeMs: time(flags.drainTimeout, '--drain-timeout'),
+  const timeouts = given<ServerTimeouts>({
+    headersMs: duration(flags.headerTimeout, '--header-timeout'),
+    requestMs: duration(flags.requestTimeout, '--request-timeout'),
+    closeMs: duration(flags.drainTimeout, '--drain-timeout'),
   });
   if ((timeouts.headersMs ?? 0) > (timeouts.requestMs ?? 30_000)) {
-    throw new HookproofError('RECEIVER_BAD_TIMEOUT', '--header-timeout is longer than --request-timeout', {
-      hint: 'The headers are a part of the request: give them at most the time of the whole, which is 30s unless you say otherwise.',
+    throw new HookproofError('RECEIVER_BAD_TIMEOUT', '`--header-timeout` is longer than `--request-timeout`', {
+      hint: 'The headers are part of the request: allow them at most the time of the request, which is 30s by default.',
     });
   }
   return { limits, timeouts };
+}
+
+function duration(text: string | undefined, flag: string): number | undefined {
+  return text === undefined ? undefined : durationOfFlag(flag, text, DURATION_BOUNDS);
+}
+
+function count(text: string | undefined, flag: string, bounds: readonly [number, number]): number | undefined {
+  return text === undefined ? undefined : numberOfFlag(flag, text, bounds, BAD_NUMBER);
+}
+
+function given<T extends object>(values: { [K in keyof T]?: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

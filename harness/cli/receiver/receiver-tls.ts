@@ -1,46 +1,68 @@
-/** What the flags of `hookproof receiver` say about TLS: which certificates, from whom, and how they are read again. */
-
+/** The TLS settings of `hookproof receiver`, read from its flags: its own certificate, and those of its clients. */
 import { writeFile } from 'node:fs/promises';
 import { quickStartCertificate } from '../../../certs/index.ts';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { readClientCa, readCredential, readServerPair, type ServerPair } from '../../config/index.ts';
 import type { ClientCertificateOption, ServerTls } from '../receiver-entry.ts';
+import { printAdvice } from '../terminal.ts';
 
 export interface TlsFlags extends ClientCertificateFlags, PairFlags {
   readonly clientCertMode?: string;
 }
 
-/** What the files hold at one moment. */
+interface PairFlags {
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsPassphraseFile?: string;
+  readonly tlsQuickStart?: boolean;
+  readonly tlsQuickStartCa?: string;
+}
+
+interface ClientCertificateFlags {
+  readonly clientCa?: string;
+  readonly allowClient?: string[];
+  readonly proxy?: string[];
+  readonly proxyClientHeader?: string;
+}
+
+/** The content of the files at one moment. */
 export interface TlsReading {
   readonly tls: ServerTls;
-  /** What a right client would not like about it, and other things worth knowing; one sentence each. */
+  /** What a correct client would object to, and what else is worth knowing; one sentence each. */
   readonly advice: readonly string[];
 }
 
 export interface TlsSettings {
-  /** Reads the files as they are now. Throws a {@link HookproofError} that names the flag and the file. null: plain HTTP. */
+  /** Reads the current files. Throws a {@link HookproofError} that names the flag and the file. null: plain HTTP. */
   readonly read: (() => Promise<TlsReading>) | null;
-  /** What is read, to be watched. */
+  /** The files that it reads, to watch them. */
   readonly files: readonly string[];
   readonly clientCertificate?: ClientCertificateOption;
 }
 
-/** Checks the flags, and makes the throw-away certificate if asked. Throws a {@link HookproofError} of kind `usage`. */
+interface PairSource {
+  /** Reads the current files. */
+  readonly read: () => Promise<ServerPair>;
+  /** The files that it reads, to watch them. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Checks the flags, and makes a temporary certificate for `--tls-quick-start`. Throws a {@link HookproofError} of kind
+ * `usage`.
+ */
 export async function tlsSettings(flags: TlsFlags): Promise<TlsSettings> {
   const { clientCa, clientCertMode: mode = 'required' } = flags;
   if (clientCa === undefined && flags.clientCertMode !== undefined) {
-    throw wrongTlsFlags(
-      '--client-cert-mode stands without --client-ca',
-      'Name the authority that issues the certificates.',
-    );
+    throw flagError('`--client-cert-mode` needs `--client-ca`', 'Name the CA that issues the client certificates.');
   }
   if (mode !== 'required' && mode !== 'optional') {
-    throw wrongTlsFlags(`--client-cert-mode ${mode} is neither required nor optional`, 'Say one of the two.');
+    throw flagError(`\`--client-cert-mode ${mode}\` is not known`, 'Use `required` or `optional`.');
   }
   const clientCertificate = clientCertificateFrom(flags);
   const pair = await serverPair(flags);
   if (clientCa !== undefined && pair === null) {
-    throw wrongTlsFlags('--client-ca stands without HTTPS', 'Give --tls-cert and --tls-key, or --tls-quick-start.');
+    throw flagError('`--client-ca` needs HTTPS', 'Give `--tls-cert` and `--tls-key`, or `--tls-quick-start`.');
   }
   return {
     read: pair === null ? null : () => readTls(pair, clientCa, mode),
@@ -60,90 +82,58 @@ async function readTls(
   return { tls: { cert, key, ca: clients.ca, clientCertificate }, advice: [...advice, ...clients.advice] };
 }
 
-/** The flags of `hookproof receiver` about the certificates of clients: whose, and who says so. */
-
-interface ClientCertificateFlags {
-  readonly clientCa?: string;
-  readonly allowClient?: string[];
-  readonly proxy?: string[];
-  readonly proxyClientHeader?: string;
-}
-
-export function wrongTlsFlags(message: string, hint: string, cause?: unknown): HookproofError {
-  return new HookproofError('RECEIVER_TLS_FLAGS', message, { hint, cause });
-}
-
-/** What the flags say about who is let in, beside the authority. Throws a {@link HookproofError} of kind `usage`. */
+/** Which clients the CA's certificates admit. Throws a {@link HookproofError} of kind `usage`. */
 function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificateOption | undefined {
   const { allowClient, proxy, proxyClientHeader, clientCa } = flags;
   if (proxy !== undefined || proxyClientHeader !== undefined) {
     if (proxy === undefined || proxyClientHeader === undefined) {
-      throw wrongTlsFlags(
-        '--proxy and --proxy-client-header go together',
-        "Give the proxy's address and the header that it sets, for example --proxy 127.0.0.1 --proxy-client-header 'X-SSL-Client-Verify: SUCCESS'.",
+      throw flagError(
+        '`--proxy` and `--proxy-client-header` need each other',
+        'Give the address of the proxy and the header that it sets, for example ' +
+          "`--proxy 127.0.0.1 --proxy-client-header 'X-SSL-Client-Verify: SUCCESS'`.",
       );
     }
     if (allowClient !== undefined) {
-      throw wrongTlsFlags(
-        '--allow-client stands beside --proxy',
-        'Behind a proxy, it is the proxy that knows the names: check them there.',
+      throw flagError(
+        '`--allow-client` cannot be combined with `--proxy`',
+        'Behind a proxy, only the proxy sees the names: check them there.',
       );
     }
     const [, header, value] = /^([^:\s]+):[ \t]*(\S.*?)[ \t]*$/.exec(proxyClientHeader) ?? [];
     if (header === undefined || value === undefined) {
-      throw wrongTlsFlags('--proxy-client-header is no header line', "For example 'X-SSL-Client-Verify: SUCCESS'.");
+      throw flagError('`--proxy-client-header` is not a header line', "For example 'X-SSL-Client-Verify: SUCCESS'.");
     }
     return { from: 'proxy', proxies: proxy, header, value };
   }
   if (allowClient === undefined) return undefined;
   if (clientCa === undefined) {
-    throw wrongTlsFlags(
-      '--allow-client stands without --client-ca',
-      'Name the authority that issues the certificates.',
-    );
+    throw flagError('`--allow-client` needs `--client-ca`', 'Name the CA that issues the client certificates.');
   }
   return { from: 'connection', allowed: allowClient };
 }
 
-/** Where the certificate and the key of `hookproof receiver` come from: files that are read again and again, or made once. */
+const PASSPHRASE_HINT =
+  'Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.';
 
-export interface PairFlags {
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsPassphraseFile?: string;
-  readonly tlsQuickStart?: boolean;
-  readonly tlsQuickStartCa?: string;
-}
-
-export interface PairSource {
-  /** As they are now. */
-  readonly read: () => Promise<ServerPair>;
-  /** What is read, to be watched. */
-  readonly files: readonly string[];
-}
-
-const HOW_TO_GIVE_PASSPHRASE =
-  'Name a file that holds its passphrase with --tls-passphrase-file, or set HOOKPROOF_TLS_KEY_PASSPHRASE.';
-
-/** Checks the flags, and makes the throw-away certificate if asked. null: plain HTTP. Throws a {@link HookproofError} of kind `usage`. */
-export async function serverPair(flags: PairFlags): Promise<PairSource | null> {
+/** The server's certificate and key: from files, or temporary ones. null: plain HTTP. */
+async function serverPair(flags: PairFlags): Promise<PairSource | null> {
   const { tlsCert, tlsKey, tlsPassphraseFile, tlsQuickStart, tlsQuickStartCa } = flags;
   if (tlsQuickStart !== true && tlsQuickStartCa !== undefined) {
-    throw wrongTlsFlags(
-      '--tls-quick-start-ca stands without --tls-quick-start',
-      'It names where that writes its authority.',
+    throw flagError(
+      '`--tls-quick-start-ca` needs `--tls-quick-start`',
+      'It names the file for the CA of the temporary certificate.',
     );
   }
   if (tlsQuickStart === true) {
     if (tlsCert !== undefined || tlsKey !== undefined) {
-      throw wrongTlsFlags('--tls-quick-start stands beside --tls-cert or --tls-key', 'Leave out one or the other.');
+      throw flagError('`--tls-quick-start` cannot be combined with `--tls-cert` or `--tls-key`', 'Remove one of them.');
     }
     return quickStart(tlsQuickStartCa);
   }
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert === undefined || tlsKey === undefined) {
-    throw new HookproofError('RECEIVER_HALF_TLS', '--tls-cert and --tls-key go together', {
-      hint: 'Give both, or --tls-quick-start for a throw-away pair.',
+    throw new HookproofError('RECEIVER_HALF_TLS', '`--tls-cert` and `--tls-key` need each other', {
+      hint: 'Give both, or `--tls-quick-start` for a temporary pair.',
     });
   }
   const cwd = process.cwd();
@@ -154,7 +144,7 @@ export async function serverPair(flags: PairFlags): Promise<PairSource | null> {
         cert: { flag: '--tls-cert', file: tlsCert, cwd },
         key: { flag: '--tls-key', file: tlsKey, cwd },
         passphrase: await readPassphrase(),
-        passphraseHint: HOW_TO_GIVE_PASSPHRASE,
+        passphraseHint: PASSPHRASE_HINT,
       }),
     files: [
       tlsCert,
@@ -164,30 +154,26 @@ export async function serverPair(flags: PairFlags): Promise<PairSource | null> {
   };
 }
 
-async function quickStart(authorityFile: string | undefined): Promise<PairSource> {
+async function quickStart(caFile: string | undefined): Promise<PairSource> {
   const { ca, cert, key } = await quickStartCertificate();
-  if (authorityFile === undefined) {
-    process.stderr.write(
-      'advice: no client trusts the throw-away certificate; --tls-quick-start-ca FILE writes its authority to a file for them\n',
-    );
+  if (caFile === undefined) {
+    printAdvice(['no client trusts the temporary certificate; `--tls-quick-start-ca FILE` writes its CA to a file']);
   } else {
     try {
-      await writeFile(authorityFile, ca.cert);
+      await writeFile(caFile, ca.cert);
     } catch (cause) {
-      throw wrongTlsFlags(
-        `--tls-quick-start-ca ${authorityFile} cannot be written`,
-        'Check the path and the permissions.',
+      throw flagError(
+        `the file of \`--tls-quick-start-ca ${caFile}\` cannot be written`,
+        'Check its path and permissions.',
         cause,
       );
     }
-    process.stderr.write(
-      `the authority of the throw-away certificate is in ${authorityFile}: clients have to trust it\n`,
-    );
+    process.stderr.write(`the CA of the temporary certificate is in ${caFile}: clients must trust it\n`);
   }
   return { read: async () => ({ cert, key, advice: [] }), files: [] };
 }
 
-/** Reads the file again at each call, because a new key may have a new passphrase. Standard input can be read only once. */
+/** Reads the file at each call, because a new key may have a new passphrase. Standard input is read only once. */
 function passphraseReader(file: string | undefined): () => Promise<string | undefined> {
   const read = async () => {
     const { value } = await readCredential({
@@ -207,4 +193,8 @@ function passphraseReader(file: string | undefined): () => Promise<string | unde
     once ??= read();
     return once;
   };
+}
+
+function flagError(message: string, hint: string, cause?: unknown): HookproofError {
+  return new HookproofError('RECEIVER_TLS_FLAGS', message, { hint, cause });
 }

@@ -1,14 +1,16 @@
-/** `hookproof receiver`: serves the reference receiver until a signal comes. */
+/** `hookproof receiver`: serves the reference receiver, or a faulty one, until a signal arrives. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { numberOfFlag, readCredential } from '../../config/index.ts';
+import { numberOfFlag } from '../../config/index.ts';
+import { credential } from '../command-input.ts';
 import { inboxUrl } from '../inbox/open-inbox.ts';
 import { type Inbox, loadReceiver, type ReceiverLogger, type ReceiverModule } from '../receiver-entry.ts';
 import { firstStopSignal } from '../stop-signals.ts';
+import { printAdvice } from '../terminal.ts';
 import { findFaultyReceiver } from './faulty-receiver.ts';
 import { loadHandlers } from './handlers-file.ts';
-import { keepCertificates } from './keep-certificates.ts';
 import { BAD_NUMBER, type LimitFlags, limitSettings } from './receiver-limits.ts';
 import { type TlsFlags, tlsSettings } from './receiver-tls.ts';
+import { reloadCertificates } from './reload-certificates.ts';
 
 interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags {
   readonly host: string;
@@ -25,39 +27,17 @@ interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags {
   readonly fault?: string;
 }
 
-/** Every file that is named, or else the variable. */
-async function credentials(
-  files: readonly string[] | undefined,
-  noun: string,
-  flag: string,
-  variable: string,
-): Promise<string[]> {
-  const read = async (file: string | undefined) => {
-    const { value, advice } = await readCredential({
-      noun,
-      flag,
-      file,
-      variable,
-      env: process.env,
-      cwd: process.cwd(),
-      stdin: process.stdin,
-    });
-    for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
-    return value === undefined ? [] : [value];
-  };
-  return (await Promise.all((files ?? [undefined]).map(read))).flat();
+interface AdminFlags {
+  readonly adminPort?: string;
+  readonly adminHost?: string;
 }
 
-/** A mutant with a wrong certificate serves that one; its authority goes into the file for that of the quick start. */
-function withoutCertificate(flags: ReceiverFlags): ReceiverFlags {
-  if (flags.tlsCert === undefined && flags.tlsKey === undefined) {
-    const { tlsQuickStart: _, tlsQuickStartCa: __, ...others } = flags;
-    return others;
-  }
-  throw new HookproofError('RECEIVER_FAULT_CERTIFICATE', `the fault ${flags.fault} serves a certificate of its own`, {
-    hint: 'Leave --tls-cert and --tls-key out.',
-  });
+interface InspectFlags {
+  readonly inspect?: string | true;
+  readonly inspectHost?: string;
 }
+
+const INSPECTOR_PORT = '3001';
 
 export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const { createLogger, memoryInbox, openInbox, startReceiver } = await loadReceiver();
@@ -69,11 +49,13 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   );
   const first = read === null ? null : await read();
   const tls = first?.tls;
-  for (const sentence of first?.advice ?? []) process.stderr.write(`advice: ${sentence}\n`);
-  const asksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
-  if (secrets.length + keys.length === 0 && !asksClients && flags.open !== true) {
+  printAdvice(first?.advice ?? []);
+  const checksClients = tls?.clientCertificate !== undefined || clientCertificate !== undefined;
+  if (secrets.length + keys.length === 0 && !checksClients && flags.open !== true) {
     throw new HookproofError('RECEIVER_UNPROTECTED', 'neither a signature secret nor an API key is given', {
-      hint: 'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with --secret-file or --api-key-file, or say --open to take deliveries from anyone.',
+      hint:
+        'Set HOOKPROOF_SECRET or HOOKPROOF_API_KEY, name a file with `--secret-file` or `--api-key-file`, or give ' +
+        '`--open` to accept deliveries from anyone.',
     });
   }
   const limits = limitSettings(flags);
@@ -117,11 +99,11 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     await Promise.all([admin?.close(), inbox.close()]);
     throw error;
   });
-  const stopKeeping =
+  const stopReloading =
     read === null || tls === undefined
       ? () => {}
-      : keepCertificates({ current: tls, read, files, reload: receiver.reloadTls, logger });
-  // Before it says that it listens: whoever waits for that may send the signal at once.
+      : reloadCertificates({ current: tls, read, files, reload: receiver.reloadTls, logger });
+  // Before the `listening` line is printed: a program that waits for it may send the signal at once.
   const stopped = firstStopSignal();
   admin?.setState('serving');
   if (fault !== null) process.stderr.write(fault.warning);
@@ -131,30 +113,25 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const signal = await stopped;
   logger.info({ event: 'draining', signal }, 'draining');
   admin?.setState('draining');
-  stopKeeping();
+  stopReloading();
   await receiver.close();
   await inbox.close();
   await admin?.close();
   return 0;
 }
 
-interface AdminFlags {
-  readonly adminPort?: string;
-  readonly adminHost?: string;
-}
-
 type Metrics = Awaited<ReturnType<ReceiverModule['createMetrics']>>;
 
-/** What the server is to measure. null without `--admin-port`. Throws a {@link HookproofError} that names the flag. */
+/** The metrics of the server; null without `--admin-port`. */
 async function receiverMetrics(flags: AdminFlags): Promise<Metrics | null> {
   if (flags.adminPort !== undefined) return (await loadReceiver()).createMetrics();
   if (flags.adminHost === undefined) return null;
-  throw new HookproofError('RECEIVER_ADMIN_HOST', '--admin-host stands without --admin-port', {
-    hint: 'Say --admin-port too, for example --admin-port 9464.',
+  throw new HookproofError('RECEIVER_ADMIN_HOST', '`--admin-host` needs `--admin-port`', {
+    hint: 'Add it, for example `--admin-port 9464`.',
   });
 }
 
-/** Ready while the inbox can be reached. Throws a {@link HookproofError} that names the flag, or the address when it cannot be used. */
+/** The server for health and metrics: ready while the inbox can be reached. */
 async function openAdmin(
   flags: AdminFlags,
   { metrics, inbox, logger }: { metrics: Metrics; inbox: Inbox; logger: ReceiverLogger },
@@ -172,21 +149,12 @@ async function openAdmin(
   }
 }
 
-interface InspectFlags {
-  readonly inspect?: string | true;
-  readonly inspectHost?: string;
-}
-
-const DEFAULT_PORT = '3001';
-
-const portOf = (flag: string, text: string) => numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
-
 type InspectorOptions = NonNullable<Parameters<ReceiverModule['startInspector']>[0]>;
 type Inspector = Awaited<ReturnType<ReceiverModule['startInspector']>>;
 
 /**
- * Opens the receiver, and before it the inspector where one is asked for: `open` gets the observers. Both end together, and neither stays
- * when the other cannot be opened.
+ * Opens the receiver, and before it the inspector with `--inspect`: `open` receives the observers. Both close together,
+ * and neither stays open if the other cannot be opened.
  */
 async function openInspected<Receiver extends { readonly url: string; close(): Promise<void> }>(
   { inspect, inspectHost: host }: InspectFlags,
@@ -195,8 +163,8 @@ async function openInspected<Receiver extends { readonly url: string; close(): P
 ): Promise<Receiver & { readonly inspectorUrl: string | null }> {
   if (inspect === undefined) {
     if (host === undefined) return { ...(await open([])), inspectorUrl: null };
-    throw new HookproofError('RECEIVER_INSPECT_HOST', '--inspect-host stands without --inspect', {
-      hint: 'Add --inspect, or leave --inspect-host out.',
+    throw new HookproofError('RECEIVER_INSPECT_HOST', '`--inspect-host` needs `--inspect`', {
+      hint: 'Add `--inspect`, or remove `--inspect-host`.',
     });
   }
   let receiverUrl: string | undefined;
@@ -204,7 +172,7 @@ async function openInspected<Receiver extends { readonly url: string; close(): P
   const inspector = await startInspector({
     ...(signing === undefined ? {} : { signing }),
     ...(apiKey === undefined ? {} : { apiKey }),
-    port: portOf('--inspect', inspect === true ? DEFAULT_PORT : inspect),
+    port: portOf('--inspect', inspect === true ? INSPECTOR_PORT : inspect),
     ...(host === undefined ? {} : { host }),
     receiverUrl: () => receiverUrl,
   });
@@ -220,4 +188,30 @@ async function openInspected<Receiver extends { readonly url: string; close(): P
     await inspector.close();
     throw error;
   }
+}
+
+/** Without the server's certificate: this fault is in the certificate, and the mutant makes its own. */
+function withoutCertificate(flags: ReceiverFlags): ReceiverFlags {
+  if (flags.tlsCert === undefined && flags.tlsKey === undefined) {
+    const { tlsQuickStart: _, tlsQuickStartCa: __, ...others } = flags;
+    return others;
+  }
+  throw new HookproofError('RECEIVER_FAULT_CERTIFICATE', `the fault ${flags.fault} serves its own certificate`, {
+    hint: 'Remove `--tls-cert` and `--tls-key`.',
+  });
+}
+
+/** One value for each file, or the value of the variable when no file is given. */
+async function credentials(
+  files: readonly string[] | undefined,
+  noun: string,
+  flag: string,
+  variable: string,
+): Promise<string[]> {
+  const read = async (file: string | undefined) => (await credential({ noun, flag, file, variable })) ?? [];
+  return (await Promise.all((files ?? [undefined]).map(read))).flat();
+}
+
+function portOf(flag: string, text: string): number {
+  return numberOfFlag(flag, text, [0, 65_535], BAD_NUMBER);
 }

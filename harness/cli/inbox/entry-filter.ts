@@ -1,4 +1,4 @@
-/** Which entries of an inbox are meant, as flags say it. */
+/** Selects entries of an inbox by flags: state, kind, transaction, time. */
 import { HookproofError, NOTIFICATION_KINDS } from '../../../contract/index.ts';
 import { nearestName } from '../../config/index.ts';
 import { visible } from '../../report/index.ts';
@@ -15,7 +15,7 @@ export interface FilterFlags {
 const KINDS: readonly string[] = [...NOTIFICATION_KINDS, 'UNKNOWN'];
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const DURATION = /^(\d{1,6}(?:\.\d{1,3})?)([smhdw])$/;
-/** A date, or a date and a time; without an offset in UTC. */
+/** A date, or a date and a time; in UTC unless an offset is given. */
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** Throws {@link HookproofError} `INBOX_FILTER`. */
@@ -23,8 +23,8 @@ export function entryFilter(flags: FilterFlags, now: Date): EntryFilter {
   const since = flags.since === undefined ? undefined : moment(flags.since, '--since', now);
   const until = flags.until === undefined ? undefined : moment(flags.until, '--until', now);
   if (since !== undefined && until !== undefined && since >= until) {
-    throw new HookproofError('INBOX_FILTER', '--since is not before --until', {
-      hint: 'A duration counts back from now: --since 2h --until 1h is the hour before the last one.',
+    throw new HookproofError('INBOX_FILTER', '`--since` is not before `--until`', {
+      hint: 'A duration counts back from now: `--since 2h --until 1h` selects the hour before the last one.',
     });
   }
   return {
@@ -36,16 +36,7 @@ export function entryFilter(flags: FilterFlags, now: Date): EntryFilter {
   };
 }
 
-function oneOf<T extends string>(word: string, names: readonly T[], flag: string): T {
-  const found = names.find((name) => name.toLowerCase() === word.toLowerCase());
-  if (found !== undefined) return found;
-  const near = nearestName(word, names);
-  throw new HookproofError('INBOX_FILTER', `${flag} ${visible(word)} is none of ${names.join(', ')}`, {
-    hint: near === null ? 'It can be given several times.' : `Did you mean ${near}?`,
-  });
-}
-
-/** A time, or one so long ago. Throws {@link HookproofError} `INBOX_FILTER`. */
+/** A time, or a duration before `now`. Throws {@link HookproofError} `INBOX_FILTER`. */
 export function moment(text: string, flag: string, now: Date): Date {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount !== undefined && unit !== undefined) {
@@ -55,7 +46,7 @@ export function moment(text: string, flag: string, now: Date): Date {
   const withOffset = text.length === 10 || match?.[1] !== undefined ? text : `${text}Z`;
   const time = match === null ? Number.NaN : Date.parse(withOffset.replace(' ', 'T'));
   if (!Number.isNaN(time)) return new Date(time);
-  throw new HookproofError('INBOX_FILTER', `${flag} ${visible(text)} is neither a time nor a duration`, {
+  throw new HookproofError('INBOX_FILTER', `\`${flag} ${visible(text)}\` is neither a time nor a duration`, {
     hint: 'For example 2h, 7d, 2026-01-31 or 2026-01-31T12:00:00Z.',
   });
 }
@@ -66,4 +57,13 @@ export function describeCounts(counts: ReadonlyMap<EntryState, number>): string 
     const count = counts.get(state) ?? 0;
     return count === 0 ? [] : [`${count} ${state}`];
   }).join(', ');
+}
+
+function oneOf<T extends string>(word: string, names: readonly T[], flag: string): T {
+  const found = names.find((name) => name.toLowerCase() === word.toLowerCase());
+  if (found !== undefined) return found;
+  const near = nearestName(word, names);
+  throw new HookproofError('INBOX_FILTER', `\`${flag} ${visible(word)}\` is none of ${names.join(', ')}`, {
+    hint: near === null ? 'The flag can be repeated.' : `Did you mean ${near}?`,
+  });
 }

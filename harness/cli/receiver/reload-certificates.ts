@@ -1,12 +1,12 @@
-/** Takes changed certificates into use while the receiver runs: when their files change, and at SIGHUP. */
-
+/** Reloads certificates while the receiver runs: when their files change, and on SIGHUP. */
 import { type FSWatcher, lstatSync, readlinkSync, watch } from 'node:fs';
 import { dirname, parse, resolve, sep } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import type { ReceiverLogger, ServerTls } from '../receiver-entry.ts';
+import { printAdvice } from '../terminal.ts';
 import type { TlsReading } from './receiver-tls.ts';
 
-export interface KeptCertificates {
+export interface ReloadOptions {
   /** What the receiver was started with. */
   readonly current: ServerTls;
   readonly read: () => Promise<TlsReading>;
@@ -15,20 +15,19 @@ export interface KeptCertificates {
   readonly logger: ReceiverLogger;
 }
 
-/** Starts it, and returns the function that ends it. What cannot be used is reported, and the old certificates stay in use. */
-export function keepCertificates(kept: KeptCertificates): () => void {
-  const { read, files, reload, logger } = kept;
-  let inUse = JSON.stringify(kept.current);
+/** Starts it, and returns the function that stops it. Invalid files are reported; the old certificates stay in use. */
+export function reloadCertificates({ current, read, files, reload, logger }: ReloadOptions): () => void {
+  let inUse = JSON.stringify(current);
   let last = Promise.resolve();
 
-  const take = async (evenIfSame: boolean) => {
+  const attempt = async (evenIfSame: boolean) => {
     try {
       const { tls, advice } = await read();
       const text = JSON.stringify(tls);
       if (text === inUse && !evenIfSame) return;
       reload(tls);
       inUse = text;
-      for (const sentence of advice) process.stderr.write(`advice: ${sentence}\n`);
+      printAdvice(advice);
       process.stderr.write('certificates reloaded\n');
     } catch (error) {
       const reason =
@@ -37,40 +36,37 @@ export function keepCertificates(kept: KeptCertificates): () => void {
       logger.error({ event: 'tls-reload-failed', reason }, 'certificates not reloaded');
     }
   };
-  // One after the other: a slow reading of old files must not end after a quick reading of new ones.
-  const takeNext = (evenIfSame: boolean) => {
-    last = last.then(() => take(evenIfSame));
+  // One at a time: a slow read of old files must not finish after a quick read of new ones.
+  const enqueue = (evenIfSame: boolean) => {
+    last = last.then(() => attempt(evenIfSame));
   };
 
-  const onSignal = () => takeNext(true);
+  const onSignal = () => enqueue(true);
   process.on('SIGHUP', onSignal);
   const unwatch = watchFiles(
     files,
-    () => takeNext(false),
+    () => enqueue(false),
     (error) => {
-      process.stderr.write(
-        `the files of the certificates are not watched (${String(error)}): send SIGHUP when they change\n`,
-      );
+      process.stderr.write(`certificate files are not watched (${String(error)}): send SIGHUP after a change\n`);
     },
   );
-  // They may have changed between the first reading and the watching.
-  takeNext(false);
+  // The files may have changed between the first read and the start of the watcher.
+  enqueue(false);
   return () => {
     process.off('SIGHUP', onSignal);
     unwatch();
   };
 }
 
-/** Tells when files change, however they are replaced: written over, renamed into place, or behind a symbolic link that is swapped. */
-
-/** Those who write a certificate write several files, one after the other. */
+/** A certificate and its key are written one after the other. */
 const DEBOUNCE_MS = 200;
-/** The same limit as the kernel's, so that links in a circle come to an end. */
+/** The limit of the Linux kernel, so that circular links end. */
 const MAX_LINKS = 40;
 
 /**
- * Calls `onChange` a moment after something has happened in a folder on the way to one of the files; whether the files' contents are others is
- * for the caller to find out. `onError` hears once when a folder cannot be watched. Returns the function that stops it.
+ * Calls `onChange` shortly after a change in any folder on the way to one of the files: however a file is replaced
+ * (overwritten, renamed into place, behind a symbolic link that is swapped), its content may then be new. Calls
+ * `onError` once if a folder cannot be watched. Returns the function that stops it.
  */
 function watchFiles(files: readonly string[], onChange: () => void, onError: (error: unknown) => void): () => void {
   let watchers: FSWatcher[] = [];
@@ -101,7 +97,7 @@ function watchFiles(files: readonly string[], onChange: () => void, onError: (er
     }
   };
   const settled = () => {
-    // The links may lead elsewhere now, and a folder may be another one with the same name.
+    // Links may point elsewhere now, and a folder may have been replaced by another with the same name.
     stop();
     start();
     onChange();
@@ -111,8 +107,8 @@ function watchFiles(files: readonly string[], onChange: () => void, onError: (er
 }
 
 /**
- * The folders in which a change can make the path mean another file: the one that the file is in, and each that holds a symbolic link on the
- * way there. Where the path breaks off, the last folder that is there.
+ * The folders in which a change can make the path refer to another file: the folder of the file, and each folder that
+ * holds a symbolic link on the way there. For a path that does not exist, the last folder that does.
  */
 function foldersOnTheWay(file: string): string[] {
   const folders: string[] = [];
@@ -126,7 +122,7 @@ function foldersOnTheWay(file: string): string[] {
   return folders;
 }
 
-/** Follows a path up to its first symbolic link, its end, or where nothing is. */
+/** Follows a path to its first symbolic link, to its end, or to where it stops existing. */
 function firstLink(path: string): { readonly folder: string; readonly target?: string } {
   const { root } = parse(path);
   let at = root;
@@ -140,6 +136,6 @@ function firstLink(path: string): { readonly folder: string; readonly target?: s
     if (found?.isDirectory() !== true) return { folder: at };
     at = here;
   }
-  // A folder where a file was expected.
+  // The path is a folder where a file was expected.
   return { folder: dirname(path) };
 }

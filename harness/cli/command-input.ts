@@ -1,0 +1,74 @@
+/** What commands read: the configuration, credentials, and the bytes to work on. */
+import { readFile } from 'node:fs/promises';
+import { HookproofError } from '../../contract/hookproof-error.ts';
+import { type ConfigFlags, type CredentialSource, loadConfig, readCredential } from '../config/index.ts';
+import { printAdvice } from './terminal.ts';
+
+/**
+ * The configuration of a command: flags take precedence over the environment, which takes precedence over the file.
+ *
+ * @throws HookproofError of kind `usage` that lists every problem
+ */
+export function commandConfig(
+  url: string | undefined,
+  configFile: string | undefined,
+  flags: ConfigFlags,
+): ReturnType<typeof loadConfig> {
+  return loadConfig({
+    flags: { ...flags, ...(url === undefined ? {} : { url }) },
+    env: process.env,
+    cwd: process.cwd(),
+    configFile,
+    stdin: process.stdin,
+  });
+}
+
+/** A credential from the file of a flag or from an environment variable; undefined without either. Prints advice. */
+export async function credential(
+  source: Pick<CredentialSource, 'noun' | 'flag' | 'file' | 'variable' | 'stdin'>,
+): Promise<string | undefined> {
+  const { value, advice } = await readCredential({
+    stdin: process.stdin,
+    env: process.env,
+    cwd: process.cwd(),
+    ...source,
+  });
+  printAdvice(advice);
+  return value;
+}
+
+/** The signature secret, for commands that need one. */
+export async function requiredSecret(file: string | undefined): Promise<string> {
+  const secret = await credential({
+    noun: 'signature secret',
+    flag: '--secret-file',
+    file,
+    variable: 'HOOKPROOF_SECRET',
+  });
+  if (secret !== undefined) return secret;
+  throw new HookproofError('SECRET_MISSING', 'no signature secret is given', {
+    hint: 'Set HOOKPROOF_SECRET, or name a file with `--secret-file`.',
+  });
+}
+
+/** The bytes of a file, or of standard input for "-". */
+export async function readInput(file: string): Promise<Buffer> {
+  if (file !== '-') {
+    try {
+      return await readFile(file);
+    } catch (cause) {
+      throw new HookproofError('INPUT_UNREADABLE', `the file ${file} cannot be read`, {
+        hint: 'Check the path, or pipe the body to standard input.',
+        cause,
+      });
+    }
+  }
+  if (process.stdin.isTTY) {
+    throw new HookproofError('INPUT_MISSING', 'there is no body: standard input is a terminal', {
+      hint: 'Name a file, or pipe the body to standard input.',
+    });
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}

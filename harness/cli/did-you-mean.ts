@@ -1,0 +1,32 @@
+/** Suggests the names that a mistyped one was probably meant to be. */
+import { nearestName } from '../config/nearest-name.ts';
+
+/** "Did you mean X, Y or Z? ", or nothing when no name is similar. */
+export function didYouMean(word: string, names: readonly string[]): string {
+  const similar = similarNames(word, names, 5);
+  const last = similar.at(-1);
+  if (last === undefined) return '';
+  if (similar.length === 1) return `Did you mean "${last}"? `;
+  return `Did you mean ${similar.slice(0, -1).join(', ')} or ${last}? `;
+}
+
+/** The nearest name, then those that share every word; if there are none, those that share at least half the words. */
+function similarNames(word: string, names: readonly string[], max: number): string[] {
+  const nearest = nearestName(word, names);
+  const wanted = wordsOf(word);
+  const sharing = (min: number) =>
+    names.filter((name) => {
+      const words = wordsOf(name);
+      return name !== nearest && min > 0 && wanted.filter((part) => words.includes(part)).length >= min;
+    });
+  const best = [...(nearest === null ? [] : [nearest]), ...sharing(wanted.length)];
+  return (best.length > 0 ? best : sharing(Math.ceil(wanted.length / 2))).slice(0, max);
+}
+
+/** Words of three or more letters: "is" and "a" occur in too many names. */
+function wordsOf(name: string): string[] {
+  return name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((part) => part.length >= 3);
+}
