@@ -1,13 +1,13 @@
 /**
- * What a certification of many partners comes to: `fleet.json`, schema version 1. Everything in it is redacted, and nothing in it comes from
- * an endpoint but numbers and words of ours.
+ * The result of a certification of many partners (`fleet.json`, schema version 1): its schema, how it is computed, and
+ * how shards are joined. Everything in it is redacted; endpoints contribute only numbers and our own words.
  */
 import * as z from 'zod';
 import { HookproofError } from '../contract/hookproof-error.ts';
 import type { ResultDocument, ScenarioResult } from './report/result-document.ts';
 import { isScored, tally } from './report/verdict.ts';
 
-/** How it ended for one partner, the gravest first. */
+/** The outcomes of a partner, the most severe first. */
 export const OUTCOMES = ['harness-error', 'failed', 'refused', 'inconclusive', 'not-run', 'certified'] as const;
 
 const text = z.string();
@@ -22,30 +22,33 @@ const counts = z.strictObject({
 });
 
 const partner = z.strictObject({
-  /** The name of the partner's file, without its ending. */
+  /** The name of the partner's file, without its extension. */
   name: text.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
-  /** Origin and path: a query may hold what is not for everybody. */
+  /** Origin and path: the query may contain a secret. */
   url: text,
   profile: z.enum(['basic', 'staging', 'production']),
   revision: z.int().positive(),
-  /** `failed`: the endpoint is in the way; `refused`: what was asked for or this machine is; `inconclusive`: no verdict. */
+  /**
+   * `failed`: because of the endpoint; `refused`: because of the options or of this machine; `inconclusive`: no
+   * verdict.
+   */
   outcome: z.enum(OUTCOMES),
-  /** The verdict of the run; null where there is no result document. */
+  /** The verdict of the run; null without a result document. */
   verdict: z.enum(['conformant', 'nonconformant', 'inconclusive', 'harness-error']).nullable(),
-  /** The scored checks; null as `verdict`. */
+  /** The scored checks; null without a result document. */
   counts: counts.nullable(),
-  /** The same by suite, in the order of the catalogue. */
+  /** The scored checks by suite, in the order of the catalogue. */
   suites: z.record(text, counts),
-  /** What the endpoint behaves like: `hookproof explain FAULT` says more. */
+  /** The fault of the endpoint: `hookproof explain FAULT` describes it. */
   diagnosis: z.strictObject({ fault: text, title: text }).nullable(),
   certificate: z.strictObject({ issuedAt: text, expiresAt: text }).nullable(),
   /** Every reason why there is no certificate. */
   refusals: z.array(z.strictObject({ code: text, message: text, fix: text })),
-  /** What lies in the folder of the partner, which has its name. */
+  /** The files in the folder of the partner, which has its name. */
   files: z.array(text.regex(/^[a-z.]{1,32}$/)),
   startedAt: text.nullable(),
   durationMs: z.number().nonnegative(),
-  /** How it ended in the certification before this one; null when there was none, or when the partner is new. */
+  /** Its outcome in the previous certification; null if there was none, or if the partner is new. */
   previous: z.strictObject({ outcome: z.enum(OUTCOMES) }).nullable(),
 });
 
@@ -54,7 +57,7 @@ export const fleetDocument = z.strictObject({
   kind: z.literal('hookproof-fleet'),
   tool: z.strictObject({ name: z.literal('hookproof'), version: text }),
   catalogue: z.strictObject({ digest: text }),
-  /** What was asked for all partners, and which partners there are: shards that differ in any of it do not belong together. */
+  /** The flags and the partners of the certification. They must be equal in all shards. */
   asked: z.strictObject({
     profile: text.nullable(),
     revision: text.nullable(),
@@ -67,9 +70,9 @@ export const fleetDocument = z.strictObject({
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).nullable(),
   startedAt: text,
   durationMs: z.number().nonnegative(),
-  /** Whether every partner has come to its end. While it goes on, and after an interruption, it has not. */
+  /** Whether every partner is finished: false during the certification and after an interruption. */
   complete: z.boolean(),
-  /** When the certification began that `previous` of the partners is about. */
+  /** When the certification began to which `previous` of the partners refers. */
   previous: z.strictObject({ startedAt: text }).nullable(),
   totals: z.strictObject(
     Object.fromEntries(OUTCOMES.map((name) => [name, whole])) as Record<(typeof OUTCOMES)[number], typeof whole>,
@@ -82,65 +85,108 @@ export type FleetPartner = z.infer<typeof partner>;
 export type Outcome = (typeof OUTCOMES)[number];
 export const fleetPartner = partner;
 
-/** Joins the shards of one certification. Pure. */
+/** The facts about a partner that come from its result document. */
+export type RunFacts = Pick<FleetPartner, 'verdict' | 'counts' | 'suites' | 'diagnosis'>;
+
+export const NO_FACTS: RunFacts = { verdict: null, counts: null, suites: {}, diagnosis: null };
+
+export function factsOf(document: ResultDocument): RunFacts {
+  const scored = document.results.filter((result) => isScored(document, result));
+  const bySuite = new Map<string, ScenarioResult[]>();
+  for (const result of scored) bySuite.set(result.suite, [...(bySuite.get(result.suite) ?? []), result]);
+  const [main] = document.diagnosis;
+  return {
+    verdict: document.verdict,
+    counts: tally(scored),
+    suites: Object.fromEntries([...bySuite].map(([suite, results]) => [suite, tally(results)])),
+    diagnosis: main === undefined ? null : { fault: main.fault, title: main.title },
+  };
+}
+
+/** A reason why there is no certificate, with its exit code. */
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string;
+  readonly exit: 1 | 2 | 3 | 4;
+}
+
+const OUTCOME_OF = { 1: 'failed', 2: 'refused', 3: 'inconclusive', 4: 'harness-error' } as const;
+
+/** The exit codes by severity: our own error, the endpoint, the options, no verdict. */
+const PRECEDENCE = [4, 1, 2, 3] as const;
+
+/** The outcome of a partner, by the reasons why there is no certificate. */
+export function outcomeOf(reasons: readonly Reason[]): Outcome {
+  const worst = PRECEDENCE.find((code) => reasons.some(({ exit }) => exit === code));
+  return worst === undefined ? 'certified' : OUTCOME_OF[worst];
+}
+
+/** Origin and path of a URL. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+export function totalsOf(partners: readonly FleetPartner[]): FleetDocument['totals'] {
+  const of = (name: Outcome) => partners.filter(({ outcome }) => outcome === name).length;
+  return Object.fromEntries(OUTCOMES.map((name) => [name, of(name)])) as FleetDocument['totals'];
+}
+
+const EXIT_OF = {
+  certified: 0,
+  failed: 1,
+  refused: 2,
+  inconclusive: 3,
+  'not-run': 3,
+  'harness-error': 4,
+} as const satisfies Record<Outcome, number>;
+
+/** The exit code for all partners. Interruption (130, 143) is decided where the signal is handled. */
+export function exitCodeOfFleet({ partners }: Pick<FleetDocument, 'partners'>): 0 | 1 | 2 | 3 | 4 {
+  const codes = new Set(partners.map(({ outcome }) => EXIT_OF[outcome]));
+  return PRECEDENCE.find((code) => codes.has(code)) ?? (partners.length === 0 ? 3 : 0);
+}
+
+export type Change = 'new' | 'better' | 'worse' | 'same';
+
+const RANK: Readonly<Record<Outcome, number>> = {
+  certified: 0,
+  refused: 1,
+  inconclusive: 1,
+  'harness-error': 1,
+  'not-run': 1,
+  failed: 2,
+};
+
+/** Compares with the previous outcome: certified is best, failed is worst. `new` without one. */
+export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | 'previous'>): Change {
+  if (previous === null) return 'new';
+  const step = RANK[outcome] - RANK[previous.outcome];
+  return step === 0 ? 'same' : step < 0 ? 'better' : 'worse';
+}
+
+/** Adds the outcomes of the previous certification. */
+export function withPrevious(document: FleetDocument, before: FleetDocument | null): FleetDocument {
+  if (before === null) return document;
+  const earlier = new Map(before.partners.map(({ name, outcome }) => [name, { outcome }]));
+  const partners = document.partners.map((one) => ({ ...one, previous: earlier.get(one.name) ?? null }));
+  return { ...document, previous: { startedAt: before.startedAt }, partners };
+}
 
 export interface NamedFleet {
-  /** As the user named it. */
+  /** The name that the user gave. */
   readonly name: string;
   readonly fleet: FleetDocument;
 }
 
-const WHAT = [
-  ['the version of hookproof', ({ tool }: FleetDocument) => tool.version],
-  ['the catalogue', ({ catalogue }: FleetDocument) => catalogue.digest],
-  ['--profile', ({ asked }: FleetDocument) => asked.profile],
-  ['--revision', ({ asked }: FleetDocument) => asked.revision],
-  ['--strict', ({ asked }: FleetDocument) => asked.strict],
-  ['--valid-for', ({ asked }: FleetDocument) => asked.validForDays],
-  ['the list of partners', ({ asked }: FleetDocument) => asked.names],
-  ['the number of shards', ({ shard }: FleetDocument) => shard?.of ?? null],
-] as const;
-
-/** Everything that speaks against joining them, a sentence each. */
-function obstacles(given: readonly NamedFleet[]): string[] {
-  const [first, ...others] = given;
-  if (first === undefined) return ['there is nothing to join'];
-  const found: string[] = [];
-  for (const { name, fleet } of given) if (fleet.shard === null) found.push(`${name} is no shard, but whole`);
-  for (const other of others) {
-    for (const [what, of] of WHAT) {
-      if (of(first.fleet) !== of(other.fleet)) found.push(`${what} differs between ${first.name} and ${other.name}`);
-    }
-  }
-  const seen = new Map<string, string>();
-  const indices = new Map<number, string>();
-  for (const { name, fleet } of given) {
-    const index = fleet.shard?.index;
-    const same = index === undefined ? undefined : indices.get(index);
-    if (same !== undefined) found.push(`${same} and ${name} are both shard ${index}`);
-    else if (index !== undefined) indices.set(index, name);
-    const doubled = fleet.partners.filter((partner) => seen.has(partner.name)).map((partner) => partner.name);
-    if (doubled.length > 0 && same === undefined) {
-      found.push(`in more than one: ${doubled.slice(0, 8).join(', ')}${doubled.length > 8 ? ', ...' : ''}`);
-    }
-    for (const partner of fleet.partners) seen.set(partner.name, name);
-  }
-  const of = first.fleet.shard?.of ?? 0;
-  const missing = Array.from({ length: of }, (_, at) => at + 1).filter((index) => !indices.has(index));
-  if (missing.length > 0) found.push(`shard ${missing.join(', ')} of ${of} is missing`);
-  else if (found.length === 0 && seen.size !== first.fleet.asked.partners) {
-    found.push(`they hold ${seen.size} partners of ${first.fleet.asked.partners}`);
-  }
-  return found;
-}
-
-/** The whole, partners sorted by name. Throws {@link HookproofError} `FLEET_NOT_MERGED` with every reason. */
+/** Joins the shards of one certification. Throws {@link HookproofError} `FLEET_NOT_MERGED` with every reason. */
 export function mergeFleets(given: readonly NamedFleet[]): FleetDocument {
-  const found = obstacles(given);
+  const found = mergeProblems(given);
   const [first] = given;
   if (found.length > 0 || first === undefined) {
-    throw new HookproofError('FLEET_NOT_MERGED', `these do not belong together: ${found.join('; ')}`, {
-      hint: 'Join all shards of one certification: the same partners, flags and version of hookproof, --shard 1/n to n/n.',
+    throw new HookproofError('FLEET_NOT_MERGED', `the shards cannot be joined: ${found.join('; ')}`, {
+      hint: 'Join all shards of one certification: the same partners, flags and version of hookproof, `--shard` 1/n to n/n.',
     });
   }
   const fleets = given.map(({ fleet }) => fleet);
@@ -159,116 +205,69 @@ export function mergeFleets(given: readonly NamedFleet[]): FleetDocument {
   };
 }
 
-/** From a run and what speaks against a certificate to the line of a partner. Pure. */
+const MUST_BE_EQUAL = [
+  ['the version of hookproof', ({ tool }: FleetDocument) => tool.version],
+  ['the catalogue', ({ catalogue }: FleetDocument) => catalogue.digest],
+  ['--profile', ({ asked }: FleetDocument) => asked.profile],
+  ['--revision', ({ asked }: FleetDocument) => asked.revision],
+  ['--strict', ({ asked }: FleetDocument) => asked.strict],
+  ['--valid-for', ({ asked }: FleetDocument) => asked.validForDays],
+  ['the list of partners', ({ asked }: FleetDocument) => asked.names],
+  ['the number of shards', ({ shard }: FleetDocument) => shard?.of ?? null],
+] as const;
 
-/** A reason against a certificate, with the exit code that it asks for. */
-interface Reason {
-  readonly code: string;
-  readonly message: string;
-  readonly fix: string;
-  readonly exit: 1 | 2 | 3 | 4;
+/** Every reason why they cannot be joined. */
+function mergeProblems(given: readonly NamedFleet[]): string[] {
+  const [first, ...others] = given;
+  if (first === undefined) return ['none is given'];
+  const found: string[] = [];
+  for (const { name, fleet } of given) if (fleet.shard === null) found.push(`${name} is not a shard`);
+  for (const other of others) {
+    for (const [what, of] of MUST_BE_EQUAL) {
+      if (of(first.fleet) !== of(other.fleet)) found.push(`${what} differs between ${first.name} and ${other.name}`);
+    }
+  }
+  const seen = new Map<string, string>();
+  const indices = new Map<number, string>();
+  for (const { name, fleet } of given) {
+    const index = fleet.shard?.index;
+    const same = index === undefined ? undefined : indices.get(index);
+    if (same !== undefined) found.push(`${same} and ${name} are both shard ${index}`);
+    else if (index !== undefined) indices.set(index, name);
+    const doubled = fleet.partners.filter((partner) => seen.has(partner.name)).map((partner) => partner.name);
+    if (doubled.length > 0 && same === undefined) {
+      found.push(
+        `partners in more than one shard: ${doubled.slice(0, 8).join(', ')}${doubled.length > 8 ? ', ...' : ''}`,
+      );
+    }
+    for (const partner of fleet.partners) seen.set(partner.name, name);
+  }
+  const of = first.fleet.shard?.of ?? 0;
+  const missing = Array.from({ length: of }, (_, at) => at + 1).filter((index) => !indices.has(index));
+  if (missing.length > 0) found.push(`shard ${missing.join(', ')} of ${of} is missing`);
+  else if (found.length === 0 && seen.size !== first.fleet.asked.partners) {
+    found.push(`they contain ${seen.size} of ${first.fleet.asked.partners} partners`);
+  }
+  return found;
 }
 
-const OUTCOME_OF = { 1: 'failed', 2: 'refused', 3: 'inconclusive', 4: 'harness-error' } as const;
-
-/** The gravest by the table of the house: our own error, the endpoint, what was asked for, no verdict. */
-const PRECEDENCE = [4, 1, 2, 3] as const;
-
-const EXIT_OF = {
-  certified: 0,
-  failed: 1,
-  refused: 2,
-  inconclusive: 3,
-  'not-run': 3,
-  'harness-error': 4,
-} as const satisfies Record<Outcome, number>;
-
-/** What the result document says of a partner. */
-export type RunFacts = Pick<FleetPartner, 'verdict' | 'counts' | 'suites' | 'diagnosis'>;
-
-export const NO_FACTS: RunFacts = { verdict: null, counts: null, suites: {}, diagnosis: null };
-
-export function factsOf(document: ResultDocument): RunFacts {
-  const scored = document.results.filter((result) => isScored(document, result));
-  const bySuite = new Map<string, ScenarioResult[]>();
-  for (const result of scored) bySuite.set(result.suite, [...(bySuite.get(result.suite) ?? []), result]);
-  const [main] = document.diagnosis;
-  return {
-    verdict: document.verdict,
-    counts: tally(scored),
-    suites: Object.fromEntries([...bySuite].map(([suite, results]) => [suite, tally(results)])),
-    diagnosis: main === undefined ? null : { fault: main.fault, title: main.title },
-  };
-}
-
-/** How it ended, by the reasons against a certificate. */
-export function outcomeOf(reasons: readonly Reason[]): Outcome {
-  const worst = PRECEDENCE.find((code) => reasons.some(({ exit }) => exit === code));
-  return worst === undefined ? 'certified' : OUTCOME_OF[worst];
-}
-
-/** Origin and path. */
-export function shownUrl(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
-}
-
-export function totalsOf(partners: readonly FleetPartner[]): FleetDocument['totals'] {
-  const of = (name: Outcome) => partners.filter(({ outcome }) => outcome === name).length;
-  return Object.fromEntries(OUTCOMES.map((name) => [name, of(name)])) as FleetDocument['totals'];
-}
-
-/** The exit code over all partners. Interruption (130, 143) is decided where the signal is seen. */
-export function exitCodeOfFleet({ partners }: Pick<FleetDocument, 'partners'>): 0 | 1 | 2 | 3 | 4 {
-  const codes = new Set(partners.map(({ outcome }) => EXIT_OF[outcome]));
-  return PRECEDENCE.find((code) => codes.has(code)) ?? (partners.length === 0 ? 3 : 0);
-}
-
-export type Change = 'new' | 'better' | 'worse' | 'same';
-
-const RANK: Readonly<Record<Outcome, number>> = {
-  certified: 0,
-  refused: 1,
-  inconclusive: 1,
-  'harness-error': 1,
-  'not-run': 1,
-  failed: 2,
-};
-
-/** Against the certification before: certified is best, failed is worst. `new` without one. */
-export function changeOf({ outcome, previous }: Pick<FleetPartner, 'outcome' | 'previous'>): Change {
-  if (previous === null) return 'new';
-  const step = RANK[outcome] - RANK[previous.outcome];
-  return step === 0 ? 'same' : step < 0 ? 'better' : 'worse';
-}
-
-/** With what the certification before says of each partner. */
-export function against(document: FleetDocument, before: FleetDocument | null): FleetDocument {
-  if (before === null) return document;
-  const earlier = new Map(before.partners.map(({ name, outcome }) => [name, { outcome }]));
-  const partners = document.partners.map((one) => ({ ...one, previous: earlier.get(one.name) ?? null }));
-  return { ...document, previous: { startedAt: before.startedAt }, partners };
-}
-
-/** Works through a list with several hands at a time, and few at the same host. */
-
-export interface Limits<T> {
-  /** How many at the same time. */
+export interface Concurrency<T> {
+  /** Items at the same time. */
   readonly parallel: number;
-  /** How many at the same time of one group. */
+  /** Items of one group at the same time. */
   readonly perGroup: number;
   readonly groupOf: (item: T) => string;
-  /** Once it is aborted nothing more is begun; what is under way is waited for. */
+  /** After it is aborted no item is started; those that are running are waited for. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Begins the items in order, but passes over those whose group is busy. Ends when everything that was begun has ended. `work` is to settle
- * its own errors: the first that it throws is thrown on, after the others have ended.
+ * Runs `work` for the items in order, several at a time, but skips items whose group is busy. Resolves when all started
+ * items have ended. `work` should handle its own errors: the first one is rethrown after the other items have ended.
  */
-export async function sideBySide<T>(
+export async function runLimited<T>(
   items: readonly T[],
-  { parallel, perGroup, groupOf, signal }: Limits<T>,
+  { parallel, perGroup, groupOf, signal }: Concurrency<T>,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const waiting = [...items];

@@ -1,8 +1,8 @@
 /** What the flags of `hookproof inbox` say, and its table, without a process. */
 import { describe, expect, it } from 'vitest';
+import { entryFilter, type FilterFlags } from '../../harness/cli/inbox/entry-filter.ts';
 import { entryTable } from '../../harness/cli/inbox/entry-table.ts';
 import { entryText } from '../../harness/cli/inbox/entry-text.ts';
-import { entryFilter, type FilterFlags } from '../../harness/cli/inbox/filter-flags.ts';
 import { createLayout, displayWidth } from '../../harness/report/index.ts';
 import type { EntryState, InboxEntry } from '../../receiver/index.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSavedRun } from '../../harness/cli/commands/report.ts';
-import { describeError } from '../../harness/cli/describe-error.ts';
+import { describeError } from '../../harness/cli/program.ts';
 import { renderJson } from '../../harness/report/index.ts';
 import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { diagnosisWith, documentWith, exchangeWith, resultWith, textBody } from '../harness/report/documents.ts';

@@ -6,7 +6,14 @@ import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { catalogueDigest } from '../../../scenarios/index.ts';
 import { configurationBytes } from '../../certify/index.ts';
 import { type ConfigFlags, durationOfFlag, numberOfFlag, shardOfFlag } from '../../config/index.ts';
-import { against, exitCodeOfFleet, type FleetDocument, type FleetPartner, sideBySide, totalsOf } from '../../fleet.ts';
+import {
+  exitCodeOfFleet,
+  type FleetDocument,
+  type FleetPartner,
+  runLimited,
+  totalsOf,
+  withPrevious,
+} from '../../fleet.ts';
 import { counted } from '../../report/index.ts';
 import { version } from '../../version.ts';
 import { interruptible } from '../stop-signals.ts';
@@ -55,7 +62,10 @@ export async function certifyFleet(
   const last = await readFleet(folder);
   const begun = flags.resume === true ? resumable(last, planned.document, folder) : null;
   const before = await previousOf(flags.previous, begun === null ? last : null);
-  const document = against({ ...planned.document, startedAt: begun?.startedAt ?? planned.document.startedAt }, before);
+  const document = withPrevious(
+    { ...planned.document, startedAt: begun?.startedAt ?? planned.document.startedAt },
+    before,
+  );
   const trend = begun === null ? document : withPreviousOutcomes(document, begun);
   await openFolder(folder);
 
@@ -96,7 +106,7 @@ export async function certifyFleet(
       groupOf: hostOf,
       signal: interruption.signal,
     };
-    await sideBySide(left, limit, async (member) => {
+    await runLimited(left, limit, async (member) => {
       progress.begun();
       const partner = await certifyPartner(member, keyOf(member.name), certification).catch((error) =>
         brokenPartner(member, error),

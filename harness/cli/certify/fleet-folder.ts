@@ -8,7 +8,6 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { join, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import {
-  against,
   exitCodeOfFleet,
   type FleetDocument,
   type FleetPartner,
@@ -16,6 +15,7 @@ import {
   fleetPartner,
   mergeFleets,
   type NamedFleet,
+  withPrevious,
 } from '../../fleet.ts';
 import { renderFleetCsv, renderFleetHtml } from '../../report/index.ts';
 import { errorCode } from '../terminal.ts';
@@ -55,7 +55,7 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
   }
   const folder = resolve(flags.outputDir);
   const last = await readFleet(folder);
-  const document = against(mergeFleets(given), await previousOf(flags.previous, null));
+  const document = withPrevious(mergeFleets(given), await previousOf(flags.previous, null));
   if (last !== null) {
     throw new HookproofError('FLEET_IN_THE_WAY', `${flags.outputDir} already contains a certification`, {
       hint: 'Name a folder that does not exist yet. To compare with this one, name it with `--previous`.',

@@ -8,7 +8,7 @@ import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { makeKeyPair, readPrivateKey } from '../../certify/index.ts';
 import { credential } from '../command-input.ts';
 import { printAdvice } from '../terminal.ts';
-import { exists, inTheWay, readKeyText, writeNew } from './certify-files.ts';
+import { exists, fileExists, readKeyText, writeNew } from './certify-files.ts';
 
 const KEY_VARIABLE = 'HOOKPROOF_CERTIFY_KEY';
 
@@ -22,7 +22,7 @@ export async function certifyKeygenCommand(
   { passphraseFile }: { passphraseFile?: string },
 ): Promise<number> {
   const publicFile = `${file.replace(/\.pem$/, '')}.pub.pem`;
-  for (const path of [file, publicFile]) if (await exists(path)) throw inTheWay(path);
+  for (const path of [file, publicFile]) if (await exists(path)) throw fileExists(path);
   const passphrase = await readPassphrase(passphraseFile);
   const { privatePem, publicPem, keyId } = makeKeyPair(passphrase);
   await writeNew(file, privatePem, 0o600);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  against,
   changeOf,
   exitCodeOfFleet,
   type FleetDocument,
@@ -8,8 +7,9 @@ import {
   mergeFleets,
   type Outcome,
   outcomeOf,
+  runLimited,
   shownUrl,
-  sideBySide,
+  withPrevious,
 } from '../../../harness/fleet.ts';
 import { fleetWith, largeFleet, partnerWith } from './documents.ts';
 
@@ -51,7 +51,7 @@ describe('the outcome', () => {
       partnerWith('b', 'certified', 1),
       partnerWith('c', 'failed', 1),
     ]);
-    expect(against(now, before).partners.map(changeOf)).toEqual(['better', 'worse', 'same', 'new']);
+    expect(withPrevious(now, before).partners.map(changeOf)).toEqual(['better', 'worse', 'same', 'new']);
   });
 
   it('is told with a URL that has no query', () => {
@@ -118,7 +118,7 @@ describe('side by side', () => {
     const running: string[] = [];
     const seen = { most: 0, mostOfOne: 0, order: [] as string[] };
     const items = ['a1', 'a2', 'a3', 'b1', 'c1', 'd1'];
-    await sideBySide(items, { parallel: 3, perGroup: 1, groupOf: (item) => item[0]!, signal }, async (item) => {
+    await runLimited(items, { parallel: 3, perGroup: 1, groupOf: (item) => item[0]!, signal }, async (item) => {
       running.push(item);
       seen.order.push(item);
       seen.most = Math.max(seen.most, running.length);
@@ -134,7 +134,7 @@ describe('side by side', () => {
   it('begins nothing after it is aborted, and waits for what is under way', async () => {
     const stop = new AbortController();
     const ended: string[] = [];
-    await sideBySide(
+    await runLimited(
       ['a', 'b', 'c'],
       { parallel: 2, perGroup: 2, groupOf: () => '', signal: stop.signal },
       async (item) => {
@@ -148,7 +148,7 @@ describe('side by side', () => {
 
   it('throws what one throws, after the others have ended', async () => {
     const ended: string[] = [];
-    const all = sideBySide(['a', 'b', 'c'], { parallel: 2, perGroup: 2, groupOf: () => '', signal }, async (item) => {
+    const all = runLimited(['a', 'b', 'c'], { parallel: 2, perGroup: 2, groupOf: () => '', signal }, async (item) => {
       if (item === 'a') throw new Error('of a');
       await new Promise((resolve) => setImmediate(resolve));
       ended.push(item);
