@@ -186,7 +186,7 @@ export function mergeFleets(given: readonly NamedFleet[]): FleetDocument {
   const [first] = given;
   if (found.length > 0 || first === undefined) {
     throw new HookproofError('FLEET_NOT_MERGED', `the shards cannot be joined: ${found.join('; ')}`, {
-      hint: 'Join all shards of one certification: the same partners, flags and version of hookproof, `--shard` 1/n to n/n.',
+      hint: 'Join all shards (1/n to n/n) of one certification, made with the same partners, flags and version.',
     });
   }
   const fleets = given.map(({ fleet }) => fleet);

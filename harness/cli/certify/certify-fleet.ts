@@ -189,7 +189,7 @@ function refuseFlagsOfOne(flags: FleetConfigFlags): void {
   );
   if (given.length === 0) return;
   throw new HookproofError('FLEET_FLAGS', `\`--partners\` cannot be combined with ${given.join(', ')}`, {
-    hint: 'Write settings of one partner into its file. A certificate covers the whole catalogue, so checks cannot be selected.',
+    hint: 'Write settings of one partner into its file. A certificate is always about the whole catalogue.',
   });
 }
 
@@ -230,7 +230,7 @@ function nothingToResume(folder: string): HookproofError {
 
 function differentCertification(what: string): HookproofError {
   return new HookproofError('FLEET_RESUME', `the certification to resume is a different one: ${what} differs`, {
-    hint: 'Resume it with the same partners and flags, or remove `--resume` to start a new one. Nothing of the old one is deleted.',
+    hint: 'Use the same partners and flags, or remove `--resume` to start a new one; the old one is not deleted.',
   });
 }
 

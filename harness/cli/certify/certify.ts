@@ -102,9 +102,11 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     });
     const until = new Date(issuedAt.getTime() + lifetime).toISOString().slice(0, 10);
     print(config, (layout) => [
-      `${layout.sign('pass')} ${layout.paint('CERTIFIED', 'bold', 'green')}  ${config.run.profile}, revision ${revision.number}, until ${until}`,
+      `${layout.sign('pass')} ${layout.paint('CERTIFIED', 'bold', 'green')}  ` +
+        `${config.run.profile}, revision ${revision.number}, until ${until}`,
       `  certificate  ${layout.safe(shownPath(places.certificate))}`,
-      `  evidence     ${layout.safe(shownPath(join(folder, OUTPUT_FILES.json)))}, ${CERTIFICATE_FILES.configuration}: keep them together`,
+      `  evidence     ${layout.safe(shownPath(join(folder, OUTPUT_FILES.json)))}, ` +
+        `${CERTIFICATE_FILES.configuration}: keep them together`,
       `  key id       ${keyIdOf(privateKey)}`,
     ]);
     return 0;

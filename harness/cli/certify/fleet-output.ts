@@ -41,7 +41,8 @@ export function createFleetProgress(total: number, already: number, parallel: nu
   const draw = () => {
     if (!display.isTTY) return;
     const done = already + state.ended;
-    const text = `${done}/${total} done, ${state.begun - state.ended} running, ${state.bad} without a certificate${left()}`;
+    const running = state.begun - state.ended;
+    const text = `${done}/${total} done, ${running} running, ${state.bad} without a certificate${left()}`;
     stream.write(`${live ? ERASE_LINE : ''}${layout.paint(text.slice(0, display.columns - 1), 'dim')}`);
     live = true;
   };

@@ -85,7 +85,8 @@ async function namesIn(directory: string, problems: FileProblems[]): Promise<{ n
     const other = known.get(name.toLowerCase());
     if (!NAME.test(name) || /^fleet\b/i.test(name)) {
       problem(
-        'is not a valid name for a partner\n    Use letters, digits and . _ -; begin with a letter or digit, but not with "fleet".',
+        'is not a valid name for a partner\n' +
+          '    Use letters, digits and . _ -; begin with a letter or digit, but not with "fleet".',
       );
     } else if (other !== undefined)
       problem(`differs from ${other} only in upper and lower case\n    Give it another name.`);

@@ -38,8 +38,9 @@ export async function baselineUpdateCommand(
     });
   }
   const { added, kept, removed, expired } = updated;
+  const written = relative(process.cwd(), path) || file;
   const lines = [
-    `wrote ${relative(process.cwd(), path) || file}: ${added.length} new, ${kept.length} kept, ${removed.length} removed`,
+    `wrote ${written}: ${added.length} new, ${kept.length} kept, ${removed.length} removed`,
     ...added.map((id) => `  new      ${id}: fill in the reason and the owner`),
     ...removed.map((id) => `  removed  ${id}`),
     ...expired.map((id) => `  expired  ${id}: fix the receiver, or agree on a new date`),

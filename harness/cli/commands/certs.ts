@@ -76,7 +76,7 @@ function readHost(host: string): string {
 function readDays(text: string): number {
   return numberOfFlag('--days', text, [1, MAX_DAYS], {
     code: 'CERTS_BAD_DAYS',
-    hint: `For example \`--days ${DEFAULT_DAYS}\`. Some systems reject certificates that are valid for longer than ${MAX_DAYS} days.`,
+    hint: `For example \`--days ${DEFAULT_DAYS}\`. Some systems reject certificates with a longer validity.`,
   });
 }
 

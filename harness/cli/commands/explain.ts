@@ -45,12 +45,15 @@ export function explain(id: string): string | null {
 
 export function explainFault(fault: DictionaryFault, faults: readonly DictionaryFault[], only: Stack | null): string {
   const { name, title, area, severity, forbidden, seen, why, equivalentTo } = fault;
+  const forbiddenText = forbidden
+    ? 'the specification forbids it'
+    : 'the specification does not forbid it, so it only warns';
   const same = faults.filter((other) => other.equivalentTo?.name === name).map((other) => other.name);
   return `${[
     `${name}: ${title}`,
     '',
     `Kind        a receiver fault, area ${area}`,
-    `Severity    ${severity}${forbidden ? '; the specification forbids it' : '; the specification does not forbid it, so it is a warning'}`,
+    `Severity    ${severity}; ${forbiddenText}`,
     `Seen        ${seen}`,
     `Why         ${why}`,
     ...fixes(fault, only),
@@ -106,7 +109,8 @@ function sent(scenario: Scenario): string {
   if ('flow' in scenario) return 'several deliveries, between two valid control deliveries';
   if ('hello' in scenario) {
     const { version, suites, compression } = scenario.hello;
-    return `a ClientHello that offers ${tlsVersionName(version)} with the cipher suites ${suites.join(', ')}${compression === true ? ', and compression' : ''}`;
+    const offered = `${tlsVersionName(version)} with the cipher suites ${suites.join(', ')}`;
+    return `a ClientHello that offers ${offered}${compression === true ? ', and compression' : ''}`;
   }
   if ('chain' in scenario) return 'nothing: it examines the certificates that the endpoint sends';
   const { change } = scenario;
@@ -124,12 +128,13 @@ function explainRequirement(id: string): string | null {
   const scenarios = CATALOGUE.flatMap((suite) => suite.scenarios).filter(({ requirements }) =>
     requirements.some((other) => other === id),
   );
+  const ruling = entry.section === 'ruling';
   return lines(
     `${entry.id}: ${entry.text}`,
     '',
     `Level      ${LEVELS[entry.level]}`,
     `Binds      the ${entry.subject}`,
-    `Source     ${entry.section === 'ruling' ? 'a ruling of this project: the specification does not say' : `specification, ${entry.section}`}`,
+    `Source     ${ruling ? 'a ruling where the specification is silent' : `specification, ${entry.section}`}`,
     entry.untested === undefined ? null : `Not tested ${entry.untested}`,
     ...scenarios.map((scenario) => `Scenario   ${scenario.id}: ${scenario.title}`),
   );

@@ -14,9 +14,8 @@ interface ListFlags {
 
 export async function listCommand(flags: ListFlags): Promise<number> {
   if (flags.schemas === true) {
-    process.stdout.write(
-      `${JSON.stringify({ notifications: jsonSchemas(), result: await resultSchema(), event: await eventSchema() }, null, 2)}\n`,
-    );
+    const schemas = { notifications: jsonSchemas(), result: await resultSchema(), event: await eventSchema() };
+    process.stdout.write(`${JSON.stringify(schemas, null, 2)}\n`);
     return 0;
   }
   const rows = await rowsFor(flags);

@@ -54,10 +54,11 @@ function planLines(outline: RunOutline, { run: { concurrency, timeoutMs } }: Res
   const { suites, notApplicable, requests, connections, resolved } = outline;
   const field = (label: string, text: string) =>
     layout.paragraph(`  ${layout.paint(label.padEnd(LABEL_WIDTH), 'dim')}`, text);
+  const choice = resolved.addresses.length > 1 ? '; the first that accepts a connection' : '';
   const where =
     resolved.error !== null
       ? `unknown: ${resolved.error}`
-      : `${resolved.addresses.join(', ')}${resolved.addresses.length > 1 ? '; the first that accepts a connection' : ''}, for the whole run`;
+      : `${resolved.addresses.join(', ')}${choice}, for the whole run`;
   return [
     ...layout.paragraph('', 'Dry run: nothing is sent', 'bold'),
     ...field('target', outline.url),
@@ -73,15 +74,18 @@ function planLines(outline: RunOutline, { run: { concurrency, timeoutMs } }: Res
     ),
     ...field(
       'requests',
-      `about ${requests.about}; at most ${requests.most}, if all are answered 429 and repeated; two more a second while the run waits for a receiver that is down`,
+      `about ${requests.about}; at most ${requests.most}, if all are answered 429 and repeated; ` +
+        'two more a second while the run waits for a receiver that is down',
     ),
     ...field(
       'connections',
-      `${connections.kept} kept open, about ${connections.single} for one exchange each; up to ${connections.atOnce} deliveries at once in a burst`,
+      `${connections.kept} kept open, about ${connections.single} for one exchange each; ` +
+        `up to ${connections.atOnce} deliveries at once in a burst`,
     ),
     ...field(
       'time',
-      `${formatDuration(outline.boundMs)} at most: ${formatDuration(timeoutMs)} for each delivery, ${counted(concurrency, 'delivery', 'deliveries')} at a time`,
+      `${formatDuration(outline.boundMs)} at most: ${formatDuration(timeoutMs)} for each delivery, ` +
+        `${counted(concurrency, 'delivery', 'deliveries')} at a time`,
     ),
     ...field('seed', outline.seed),
   ];

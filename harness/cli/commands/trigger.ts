@@ -35,9 +35,8 @@ export async function triggerCommand(name: string, url: string | undefined, flag
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   if (flags.dryRun === true) {
     for (const notification of notifications) {
-      process.stdout.write(
-        `${redactor.text(sampleOnTheWire(prepare(notification, config.partner), config.partner)).replaceAll('\r\n', '\n')}\n\n`,
-      );
+      const request = sampleOnTheWire(prepare(notification, config.partner), config.partner);
+      process.stdout.write(`${redactor.text(request).replaceAll('\r\n', '\n')}\n\n`);
     }
     return 0;
   }

@@ -43,7 +43,7 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
   } else {
     lines.push(
       `None of ${report.tried} known mistakes explains it: it was made with another secret, or from another body.`,
-      '  Fix  Compare the secrets on both sides, and check that this file holds the exact bytes of the body as received.',
+      '  Fix  Compare the secrets on both sides, and check that this file holds exactly the received bytes.',
     );
   }
   for (const finding of report.header) lines.push('', `Header: ${finding.title}`);
