@@ -151,10 +151,10 @@ describe('a baseline', () => {
 
   it('is not written from a run that proves nothing, and from what is no run', async () => {
     const nothing = await command(['baseline', 'update', 'none.yaml', 'http://127.0.0.1:9/', ...PART]);
-    expect({ code: nothing.code, says: nothing.stderr.includes('judged nothing') }).toEqual({ code: 2, says: true });
+    expect({ code: nothing.code, says: nothing.stderr.includes('judged no check') }).toEqual({ code: 2, says: true });
     await writeFile(join(cwd, 'other.json'), '{"results":[1]}');
     const other = await command(['baseline', 'update', 'none.yaml', '--run', 'other.json']);
-    expect({ code: other.code, says: other.stderr.includes('is no JSON report of a run') }).toEqual({
+    expect({ code: other.code, says: other.stderr.includes('is not the JSON report of a run') }).toEqual({
       code: 2,
       says: true,
     });

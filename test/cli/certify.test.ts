@@ -74,7 +74,7 @@ describe('keygen', () => {
     const { code, stderr } = await certify(['keygen', 'there.pem'], {});
     expect({ code, stderr, kept: await text(name) }).toEqual({
       code: 2,
-      stderr: expect.stringContaining(`${name} is there already, and is never replaced`),
+      stderr: expect.stringContaining(`${name} already exists, and is never replaced`),
       kept: 'mine',
     });
     await rm(join(cwd, name));
@@ -162,7 +162,7 @@ describe('a certification', () => {
     ['no key', ['verify', CERTIFICATE], '--key'],
     ['a private key', ['verify', CERTIFICATE, '--key', 'operator.pem'], 'is a private key'],
     ['no such certificate', ['verify', 'none.json', ...PUBLIC], 'none.json does not exist'],
-    ['a time that is none', ['verify', CERTIFICATE, ...PUBLIC, '--at', 'tomorrow'], '--at is not a time'],
+    ['a time that is none', ['verify', CERTIFICATE, ...PUBLIC, '--at', 'tomorrow'], '`--at tomorrow` is not a time'],
   ])('cannot be looked at with %s: exit 2', async (_, args, says) => {
     const { code, stdout, stderr } = await certify(args, {});
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
@@ -275,14 +275,8 @@ describe('a certification is refused before anything is sent', () => {
         'NODE_EXTRA_CA_CERTS adds others',
       ],
     ],
-    ['without a key', 'https', ['--profile', 'staging'], env, ['there is no key to sign the certificate with']],
-    [
-      'with a locked key',
-      'https',
-      ['--profile', 'staging', '--key', 'locked.pem'],
-      env,
-      ['no passphrase is configured'],
-    ],
+    ['without a key', 'https', ['--profile', 'staging'], env, ['no key to sign the certificate with is given']],
+    ['with a locked key', 'https', ['--profile', 'staging', '--key', 'locked.pem'], env, ['no passphrase is given']],
     ['for too long', 'https', ['--profile', 'staging', ...key, '--valid-for', '399d'], env, ['from 1d to 398d']],
     [
       'under a revision that is not there',
@@ -303,7 +297,7 @@ describe('a certification is refused before anything is sent', () => {
       'https',
       ['--profile', 'staging', ...key, '-o', 'out'],
       env,
-      ['certificate.dsse.json is there already'],
+      ['certificate.dsse.json already exists'],
     ],
   ])('%s', async (_, scheme, args, given, says) => {
     const { code, stdout, stderr } = await certify([`${scheme}${listening}`, ...args], given);
@@ -325,7 +319,7 @@ describe('a certification is refused before anything is sent', () => {
     const pem = await text('operator.pem');
     const { code, stdout, stderr } = await certify([`https${listening}`, '--profile', 'staging', '--key', pem]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('--key takes the path of a file, and was given a key');
+    expect(stderr).toContain('--key takes the path of a file, but a key was given');
     expect(stderr).not.toContain(pem.split('\n')[1]);
   });
 });

@@ -26,7 +26,7 @@ describe('receiver --fault', () => {
   it('serves the mutant, warns, and a run names it with the fix for the stack', async () => {
     const { url, stop, output } = await startedReceiver(['--fault', 'missing-signature-accepted'], { env, cwd });
     const { stderr } = output();
-    expect(stderr).toContain('WARNING: this receiver is wrong on purpose');
+    expect(stderr).toContain('WARNING: this receiver is faulty on purpose');
     expect(stderr).toContain('Never deploy it');
     const suites = ['--suite', 'signature', '--suite', 'valid', '--stack', 'express'];
     const { code, stdout } = await hookproof(['run', url, ...suites], { env });
@@ -59,11 +59,11 @@ describe('receiver --fault', () => {
 
   it.each([
     ['an unknown name', ['--fault', 'missing-signature'], 'missing-signature-accepted'],
-    ['a fault of TLS over plain HTTP', ['--fault', 'speaks-tls-1-0'], 'shows only with HTTPS'],
+    ['a fault of TLS over plain HTTP', ['--fault', 'speaks-tls-1-0'], 'speaks-tls-1-0 needs HTTPS'],
     [
       'a certificate beside its own',
       ['--fault', 'serves-expired-certificate', '--tls-cert', 'a', '--tls-key', 'b'],
-      'a certificate of its own',
+      'serves its own certificate',
     ],
   ])('refuses %s', async (_, args, says) => {
     const { code, stdout, stderr } = await hookproof(['receiver', '--port', '0', ...args], { env, cwd });
@@ -76,7 +76,7 @@ describe('receiver --fault', () => {
       env: secretOnly,
       cwd,
     });
-    expect({ code, says: stderr.includes('shows only with an API key') }).toEqual({ code: 2, says: true });
+    expect({ code, says: stderr.includes('api-key-not-checked needs an API key') }).toEqual({ code: 2, says: true });
   });
 });
 

@@ -88,7 +88,7 @@ describe('a wrong command line exits 2, says what is wrong on stderr, and nothin
     ['no URL', ['run'], ['URL']],
     ['an unknown thing to list', ['list', '--what', 'suits'], ['suits']],
     ['an unknown suite to list', ['list', '--suite', 'vaild'], ['Did you mean "valid"?']],
-    ['an unknown id', ['explain', 'signature/mising'], ['nothing is called', 'Did you mean "signature/missing"?']],
+    ['an unknown id', ['explain', 'signature/mising'], ['is not known', 'Did you mean "signature/missing"?']],
     ['too many arguments', ['explain', 'a', 'b'], ['too many arguments']],
     ['an unknown notification', ['trigger', 'wallett', url], ['Did you mean "wallet"?']],
     ['no signature', ['verify', 'x'], ['--signature']],

@@ -29,14 +29,14 @@ describe('a filter', () => {
   });
 
   it.each<[FilterFlags, string, string]>([
-    [{ state: ['deed'] }, '--state deed is none of pending', 'Did you mean dead?'],
-    [{ kind: ['CAAS_BY'] }, '--kind CAAS_BY', 'Did you mean CAAS_BUY?'],
-    [{ kind: ['\u001b[2J'] }, '--kind \\x1b[2J', 'several times'],
-    [{ since: 'yesterday' }, '--since yesterday is neither a time nor a duration', '2h'],
-    [{ since: '5' }, '--since 5 is neither', '2h'],
+    [{ state: ['deed'] }, '`--state deed` is none of pending', 'Did you mean dead?'],
+    [{ kind: ['CAAS_BY'] }, '`--kind CAAS_BY`', 'Did you mean CAAS_BUY?'],
+    [{ kind: ['\u001b[2J'] }, '`--kind \\x1b[2J`', 'repeated'],
+    [{ since: 'yesterday' }, '`--since yesterday` is neither a time nor a duration', '2h'],
+    [{ since: '5' }, '`--since 5` is neither', '2h'],
     [{ since: '2026-02-30T25:00' }, 'is neither', '2h'],
-    [{ until: '2026-1-1' }, '--until 2026-1-1 is neither', '2h'],
-    [{ since: '1h', until: '2h' }, '--since is not before --until', 'counts back'],
+    [{ until: '2026-1-1' }, '`--until 2026-1-1` is neither', '2h'],
+    [{ since: '1h', until: '2h' }, '`--since` is not before `--until`', 'counts back'],
   ])('%j is refused', (flags, message, hint) => {
     expect(() => entryFilter(flags, NOW)).toThrow(
       expect.objectContaining({
@@ -115,7 +115,7 @@ describe('an entry', () => {
   it('is cut when its body is very long, and says so', () => {
     const rawBody = Buffer.alloc(200_000, 'x');
     const lines = entryText(entry({ rawBody, bodyBytes: rawBody.length }), layout, NOW);
-    expect(lines.at(-1)).toContain('--raw writes them all');
+    expect(lines.at(-1)).toContain('`--raw` writes all of them');
     expect(lines.at(-2)).toHaveLength(64 * 1024);
     expect(entryText(entry(), layout, NOW).at(-1)).toBe('{}');
   });

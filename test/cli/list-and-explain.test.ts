@@ -70,7 +70,7 @@ describe('list', () => {
 describe('explain', () => {
   it.each([
     ['signature/missing', ['Expects    401', 'Level      must', 'hookproof run URL --scenario signature/missing']],
-    ['leaks/nowhere', ['nothing: it looks at the whole run']],
+    ['leaks/nowhere', ['nothing: it examines the whole run']],
     ['hmac-raw-body', ['specification, ', 'Scenario   raw-body/']],
     ['tls-revocation', ['Not tested ']],
     ['tls/tls-1-0-refused', ['a ClientHello that offers TLS 1.0', 'a TLS alert or a closed connection']],
@@ -79,7 +79,7 @@ describe('explain', () => {
     ['BLOCKCHAIN_ACCEPTED', ['order status']],
     ['COMPLETED', ['order status', 'order tracking status']],
     ['352-102-S1', ['352-102-S1: ', 'Group']],
-    ['999-999-E9', ['not on the list']],
+    ['999-999-E9', ['not a listed code']],
     ['152-99-S2', ['Group']],
   ])('%s', async (id, says) => {
     const { code, stdout, stderr } = await hookproof(['explain', id]);
@@ -106,7 +106,7 @@ describe('explain', () => {
     const { code, stderr } = await hookproof(['explain', '\x1b[31mx\u202e']);
     expect({ code, first: stderr.split('\n')[0] }).toEqual({
       code: 2,
-      first: 'hookproof: nothing is called "\\x1b[31mx\\u202e"',
+      first: 'hookproof: the id "\\x1b[31mx\\u202e" is not known',
     });
   });
 });

@@ -100,7 +100,7 @@ describe('verify', () => {
   it('says so when nothing explains it', async () => {
     const other = digest('another secret').toString('base64');
     const { code, stdout } = await hookproof(['verify', 'body.json', `--signature=${other}`], { cwd, env });
-    expect({ code, says: stdout.includes('it was made with another secret, or over another body') }).toEqual({
+    expect({ code, says: stdout.includes('it was made with another secret, or from another body') }).toEqual({
       code: 1,
       says: true,
     });

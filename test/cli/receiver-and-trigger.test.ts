@@ -75,7 +75,7 @@ describe('trigger', () => {
 
   it('notes what the service would not send', async () => {
     const { code, stderr } = await hookproof(['trigger', 'buy', url, '--set', 'data.metadata=5'], { env });
-    expect({ code, says: stderr.includes('no notification that the service would send') }).toEqual({
+    expect({ code, says: stderr.includes('the service would never send') }).toEqual({
       code: 1,
       says: true,
     });
@@ -135,7 +135,7 @@ describe('receiver', () => {
     expect(codes).toEqual([0, 0, 1]);
   });
 
-  it('serves HTTPS with a throw-away certificate', async () => {
+  it('serves HTTPS with a temporary certificate', async () => {
     const { child, url } = await started(['--tls-quick-start'], env);
     const { code, stdout } = await hookproof(['trigger', 'wallet', url.replace('127.0.0.1', 'localhost')], { env });
     child.kill();
@@ -152,7 +152,7 @@ describe('receiver', () => {
     ['open beside a secret', ['--open'], env, 'open'],
     ['a port that is none', ['--port', 'x'], env, '--port: "x" is not a whole number'],
     ['a body limit that is none', ['--body-limit', '-1'], env, '--body-limit'],
-    ['a certificate without key', ['--tls-cert', 'c.pem'], env, '--tls-cert and --tls-key go together'],
+    ['a certificate without key', ['--tls-cert', 'c.pem'], env, '`--tls-cert` and `--tls-key` need each other'],
     ['a secret file that is not there', ['--secret-file', 'no.txt'], {}, 'no.txt'],
   ])('refuses to start with %s: exit 2', async (_, args, given, says) => {
     const { code, stdout, stderr } = await hookproof(['receiver', ...args], { env: given, cwd: folder });

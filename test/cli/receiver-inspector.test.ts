@@ -58,7 +58,7 @@ it('says what is wrong with the flags, and does not hang when one of the two por
   const { port } = taken.address() as AddressInfo;
   const wrong: [string[], string][] = [
     [['--inspect', 'x'], '--inspect: "x" is not a whole number from 0 to 65535'],
-    [['--inspect-host', '::1'], '--inspect-host stands without --inspect'],
+    [['--inspect-host', '::1'], '`--inspect-host` needs `--inspect`'],
     [['--inspect', String(port)], `The inspector cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)`],
     [['--inspect', '0', '--port', String(port)], `Cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)`],
   ];

@@ -101,10 +101,10 @@ describe('hookproof receiver', () => {
     [
       'more time for headers than for all',
       ['--header-timeout', '1m'],
-      '--header-timeout is longer than --request-timeout',
+      '`--header-timeout` is longer than `--request-timeout`',
     ],
     ['an admin port that is none', ['--admin-port', '70000'], '--admin-port: "70000" is not a whole number'],
-    ['an admin host alone', ['--admin-host', '127.0.0.1'], '--admin-host stands without --admin-port'],
+    ['an admin host alone', ['--admin-host', '127.0.0.1'], '`--admin-host` needs `--admin-port`'],
     ['an address of another machine', ['--admin-port', '0', '--admin-host', '192.0.2.1'], '192.0.2.1'],
     ['a port that is taken by itself', ['--host', '192.0.2.1', '--admin-port', '0'], 'Cannot listen on 192.0.2.1'],
     ['a body limit that is none', ['--body-limit', 'x', '--admin-port', '0'], '--body-limit x is not'],

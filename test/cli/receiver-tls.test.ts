@@ -124,13 +124,13 @@ describe('a key with a passphrase', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'hookproof: --tls-key: the file locked.key is encrypted, and there is no passphrase\n  Name a file that holds its passphrase with --tls-passphrase-file, or set HOOKPROOF_TLS_KEY_PASSPHRASE.\n  (CONFIG_TLS)\n',
+        'hookproof: --tls-key: the file locked.key is encrypted, and there is no passphrase\n  Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.\n  (CONFIG_TLS)\n',
     });
   });
 });
 
-describe('the throw-away certificate', () => {
-  it('leaves its authority where it is told to, and nowhere else', async () => {
+describe('the temporary certificate', () => {
+  it('has its CA written to the file of --tls-quick-start-ca, and nowhere else', async () => {
     const receiver = await started(['--tls-quick-start', '--tls-quick-start-ca', 'quick.pem']);
     const url = receiver.url.replace('127.0.0.1', 'localhost');
     expect(await trigger(url, ['--ca', 'quick.pem'])).toBe(0);
@@ -245,21 +245,37 @@ describe('certificates that change', () => {
 
 describe('flags that do not go together', () => {
   it.each<[string, string[], string]>([
-    ['--client-ca without HTTPS', ['--client-ca', 'ca.pem'], '--client-ca stands without HTTPS'],
-    ['a mode without authority', [...PAIR, '--client-cert-mode', 'optional'], '--client-cert-mode stands without'],
-    ['a mode that is none', [...PAIR, '--client-ca', 'ca.pem', '--client-cert-mode', 'on'], 'neither required nor'],
-    ['names without authority', [...PAIR, '--allow-client', 'x'], '--allow-client stands without --client-ca'],
-    ['a proxy without header', ['--proxy', '127.0.0.1'], '--proxy and --proxy-client-header go together'],
-    ['a header without proxy', ['--proxy-client-header', 'A: b'], '--proxy and --proxy-client-header go together'],
-    ['a header without value', ['--proxy', '127.0.0.1', '--proxy-client-header', 'A'], 'is no header line'],
+    ['--client-ca without HTTPS', ['--client-ca', 'ca.pem'], '`--client-ca` needs HTTPS'],
+    [
+      'a mode without authority',
+      [...PAIR, '--client-cert-mode', 'optional'],
+      '`--client-cert-mode` needs `--client-ca`',
+    ],
+    [
+      'a mode that is none',
+      [...PAIR, '--client-ca', 'ca.pem', '--client-cert-mode', 'on'],
+      '`--client-cert-mode on` is not known',
+    ],
+    ['names without authority', [...PAIR, '--allow-client', 'x'], '`--allow-client` needs `--client-ca`'],
+    ['a proxy without header', ['--proxy', '127.0.0.1'], '`--proxy` and `--proxy-client-header` need each other'],
+    [
+      'a header without proxy',
+      ['--proxy-client-header', 'A: b'],
+      '`--proxy` and `--proxy-client-header` need each other',
+    ],
+    ['a header without value', ['--proxy', '127.0.0.1', '--proxy-client-header', 'A'], 'is not a header line'],
     ['a proxy by name', ['--proxy', 'nginx', '--proxy-client-header', 'A: b'], 'not a list of IP addresses'],
     [
       'names beside a proxy',
       ['--proxy', '127.0.0.1', '--proxy-client-header', 'A: b', '--allow-client', 'x'],
-      '--allow-client stands beside --proxy',
+      '`--allow-client` cannot be combined with `--proxy`',
     ],
-    ['two certificates', [...PAIR, '--tls-quick-start'], '--tls-quick-start stands beside'],
-    ['a file for nothing', [...PAIR, '--tls-quick-start-ca', 'x.pem'], 'stands without --tls-quick-start'],
+    ['two certificates', [...PAIR, '--tls-quick-start'], '`--tls-quick-start` cannot be combined with'],
+    [
+      'a file for nothing',
+      [...PAIR, '--tls-quick-start-ca', 'x.pem'],
+      '`--tls-quick-start-ca` needs `--tls-quick-start`',
+    ],
     [
       'an authority that is none',
       [...PAIR, '--client-ca', 'server.key'],

@@ -82,7 +82,7 @@ describe('report', () => {
     expect({ code, both: /\bCONFORMANT[\s\S]*NOT CONFORMANT/.test(stdout) }).toEqual({ code: 1, both: true });
     const refused = await report(['good.json', 'run.json', '--reporter', 'junit=x.xml']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('junit takes one run, and there are 2 files');
+    expect(refused.stderr).toContain('the reporter junit takes one run, and 2 files are given');
   });
 
   const document = JSON.parse(renderJson(documentWith()));
@@ -101,21 +101,21 @@ describe('report', () => {
       'REPORT_INVALID',
       'results[0].level: ',
     ],
-    ['a hostile field', text({ 'x\x1b[31m': 1 }), 'REPORT_INVALID', 'not in the schema: x\\x1b[31m'],
+    ['a hostile field', text({ 'x\x1b[31m': 1 }), 'REPORT_INVALID', 'the schema does not know: x\\x1b[31m'],
     ['a prototype', text({}).replace('{', '{"__proto__":{"x":1},'), 'REPORT_INVALID', '__proto__'],
     ['no number', text({}).replace('"durationMs":840', '"durationMs":1e999'), 'REPORT_INVALID', 'durationMs'],
-    ['no time', text({ startedAt: 'yesterday' }), 'REPORT_INVALID', 'startedAt is no time'],
+    ['no time', text({ startedAt: 'yesterday' }), 'REPORT_INVALID', 'startedAt is not a time'],
     [
       'wrong counts',
       text({ counts: { ...document.counts, pass: 9 } }),
       'REPORT_INVALID',
-      'counts.pass is 9, and results say 1',
+      'counts.pass is 9, but the results say 1',
     ],
     [
       'a nicer verdict',
       text({ verdict: 'inconclusive' }),
       'REPORT_INVALID',
-      'verdict is inconclusive, and results say',
+      'verdict is inconclusive, but the results say',
     ],
     [
       'a check twice',
@@ -127,7 +127,7 @@ describe('report', () => {
       'deep nesting',
       `{"schemaVersion":1,"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
       'REPORT_INVALID',
-      'no result document',
+      'not a result document',
     ],
   ])('refuses %s', async (_, input, code, says) => {
     const file = join(cwd, 'bad.json');
@@ -142,7 +142,7 @@ describe('report', () => {
     ['a file that is not there', ['nowhere.json'], 'nowhere.json cannot be read (ENOENT)'],
     ['a folder', ['.'], 'cannot be read (EISDIR)'],
     ['what never ends', ['/dev/zero'], '/dev/zero is larger than 64 MiB'],
-    ['standard input twice', ['-', '-'], 'standard input is named twice'],
+    ['standard input twice', ['-', '-'], 'is given twice'],
     ['an unknown reporter', ['run.json', '--reporter', 'pdf'], '"pdf" is not a reporter'],
     ['a whole run as a shard', ['--merge', 'run.json'], 'these are not the shards of one run: run.json is a whole run'],
   ])('refuses %s', async (_, args, says) => {

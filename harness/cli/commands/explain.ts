@@ -119,7 +119,7 @@ function sent(scenario: Scenario): string {
   );
   if (change.compose !== undefined) labels.unshift('another notification');
   if (change.serialise !== undefined) labels.unshift('a body with other bytes');
-  return labels.length === 0 ? 'a valid delivery' : `a valid delivery, except: ${labels.join('; ')}`;
+  return labels.length === 0 ? 'the plain valid delivery' : `the plain valid delivery, except: ${labels.join('; ')}`;
 }
 
 function explainRequirement(id: string): string | null {

@@ -86,7 +86,7 @@ describe('shards', () => {
   it.each<[string, FleetDocument[], RegExp]>([
     ['one is missing', [shard(1)], /shard 2 of 2 is missing/],
     ['one is there twice', [shard(1), shard(1)], /s0 and s1 are both shard 1/],
-    ['one is whole', [whole, shard(1)], /s0 is no shard, but whole/],
+    ['one is whole', [whole, shard(1)], /s0 is not a shard/],
     [
       'the version differs',
       [shard(1), shard(2, 2, { tool: { name: 'hookproof', version: '9' } })],
@@ -103,15 +103,19 @@ describe('shards', () => {
       [shard(1), shard(2, 2, { asked: { ...whole.asked, names: 'x' } })],
       /the list of partners differs/,
     ],
-    ['a partner is in two', [shard(1), shard(2, 2, { partners: all.slice(0, 2) })], /in more than one: a/],
-    ['one is empty', [shard(1), shard(2, 2, { partners: [] })], /they hold 3 partners of 5/],
-    ['there is none', [], /nothing to join/],
+    [
+      'a partner is in two',
+      [shard(1), shard(2, 2, { partners: all.slice(0, 2) })],
+      /partners in more than one shard: a/,
+    ],
+    ['one is empty', [shard(1), shard(2, 2, { partners: [] })], /they contain 3 of 5 partners/],
+    ['there is none', [], /none is given/],
   ])('are refused when %s', (_, fleets, message) => {
     expect(() => merge(...fleets)).toThrow(message);
   });
 });
 
-describe('side by side', () => {
+describe('runLimited', () => {
   const signal = new AbortController().signal;
 
   it('keeps to both limits, and passes over those whose host is busy', async () => {

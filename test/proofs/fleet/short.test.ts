@@ -140,7 +140,7 @@ describe.concurrent('before the first request', () => {
   it('shows the plan with --check, and sends nothing', async () => {
     const { code, stdout } = await certify('none', '--check', '--shard', '2/3');
     expect([code, existsSync(out('none'))]).toEqual([0, false]);
-    expect(stdout).toMatch(/^2 of 7 partners \(shard 2 of 3\) on 1 hosts/);
+    expect(stdout).toMatch(/^2 of 7 partners \(shard 2 of 3\) on 1 host,/);
     expect(stdout).toContain('Nothing was sent.');
   });
 
@@ -167,7 +167,7 @@ describe.concurrent('before the first request', () => {
       'b.yaml:4:11',
       'c.yaml:1:6',
       'd.yaml: differs',
-      'e.yml: is not read',
+      'e.yml: is ignored',
     ];
     for (const place of places) expect(stderr).toContain(place);
     expect(stderr.match(/_defaults\.yaml:2:10/g)).toHaveLength(1);
@@ -176,9 +176,9 @@ describe.concurrent('before the first request', () => {
 
   it.each([
     [['--url', 'x'], /unknown option/],
-    [['--suite', 'valid'], /does not go with --suite/],
+    [['--suite', 'valid'], /cannot be combined with `--suite`/],
     [['--only', 'nobody'], /there is no partner nobody/],
-    [['--resume'], /holds no certification that could be resumed/],
+    [['--resume'], /contains no certification to resume/],
     [['--shard', '3/2'], /is not a shard/],
   ])('refuses %j', async (more, reason) => {
     const { code, stderr } = await certify('none', ...more);
