@@ -119,7 +119,7 @@ interface PageFile {
 }
 
 /** Where they are, seen from the sources, from the compiled library, and from the bundled program. */
-const PLACES = ['./page/', '../../../receiver/inspector/page/', './page/'];
+const PLACES = ['./page/', '../../../receiver/inspector/page/', '../../receiver/inspector/page/'];
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
