@@ -74,8 +74,8 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     if (observed === undefined) throw new TypeError('the run was not observed');
     const redacted = redactDocument(document, redactor);
     const refusals = refusalsAfter({ document: redacted, ...observed }, revision);
-    const [look] = observed.looks;
-    if (refusals.length > 0 || look == null) {
+    const [identity] = observed.identities;
+    if (refusals.length > 0 || identity == null) {
       print(config, notCertified(refusals));
       return interruption.exitCode() ?? exitCodeOfRefusals(refusals);
     }
@@ -145,7 +145,7 @@ function refuseBefore(config: ResolvedConfig): void {
     shard: run.shard !== null,
     bail: run.bail,
     baseline: run.baseline !== null,
-    extraAuthority: partner.tls?.ca !== undefined,
+    extraCa: partner.tls?.ca !== undefined,
     environment: process.env,
   });
   if (refusals.length === 0) return;

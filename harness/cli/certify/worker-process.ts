@@ -18,7 +18,7 @@ export type Reply =
       readonly kind: 'done';
       readonly facts: RunFacts;
       readonly refusals: readonly Refusal[];
-      readonly look: EndpointLook | null;
+      readonly identity: EndpointIdentity | null;
       readonly files: readonly string[];
     }
   /** Nothing was sent: the configuration of the partner does not allow it. */
