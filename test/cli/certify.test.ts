@@ -1,4 +1,4 @@
-/** Certification from the command line: keys, a whole certification, its verification by us and by OpenSSL, refusals. */
+/** `hookproof certify` for one endpoint: keys, a certification, its verification by hookproof and OpenSSL, refusals. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -23,25 +23,25 @@ const certify = (args: readonly string[], given: NodeJS.ProcessEnv = env) =>
   hookproof(['certify', ...args], { cwd, env: given });
 const text = (name: string) => readFile(join(cwd, name), 'utf8');
 const CERTIFICATE = 'out/certificate.dsse.json';
-/** Without it, addresses of this machine are not certified. */
+/** Private addresses are certified only with this flag. */
 const LOCAL = ['--allow-private', 'localhost'];
 const PUBLIC = ['--key', 'operator.pub.pem'];
 const verify = (file = CERTIFICATE, ...args: string[]) => certify(['verify', file, ...PUBLIC, ...args], {});
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'hookproof-certify-'));
-  const authority = await makeCertificate({ subject: 'CN=Authority', authority: true });
+  const ca = await makeCertificate({ subject: 'CN=CA', authority: true });
   const { cert, key } = await makeCertificate({
     subject: 'CN=localhost',
-    issuer: authority,
+    issuer: ca,
     hosts: ['localhost'],
     usages: ['serverAuth'],
   });
-  await writeFile(join(cwd, 'ca.pem'), authority.cert);
+  await writeFile(join(cwd, 'ca.pem'), ca.cert);
   receiver = await startReceiver({ signing: { secrets: [SECRET] }, tls: { cert, key }, host: '127.0.0.1', port: 0 });
   url = `https://localhost:${new URL(receiver.url).port}/hooks`;
   await certify(['keygen', 'operator.pem'], {});
-  // The text of the key in the variable, as CI has it.
+  // CI passes the key itself in the variable.
   const signingKey = await text('operator.pem');
   certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '-o', 'out', ...LOCAL], {
     ...env,
@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 describe('keygen', () => {
-  it('writes a private key for its owner alone, and a public one', async () => {
+  it('writes a private key that only its owner can read, and a public key', async () => {
     const { code, stdout } = await certify(['keygen', 'mine.pem'], {});
     expect({ code, wrote: stdout.match(/^wrote \S+/gm) }).toEqual({
       code: 0,
@@ -92,7 +92,7 @@ describe('keygen', () => {
 });
 
 describe('a certification', () => {
-  it('ends in a certificate with its evidence', async () => {
+  it('writes a certificate with its evidence', async () => {
     expect(certified).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/\n✓ CERTIFIED {2}staging, revision 1, until /),
@@ -108,7 +108,7 @@ describe('a certification', () => {
     expect(document).toMatchObject({ profile: 'staging', verdict: 'conformant', scoring: { revision: 1 } });
   });
 
-  it('shows neither the secret nor the private key anywhere', async () => {
+  it('contains neither the secret nor the private key anywhere', async () => {
     const key = (await text('operator.pem')).split('\n')[1]!;
     const files = await Promise.all((await readdir(join(cwd, 'out'))).map((name) => text(`out/${name}`)));
     const payload = Buffer.from(JSON.parse(await text(CERTIFICATE)).payload, 'base64').toString();
@@ -116,7 +116,7 @@ describe('a certification', () => {
     expect([all.includes(SECRET), all.includes(key)]).toEqual([false, false]);
   });
 
-  it('is verified, with everything that it has to be for', async () => {
+  it('is valid for its result, endpoint and profile', async () => {
     const { code, stdout } = await verify(
       CERTIFICATE,
       '--result',
@@ -142,14 +142,14 @@ describe('a certification', () => {
     });
   });
 
-  it('is not good with every reason that there is', async () => {
+  it('lists every reason why it is not valid', async () => {
     const args = ['--at', '2999-01-01', '--url', 'https://other.example/', '--profile', 'basic', '--result', 'ca.pem'];
     const { code, stdout } = await verify(CERTIFICATE, ...args, '--json');
     const said = JSON.parse(stdout).reasons.map((reason: { code: string }) => reason.code);
     expect({ code, said }).toEqual({ code: 1, said: ['expired', 'other-result', 'other-endpoint', 'other-profile'] });
   });
 
-  it('is not good under another key, or with a byte changed', async () => {
+  it('is not valid with another key, or with a byte changed', async () => {
     const other = await certify(['verify', CERTIFICATE, '--key', 'mine.pub.pem'], {});
     expect(other).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✗ NOT VALID\n.*\(unknown-key\)/s) });
     await writeFile(join(cwd, 'changed.json'), (await text(CERTIFICATE)).replace('"payload":"e', '"payload":"f'));
@@ -162,13 +162,13 @@ describe('a certification', () => {
     ['no key', ['verify', CERTIFICATE], '--key'],
     ['a private key', ['verify', CERTIFICATE, '--key', 'operator.pem'], 'is a private key'],
     ['no such certificate', ['verify', 'none.json', ...PUBLIC], 'none.json does not exist'],
-    ['a time that is none', ['verify', CERTIFICATE, ...PUBLIC, '--at', 'tomorrow'], '`--at tomorrow` is not a time'],
-  ])('cannot be looked at with %s: exit 2', async (_, args, says) => {
+    ['an invalid time', ['verify', CERTIFICATE, ...PUBLIC, '--at', 'tomorrow'], '`--at tomorrow` is not a time'],
+  ])('cannot be verified with %s: exit 2', async (_, args, says) => {
     const { code, stdout, stderr } = await certify(args, {});
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
   });
 
-  it('is rechecked', async () => {
+  it('can be rechecked', async () => {
     const recheck = (args: string[], given: NodeJS.ProcessEnv = env) =>
       certify(['recheck', CERTIFICATE, ...PUBLIC, '--ca', 'ca.pem', ...LOCAL, ...args], given);
     const [steady, other, without, elsewhere] = await Promise.all([
@@ -180,7 +180,7 @@ describe('a certification', () => {
     expect(steady.code).toBe(0);
     const { steady: said, checks } = JSON.parse(steady.stdout);
     expect([said, checks.length]).toEqual([true, 6]);
-    // A secret that was exchanged at one end only: the plain delivery is refused.
+    // After a rotation at one end only, the plain delivery is rejected.
     expect(other).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✗ DRIFTED\n.*valid\/plain/) });
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('an endpoint with hmac') });
     expect(elsewhere).toMatchObject({
@@ -190,7 +190,7 @@ describe('a certification', () => {
   });
 });
 
-describe.skipIf(lacks('bash', 'openssl'))('OpenSSL, by the words of the page', () => {
+describe.skipIf(lacks('bash', 'openssl'))('the OpenSSL commands of docs/certification.md', () => {
   let commands = '';
   beforeAll(async () => {
     const page = await readFile(new URL('../../docs/certification.md', import.meta.url), 'utf8');
@@ -199,7 +199,7 @@ describe.skipIf(lacks('bash', 'openssl'))('OpenSSL, by the words of the page', (
     await copyFile(join(cwd, 'operator.pub.pem'), join(cwd, 'by-hand/hookproof-certify.pub.pem'));
   });
 
-  /** Runs the commands over this certificate, without a line of ours. */
+  /** Runs the documented commands on this certificate. */
   async function byHand(certificate: string): Promise<{ code: number; says: string }> {
     const folder = join(cwd, 'by-hand');
     await writeFile(join(folder, 'certificate.dsse.json'), certificate);
@@ -212,7 +212,7 @@ describe.skipIf(lacks('bash', 'openssl'))('OpenSSL, by the words of the page', (
     }
   }
 
-  it('verifies the certificate, and what is signed is the statement', async () => {
+  it('verify the certificate and extract its statement', async () => {
     expect(commands.split('\n').length).toBeGreaterThan(4);
     expect(await byHand(await text(CERTIFICATE))).toEqual({ code: 0, says: 'Signature Verified Successfully' });
     const statement = JSON.parse(await text('by-hand/payload.json'));
@@ -221,7 +221,7 @@ describe.skipIf(lacks('bash', 'openssl'))('OpenSSL, by the words of the page', (
     expect(stdout).toContain(statement.subject[0].digest.sha256);
   });
 
-  it('refuses one whose payload is another', async () => {
+  it('reject a changed payload', async () => {
     const changed = JSON.parse(await text(CERTIFICATE));
     changed.payload = Buffer.from(
       Buffer.from(changed.payload, 'base64').toString().replace('staging', 'stagint'),
@@ -230,7 +230,7 @@ describe.skipIf(lacks('bash', 'openssl'))('OpenSSL, by the words of the page', (
   });
 });
 
-describe('a certification is refused before anything is sent', () => {
+describe('a certification is rejected before anything is sent', () => {
   let requests = 0;
   let listening = '';
   const silent = createServer((socket) => {
@@ -279,21 +279,21 @@ describe('a certification is refused before anything is sent', () => {
     ['with a locked key', 'https', ['--profile', 'staging', '--key', 'locked.pem'], env, ['no passphrase is given']],
     ['for too long', 'https', ['--profile', 'staging', ...key, '--valid-for', '399d'], env, ['from 1d to 398d']],
     [
-      'under a revision that is not there',
+      'with an unknown revision',
       'https',
       ['--profile', 'staging', ...key, '--revision', '99'],
       env,
       ['there is no revision 99'],
     ],
     [
-      'at an address of this machine, which nobody has allowed by name',
+      'at a private address that is not allowed',
       'https',
       ['--profile', 'staging', ...key],
       env,
       ['127.0.0.1', '--allow-private'],
     ],
     [
-      'where a certificate lies',
+      'where a certificate exists',
       'https',
       ['--profile', 'staging', ...key, '-o', 'out'],
       env,
@@ -306,7 +306,7 @@ describe('a certification is refused before anything is sent', () => {
     expect(stderr).not.toMatch(/internal error|\n {4}at /);
   });
 
-  it('with a key in the variable that is none to sign with', async () => {
+  it('with a public key in the variable', async () => {
     const given = { ...env, HOOKPROOF_CERTIFY_KEY: await text('operator.pub.pem') };
     const { code, stderr } = await certify([`https${listening}`, '--profile', 'staging'], given);
     expect({ code, stderr }).toEqual({
@@ -315,7 +315,7 @@ describe('a certification is refused before anything is sent', () => {
     });
   });
 
-  it('with the text of the key on the command line, which is not repeated', async () => {
+  it('with the key itself on the command line, which is not printed', async () => {
     const pem = await text('operator.pem');
     const { code, stdout, stderr } = await certify([`https${listening}`, '--profile', 'staging', '--key', pem]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { WORKING_SET_FILES, WORKING_SET_FIXTURES } from '../../certs/index.ts';
+import { certsCommand } from '../../harness/cli/commands/certs.ts';
 import { ask, type TlsServer, tlsServer, VERSIONS } from '../certs/talk.ts';
 import { listen } from '../endpoints/listen.ts';
 import { lacks, pathOf } from '../setup/programs.ts';
@@ -36,7 +37,7 @@ async function contents(folder: string): Promise<Record<string, string>> {
 }
 
 describe('a working set', () => {
-  // A name that has to be quoted for a shell and for nginx.
+  // A name that must be quoted for a shell and for nginx.
   const name = "it's a set";
   let dir = '';
   let made: Finished;
@@ -67,18 +68,18 @@ describe('a working set', () => {
   });
   afterAll(() => server.close());
 
-  it('is written whole, and nothing else is', () => {
+  it('is exactly the expected files', () => {
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' });
     expect(Object.keys(files).toSorted()).toEqual(COMMON_FILES.toSorted());
   });
 
-  it('has keys and folders that only their owner may read', async () => {
+  it('has keys and folders that only their owner can read', async () => {
     expect([await mode(dir), await mode(dir, 'fixtures')]).toEqual(['700', '700']);
     for (const file of Object.keys(files))
       expect([file, await mode(dir, file)]).toEqual([file, /-key\.pem$/.test(file) ? '600' : '644']);
   });
 
-  it('is printed with its commands, and without the text of a key', () => {
+  it('is printed with its commands, and without a key', () => {
     expect(made.stdout).not.toContain('PRIVATE KEY');
     expect(files['server-key.pem']).toContain('PRIVATE KEY');
     for (const file of Object.keys(files)) expect(made.stdout).toContain(file);
@@ -113,7 +114,7 @@ describe('a working set', () => {
       expired: await say('fixtures/client-expired'),
       early: await say('fixtures/client-not-yet-valid'),
       purpose: await say('fixtures/client-wrong-purpose'),
-      // Right for whoever trusts the authority alone.
+      // Valid for a server that trusts the CA and checks no name.
       other: await say('fixtures/client-other-subject'),
       untrusted: await ask(server.port, { version, ca: files['client-ca.pem']! }),
     }).toEqual({
@@ -127,7 +128,7 @@ describe('a working set', () => {
     });
   });
 
-  it('has a client certificate with the name that is asked for, and one with another', () => {
+  it('has a client certificate with the default name, and one with another name', () => {
     const subject = (file: string) => new X509Certificate(files[file]!).subject;
     expect(subject('client.pem')).toBe('CN=hookproof test client');
     expect(subject('fixtures/client-other-subject.pem')).toBe('CN=hookproof test client-not-hookproof test client');
@@ -136,7 +137,7 @@ describe('a working set', () => {
     }
   });
 
-  it('has a configuration that names files that are there', async () => {
+  it('has a configuration that refers to existing files', async () => {
     const config = parse(lines(/^The same from a hookproof\.yaml/).join('\n'));
     expect(config.url).toBe('https://localhost:3000/');
     const paths = [
@@ -145,7 +146,7 @@ describe('a working set', () => {
     ];
     expect(paths.filter((path) => files[path] === undefined)).toEqual([]);
     expect(Object.keys(config.mtls.fixtures)).toEqual([...WORKING_SET_FIXTURES]);
-    // Everything but the fixtures is understood as it stands, wherever one stands.
+    // Everything but the fixtures works unchanged, from any folder.
     const { mtls: _, ...rest } = config;
     const secret = (await run(lines(/^A secret/)[0]!)).code;
     await writeFile(join(dir, 'hookproof.yaml'), JSON.stringify(rest));
@@ -162,7 +163,7 @@ describe('a working set', () => {
       );
     });
 
-  it.skipIf(lacks('bash', 'curl'))('has lines for curl that work as they stand', async () => {
+  it.skipIf(lacks('bash', 'curl'))('has curl commands that work', async () => {
     const [right, none, expired] = await Promise.all(
       lines(/^curl/).map((line) => run(line.replace(':3000/', `:${server.port}/`))),
     );
@@ -178,7 +179,7 @@ describe('a working set', () => {
     expect(printed).toEqual(lines(/^curl/));
   });
 
-  it.skipIf(lacks('nginx'))('has lines for nginx that work as they stand', async () => {
+  it.skipIf(lacks('nginx'))('has an nginx configuration that works', async () => {
     const behind = await listen(createServer((_request, response) => response.end('from behind')));
     const port = await freePort();
     const block = lines(/^nginx/)
@@ -232,7 +233,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves when something listens at the port; rejects when the process has ended before. */
+/** Resolves when something is listening on the port; rejects if the process ends before. */
 async function answering(port: number, process: { readonly exitCode: number | null }): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
@@ -248,7 +249,7 @@ async function answering(port: number, process: { readonly exitCode: number | nu
 }
 
 describe('the options of certs', () => {
-  it('change hosts, days, keys and name, and keep the keys of the authorities', async () => {
+  it('set hosts, days, key type and name, and keep the keys of the CAs', async () => {
     const dir = join(base, 'other');
     const args = [
       '--host',
@@ -276,7 +277,7 @@ describe('the options of certs', () => {
     expect(stdout).toContain('https://192.0.2.7:3000/');
   });
 
-  it('keep a set that is there, name its files, and replace it when told to', async () => {
+  it('replace an existing set only with --force', async () => {
     const dir = join(base, 'again');
     await mkdir(dir, { mode: 0o755 });
     await chmod(dir, 0o755);
@@ -295,12 +296,12 @@ describe('the options of certs', () => {
     expect(forced.code).toBe(0);
     expect(Object.keys(after).toSorted()).toEqual([...COMMON_FILES, 'mine.txt'].toSorted());
     expect([after['mine.txt'], after['ca.pem'] === before['ca.pem']]).toEqual(['mine', false]);
-    // They fit the authorities before.
+    // They belong to the replaced CAs.
     for (const key of CA_KEYS) expect(forced.stdout).toContain(`removed ${key}`);
     expect([await mode(dir), await mode(dir, 'client-key.pem')]).toEqual(['755', '600']);
   });
 
-  it('name only the files that are in the way', async () => {
+  it('list only the files that exist', async () => {
     const dir = join(base, 'partly');
     await mkdir(join(dir, 'fixtures'), { recursive: true });
     await writeFile(join(dir, 'client.pem'), 'mine');
@@ -309,31 +310,29 @@ describe('the options of certs', () => {
     expect(await contents(dir)).toEqual({ 'client.pem': 'mine' });
   });
 
-  it.each<[string, string[], string]>([
-    ['no folder', [], "missing required argument 'dir'"],
-    ['a URL for a host', ['x', '--host', 'https://partner.test'], 'without scheme'],
-    ['a port with a host', ['x', '--host', 'partner.test:3000'], 'is neither a host name nor an address'],
-    ['brackets', ['x', '--host', '[::1]'], 'brackets'],
-    ['a zone', ['x', '--host', 'fe80::1%eth0'], 'is neither'],
-    ['an address that is none', ['x', '--host', '127.0.0.300'], 'is neither'],
-    ['an empty host', ['x', '--host', ''], 'is neither'],
-    ['a host that is not ASCII', ['x', '--host', 'bücher.test'], 'xn--'],
-    ['a host with a line break', ['x', '--host', 'a\nb'], 'is neither'],
-    ['no days', ['x', '--days', '0'], 'from 1 to 825'],
-    ['too many days', ['x', '--days', '826'], 'from 1 to 825'],
-    ['half a day', ['x', '--days', '1.5'], 'from 1 to 825'],
-    ['a kind of key that is not made', ['x', '--key', 'rsa1024'], 'Allowed choices are p256, rsa2048'],
-    ['an empty name', ['x', '--client-cn', ' '], 'CERTS_BAD_CLIENT_NAME'],
-    ['a long name', ['x', '--client-cn', 'x'.repeat(65)], '1 to 64'],
-  ])('refuse %s', async (_, args, says) => {
-    const cwd = join(base, 'empty');
-    await mkdir(cwd, { recursive: true });
-    const { code, stdout, stderr } = await hookproof(['certs', ...args], { cwd });
-    expect({ code, stdout, left: await readdir(cwd) }).toEqual({ code: 2, stdout: '', left: [] });
-    expect(stderr).toContain(says);
+  it.each<[string, Partial<Parameters<typeof certsCommand>[1]>, string]>([
+    ['a URL for a host', { host: ['https://partner.test'] }, 'without scheme'],
+    ['a port with a host', { host: ['partner.test:3000'] }, 'is neither a host name nor an address'],
+    ['brackets', { host: ['[::1]'] }, 'brackets'],
+    ['a zone', { host: ['fe80::1%eth0'] }, 'is neither'],
+    ['an invalid address', { host: ['127.0.0.300'] }, 'is neither'],
+    ['an empty host', { host: [''] }, 'is neither'],
+    ['a host that is not ASCII', { host: ['bücher.test'] }, 'xn--'],
+    ['a host with a line break', { host: ['a\nb'] }, 'is neither'],
+    ['no days', { days: '0' }, 'from 1 to 825'],
+    ['too many days', { days: '826' }, 'from 1 to 825'],
+    ['half a day', { days: '1.5' }, 'from 1 to 825'],
+    ['an empty name', { clientCn: ' ' }, 'is empty, too long'],
+    ['a long name', { clientCn: 'x'.repeat(65) }, '1 to 64'],
+  ])('reject %s', async (_, flags, says) => {
+    const folder = join(base, 'rejected');
+    const error = await certsCommand(folder, { key: 'p256', ...flags }).catch((caught) => caught);
+    expect(error).toMatchObject({ name: 'HookproofError', kind: 'usage' });
+    expect(`${error.message} ${error.hint}`).toContain(says);
+    expect(existsSync(folder)).toBe(false);
   });
 
-  it('still refuse secrets on the command line', async () => {
+  it('reject a secret on the command line', async () => {
     const { code, stderr } = await hookproof(['certs', 'x', '--secret=abc'], { cwd: base });
     expect({ code, says: stderr.includes('SECRET_ON_COMMAND_LINE') }).toEqual({ code: 2, says: true });
     expect((await hookproof(['run', '--key', 'abc'])).stderr).toContain('SECRET_ON_COMMAND_LINE');
@@ -349,7 +348,7 @@ describe('the options of certs', () => {
       'CERTS_NOT_A_FOLDER',
     ],
     [
-      'what lies below a file',
+      'a path inside a file',
       async (dir) => {
         await writeFile(join(dir, 'file'), 'mine');
         return 'file/certs';
@@ -357,7 +356,7 @@ describe('the options of certs', () => {
       'CERTS_NOT_A_FOLDER',
     ],
     [
-      'a folder with a file where a folder has to be',
+      'a folder with a file instead of a folder',
       async (dir) => {
         await writeFile(join(dir, 'fixtures'), 'mine');
         return '.';
@@ -365,7 +364,7 @@ describe('the options of certs', () => {
       'CERTS_NOT_A_FOLDER',
     ],
     [
-      'a folder with a folder where a file has to be',
+      'a folder with a folder instead of a file',
       async (dir) => {
         await mkdir(join(dir, 'ca.pem'));
         await writeFile(join(dir, 'ca.pem/file'), 'mine');
@@ -375,7 +374,7 @@ describe('the options of certs', () => {
     ],
     [
       // Found only when its turn comes, after other files are in place.
-      'a folder in which one folder leads nowhere',
+      'a folder with a broken link',
       async (dir) => {
         await symlink(join(dir, 'nowhere'), join(dir, 'fixtures'));
         await writeFile(join(dir, 'client.pem'), 'mine');
@@ -384,11 +383,11 @@ describe('the options of certs', () => {
       'CERTS_NOT_WRITTEN',
     ],
     [
-      'a name that is too long, below folders that have to be made',
+      'a name that is too long, in folders that do not exist',
       async () => `a/b/${'x'.repeat(300)}`,
       'CERTS_NOT_WRITTEN',
     ],
-  ])('leave everything as it was in %s', async (what, prepare, code) => {
+  ])('leave everything unchanged in %s', async (what, prepare, code) => {
     const dir = await mkdtemp(join(base, 'found-'));
     const folder = await prepare(dir);
     const names = await readdir(dir, { recursive: true });
@@ -402,8 +401,8 @@ describe('the options of certs', () => {
     }
   });
 
-  it('say that a folder cannot be written to', async () => {
-    // To root every folder of a disk is open; what the kernel shows as files is not.
+  it('report a folder that is not writable', async () => {
+    // root can write to every folder of a disk, but not to the files of the kernel.
     const isRoot = process.getuid?.() === 0;
     const dir = isRoot ? '/sys/kernel' : join(base, 'locked');
     if (!isRoot) await mkdir(dir, { mode: 0o500 });

@@ -1,4 +1,4 @@
-/** `hookproof doctor` as a process: exit codes, what goes where, and how soon. */
+/** `hookproof doctor` as a process: exit codes, output, what it sends, interruption. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -47,7 +47,7 @@ const doctor = (args: readonly string[], more: NodeJS.ProcessEnv = env) =>
   hookproof(['doctor', ...args], { env: more, cwd: folder });
 
 describe('exit codes', () => {
-  it('0 when it could look at everything, with a delivery', async () => {
+  it('0 when everything was examined, with a delivery', async () => {
     const { code, stdout, stderr } = await doctor([url, ...MATERIAL, '--deliver']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/✓ Delivery +WALLET 7e57ca5e[\w-]+: 200 in /);
@@ -63,7 +63,7 @@ describe('exit codes', () => {
     expect(stderr).toContain('CONFIG_URL_MISSING');
   });
 
-  it('0 however bad the findings are', async () => {
+  it('0 whatever the findings', async () => {
     const { code, stdout } = await doctor([url, '--client-cert', 'client.pem', '--client-key', 'other.key']);
     expect(code).toBe(0);
     expect(stdout).toContain('[unknown-authority]');
@@ -71,13 +71,13 @@ describe('exit codes', () => {
     expect(stdout).toContain('[client-certificate-required]');
   });
 
-  it('2 without anything to look at, and for a wrong configuration', async () => {
+  it('2 without anything to examine, and for an invalid configuration', async () => {
     const said = await Promise.all([doctor([], {}), doctor(['nonsense']), doctor([url, '--timeout', '1'])]);
     expect(said.map(({ code, stdout }) => [code, stdout])).toEqual(said.map(() => [2, '']));
     expect(said[0]?.stderr).toContain('CONFIG_URL_MISSING');
   });
 
-  it('3 when the endpoint is not reached, and what is configured is looked at all the same', async () => {
+  it('3 when the endpoint is not reached; the configuration is examined anyway', async () => {
     const endpoint = await listen(createTcp());
     await endpoint.close();
     for (const place of ['https://partner.invalid/', `https://127.0.0.1:${endpoint.port}/`]) {
@@ -86,7 +86,7 @@ describe('exit codes', () => {
     }
   });
 
-  it('0 without a URL: secrets and certificates alone', async () => {
+  it('0 without a URL: examines secrets and certificates', async () => {
     const { code, stdout } = await doctor(MATERIAL.slice(2));
     expect(code).toBe(0);
     expect(stdout).toMatch(/^hookproof doctor {2}local configuration\n/);
@@ -95,7 +95,7 @@ describe('exit codes', () => {
 });
 
 describe('--json', () => {
-  it('is one document on standard output, which the schema of --schema takes', async () => {
+  it('prints one document that matches the schema of --schema', async () => {
     const [{ code, stdout }, schema] = await Promise.all([
       doctor([url, ...MATERIAL, '--deliver', '--json']),
       hookproof(['doctor', '--schema']),
@@ -106,14 +106,14 @@ describe('--json', () => {
     expect(document).toMatchObject({ schemaVersion: 1, url, reached: true, counts: { problem: 0 } });
   });
 
-  it('comes also when the endpoint is not reached', async () => {
+  it('prints a document also when the endpoint is not reached', async () => {
     const { code, stdout } = await doctor(['https://partner.invalid/', '--json']);
     expect([code, JSON.parse(stdout).reached]).toEqual([3, false]);
   });
 });
 
 describe('what is sent', () => {
-  it('is one OPTIONS request without --deliver, and one signed delivery more with it', async () => {
+  it('is one OPTIONS request, and with --deliver one signed delivery too', async () => {
     const endpoint = await recording();
     open.push(endpoint);
     await doctor([endpoint.url]);
@@ -126,7 +126,7 @@ describe('what is sent', () => {
     expect(delivered[0]?.headers.map(([name]) => name)).toContain('X-Service-Signature');
   });
 
-  it('explains a refusal', async () => {
+  it('is explained when it is rejected', async () => {
     const endpoint = await serve((request, response) => {
       request.resume();
       response.writeHead(request.method === 'POST' ? 401 : 204).end('who are you?');
@@ -139,7 +139,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('while it goes on', () => {
+describe('a running examination', () => {
   function started(args: readonly string[]) {
     const { PATH, HOME } = process.env;
     const child = spawn(process.execPath, [MAIN, 'doctor', ...args], { env: { PATH, HOME, ...env }, cwd: folder });
@@ -148,7 +148,7 @@ describe('while it goes on', () => {
     return { child, stdout: () => stdout };
   }
 
-  it('says something before anything is looked at', async () => {
+  it('prints its stage before anything is examined', async () => {
     const endpoint = await listen(createTcp());
     open.push(endpoint);
     const { child } = started([endpoint.url, '--timeout', '10s']);
@@ -158,7 +158,7 @@ describe('while it goes on', () => {
     await once(child, 'close');
   });
 
-  it('writes what is known when it is interrupted, and exits 130', async () => {
+  it('prints its findings when it is interrupted, and exits with 130', async () => {
     let connected = () => {};
     const first = new Promise<void>((resolve) => {
       connected = resolve;

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('receiver --fault', () => {
-  it('serves the mutant, warns, and a run names it with the fix for the stack', async () => {
+  it('serves the mutant and prints a warning; a run reports the fault with the fix for the stack', async () => {
     const { url, stop, output } = await startedReceiver(['--fault', 'missing-signature-accepted'], { env, cwd });
     const { stderr } = output();
     expect(stderr).toContain('WARNING: this receiver is faulty on purpose');
@@ -40,7 +40,7 @@ describe('receiver --fault', () => {
     expect(rest).toContain('express (--stack)');
   });
 
-  it('does not warn without a fault, and a run names none', async () => {
+  it('prints no warning without a fault; a run reports none', async () => {
     const { url, stop, output } = await startedReceiver([], { env, cwd });
     const { code, stdout } = await hookproof(['run', url, '--suite', 'signature'], { env });
     await stop();
@@ -48,7 +48,7 @@ describe('receiver --fault', () => {
     expect(stdout).not.toContain('Diagnosis');
   });
 
-  it('serves a wrong certificate of its own, and a run names it', async () => {
+  it('serves its own faulty certificate; a run reports it', async () => {
     const ca = join(cwd, 'fault-ca.pem');
     const args = ['--fault', 'serves-expired-certificate', '--tls-quick-start-ca', ca];
     const { url, stop } = await startedReceiver(args, { env, cwd });
@@ -61,16 +61,16 @@ describe('receiver --fault', () => {
     ['an unknown name', ['--fault', 'missing-signature'], 'missing-signature-accepted'],
     ['a fault of TLS over plain HTTP', ['--fault', 'speaks-tls-1-0'], 'speaks-tls-1-0 needs HTTPS'],
     [
-      'a certificate beside its own',
+      'a certificate for a fault that has its own',
       ['--fault', 'serves-expired-certificate', '--tls-cert', 'a', '--tls-key', 'b'],
       'serves its own certificate',
     ],
-  ])('refuses %s', async (_, args, says) => {
+  ])('rejects %s', async (_, args, says) => {
     const { code, stdout, stderr } = await hookproof(['receiver', '--port', '0', ...args], { env, cwd });
     expect({ code, stdout, says: stderr.includes(says) }).toEqual({ code: 2, stdout: '', says: true });
   });
 
-  it('refuses a fault of a check that is off', async () => {
+  it('rejects a fault of a check that is not configured', async () => {
     const { HOOKPROOF_API_KEY: _, ...secretOnly } = env;
     const { code, stderr } = await hookproof(['receiver', '--port', '0', '--fault', 'api-key-not-checked'], {
       env: secretOnly,
@@ -80,8 +80,8 @@ describe('receiver --fault', () => {
   });
 });
 
-describe('the faults that are known', () => {
-  it('are listed, each with its severity and area, and as data', async () => {
+describe('known faults', () => {
+  it('are listed as text and as JSON', async () => {
     const names = FAULTS.map(({ name }) => name).toSorted();
     const { code, stdout, stderr } = await hookproof(['list', '--what', 'faults']);
     expect({
@@ -101,7 +101,7 @@ describe('the faults that are known', () => {
     });
   });
 
-  it('are explained, with the scenarios that show them and the fix for each stack', async () => {
+  it('are explained with the scenarios that show them and the fix for each stack', async () => {
     const { code, stdout, stderr } = await hookproof(['explain', 'verifies-reserialised-json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const words of [
@@ -118,7 +118,7 @@ describe('the faults that are known', () => {
     expect([rails.includes('rails     '), rails.includes('flask     ')]).toEqual([true, false]);
   });
 
-  it('are all explained without a gap', async () => {
+  it('are all explained without an empty field', async () => {
     const { faults } = await loadDictionary();
     const texts = faults.map((fault) => explainFault(fault, faults, null));
     expect(
@@ -128,18 +128,10 @@ describe('the faults that are known', () => {
   });
 
   it.each([
-    ['a name that is nearly right', ['explain', 'verifies-reserialized-json'], 'verifies-reserialised-json'],
-    [
-      'a stack that there is not',
-      ['explain', 'verifies-reserialised-json', '--stack', 'ralis'],
-      'Did you mean "rails"?',
-    ],
-    [
-      'a stack that there is not, in a run',
-      ['run', 'http://127.0.0.1:9/', '--stack', 'ralis'],
-      'did you mean "rails"?',
-    ],
-  ])('%s is told', async (_, args, says) => {
+    [['explain', 'verifies-reserialized-json'], 'verifies-reserialised-json'],
+    [['explain', 'verifies-reserialised-json', '--stack', 'ralis'], 'Did you mean "rails"?'],
+    [['run', 'http://127.0.0.1:9/', '--stack', 'ralis'], 'did you mean "rails"?'],
+  ])('%j suggests the correct name', async (args, says) => {
     const { code, stdout, stderr } = await hookproof(args);
     expect({ code, stdout, says: stderr.includes(says) }).toEqual({ code: 2, stdout: '', says: true });
   });

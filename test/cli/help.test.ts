@@ -7,12 +7,9 @@ import { commandsOf, createProgram } from '../../harness/cli/program.ts';
 import { configTemplate } from '../../harness/config/index.ts';
 import { hookproof } from './hookproof.ts';
 
-/** The commands of the table by their whole names. */
-function commandNames(): string[] {
-  return commandsOf(createProgram(() => {})).map(({ name }) => name);
-}
+const COMMANDS = commandsOf(createProgram(() => {}));
 
-/** The commands that a help text lists, without their arguments. */
+/** The commands that a help text lists, without arguments. */
 function helpNames(text: string): string[] {
   const list = /Commands:\n((?: {2}\S.*\n)+)/.exec(text)?.[1] ?? '';
   return list
@@ -28,35 +25,33 @@ function helpNames(text: string): string[] {
 }
 
 describe('the help', () => {
-  it('names every command of the table, and no other', () => {
-    expect(helpNames(HELP_TEXT).toSorted()).toEqual(commandNames().toSorted());
+  it('lists exactly the commands of the table', () => {
+    expect(helpNames(HELP_TEXT).toSorted()).toEqual(COMMANDS.map(({ name }) => name).toSorted());
   });
 
-  it('would notice a command that is missing', () => {
-    expect(helpNames(HELP_TEXT.replace(/^ {2}explain.*\n/m, ''))).not.toContain('explain');
+  it.each([
+    [['--help'], 0],
+    [['help'], 0],
+    [[], 2],
+  ])('is printed by `hookproof %j`, with exit %d', async (args, code) => {
+    expect(await hookproof(args)).toEqual({ code, stdout: HELP_TEXT, stderr: '' });
   });
 
-  it.each([['--help'], ['-h'], ['help']])('%s prints it and exits 0', async (flag) => {
-    expect(await hookproof([flag])).toEqual({ code: 0, stdout: HELP_TEXT, stderr: '' });
-  });
-
-  it('comes without arguments too, with exit 2', async () => {
-    expect(await hookproof([])).toEqual({ code: 2, stdout: HELP_TEXT, stderr: '' });
-  });
-
-  it('fits 80 columns but for the lines of commands', () => {
+  it('has no long lines', () => {
     expect(HELP_TEXT.split('\n').filter((line) => line.length > 112)).toEqual([]);
   });
 
-  it.each(commandNames())('%s --help exits 0', async (name) => {
-    const { code, stdout, stderr } = await hookproof([...name.split(' '), '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: hookproof ${name}`);
+  it.each(COMMANDS)('of $name has its usage', ({ name, command }) => {
+    expect(command.helpInformation()).toContain(`Usage: hookproof ${name}`);
   });
 
-  it('of one command is also behind help', async () => {
-    const { code, stdout } = await hookproof(['help', 'run']);
-    expect({ code, first: stdout.split('\n')[0] }).toEqual({ code: 0, first: 'Usage: hookproof run [options] [url]' });
+  it.each([[['help', 'run']], [['run', '--help']]])('of one command is printed by `hookproof %j`', async (args) => {
+    const { code, stdout, stderr } = await hookproof(args);
+    expect({ code, first: stdout.split('\n')[0], stderr }).toEqual({
+      code: 0,
+      first: 'Usage: hookproof run [options] [url]',
+      stderr: '',
+    });
   });
 
   it('--version prints the version of the package', async () => {
@@ -65,7 +60,7 @@ describe('the help', () => {
   });
 });
 
-describe('a wrong command line exits 2, says what is wrong on stderr, and nothing on stdout', () => {
+describe('an invalid command line exits with 2, explains on stderr, and prints nothing on stdout', () => {
   const url = 'http://127.0.0.1:9/';
   it.each<[string, string[], string[]]>([
     ['an unknown command', ['rnu'], ["unknown command 'rnu'", 'Did you mean run?']],
@@ -82,11 +77,11 @@ describe('a wrong command line exits 2, says what is wrong on stderr, and nothin
       ['run', url, '--suite', 'valid', '--scenario', 'signature/missing'],
       ['matches no'],
     ],
-    ['a pattern that is none', ['run', url, '--grep', '('], ['is not a regular expression']],
-    ['a shard that is none', ['run', url, '--shard', '3/2'], ['shard']],
+    ['an invalid pattern', ['run', url, '--grep', '('], ['is not a regular expression']],
+    ['an invalid shard', ['run', url, '--shard', '3/2'], ['shard']],
     ['an empty shard', ['run', url, '--scenario', 'valid/plain', '--shard', '2/2'], ['shard 2/2 of 1', 'is empty']],
     ['no URL', ['run'], ['URL']],
-    ['an unknown thing to list', ['list', '--what', 'suits'], ['suits']],
+    ['an unknown kind to list', ['list', '--what', 'suits'], ['suits']],
     ['an unknown suite to list', ['list', '--suite', 'vaild'], ['Did you mean "valid"?']],
     ['an unknown id', ['explain', 'signature/mising'], ['is not known', 'Did you mean "signature/missing"?']],
     ['too many arguments', ['explain', 'a', 'b'], ['too many arguments']],
@@ -108,7 +103,7 @@ describe('init', () => {
   afterAll(() => rm(cwd, { recursive: true }));
   const content = (name: string) => readFile(join(cwd, name), 'utf8');
 
-  it('writes the template, says what comes next, and the file works', async () => {
+  it('writes a template that works, and prints the next steps', async () => {
     const { code, stdout } = await hookproof(['init'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^wrote hookproof\.yaml\n[\s\S]*hookproof config show\n[\s\S]*hookproof run\n$/);
@@ -120,7 +115,7 @@ describe('init', () => {
     });
   });
 
-  it('keeps a file that is there, unless told otherwise', async () => {
+  it('replaces an existing file only with --force', async () => {
     await writeFile(join(cwd, 'mine.yaml'), 'mine');
     const refused = await hookproof(['init', 'mine.yaml'], { cwd });
     expect({ code: refused.code, kept: await content('mine.yaml') }).toEqual({ code: 2, kept: 'mine' });
@@ -130,7 +125,7 @@ describe('init', () => {
     expect(forced.stdout).toContain('hookproof run --config mine.yaml');
   });
 
-  it('says when it cannot write', async () => {
+  it('reports a file that cannot be written', async () => {
     const { code, stderr } = await hookproof(['init', 'no/such/folder.yaml'], { cwd });
     expect({ code, says: stderr.includes('no/such/folder.yaml cannot be written') }).toEqual({ code: 2, says: true });
   });

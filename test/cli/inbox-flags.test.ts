@@ -1,4 +1,4 @@
-/** What the flags of `hookproof inbox` say, and its table, without a process. */
+/** The filter flags, the table and the entries of `hookproof inbox`. */
 import { describe, expect, it } from 'vitest';
 import { entryFilter, type FilterFlags } from '../../harness/cli/inbox/entry-filter.ts';
 import { entryTable } from '../../harness/cli/inbox/entry-table.ts';
@@ -37,7 +37,7 @@ describe('a filter', () => {
     [{ since: '2026-02-30T25:00' }, 'is neither', '2h'],
     [{ until: '2026-1-1' }, '`--until 2026-1-1` is neither', '2h'],
     [{ since: '1h', until: '2h' }, '`--since` is not before `--until`', 'counts back'],
-  ])('%j is refused', (flags, message, hint) => {
+  ])('%j is rejected', (flags, message, hint) => {
     expect(() => entryFilter(flags, NOW)).toThrow(
       expect.objectContaining({
         code: 'INBOX_FILTER',
@@ -77,7 +77,7 @@ describe('the table', () => {
     entry({ transactionId: null, id: '\u202e\u001b[2J'.repeat(60), kind: 'REFUND' }),
   ];
 
-  it.each([200, 130, 100, 80, 60, 40])('fits %i columns, and its columns stand under each other', (columns) => {
+  it.each([200, 130, 100, 80, 60, 40])('fits %i columns, and is aligned', (columns) => {
     const lines = entryTable(rows, { layout, columns });
     expect(lines).toHaveLength(5);
     for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
@@ -86,7 +86,7 @@ describe('the table', () => {
     expect(lines.join('')).not.toContain('\u001b');
   });
 
-  it('shows whole ids and transactions where there is room, and drops the least first', () => {
+  it('shows complete ids if they fit, and drops the least important columns first', () => {
     const shown = (columns: number) => entryTable([entry()], { layout, columns }).join('\n');
     expect(shown(160)).toContain('7e57ca5e-0000-4000-8000-000000000001  b2b2b2b2-0000-4000-8000-000000000002');
     expect(shown(160)).toContain('2026-06-15 12:00:00');
@@ -95,7 +95,7 @@ describe('the table', () => {
     expect([shown(80), shown(60)].map((text) => /status/.test(text))).toEqual([true, false]);
   });
 
-  it('cuts nothing and keeps each entry on a line where there is no terminal', () => {
+  it('cuts nothing and prints one line for each entry without a terminal', () => {
     const lines = entryTable(rows, { layout, columns: Number.POSITIVE_INFINITY });
     expect(lines).toHaveLength(4);
     expect(lines[2]).toContain('x'.repeat(500));
@@ -105,14 +105,14 @@ describe('the table', () => {
 describe('an entry', () => {
   const layout = createLayout({ columns: 60, color: false, unicode: true });
 
-  it('says when it is tried next', () => {
+  it('shows the time of its next attempt', () => {
     const text = (dueAt: Date) =>
       entryText(entry({ state: 'pending', dueAt, settledAt: null }), layout, NOW).join('\n');
     expect(text(new Date(NOW.getTime() + 90_000))).toContain('2026-06-15T12:01:30.000Z, in 1 min 30 s');
     expect(text(new Date(NOW.getTime() - 1))).toContain('as soon as a receiver takes it');
   });
 
-  it('is cut when its body is very long, and says so', () => {
+  it('is cut, with a note, when its body is very long', () => {
     const rawBody = Buffer.alloc(200_000, 'x');
     const lines = entryText(entry({ rawBody, bodyBytes: rawBody.length }), layout, NOW);
     expect(lines.at(-1)).toContain('`--raw` writes all of them');
@@ -120,7 +120,7 @@ describe('an entry', () => {
     expect(entryText(entry(), layout, NOW).at(-1)).toBe('{}');
   });
 
-  it('shows bytes that are no text in lines that fit', () => {
+  it('shows binary bytes in lines that fit', () => {
     const rawBody = Buffer.from([...Array(20).keys(), 0xff]);
     const lines = entryText(entry({ rawBody, bodyBytes: 21 }), layout, NOW).slice(-3);
     expect(lines.map((line) => line.length <= 60)).toEqual([true, true, true]);

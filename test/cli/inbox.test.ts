@@ -1,4 +1,4 @@
-/** `hookproof inbox` on both stores: the compiled program beside a receiver that has the inbox open. */
+/** `hookproof inbox` on both stores: the compiled program, while a receiver has the inbox open. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -121,7 +121,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     expect([id, state, lastError]).toEqual(['dead-buy', 'dead', `Error: broke ${HOSTILE}`]);
   });
 
-  it.skipIf(skip)('replay needs a word about what, and a yes', async () => {
+  it.skipIf(skip)('replay needs a selection and a confirmation', async () => {
     const [nothing, unasked, missing] = await Promise.all([
       run('replay', '--yes'),
       run('replay', '--state', 'dead'),
@@ -134,7 +134,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     expect((await inbox.depths()).dead).toBe(2);
   });
 
-  it.skipIf(skip)('replay makes what is dead due again with all its attempts, and leaves alone what runs', async () => {
+  it.skipIf(skip)('replay makes dead entries pending again with all attempts, and skips running ones', async () => {
     const { code, stdout, stderr } = await run('replay', 'dead-wallet', 'dead-buy', 'runs', '--yes');
     expect([code, stdout]).toEqual([0, 'replayed 2 entries\n']);
     expect(stderr).toContain('not replayed, still being handled: runs');
@@ -148,7 +148,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
     for (const claim of claims) await inbox.settle({ claim, state: 'done', order: null });
   });
 
-  it.skipIf(skip)('prune removes what is over, says what that means, and needs a yes', async () => {
+  it.skipIf(skip)('prune removes settled entries, explains the consequence, and needs a confirmation', async () => {
     const refused = await run('prune', '--before', '2100-01-01');
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('counts as new if it is delivered again');
@@ -160,7 +160,7 @@ describe.each(['sqlite', 'postgres'] as const)('inbox on %s', (name) => {
   });
 });
 
-describe('what is the same on every store', () => {
+describe('on any store', () => {
   let store: Store;
   let inbox: DurableInbox;
   let folder = '';
@@ -193,7 +193,7 @@ describe('what is the same on every store', () => {
     for (const word of ['dead', 'CAAS_BUY', 'dead-w', 'Error: broke']) expect(screen).toContain(word);
   });
 
-  it('nothing hostile reaches the output as it is', async () => {
+  it('hostile content is escaped in every output', async () => {
     const outputs = await Promise.all([
       run('list', '--limit', '300'),
       run('list', '--limit', '300', '--json'),
@@ -217,7 +217,7 @@ describe('what is the same on every store', () => {
     expect(screen).toContain('INBOX_RAW_TO_TERMINAL');
   });
 
-  it.skipIf(lacksProgram('python3'))('replay asks in a terminal, and takes nothing but a yes for one', async () => {
+  it.skipIf(lacksProgram('python3'))('replay asks in a terminal, and accepts only yes', async () => {
     const answer = (typed: string) => inTerminal(['inbox', 'replay', 'dead-buy'], { columns: 80, typed, env });
     for (const typed of ['\n', 'n\n', 'yesterday\n', '\u0004']) {
       const { code, screen } = await answer(typed);
@@ -231,7 +231,7 @@ describe('what is the same on every store', () => {
     expect((await inbox.depths()).dead).toBe(1);
   });
 
-  it('export writes a file for its owner only, whole or not at all, and replaces nothing unless told to', async () => {
+  it('export writes a complete file that only its owner can read, and replaces one only with --force', async () => {
     const args = ['export', '--kind', 'REFUND', '--output', 'refunds.ndjson'];
     const first = await run(...args);
     expect([first.code, first.stdout, first.stderr]).toEqual([0, '', 'exported 1 entry to refunds.ndjson\n']);
@@ -249,17 +249,17 @@ describe('what is the same on every store', () => {
     expect(readdirSync(folder)).toEqual(['refunds.ndjson']);
   });
 
-  it.skipIf(lacksProgram('bash'))('a reader that has seen enough is no error', () => {
+  it.skipIf(lacksProgram('bash'))('a reader that closes the pipe is not an error', () => {
     const script = '"$0" "$1" inbox export | head -n 1 >/dev/null; echo "$PIPESTATUS"';
     const said = execFileSync('bash', ['-c', `{ ${script}; } 2>&1`, process.execPath, MAIN], {
       env: { ...process.env, ...env },
       encoding: 'utf8',
     });
-    // When the pipe took all of it, it was written to its end.
+    // If the pipe was large enough, everything was written.
     expect(said.replace('exported 207 entries\n', '')).toBe('0\n');
   });
 
-  it('a path that is mistyped is said to be so by every command, and no file is made', async () => {
+  it('every command reports a mistyped path, and creates no file', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'hookproof-no-inbox-'));
     const commands = [
       ['list'],
@@ -285,14 +285,14 @@ describe('what is the same on every store', () => {
     [['prune', '--before', 'long ago'], '`--before long ago` is neither'],
     [['prune'], '--before'],
     [['forget'], 'unknown command'],
-  ])('%j is refused', async (args, says) => {
+  ])('%j is rejected', async (args, says) => {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(says);
     expect(stderr).not.toContain('secret');
   });
 
-  it('without an inbox it says how to name one', async () => {
+  it('without an inbox, the error names the ways to give one', async () => {
     const { code, stderr } = await hookproof(['inbox', 'list']);
     expect([code, stderr.includes('HOOKPROOF_INBOX')]).toEqual([2, true]);
   });

@@ -8,14 +8,14 @@ import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 
 const BODY = Buffer.from('{ "id": "7e57ca5e-é", "amount": 1.0, "url": "a/b" }\n');
-/** A secret whose signature of the body is spelt differently in base64 and in base64url. */
-function tellingSecret(): string {
+/** A secret whose signature of the body is encoded differently in base64 and in base64url. */
+function secretWithSpecialSignature(): string {
   for (;;) {
     const secret = randomBytes(32).toString('base64');
     if (/[+/]/.test(createHmac('sha256', secret).update(BODY).digest('base64'))) return secret;
   }
 }
-const SECRET = tellingSecret();
+const SECRET = secretWithSpecialSignature();
 const env = { HOOKPROOF_SECRET: SECRET };
 
 let cwd = '';
@@ -26,11 +26,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true }));
 
-const digest = (secret: string | Buffer = SECRET, body: Buffer | string = BODY) =>
-  createHmac('sha256', secret).update(body).digest();
+const digest = (secret = SECRET) => createHmac('sha256', secret).update(BODY).digest();
 
 describe('sign', () => {
-  it.skipIf(lacks('openssl'))('gives what openssl gives, from a file and from a pipe', async () => {
+  it.skipIf(lacks('openssl'))('prints the same signature as openssl, for a file and for standard input', async () => {
     // The secret goes through the environment of a shell, not through an argument of this process.
     const theirs = execFileSync('sh', ['-c', 'openssl dgst -sha256 -hmac "$S" -binary | openssl base64 -A'], {
       input: BODY,
@@ -46,7 +45,7 @@ describe('sign', () => {
     );
   });
 
-  it('spells it in other ways on demand', async () => {
+  it('makes a signing mistake with --as', async () => {
     const { code, stdout } = await hookproof(['sign', 'body.json', '--as', 'hex'], { cwd, env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${digest().toString('hex')}\n` });
     const list = await hookproof(['sign', '--as', 'list']);
@@ -57,7 +56,12 @@ describe('sign', () => {
     ['no secret', ['sign', 'body.json'], {}, 'no signature secret is given'],
     ['no such file', ['sign', 'nothing.json'], env, 'nothing.json cannot be read'],
     ['an unknown spelling', ['sign', 'body.json', '--as', 'hexx'], env, 'Did you mean "hex"?'],
-    ['two things from one pipe', ['sign', '-', '--secret-file', '-'], {}, 'cannot both come from standard input'],
+    [
+      'body and secret from standard input',
+      ['sign', '-', '--secret-file', '-'],
+      {},
+      'cannot both come from standard input',
+    ],
   ])('refuses %s with exit 2', async (_, args, given, says) => {
     const { code, stdout, stderr } = await hookproof(args, { cwd, env: given, input: '' });
     expect({ code, stdout, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, stdout: '', says });
@@ -65,7 +69,7 @@ describe('sign', () => {
 });
 
 describe('verify', () => {
-  it('takes what sign gives', async () => {
+  it('accepts the signature that `sign` prints', async () => {
     const signed = await hookproof(['sign', 'body.json'], { cwd, env });
     const { code, stdout } = await hookproof(['verify', 'body.json', '--signature', signed.stdout.trim()], {
       cwd,
@@ -74,30 +78,22 @@ describe('verify', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `✓ the signature matches (${BODY.length} bytes)\n` });
   });
 
-  const reserialised = JSON.stringify(JSON.parse(BODY.toString()));
-  it.each<[string, string]>([
-    ['hex', digest().toString('hex')],
-    ['base64url', digest().toString('base64url')],
-    ['reserialised-json', digest(SECRET, reserialised).toString('base64')],
-    ['secret-newline', digest(`${SECRET}\n`).toString('base64')],
-    ['base64-decoded-secret', digest(Buffer.from(SECRET, 'base64')).toString('base64')],
-    ['body-newline-removed', digest(SECRET, BODY.toString().trim()).toString('base64')],
-  ])('says why it does not match: %s', async (fault, signature) => {
-    const { code, stdout } = await hookproof(['verify', 'body.json', `--signature=${signature}`, '--json'], {
-      cwd,
-      env,
-    });
-    const report = JSON.parse(stdout);
-    expect({ code, matches: report.matches, fault: report.explanation?.fault }).toEqual({
-      code: 1,
+  it('explains why it does not match', async () => {
+    const args = ['verify', 'body.json', `--signature=${digest().toString('hex')}`];
+    const [human, json] = await Promise.all([
+      hookproof(args, { cwd, env }),
+      hookproof([...args, '--json'], { cwd, env }),
+    ]);
+    const { matches, explanation } = JSON.parse(json.stdout);
+    expect({ codes: [human.code, json.code], matches, fault: explanation.fault }).toEqual({
+      codes: [1, 1],
       matches: false,
-      fault,
+      fault: 'hex',
     });
-    const human = await hookproof(['verify', 'body.json', `--signature=${signature}`], { cwd, env });
     expect(human.stdout).toMatch(/^✗ the signature does not match\n[\s\S]* {2}Why {2}.*\n {2}Fix {2}/);
   });
 
-  it('says so when nothing explains it', async () => {
+  it('reports a signature that no known mistake explains', async () => {
     const other = digest('another secret').toString('base64');
     const { code, stdout } = await hookproof(['verify', 'body.json', `--signature=${other}`], { cwd, env });
     expect({ code, says: stdout.includes('it was made with another secret, or from another body') }).toEqual({
@@ -126,7 +122,7 @@ describe('config', () => {
     expect(stdout.includes(SECRET)).toBe(false);
   });
 
-  it('show names the place of what is wrong in the file', async () => {
+  it('show prints the position of a mistake in the file', async () => {
     await writeFile(join(cwd, 'wrong.yaml'), 'url: https://partner.example/hooks\ntimeoutt: 3s\n');
     const { code, stderr } = await hookproof(['config', 'show', '--config', 'wrong.yaml'], { cwd });
     expect(code).toBe(2);

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { setPath } from '../../harness/cli/commands/trigger.ts';
 import { SAMPLE_EVENTS } from '../../harness/cli/sample-events.ts';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
 import { serve } from '../endpoints/listen.ts';
@@ -22,7 +23,7 @@ describe('trigger', () => {
   });
   afterAll(() => receiver.close());
 
-  it('list shows every sample', async () => {
+  it('list prints every sample', async () => {
     const { code, stdout } = await hookproof(['trigger', 'list']);
     const names = stdout
       .trimEnd()
@@ -42,7 +43,7 @@ describe('trigger', () => {
     expect(attempts.map(({ answer }) => answer?.status)).toEqual(attempts.map(() => 200));
   });
 
-  it('a flow keeps its order', async () => {
+  it('sends a flow in order', async () => {
     const { stdout } = await hookproof(['trigger', 'failed-external-sell', url, '--json'], { env });
     const types = (JSON.parse(stdout) as { notification: { type: string } }[]).map(
       ({ notification }) => notification.type,
@@ -50,7 +51,7 @@ describe('trigger', () => {
     expect(types).toEqual(['CAAS', 'REFUND']);
   });
 
-  it('--set sets fields, --dry-run shows the request without its credentials and sends nothing', async () => {
+  it('--dry-run prints the request with the fields of --set and without credentials, and sends nothing', async () => {
     const set = ['--set', 'data.metadata.orderStatus=PENDING', '--set', 'data.extra.deep=7'];
     const nowhere = 'http://127.0.0.1:1/hooks?x=1';
     const { code, stdout } = await hookproof(['trigger', 'buy', nowhere, '--dry-run', ...set], { env });
@@ -68,12 +69,11 @@ describe('trigger', () => {
     expect(JSON.parse(body).data).toMatchObject({ metadata: { orderStatus: 'PENDING' }, extra: { deep: 7 } });
   });
 
-  it.each([['data'], ['=x'], ['a..b=1'], ['__proto__.x=1'], ['id.x=1']])('--set %s is refused', async (assignment) => {
-    const { code, stderr } = await hookproof(['trigger', 'buy', url, '--set', assignment], { env });
-    expect({ code, says: /SET_INVALID/.test(stderr) }).toEqual({ code: 2, says: true });
+  it.each([['data'], ['=x'], ['a..b=1'], ['__proto__.x=1'], ['id.x=1']])('--set %s is rejected', (assignment) => {
+    expect(() => setPath({ id: 'x' }, assignment)).toThrow(expect.objectContaining({ code: 'SET_INVALID' }));
   });
 
-  it('notes what the service would not send', async () => {
+  it('prints a note about values that the service would never send', async () => {
     const { code, stderr } = await hookproof(['trigger', 'buy', url, '--set', 'data.metadata=5'], { env });
     expect({ code, says: stderr.includes('the service would never send') }).toEqual({
       code: 1,
@@ -81,7 +81,7 @@ describe('trigger', () => {
     });
   });
 
-  it('exits 1 when it is refused and 3 when nothing answers', async () => {
+  it('exits with 1 when it is rejected, and with 3 without an answer', async () => {
     const wrong = { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') };
     const [refused, unreachable] = await Promise.all([
       hookproof(['trigger', 'wallet', url], { env: wrong }),
@@ -92,7 +92,7 @@ describe('trigger', () => {
     expect(unreachable.stdout).toContain('✗ no answer after');
   });
 
-  it('shows a hostile answer harmlessly', async () => {
+  it('escapes a hostile answer', async () => {
     const endpoint = await serve((_, response) => response.end('\u001b[2J<script>\u0007'));
     const { stdout } = await hookproof(['trigger', 'wallet', endpoint.url], { env });
     await endpoint.close();
@@ -115,7 +115,7 @@ describe('receiver', () => {
   const started = (args: readonly string[], given: NodeJS.ProcessEnv) =>
     startedReceiver(args, { env: given, cwd: folder });
 
-  it.each([['SIGTERM'], ['SIGINT']] as const)('serves until %s, and exits 0', async (signal) => {
+  it.each([['SIGTERM'], ['SIGINT']] as const)('serves until %s, and exits with 0', async (signal) => {
     const { url, stop, output } = await started([], env);
     const { code } = await hookproof(['trigger', 'wallet', url], { env });
     await stop(signal);
@@ -124,7 +124,7 @@ describe('receiver', () => {
     expect(said.includes(SECRET) || said.includes(API_KEY)).toBe(false);
   });
 
-  it('takes two secrets during a rotation, and no third', async () => {
+  it('accepts the two secrets of a rotation, and no third', async () => {
     const { child, url } = await started(['--secret-file', 'old.txt', '--secret-file', 'new.txt'], {});
     const codes = await Promise.all(
       [SECRET, `${SECRET}-new`, `${SECRET}-other`].map(
@@ -149,11 +149,8 @@ describe('receiver', () => {
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
     ['neither secret nor key', [], {}, 'neither a signature secret nor an API key'],
     ['an empty secret', [], { HOOKPROOF_SECRET: '' }, 'HOOKPROOF_'],
-    ['open beside a secret', ['--open'], env, 'open'],
-    ['a port that is none', ['--port', 'x'], env, '--port: "x" is not a whole number'],
-    ['a body limit that is none', ['--body-limit', '-1'], env, '--body-limit'],
-    ['a certificate without key', ['--tls-cert', 'c.pem'], env, '`--tls-cert` and `--tls-key` need each other'],
-    ['a secret file that is not there', ['--secret-file', 'no.txt'], {}, 'no.txt'],
+    ['--open with a secret', ['--open'], env, 'open'],
+    ['a missing secret file', ['--secret-file', 'no.txt'], {}, 'no.txt'],
   ])('refuses to start with %s: exit 2', async (_, args, given, says) => {
     const { code, stdout, stderr } = await hookproof(['receiver', ...args], { env: given, cwd: folder });
     expect({ code, stdout, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, stdout: '', says });

@@ -1,4 +1,4 @@
-/** How the compiled receiver ends: what is in flight is finished, nothing new is taken, and whoever asks is told. */
+/** How the compiled receiver stops: it finishes requests in flight, accepts no new ones, and reports that it drains. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ async function started(...args: string[]) {
   return { ...receiver, ask };
 }
 
-/** A right delivery, and the length of its head. */
+/** A valid delivery, and the length of its head. */
 function delivery(more: Record<string, string> = {}) {
   const body = JSON.stringify(buy());
   const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': sign(body, SECRET), ...more };
@@ -30,7 +30,7 @@ function delivery(more: Record<string, string> = {}) {
 }
 
 describe('SIGTERM', () => {
-  it('finishes what is in flight, closes what is kept alive, takes nothing new, and is not ready meanwhile', async () => {
+  it('finishes requests in flight, closes idle connections, accepts no new ones, and is not ready', async () => {
     const { child, port, ask, output } = await started();
     expect(await ask('/readyz')).toEqual([200, '{"status":"ready"}']);
     expect((await ask('/metrics'))[1]).toContain('hookproof_receiver_connections_open 0\n');
@@ -42,7 +42,7 @@ describe('SIGTERM', () => {
     const late = delivery({ Expect: '100-continue' });
     await busy.write(late.bytes.subarray(0, late.head));
     expect((await busy.answer()).status).toBe(100);
-    // On its way already, behind a request that was answered, when the signal comes.
+    // Partly received, after a request that was answered, when the signal arrives.
     const half = await openRaw(port);
     const next = delivery().bytes;
     await half.write(Buffer.concat([delivery().bytes, next.subarray(0, 30)]));
@@ -71,7 +71,7 @@ describe('SIGTERM', () => {
     ['SIGTERM', 'SIGTERM', 143],
     ['SIGTERM', 'SIGINT', 130],
     ['SIGINT', 'SIGTERM', 143],
-  ] as const)('%s, and then %s, ends it at once', async (first, second, code) => {
+  ] as const)('%s and then %s ends it at once', async (first, second, code) => {
     const { child, port, ask } = await started();
     const busy = await openRaw(port);
     const late = delivery({ Expect: '100-continue' });
@@ -85,7 +85,7 @@ describe('SIGTERM', () => {
     await busy.ended;
   });
 
-  it('--drain-timeout cuts what does not end', async () => {
+  it('--drain-timeout closes connections that do not end', async () => {
     const { child, port } = await started('--drain-timeout', '100ms');
     const busy = await openRaw(port);
     const late = delivery({ Expect: '100-continue' });

@@ -33,14 +33,14 @@ it('--inspect serves the page from the compiled program, and shows a delivery', 
   const view = await (await fetch(`${inspector}deliveries/${id}`)).text();
   expect(text).toContain(`"receiver":"${receiver.url}"`);
   expect(JSON.parse(view)).toMatchObject({ outcome: 'accepted', kind: 'CAAS_BUY' });
-  // An open stream does not keep it from ending.
+  // An open event stream does not keep the process running.
   await receiver.stop();
   const { stdout, stderr } = receiver.output();
   for (const secret of Object.values(env))
     for (const said of [stdout, stderr, text, view]) expect(said).not.toContain(secret);
 });
 
-it('a mutant is inspected too; beyond this machine the URL has a token', async () => {
+it('inspects a mutant too; on a public address its URL has a token', async () => {
   const args = ['--inspect', '0', '--inspect-host', '0.0.0.0', '--fault', 'compares-first-8'];
   const receiver = await startedReceiver(args, { env, cwd: tmpdir() });
   const url = new URL(await receiver.says(/inspector at (http:\/\/0\.0\.0\.0:\d+\/[0-9a-f]{32}\/)\n/));
@@ -52,7 +52,7 @@ it('a mutant is inspected too; beyond this machine the URL has a token', async (
   await receiver.stop();
 });
 
-it('says what is wrong with the flags, and does not hang when one of the two ports is taken', async () => {
+it('rejects invalid flags, and exits when one of the two ports is in use', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as AddressInfo;
@@ -69,7 +69,7 @@ it('says what is wrong with the flags, and does not hang when one of the two por
   taken.close();
 });
 
-it('is in the compiled library as well', async () => {
+it('is part of the compiled library', async () => {
   const library: typeof import('../../receiver/index.ts') = await import(
     new URL('../../dist/receiver/index.js', import.meta.url).href
   );

@@ -1,9 +1,10 @@
-/** The flags of `hookproof receiver` about limits, the rotation of credentials, and health and metrics. */
+/** `hookproof receiver`: limits, rotation of credentials, health and metrics. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type LimitFlags, limitSettings } from '../../harness/cli/receiver/receiver-limits.ts';
 import { buy, sign } from '../receiver/deliveries.ts';
 import { readExposition } from '../receiver/observe/exposition.ts';
 import { openRaw, rawPost } from '../receiver/raw-http.ts';
@@ -36,7 +37,7 @@ async function post(port: number, secret: string, key: string): Promise<number> 
 }
 
 describe('hookproof receiver', () => {
-  it('takes old and new credentials from files, warns of the old ones once, and counts them', async () => {
+  it('accepts old and new credentials from files, warns once about the old ones, and counts them', async () => {
     const files = CREDENTIALS.flatMap((name) => [name.endsWith('secret') ? '--secret-file' : '--api-key-file', name]);
     const { port, says, stop, output } = await startedReceiver([...files, '--admin-port', '0'], { env: {}, cwd });
     const admin = await says(/health and metrics at (\S+)/);
@@ -62,7 +63,7 @@ describe('hookproof receiver', () => {
     for (const value of Object.values(values)) expect(stdout + stderr).not.toContain(value);
   });
 
-  it('keeps to the limits that it is given', async () => {
+  it('enforces the given limits', async () => {
     const limits = [
       '--max-connections',
       '2',
@@ -80,35 +81,32 @@ describe('hookproof receiver', () => {
     const third = await openRaw(port);
     await third.write(rawPost('{}', Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`X-${index}`, '1']))));
     expect((await third.answer()).status).toBe(431);
-    // Two others have come since, so this one had to go; or its time was over.
+    // Closed by the limit of connections, or by the header timeout.
     await first.ended;
     const silent = await openRaw(port);
     expect((await silent.answer()).status).toBe(408);
     await stop();
   });
 
+  it.each<[string, LimitFlags, string]>([
+    ['no connection', { maxConnections: '0' }, '--max-connections: "0" is not a whole number from 1 to 1000000'],
+    ['an invalid number', { maxConnections: 'many' }, '--max-connections: "many" is not a whole number'],
+    ['too few headers', { maxHeaders: '2' }, '--max-headers: "2" is not a whole number from 10 to 10000'],
+    ['too few bytes', { maxHeaderBytes: '1' }, '--max-header-bytes: "1" is not a whole number'],
+    ['a time without unit', { requestTimeout: '30' }, '--request-timeout: "30" is not a duration'],
+    ['too short a time', { drainTimeout: '1ms' }, '--drain-timeout: "1ms" is out of range'],
+    ['more time for headers than for the request', { headerTimeout: '1m' }, '`--header-timeout` is longer than'],
+  ])('rejects %s', (_, flags, says) => {
+    expect(() => limitSettings(flags)).toThrow(says);
+  });
+
   it.concurrent.each<[string, string[], string]>([
-    ['no connection', ['--max-connections', '0'], '--max-connections: "0" is not a whole number from 1 to 1000000'],
-    [
-      'connections that are no number',
-      ['--max-connections', 'many'],
-      '--max-connections: "many" is not a whole number',
-    ],
-    ['too few headers', ['--max-headers', '2'], '--max-headers: "2" is not a whole number from 10 to 10000'],
-    ['too few bytes', ['--max-header-bytes', '1'], '--max-header-bytes: "1" is not a whole number'],
-    ['a time without unit', ['--request-timeout', '30'], '--request-timeout: "30" is not a duration'],
-    ['too little time', ['--drain-timeout', '1ms'], '--drain-timeout: "1ms" is out of range'],
-    [
-      'more time for headers than for all',
-      ['--header-timeout', '1m'],
-      '`--header-timeout` is longer than `--request-timeout`',
-    ],
-    ['an admin port that is none', ['--admin-port', '70000'], '--admin-port: "70000" is not a whole number'],
+    ['an invalid admin port', ['--admin-port', '70000'], '--admin-port: "70000" is not a whole number'],
     ['an admin host alone', ['--admin-host', '127.0.0.1'], '`--admin-host` needs `--admin-port`'],
-    ['an address of another machine', ['--admin-port', '0', '--admin-host', '192.0.2.1'], '192.0.2.1'],
-    ['a port that is taken by itself', ['--host', '192.0.2.1', '--admin-port', '0'], 'Cannot listen on 192.0.2.1'],
-    ['a body limit that is none', ['--body-limit', 'x', '--admin-port', '0'], '--body-limit x is not'],
-  ])('refuses to start with %s: exit 2, and names the flag', async (_what, args, says) => {
+    ['an admin address of another machine', ['--admin-port', '0', '--admin-host', '192.0.2.1'], '192.0.2.1'],
+    ['an address of another machine', ['--host', '192.0.2.1', '--admin-port', '0'], 'Cannot listen on 192.0.2.1'],
+    ['an invalid body limit', ['--body-limit', 'x', '--admin-port', '0'], '--body-limit'],
+  ])('exits with 2 for %s', async (_, args, says) => {
     const { code, stderr } = await hookproof(['receiver', '--open', '--port', '0', ...args], { cwd });
     expect({ code, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, says });
   });

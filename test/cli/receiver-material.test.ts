@@ -1,4 +1,7 @@
-/** The files of `hookproof receiver` for HTTPS and mutual TLS: every form is taken, and what is wrong is said as everywhere else. */
+/**
+ * The files of `hookproof receiver` for HTTPS and mutual TLS: every form is taken, and what is wrong is said as
+ * everywhere else.
+ */
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type IssuedCertificate, makeCertificate } from '../../certs/index.ts';
+import { type TlsFlags, tlsSettings } from '../../harness/cli/receiver/receiver-tls.ts';
 import { hookproof } from './hookproof.ts';
 import { endReceivers, startedReceiver } from './receivers.ts';
 
@@ -15,23 +16,23 @@ const env = { HOOKPROOF_SECRET: SECRET };
 const PASSPHRASE = 'correct horse';
 
 let folder = '';
-let authority: IssuedCertificate;
+let ca: IssuedCertificate;
 let client: IssuedCertificate;
 
 const makeServer = () =>
   makeCertificate({
     subject: 'CN=localhost',
-    issuer: authority,
+    issuer: ca,
     hosts: ['localhost', '127.0.0.1'],
     usages: ['serverAuth'],
   });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
-  authority = await makeCertificate({ subject: 'CN=Authority', authority: true });
-  client = await makeCertificate({ subject: 'CN=sender.example', issuer: authority, usages: ['clientAuth'] });
+  ca = await makeCertificate({ subject: 'CN=CA', authority: true });
+  client = await makeCertificate({ subject: 'CN=sender.example', issuer: ca, usages: ['clientAuth'] });
   const server = await makeServer();
-  await writeFile(join(folder, 'ca.pem'), authority.cert);
+  await writeFile(join(folder, 'ca.pem'), ca.cert);
   await writeFile(join(folder, 'server.pem'), server.cert);
   await writeFile(join(folder, 'server.key'), server.key);
   await writeFile(join(folder, 'client.pem'), client.cert);
@@ -62,7 +63,7 @@ const PAIR = ['--tls-cert', 'server.pem', '--tls-key', 'server.key'];
 const CLIENT = ['--ca', 'ca.pem', '--client-cert', 'client.pem', '--client-key', 'client.key'];
 
 describe('mutual TLS', () => {
-  it('is required with --client-ca, and --allow-client names who may', async () => {
+  it('is required with --client-ca, and restricted to names with --allow-client', async () => {
     const [required, named, other] = await Promise.all([
       started([...PAIR, '--client-ca', 'ca.pem'], {}),
       started([...PAIR, '--client-ca', 'ca.pem', '--allow-client', 'a.example', '--allow-client', 'sender.example']),
@@ -83,7 +84,7 @@ describe('mutual TLS', () => {
     await Promise.all([required.stop(), named.stop(), other.stop()]);
   });
 
-  it('behind a declared proxy is what its header says', async () => {
+  it('is taken from the header of a declared proxy', async () => {
     const flags = ['--proxy-client-header', 'X-SSL-Client-Verify: SUCCESS'];
     const [declared, undeclared] = await Promise.all([
       started(['--proxy', '127.0.0.1', ...flags]),
@@ -102,10 +103,10 @@ describe('mutual TLS', () => {
   });
 });
 
-describe('a key with a passphrase', () => {
+describe('an encrypted key', () => {
   const locked = ['--tls-cert', 'server.pem', '--tls-key', 'locked.key'];
 
-  it('takes it from the environment or a file', async () => {
+  it('is read with a passphrase from the environment or a file', async () => {
     const [byVariable, byFile] = await Promise.all([
       started(locked, { ...env, HOOKPROOF_TLS_KEY_PASSPHRASE: PASSPHRASE }),
       started([...locked, '--tls-passphrase-file', 'passphrase.txt']),
@@ -119,7 +120,7 @@ describe('a key with a passphrase', () => {
     }
   });
 
-  it('says so when it is missing', async () => {
+  it('is rejected without a passphrase', async () => {
     const { code, stderr } = await hookproof(['receiver', ...locked], { env, cwd: folder });
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -145,7 +146,7 @@ describe('the temporary certificate', () => {
   });
 });
 
-describe('certificates that change', () => {
+describe('certificates', () => {
   const pemOf = ({ cert }: IssuedCertificate) => new X509Certificate(cert).toString();
   async function place(name: string, pair: IssuedCertificate): Promise<string> {
     const at = join(folder, name);
@@ -162,13 +163,13 @@ describe('certificates that change', () => {
   const RELOADED = /certificates reloaded\n/;
   const REFUSED = /certificates not reloaded, the old ones stay in use: (.*)\n/;
 
-  it('are taken when the files are written over, and a pair that does not match is not', async () => {
+  it('are reloaded when the files are overwritten, but not while certificate and key do not match', async () => {
     const [first, second] = await Promise.all([makeServer(), makeServer()]);
     const at = await place('plain', first);
     const { child, port, says, stop, output } = await started(flags('plain'));
     expect(await shown(port)).toBe(pemOf(first));
     await writeFile(join(at, 'cert.pem'), second.cert);
-    // A file that is being written over may be found empty before.
+    // A file may be empty while it is overwritten.
     await says(
       /stay in use: --tls-key: the file plain\/key.pem does not belong to the certificate in the file plain\/cert.pem. Give the two/,
     );
@@ -180,7 +181,7 @@ describe('certificates that change', () => {
     expect(await says(REFUSED)).toContain('--tls-cert: the file plain/cert.pem does not exist');
     expect(await shown(port)).toBe(pemOf(second));
     await writeFile(join(at, 'cert.pem'), second.cert);
-    // The same as before it was gone is nothing new.
+    // The same content as before is not reloaded by itself.
     child.kill('SIGHUP');
     await says(RELOADED);
     await stop();
@@ -193,7 +194,7 @@ describe('certificates that change', () => {
     expect(changes).toEqual(['tls-reload-failed', 'tls-reloaded', 'tls-reload-failed', 'tls-reloaded']);
   });
 
-  it('are taken when the links to the files are swapped, as certbot does', async () => {
+  it('are reloaded when the links to the files are swapped, as certbot does', async () => {
     const [first, second, third] = await Promise.all([makeServer(), makeServer(), makeServer()]);
     const archive = await place('archive', first);
     const live = join(folder, 'live');
@@ -207,7 +208,7 @@ describe('certificates that change', () => {
     await swapLink('../archive2/key.pem', join(live, 'key.pem'));
     await says(RELOADED);
     expect(await shown(port)).toBe(pemOf(second));
-    // Where the links lead now is watched too.
+    // The new target of the links is watched too.
     await place('archive2', third);
     await says(RELOADED);
     expect(await shown(port)).toBe(pemOf(third));
@@ -215,7 +216,7 @@ describe('certificates that change', () => {
     await stop();
   });
 
-  it('are taken when the link to their folder is swapped, or the folder itself replaced', async () => {
+  it('are reloaded when the link to their folder is swapped, or the folder is replaced', async () => {
     const [first, second, third] = await Promise.all([makeServer(), makeServer(), makeServer()]);
     await place('release-1', first);
     await place('release-2', second);
@@ -232,7 +233,7 @@ describe('certificates that change', () => {
     await stop();
   });
 
-  it('are read again at SIGHUP, and it goes on when they are as they were', async () => {
+  it('are reloaded on SIGHUP, even when they have not changed', async () => {
     await place('signal', await makeServer());
     const { child, port, says, stop } = await started(flags('signal'));
     const before = await shown(port);
@@ -243,57 +244,52 @@ describe('certificates that change', () => {
   });
 });
 
-describe('flags that do not go together', () => {
-  it.each<[string, string[], string]>([
-    ['--client-ca without HTTPS', ['--client-ca', 'ca.pem'], '`--client-ca` needs HTTPS'],
+describe('TLS flags', () => {
+  const at = (name: string) => join(folder, name);
+  const pair = () => ({ tlsCert: at('server.pem'), tlsKey: at('server.key') });
+
+  it.each<[string, () => TlsFlags, string]>([
+    ['a client CA without HTTPS', () => ({ clientCa: at('ca.pem') }), '`--client-ca` needs HTTPS'],
+    ['a mode without CA', () => ({ ...pair(), clientCertMode: 'optional' }), '`--client-cert-mode` needs'],
     [
-      'a mode without authority',
-      [...PAIR, '--client-cert-mode', 'optional'],
-      '`--client-cert-mode` needs `--client-ca`',
-    ],
-    [
-      'a mode that is none',
-      [...PAIR, '--client-ca', 'ca.pem', '--client-cert-mode', 'on'],
+      'an unknown mode',
+      () => ({ ...pair(), clientCa: at('ca.pem'), clientCertMode: 'on' }),
       '`--client-cert-mode on` is not known',
     ],
-    ['names without authority', [...PAIR, '--allow-client', 'x'], '`--allow-client` needs `--client-ca`'],
-    ['a proxy without header', ['--proxy', '127.0.0.1'], '`--proxy` and `--proxy-client-header` need each other'],
+    ['names without CA', () => ({ ...pair(), allowClient: ['x'] }), '`--allow-client` needs `--client-ca`'],
+    ['a proxy without header', () => ({ proxy: ['127.0.0.1'] }), '`--proxy` and `--proxy-client-header` need'],
+    ['a header without proxy', () => ({ proxyClientHeader: 'A: b' }), '`--proxy` and `--proxy-client-header` need'],
+    ['a header without value', () => ({ proxy: ['127.0.0.1'], proxyClientHeader: 'A' }), 'is not a header line'],
     [
-      'a header without proxy',
-      ['--proxy-client-header', 'A: b'],
-      '`--proxy` and `--proxy-client-header` need each other',
-    ],
-    ['a header without value', ['--proxy', '127.0.0.1', '--proxy-client-header', 'A'], 'is not a header line'],
-    ['a proxy by name', ['--proxy', 'nginx', '--proxy-client-header', 'A: b'], 'not a list of IP addresses'],
-    [
-      'names beside a proxy',
-      ['--proxy', '127.0.0.1', '--proxy-client-header', 'A: b', '--allow-client', 'x'],
+      'names behind a proxy',
+      () => ({ proxy: ['127.0.0.1'], proxyClientHeader: 'A: b', allowClient: ['x'] }),
       '`--allow-client` cannot be combined with `--proxy`',
     ],
-    ['two certificates', [...PAIR, '--tls-quick-start'], '`--tls-quick-start` cannot be combined with'],
+    ['a certificate without key', () => ({ tlsCert: 'c.pem' }), '`--tls-cert` and `--tls-key` need each other'],
+    ['two certificates', () => ({ ...pair(), tlsQuickStart: true }), '`--tls-quick-start` cannot be combined'],
+    ['a CA file without use', () => ({ ...pair(), tlsQuickStartCa: 'x.pem' }), 'needs `--tls-quick-start`'],
+    ['a CA that is a key', () => ({ ...pair(), clientCa: at('server.key') }), 'server.key holds a private key'],
+    ['the key of another certificate', () => ({ ...pair(), tlsCert: at('client.pem') }), 'does not belong'],
+    ['a certificate that does not exist', () => ({ ...pair(), tlsCert: at('no.pem') }), 'no.pem does not exist'],
     [
-      'a file for nothing',
-      [...PAIR, '--tls-quick-start-ca', 'x.pem'],
-      '`--tls-quick-start-ca` needs `--tls-quick-start`',
+      'a passphrase file that does not exist',
+      () => ({ ...pair(), tlsPassphraseFile: at('no.txt') }),
+      '--tls-passphrase-file: the file ',
     ],
-    [
-      'an authority that is none',
-      [...PAIR, '--client-ca', 'server.key'],
-      '--client-ca: the file server.key holds a private key',
-    ],
-    ['a key of another', ['--tls-cert', 'client.pem', '--tls-key', 'server.key'], 'does not belong'],
-    [
-      'a file that is not there',
-      ['--tls-cert', 'no.pem', '--tls-key', 'server.key'],
-      '--tls-cert: the file no.pem does not exist',
-    ],
-    [
-      'a passphrase file that is not there',
-      [...PAIR, '--tls-passphrase-file', 'no.txt'],
-      '--tls-passphrase-file: the file no.txt',
-    ],
-  ])('%s: exit 2', async (_name, args, says) => {
-    const { code, stdout, stderr } = await hookproof(['receiver', '--port', '0', ...args], { env, cwd: folder });
-    expect({ code, stdout, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, stdout: '', says });
+  ])('reject %s', async (_, flags, says) => {
+    const error = await tlsSettings(flags())
+      .then(({ read }) => read?.())
+      .catch((caught) => caught);
+    expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(says) });
+  });
+
+  it('end the command with exit 2', async () => {
+    const args = ['receiver', '--port', '0', '--proxy', 'nginx', '--proxy-client-header', 'A: b'];
+    const { code, stdout, stderr } = await hookproof(args, { env, cwd: folder });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('not a list of IP addresses'),
+    });
   });
 });

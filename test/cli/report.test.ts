@@ -90,7 +90,7 @@ describe('report', () => {
   it.each<[string, string | Buffer, string, string]>([
     ['nothing', '', 'REPORT_NOT_JSON', 'is not JSON'],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'REPORT_NOT_JSON', 'is not JSON'],
-    ['ndjson', '{"schemaVersion":1,"type":"notice"}\n{}', 'REPORT_NOT_JSON', 'It looks like ndjson'],
+    ['ndjson', '{"schemaVersion":1,"type":"notice"}\n{}', 'REPORT_NOT_JSON', 'the output of the ndjson reporter'],
     ['a list', '[]', 'REPORT_INVALID', 'it has no schemaVersion'],
     ['foreign JSON', '{"results":{}}', 'REPORT_INVALID', 'it has no schemaVersion'],
     ['another version', text({ schemaVersion: 2 }), 'REPORT_OTHER_SCHEMA', 'has schemaVersion 2; this version'],
@@ -139,9 +139,9 @@ describe('report', () => {
   });
 
   it.each([
-    ['a file that is not there', ['nowhere.json'], 'nowhere.json cannot be read (ENOENT)'],
+    ['a missing file', ['nowhere.json'], 'nowhere.json cannot be read (ENOENT)'],
     ['a folder', ['.'], 'cannot be read (EISDIR)'],
-    ['what never ends', ['/dev/zero'], '/dev/zero is larger than 64 MiB'],
+    ['an endless file', ['/dev/zero'], '/dev/zero is larger than 64 MiB'],
     ['standard input twice', ['-', '-'], 'is given twice'],
     ['an unknown reporter', ['run.json', '--reporter', 'pdf'], '"pdf" is not a reporter'],
     ['a whole run as a shard', ['--merge', 'run.json'], 'these are not the shards of one run: run.json is a whole run'],
@@ -166,20 +166,20 @@ describe('shards on the command line', () => {
     const { code, stdout } = await report(['--merge', '2.json', '1.json', '--reporter', 'json']);
     const joined: ResultDocument = JSON.parse(stdout);
     const whole: ResultDocument = JSON.parse(await content('whole.json'));
-    const told = ({ counts, diagnosis, results, shard, verdict }: ResultDocument) => {
+    const essence = ({ counts, diagnosis, results, shard, verdict }: ResultDocument) => {
       return { counts, diagnosis, shard, verdict, results: results.map(({ id, verdict: one }) => [id, one]) };
     };
     expect(code).toBe(1);
-    expect(told(joined)).toEqual(told(whole));
+    expect(essence(joined)).toEqual(essence(whole));
     const one = await report(['--merge', '1.json']);
     expect({ code: one.code, says: one.stderr.includes('shard 2 of 2 is missing') }).toEqual({ code: 2, says: true });
   });
 });
 
 describe('ndjson', () => {
-  it('is there while the run goes on, and whole when it is interrupted', async () => {
+  it('is written during the run, and complete when it is interrupted', async () => {
     let answered = 0;
-    // From the tenth delivery on it keeps everybody waiting.
+    // It does not answer from the tenth delivery on.
     const server = createServer((request, response) => {
       answered++;
       request.resume().on('end', () => answered < 10 && response.end('ok'));

@@ -38,7 +38,7 @@ afterAll(async () => {
 const documentIn = (text: string) => resultDocument.parse(JSON.parse(text));
 
 describe('demo', () => {
-  it('passes, leaves run.json, junit.xml and report.html, and prints their paths', async () => {
+  it('passes, writes run.json, junit.xml and report.html, and prints their paths', async () => {
     const { code, stdout, stderr } = await hookproof(['demo'], { cwd });
     const paths = ['run.json', 'junit.xml', 'report.html'].map((name) => join(cwd, 'hookproof-run', name));
     const document = documentIn(await readFile(paths[0]!, 'utf8'));
@@ -72,7 +72,7 @@ describe('run', () => {
     expect(new Set(results.map(({ suite }) => suite))).toEqual(new Set(['valid']));
   });
 
-  it('writes one event a line with --reporter ndjson', async () => {
+  it('writes one event per line with --reporter ndjson', async () => {
     const { stdout } = await hookproof(['run', url, '--suite', 'combination', '--reporter', 'ndjson'], { env });
     const types = stdout
       .trimEnd()
@@ -81,7 +81,7 @@ describe('run', () => {
     expect(types).toEqual(['run-started', ...Array.from({ length: 9 }, () => 'scenario-finished'), 'run-finished']);
   });
 
-  it('keeps exchanges of passes only with --evidence', async () => {
+  it('records the exchanges of passes only with --evidence', async () => {
     const one = ['run', url, '--scenario', 'signature/missing', '--reporter', 'json=-'];
     const [without, kept] = await Promise.all([hookproof(one, { env }), hookproof([...one, '--evidence'], { env })]);
     expect(documentIn(without.stdout).results[0]?.exchanges).toEqual([]);
@@ -92,7 +92,7 @@ describe('run', () => {
     ]);
   });
 
-  it('sends the same values again with the same seed, but for the ids', async () => {
+  it('sends the same values with the same seed, except ids', async () => {
     const one = ['run', url, '--scenario', 'valid/plain', '--seed', 's', '--evidence', '--reporter', 'json=-'];
     const bodies = await Promise.all(
       [1, 2].map(async () => {
@@ -105,7 +105,7 @@ describe('run', () => {
     expect({ ...bodies[0], id: '', at: 0 }).toEqual({ ...bodies[1], id: '', at: 0 });
   });
 
-  it('shards: every scenario is in exactly one', async () => {
+  it('runs every scenario in exactly one shard', async () => {
     const ids = await Promise.all(
       [1, 2, 3].map(async (index) => {
         const args = ['run', url, '--suite', 'typo-key', '--shard', `${index}/3`, '--reporter', 'json=-'];
@@ -116,15 +116,15 @@ describe('run', () => {
     expect(ids.flat().toSorted()).toEqual(suite?.scenarios.map(({ id }) => id).toSorted());
   });
 
-  it('names the feature that is off', async () => {
+  it('names the feature that is not configured', async () => {
     const args = ['run', 'http://127.0.0.1:9/', '--suite', 'api-key', '--reporter', 'json=-'];
     const { results } = documentIn((await hookproof(args, { env: { HOOKPROOF_SECRET: SECRET } })).stdout);
     const verdicts = new Set(results.map(({ verdict, reason }) => `${verdict}: ${reason}`));
     expect([...verdicts]).toContain('not-applicable: the feature api-key is not configured');
   });
 
-  it('--strict: warnings fail', async () => {
-    // Right in every must; refuses what it does not know, which is a should.
+  it('fails for warnings with --strict', async () => {
+    // Meets every must, but its refusals are not uniform, which is a should.
     const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
     const endpoint = await serve((request, response) => {
       if (request.headers['x-service-signature'] !== undefined) return right(request, response);
@@ -140,7 +140,7 @@ describe('run', () => {
     ]);
   });
 
-  it('--bail: stops after the first failure, and judges the rest inconclusive', async () => {
+  it('stops after the first failure with --bail, and judges the rest inconclusive', async () => {
     const endpoint = await serve((request, response) => void request.resume().on('end', () => response.end()));
     open.push(endpoint);
     const args = ['run', endpoint.url, '--suite', 'signature', '--bail', '--concurrency', '1', '--reporter', 'json=-'];
@@ -160,14 +160,14 @@ describe('an interrupted run', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('%s: exit %d at once, the partial report is marked, and every check is judged', async (signal, exit) => {
+  ] as const)('%s: exits with %d at once, with a partial report', async (signal, exit) => {
     let requests = 0;
     let interrupt = () => {};
     const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
     const endpoint = await serve((request, response) => {
       requests++;
       if (requests <= 20) return right(request, response);
-      // From here on nothing is answered: whatever is in flight hangs when the signal comes.
+      // Nothing is answered from here on: deliveries are in flight when the signal arrives.
       interrupt();
     });
     open.push(endpoint);
@@ -181,7 +181,7 @@ describe('an interrupted run', () => {
     let stderr = '';
     child.stdout.on('data', (data) => (stdout += data));
     child.stderr.on('data', (data) => (stderr += data));
-    // More requests in flight must not send more signals: the second one ends the process at once.
+    // Send the signal once only: a second one ends the process at once.
     const once = interrupt;
     interrupt = () => {
       interrupt = () => {};

@@ -1,4 +1,4 @@
-/** Wrong certificates and keys end the program with exit code 2, before anything is sent, and without a word of a key. */
+/** Invalid certificates and keys end the program with exit code 2, before anything is sent, and are never printed. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
 });
 
-// Nothing listens there; a run that got so far would end with 3.
+// Nothing is listening there: a run that gets this far ends with 3.
 const URL = 'https://127.0.0.1:9/';
 const run = (cert: string, key: string, more: string[] = []) =>
   hookproof(['run', URL, '--client-cert', cert, '--client-key', key, '--recovery', '0ms', ...more], { cwd: directory });
@@ -55,11 +55,11 @@ describe('hookproof run', () => {
     }
   });
 
-  it('goes on with a right pair: to an endpoint that is not there', async () => {
+  it('continues with a valid pair: to an endpoint that does not exist', async () => {
     expect((await run('client.pem', 'client.key')).code).toBe(3);
   });
 
-  it('shows fixtures by the names of their files', async () => {
+  it('prints fixtures as the names of their files', async () => {
     const yaml =
       'url: https://partner.example/\ntls: { client-cert: client.pem, client-key: client.key }\nmtls: { fixtures: { expired: { cert: old.pem, key: old.key } } }\n';
     writeFileSync(join(directory, 'hookproof.yaml'), yaml);

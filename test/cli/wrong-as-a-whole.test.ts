@@ -63,7 +63,10 @@ interface Wrong {
   /** The one clear explanation: it stands in the report, once, as the title of the diagnosis. */
   readonly says: string;
   readonly args?: readonly string[];
-  /** Long, and held in another form by the tests of the run and by the matrix: left to `npm run proofs -- sampled-tests`. */
+  /**
+   * Long, and held in another form by the tests of the run and by the matrix: left to `npm run proofs --
+   * sampled-tests`.
+   */
   readonly long?: true;
 }
 

@@ -65,7 +65,8 @@ export async function certifyPartner(
   let certificate: FleetPartner['certificate'] = null;
   if (answer.kind === 'done') {
     files.push(...answer.files);
-    if (refusals.length === 0 && answer.identity === null) refusals = [harnessError('the key of the endpoint is unknown')];
+    if (refusals.length === 0 && answer.identity === null)
+      refusals = [harnessError('the key of the endpoint is unknown')];
     if (refusals.length === 0 && answer.identity !== null) {
       const documentBytes = await readFile(join(unfinished, OUTPUT_FILES.json));
       const settings = configurationBytes(config.settings);
