@@ -276,7 +276,13 @@ describe('a certification is rejected before anything is sent', () => {
       ],
     ],
     ['without a key', 'https', ['--profile', 'staging'], env, ['no key to sign the certificate with is given']],
-    ['with a locked key', 'https', ['--profile', 'staging', '--key', 'locked.pem'], env, ['no passphrase is configured']],
+    [
+      'with a locked key',
+      'https',
+      ['--profile', 'staging', '--key', 'locked.pem'],
+      env,
+      ['no passphrase is configured'],
+    ],
     ['for too long', 'https', ['--profile', 'staging', ...key, '--valid-for', '399d'], env, ['from 1d to 398d']],
     [
       'with an unknown revision',
