@@ -14,8 +14,8 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { hookproof, MAIN } from '../cli/hookproof.ts';
 import { launchChromium } from '../setup/chromium.ts';
+import { makeMaterial } from './hostile/behaviour.ts';
 import { behaviourNamed } from './hostile/behaviours/index.ts';
-import { makeMaterial } from './hostile/material.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WIDTHS = [1280, 390];

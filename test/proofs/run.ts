@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 interface Proof {
   readonly name: string;
   readonly shows: string;
-  /** On two cores. */
+  /** Duration on two cores. */
   readonly minutes: number;
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ interface Proof {
 }
 
 const script = (path: string) => ['tsx', path];
-/** The test files of which `npm test` takes a sample. */
+/** The test files whose cases `npm test` samples. */
 const SAMPLED = ['cli/receiver-and-trigger', 'cli/reproduce', 'cli/secrets', 'cli/wrong-as-a-whole', 'rank-faults'];
 
 const PROOFS: readonly Proof[] = [
@@ -53,7 +53,7 @@ const PROOFS: readonly Proof[] = [
     name: 'slow-loris',
     shows: 'valid deliveries are answered while 2,000 connections stay half open',
     minutes: 1,
-    command: script('test/proofs/slow-loris/slow-loris.ts'),
+    command: script('test/proofs/slow-loris.ts'),
     build: true,
   },
   {
@@ -120,7 +120,7 @@ if (proof !== undefined) process.exitCode = run(proof, args);
 else {
   console.log(list());
   if (name !== undefined) {
-    console.error(`\nthere is no proof "${name}"`);
+    console.error(`\n"${name}": no such proof`);
     process.exitCode = 2;
   }
 }

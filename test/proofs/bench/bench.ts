@@ -1,15 +1,14 @@
 /**
- * The benchmarks: `npm run bench`, or one part with `npm run bench -- --only receiver`. Prints its tables and keeps
- * them in docs/performance.md. No test depends on a figure.
+ * The benchmarks: `npm run bench`, or one part with `npm run bench -- --only receiver`. Prints its tables and
+ * writes them to docs/performance.md. No test depends on a figure.
  */
 import { parseArgs } from 'node:util';
 import { report, targetTable } from './page.ts';
 
-/** Each part loads what it needs. */
+/** Each part loads only what it needs. */
 const PARTS = {
   async receiver() {
-    const { measureReceivers } = await import('./receiver-bench.ts');
-    const { receiverTable, receiverTargets } = await import('./receiver-tables.ts');
+    const { measureReceivers, receiverTable, receiverTargets } = await import('./receiver-bench.ts');
     const results = await measureReceivers();
     report(
       'receiver',
@@ -18,14 +17,12 @@ const PARTS = {
     );
   },
   async sender() {
-    const { measureSenders } = await import('./sender-bench.ts');
-    const { senderTable, senderTargets } = await import('./sender-tables.ts');
+    const { measureSenders, senderTable, senderTargets } = await import('./sender-bench.ts');
     const series = await measureSenders();
     report('sender', ['undici'], [targetTable(senderTargets(series)), senderTable(series)]);
   },
   async command() {
-    const { measureHelp, measureRuns } = await import('./command-bench.ts');
-    const { helpTarget, runTable, runTargets } = await import('./command-tables.ts');
+    const { helpTarget, measureHelp, measureRuns, runTable, runTargets } = await import('./command-bench.ts');
     const help = measureHelp();
     const runs = await measureRuns();
     report('command', [], [targetTable([helpTarget(help), ...runTargets(runs)]), runTable(runs)]);

@@ -1,7 +1,7 @@
-/** What the benchmarks deliver: a buy order as the specification has it, 745 bytes of JSON. */
+/** The notification of the benchmarks: a buy order as in the specification, 745 bytes of JSON. */
 import type { Notification } from '../../../contract/index.ts';
 
-/** A notification with this id, which has to have the 36 characters of a UUID for the size to be right. */
+/** `id` must have the 36 characters of a UUID, so that the size is the same for all. */
 export function buyNotification(id: string): Notification {
   return {
     id,
@@ -29,7 +29,7 @@ export function buyNotification(id: string): Notification {
   };
 }
 
-/** The id of the delivery with this number: all different, and the same in every run. */
+/** The id of the delivery with this number, the same in every run. */
 export function idOf(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 }

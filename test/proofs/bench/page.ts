@@ -1,7 +1,8 @@
-/** docs/performance.md: each section of the benchmark writes its part between two marks and leaves the rest alone. */
+/** docs/performance.md: each part of the benchmark replaces its section between two comments. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { PINNED } from './programs.ts';
+import { markdownTable } from '../../setup/markdown-table.ts';
+import { PINNED } from './processes.ts';
 
 const PAGE = 'docs/performance.md';
 
@@ -12,7 +13,7 @@ export interface Table {
   readonly notes?: readonly string[];
 }
 
-/** A line of the table of targets. */
+/** A row of the table of targets. */
 export interface Target {
   readonly what: string;
   readonly target: string;
@@ -28,7 +29,7 @@ export function targetTable(targets: readonly Target[]): Table {
   };
 }
 
-/** Prints the tables of a section, and puts them into the page. */
+/** Prints the tables of a section, and writes them to the page. */
 export function report(section: string, libraries: readonly string[], tables: readonly Table[]): void {
   const conditions = [`Node ${process.version}`, ...libraries.map(versionOf), machine()].join(', ');
   for (const table of tables) process.stdout.write(`${asText(table)}\n`);
@@ -60,9 +61,7 @@ function asText({ title, columns, rows, notes = [] }: Table): string {
 }
 
 function asMarkdown({ title, columns, rows, notes = [] }: Table): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const table = [line(columns), line(columns.map(() => '---')), ...rows.map(line)].join('\n');
-  return [`### ${title}`, table, ...notes].join('\n\n');
+  return [`### ${title}`, markdownTable(columns, rows), ...notes].join('\n\n');
 }
 
 function writePart(section: string, part: string): void {

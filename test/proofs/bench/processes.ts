@@ -1,13 +1,78 @@
 /**
- * The compiled program in processes of its own: commands that run to their end, receivers that serve them, and a long
- * way in between.
+ * The processes of the benchmarks: compiled servers and clients, each pinned to a core, and the compiled command line.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { message, start } from './programs.ts';
+import { build } from 'esbuild';
+
+const SOURCE = 'test/proofs/bench';
+/** Inside the repository, where Node finds the libraries. */
+const COMPILED = resolve('node_modules/.cache/hookproof-bench');
+
+/** Compiles the programs (`servers/ours.ts`) with the build settings of the product, so that no loader is measured. */
+export async function compile(programs: readonly string[]): Promise<void> {
+  mkdirSync(COMPILED, { recursive: true });
+  await build({
+    entryPoints: programs.map((program) => join(SOURCE, program)),
+    outbase: SOURCE,
+    outdir: COMPILED,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+}
+
+/** Whether processes can be pinned: one core for the measured process, the other for its counterpart. */
+export const PINNED = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
+
+/** Null: any core. */
+type Core = 0 | 1 | null;
+
+/** Starts a compiled program with a channel for messages. */
+export function start(program: string, core: Core, env: NodeJS.ProcessEnv): ChildProcess {
+  const command = [process.execPath, join(COMPILED, program.replace(/\.ts$/, '.mjs'))];
+  const [file = '', ...args] = PINNED && core !== null ? ['taskset', '-c', String(core), ...command] : command;
+  return spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+/** The next message of a process. Throws when the process ends first. */
+export async function message<T>(child: ChildProcess): Promise<T> {
+  const stop = new AbortController();
+  try {
+    const [first] = await Promise.race([
+      once(child, 'message', { signal: stop.signal }),
+      once(child, 'exit', { signal: stop.signal }).then(([code]) => {
+        throw new Error(`${child.spawnargs.join(' ')} ended with ${code}`);
+      }),
+    ]);
+    return first as T;
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Sends a message to a process and returns its answer. */
+export async function ask<T>(child: ChildProcess, question: object | string): Promise<T> {
+  child.send(question);
+  return await message<T>(child);
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.disconnect();
+  await exited;
+}
 
 export const CLI = 'dist/bin/hookproof.js';
 
@@ -18,7 +83,7 @@ export const CREDENTIALS: NodeJS.ProcessEnv = {
   HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),
 };
 
-/** Milliseconds of a whole process of Node, which has to end well. */
+/** How long a Node process takes from start to exit, in milliseconds. Throws when it fails. */
 export function time(args: readonly string[], env: NodeJS.ProcessEnv = process.env): number {
   const startedAt = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { env });
@@ -27,7 +92,7 @@ export function time(args: readonly string[], env: NodeJS.ProcessEnv = process.e
   return took;
 }
 
-/** The reference receiver. */
+/** Starts the reference receiver. */
 export async function startReceiver(
   options: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -41,13 +106,13 @@ export async function startReceiver(
   return { url, close: () => void receiver.kill('SIGTERM') };
 }
 
-/** A proxy to a port of loopback that takes its time. */
+/** Starts a proxy that delays everything to and from a loopback port. */
 export async function startProxy(
   targetPort: number,
   oneWayMs: number,
 ): Promise<{ readonly port: number; readonly process: ChildProcess }> {
   const env = { BENCH_TARGET_PORT: String(targetPort), BENCH_DELAY_MS: String(oneWayMs) };
-  const proxy = start('distance/delaying-proxy.ts', null, env);
+  const proxy = start('servers/delaying-proxy.ts', null, env);
   const { port } = await message<{ port: number }>(proxy);
   return { port, process: proxy };
 }

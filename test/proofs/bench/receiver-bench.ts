@@ -1,34 +1,31 @@
-/** Receivers against receivers: what a delivery costs each of them. */
+/** Compares receivers: what a delivery costs each of them. */
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../../setup/postgres.ts';
-import type { LoadSettings } from './load/load.ts';
-import type { Phase, PhaseResult } from './load/phase.ts';
-import { ask, compile, message, PINNED, start, stop } from './programs.ts';
+import { newDatabase, startPostgres } from '../../setup/postgres.ts';
+import type { LoadSettings, Phase, PhaseResult } from './load.ts';
+import type { Table, Target } from './page.ts';
+import { ask, compile, message, PINNED, start, stop } from './processes.ts';
 import {
-  CREDENTIALS,
-  EVERYTHING,
-  EXPRESS,
-  FASTIFY,
-  OURS,
-  onPostgres,
-  onSqlite,
-  REPLY,
-  type ReceiverVariant,
-} from './receivers.ts';
-import { interleaved, type Sample, type Series, type Slice, sampleOf } from './rounds.ts';
-import type { Usage } from './servers/serve-variant.ts';
-import { median } from './statistics.ts';
+  compare,
+  interleaved,
+  median,
+  ratioInWords,
+  type Sample,
+  type Series,
+  type Slice,
+  sampleOf,
+} from './rounds.ts';
+import type { Usage } from './servers/server-process.ts';
 
 const CONNECTIONS = 64;
 const ROUNDS = 9;
 const WARM_UP_MS = 1000;
 const SLICES = 5;
 const SLICE_MS = 250;
-/** More than any receiver that remembers ids takes in one life: an id that is known takes a shorter way. */
+/** More than a receiver handles in one measurement, because a known id is cheaper than a new one. */
 const REQUESTS = 160_000;
 
 export interface ReceiverSample extends Sample {
@@ -54,9 +51,9 @@ export async function measureReceivers(): Promise<ReceiverResults> {
   const postgres = server === null ? undefined : onPostgres(server.url);
   const variants = [REPLY, CREDENTIALS, EVERYTHING, OURS, FASTIFY, EXPRESS, sqlite.ours, sqlite.express];
   if (postgres !== undefined) variants.push(postgres);
-  await compile(['load/load.ts', ...new Set(variants.map(({ program }) => program))]);
+  await compile(['load.ts', ...new Set(variants.map(({ program }) => program))]);
   const settings: LoadSettings = { requests: REQUESTS, credentials };
-  const load = start('load/load.ts', 1, { BENCH_LOAD: JSON.stringify(settings) });
+  const load = start('load.ts', 1, { BENCH_LOAD: JSON.stringify(settings) });
   try {
     await message(load);
     const env = { BENCH_SECRET: credentials.secret, BENCH_API_KEY: credentials.apiKey };
@@ -78,7 +75,7 @@ async function measure(
   const server = start(variant.program, 0, { ...credentials, ...variant.env, ...inbox });
   try {
     const { port } = await message<{ port: number }>(server);
-    const awake = PINNED && variant.hasServer === undefined;
+    const awake = PINNED && variant.hasDatabaseServer === undefined;
     let from = 0;
     const phase = async (durationMs: number) => {
       const wanted: Phase = { port, connections: CONNECTIONS, durationMs, from, awake };
@@ -106,4 +103,111 @@ async function measure(
   } finally {
     await stop(server);
   }
+}
+
+const MAX_CPU = 1.3;
+const MIN_DURABLE_RATE = 0.45;
+const MAX_COMMITS = 0.03;
+
+export function receiverTable({ series }: ReceiverResults): Table {
+  const base = series.get(EVERYTHING) ?? [];
+  const hmac = series.get(CREDENTIALS) ?? [];
+  const rows = [...series].map(([{ name }, samples]) => {
+    const of = (field: keyof ReceiverSample) => median(samples.map((sample) => sample[field]));
+    const against = compare(samples, base);
+    return [
+      name,
+      of('cpuUs').toFixed(1),
+      ratioInWords(against.cpu),
+      against.minCpu.toFixed(2),
+      Math.round(of('rate')).toLocaleString('en'),
+      compare(samples, hmac).rate.median.toFixed(2),
+      `${of('p50').toFixed(1)} / ${of('p99').toFixed(1)}`,
+    ];
+  });
+  return {
+    title: 'Receivers',
+    columns: [
+      'receiver, 64 connections',
+      'CPU us a request',
+      'CPU against node:http with everything',
+      'the same, min/min',
+      'requests/s',
+      'against node:http + HMAC',
+      'p50 / p99 ms',
+    ],
+    rows,
+  };
+}
+
+export function receiverTargets(results: ReceiverResults): Target[] {
+  const { series, sqlite } = results;
+  const of = (variant: ReceiverVariant) => series.get(variant) ?? [];
+  const router = compare(of(OURS), of(EVERYTHING));
+  const durable = compare(of(sqlite.ours), of(CREDENTIALS)).rate;
+  const common = compare(of(sqlite.ours), of(sqlite.express)).rate;
+  const commits = median(of(sqlite.ours).map((sample) => sample.commits));
+  return [
+    {
+      what: 'receiver through the Express router, CPU per request against bare node:http with the same checks',
+      target: `at most ${MAX_CPU}`,
+      measured: `${ratioInWords(router.cpu)}; min/min ${router.minCpu.toFixed(2)}`,
+      met: router.cpu.median <= MAX_CPU,
+    },
+    {
+      what: 'durable receiver, SQLite, throughput against node:http + HMAC without storage',
+      target: `at least ${MIN_DURABLE_RATE}`,
+      measured: ratioInWords(durable),
+      met: durable.median >= MIN_DURABLE_RATE,
+    },
+    {
+      what: 'commits to disk for each acknowledged notification, SQLite',
+      target: `at most ${MAX_COMMITS}`,
+      measured: commits.toFixed(3),
+      met: commits <= MAX_COMMITS,
+    },
+    {
+      what: 'durable receiver, SQLite, throughput against Express with one commit a request',
+      target: 'at least 4',
+      measured: ratioInWords(common),
+      met: common.median >= 4,
+    },
+  ];
+}
+
+/** The receivers that are measured, from bare node:http to ours with a durable inbox. */
+
+export interface ReceiverVariant {
+  readonly name: string;
+  readonly program: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Creates an empty inbox and returns its URL. */
+  readonly inbox?: () => Promise<string> | string;
+  /** Has a database server, which needs CPU time too: the load then sleeps between answers. */
+  readonly hasDatabaseServer?: true;
+}
+
+const bare = (work: string) => ({ program: 'servers/bare-node.ts', env: { BENCH_WORK: work } });
+
+export const REPLY: ReceiverVariant = { name: 'node:http, reply only', ...bare('reply') };
+export const CREDENTIALS: ReceiverVariant = { name: 'node:http + API key + HMAC', ...bare('credentials') };
+export const EVERYTHING: ReceiverVariant = { name: 'node:http + API key + HMAC + parse + zod', ...bare('everything') };
+export const OURS: ReceiverVariant = { name: 'ours, without storage', program: 'servers/ours.ts' };
+export const FASTIFY: ReceiverVariant = { name: 'Fastify, the same checks', program: 'servers/fastify.ts' };
+export const EXPRESS: ReceiverVariant = {
+  name: 'Express as most people write it',
+  program: 'servers/express-as-usual.ts',
+};
+
+/** Our receiver and the usual Express receiver, each with a SQLite file. */
+export function onSqlite(folder: string): { ours: ReceiverVariant; express: ReceiverVariant } {
+  const inbox = () => `file:${join(folder, `${randomUUID()}.db`)}`;
+  return {
+    ours: { ...OURS, name: 'ours, SQLite', inbox },
+    express: { ...EXPRESS, name: 'Express as most people write it, SQLite, one commit a request', inbox },
+  };
+}
+
+export function onPostgres(serverUrl: string): ReceiverVariant {
+  return { ...OURS, name: 'ours, PostgreSQL', inbox: () => newDatabase(serverUrl), hasDatabaseServer: true };
 }

@@ -1,23 +1,19 @@
-/**
- * Rounds of measurements: each measures every variant once, in a new process, and every other round in the opposite
- * order.
- */
-import { median, pairedRatio, type Ratio } from './statistics.ts';
+/** Rounds of measurements, and their medians and ratios. */
 
-/** A stretch of load on one process. */
+/** A short period of load on one process. */
 export interface Slice {
   readonly count: number;
   readonly elapsedMs: number;
-  /** Processor time of the process that is measured, in microseconds. */
+  /** CPU time of the measured process, in microseconds. */
   readonly cpuUs: number;
 }
 
-/** What one variant came to in one round. */
+/** The result of one variant in one round. */
 export interface Sample {
-  /** Processor time for one request, in microseconds: the median of the slices. */
+  /** CPU time per request, in microseconds: the median of the slices. */
   readonly cpuUs: number;
-  /** Of the slice that was disturbed least. */
-  readonly leastCpuUs: number;
+  /** The same, of the least disturbed slice. */
+  readonly minCpuUs: number;
   /** Requests a second. */
   readonly rate: number;
 }
@@ -26,13 +22,14 @@ export function sampleOf(slices: readonly Slice[]): Sample {
   const cpu = slices.map(({ cpuUs, count }) => cpuUs / count);
   return {
     cpuUs: median(cpu),
-    leastCpuUs: Math.min(...cpu),
+    minCpuUs: Math.min(...cpu),
     rate: median(slices.map(({ count, elapsedMs }) => (count / elapsedMs) * 1000)),
   };
 }
 
 export type Series<Variant, Measured = Sample> = ReadonlyMap<Variant, readonly Measured[]>;
 
+/** Each round measures every variant once, in a new process; every other round in reverse order. */
 export async function interleaved<Variant, Measured>(
   variants: readonly Variant[],
   rounds: number,
@@ -47,11 +44,10 @@ export async function interleaved<Variant, Measured>(
   return series;
 }
 
-/** How one variant compares with another. */
-export interface Comparison {
+interface Comparison {
   readonly cpu: Ratio;
   /** The ratio of the least disturbed slices of all rounds. */
-  readonly leastCpu: number;
+  readonly minCpu: number;
   readonly rate: Ratio;
 }
 
@@ -59,7 +55,33 @@ export function compare(ours: readonly Sample[], base: readonly Sample[]): Compa
   const of = (field: keyof Sample, samples: readonly Sample[]) => samples.map((sample) => sample[field]);
   return {
     cpu: pairedRatio(of('cpuUs', ours), of('cpuUs', base)),
-    leastCpu: Math.min(...of('leastCpuUs', ours)) / Math.min(...of('leastCpuUs', base)),
+    minCpu: Math.min(...of('minCpuUs', ours)) / Math.min(...of('minCpuUs', base)),
     rate: pairedRatio(of('rate', ours), of('rate', base)),
   };
+}
+
+/** What the figures of several rounds come to. */
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** The ratio of two series that were measured alternately. */
+export interface Ratio {
+  /** Of the ratios within the rounds: the median and the extremes. */
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Divides within each round, because a disturbance of a round affects both. */
+export function pairedRatio(ours: readonly number[], base: readonly number[]): Ratio {
+  const ratios = ours.map((value, round) => value / (base[round] ?? Number.NaN));
+  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) };
+}
+
+/** `1.21 (1.18 to 1.30)` */
+export function ratioInWords({ median: middle, min, max }: Ratio): string {
+  return `${middle.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
 }

@@ -1,12 +1,13 @@
-/** Senders against senders: how many deliveries a second each of them makes, and what one costs it. */
+/** Compares senders: how many deliveries a second each of them makes, and what a delivery costs. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quickStartCertificate } from '../../../certs/index.ts';
-import type { ClientPhase, ClientResult } from './clients/run-client.ts';
-import { ask, compile, message, PINNED, start, stop } from './programs.ts';
-import { interleaved, type Sample, type Series, sampleOf } from './rounds.ts';
+import type { ClientName, ClientPhase, ClientResult } from './client.ts';
+import type { Table, Target } from './page.ts';
+import { ask, compile, message, PINNED, start, stop } from './processes.ts';
+import { compare, interleaved, median, ratioInWords, type Sample, type Series, sampleOf } from './rounds.ts';
 
 const ROUNDS = 9;
 const WARM_UP_MS = 800;
@@ -15,31 +16,27 @@ const SLICE_MS = 200;
 
 export interface SenderVariant {
   readonly name: string;
-  readonly program: string;
+  readonly client: ClientName;
   readonly scheme: 'http' | 'https';
 }
 
-const CLIENTS = {
-  bare: { name: 'node:http(s), ready bytes', program: 'clients/bare-node.ts' },
-  ours: { name: 'our sender core, each delivery made and signed', program: 'clients/ours.ts' },
-  undici: { name: 'undici, ready bytes', program: 'clients/undici.ts' },
-  fetch: { name: 'global fetch, ready bytes', program: 'clients/fetch.ts' },
+const CLIENTS: Readonly<Record<ClientName, string>> = {
+  node: 'node:http(s), ready bytes',
+  ours: 'our sender core, each delivery made and signed',
+  undici: 'undici, ready bytes',
+  fetch: 'global fetch, ready bytes',
 };
 
-/** By scheme and client. */
-export const SENDERS: Readonly<Record<'http' | 'https', Readonly<Record<keyof typeof CLIENTS, SenderVariant>>>> = {
-  http: over('http'),
-  https: over('https'),
-};
-
-function over(scheme: 'http' | 'https'): Record<keyof typeof CLIENTS, SenderVariant> {
-  const of = (client: keyof typeof CLIENTS): SenderVariant => ({ ...CLIENTS[client], scheme });
-  return { bare: of('bare'), ours: of('ours'), undici: of('undici'), fetch: of('fetch') };
+function sendersOver(scheme: 'http' | 'https'): Record<ClientName, SenderVariant> {
+  const variant = (client: ClientName): SenderVariant => ({ name: CLIENTS[client], client, scheme });
+  return { node: variant('node'), ours: variant('ours'), undici: variant('undici'), fetch: variant('fetch') };
 }
+
+const SENDERS = { http: sendersOver('http'), https: sendersOver('https') };
 
 export async function measureSenders(): Promise<Series<SenderVariant>> {
   const variants = [...Object.values(SENDERS.http), ...Object.values(SENDERS.https)];
-  await compile(['servers/sink.ts', ...new Set(variants.map(({ program }) => program))]);
+  await compile(['servers/sink.ts', 'client.ts']);
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-bench-'));
   const { ca, cert, key } = await quickStartCertificate();
   const authority = join(folder, 'ca.pem');
@@ -58,13 +55,14 @@ export async function measureSenders(): Promise<Series<SenderVariant>> {
 }
 
 async function measure(
-  { program, scheme }: SenderVariant,
+  { client: name, scheme }: SenderVariant,
   credentials: NodeJS.ProcessEnv,
   tls: NodeJS.ProcessEnv,
 ): Promise<Sample> {
   const server = start('servers/sink.ts', 1, { ...(scheme === 'https' && tls), ...(PINNED && { BENCH_AWAKE: '1' }) });
   const { port } = await message<{ port: number }>(server);
-  const client = start(program, 0, { ...credentials, BENCH_URL: `${scheme}://127.0.0.1:${port}/hooks` });
+  const url = `${scheme}://127.0.0.1:${port}/hooks`;
+  const client = start('client.ts', 0, { ...credentials, BENCH_CLIENT: name, BENCH_URL: url });
   try {
     await message(client);
     const phase = (durationMs: number) => ask<ClientResult>(client, { durationMs } satisfies ClientPhase);
@@ -75,4 +73,47 @@ async function measure(
   } finally {
     await Promise.all([stop(client), stop(server)]);
   }
+}
+
+const MIN_RATE = 0.75;
+
+export function senderTable(series: Series<SenderVariant>): Table {
+  const rows = [...series].map(([{ name, scheme }, samples]) => {
+    const of = (field: keyof Sample) => median(samples.map((sample) => sample[field]));
+    const against = compare(samples, series.get(SENDERS[scheme].node) ?? []);
+    return [
+      scheme.toUpperCase(),
+      name,
+      Math.round(of('rate')).toLocaleString('en'),
+      ratioInWords(against.rate),
+      of('cpuUs').toFixed(1),
+      against.cpu.median.toFixed(2),
+      against.minCpu.toFixed(2),
+    ];
+  });
+  return {
+    title: 'Senders',
+    columns: [
+      '',
+      'sender, 64 in flight',
+      'deliveries/s',
+      'against node:http(s)',
+      'CPU us a delivery',
+      'against node:http(s)',
+      'the same, min/min',
+    ],
+    rows,
+  };
+}
+
+export function senderTargets(series: Series<SenderVariant>): Target[] {
+  return Object.values(SENDERS).map(({ node, ours }) => {
+    const { rate } = compare(series.get(ours) ?? [], series.get(node) ?? []);
+    return {
+      what: `sender core, keep-alive, signed, ${ours.scheme.toUpperCase()}: deliveries/s against a bare agent of node:${ours.scheme} with ready bytes`,
+      target: `at least ${MIN_RATE}`,
+      measured: ratioInWords(rate),
+      met: rate.median >= MIN_RATE,
+    };
+  });
 }

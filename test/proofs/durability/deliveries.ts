@@ -1,9 +1,9 @@
-/** Signed deliveries in large numbers, over connections that stay open, and what was answered to each. */
+/** Sends many signed deliveries over keep-alive connections, and records the answer to each. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** New in every run. */
+/** Generated for each run. */
 export const SECRET = randomBytes(32).toString('hex');
 
 export interface Delivery {
@@ -13,13 +13,13 @@ export interface Delivery {
   readonly signature: string;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly word: string;
   readonly ms: number;
 }
 
-/** About as long as a real one. `at` in seconds since 1970: the order within the transaction. */
+/** About as long as a real one. `at`, in seconds since 1970, is the order within the transaction. */
 export function notification(id: string, transactionId: string, at: number): Delivery {
   const metadata = { orderType: 'BUY', providerTransactionStatus: 'PROCESSING', note: 'x'.repeat(400) };
   const data = { type: 'ORDER_TRACKING', providerId: 'provider-1', transactionId, metadata, errorData: null };
@@ -27,7 +27,7 @@ export function notification(id: string, transactionId: string, at: number): Del
   return { id, transactionId, body, signature: createHmac('sha256', SECRET).update(body).digest('base64') };
 }
 
-/** Null when the connection ended without an answer: then nobody knows whether it was stored. */
+/** Null when the connection ended without an answer: it is unknown then whether the delivery was stored. */
 export function deliver(url: string, agent: Agent, { body, signature }: Delivery): Promise<Answer | null> {
   const startedAt = performance.now();
   return new Promise((resolve) => {
@@ -53,14 +53,14 @@ export function deliver(url: string, agent: Agent, { body, signature }: Delivery
   });
 }
 
-/** Delivers what `next` gives over so many connections, until it gives null or `stop` is called. */
+/** Delivers what `next` returns over these connections, until it returns null or `stop` is called. */
 export function startLoad(options: {
   readonly url: string;
   readonly connections: number;
   readonly next: () => Delivery | null;
-  readonly told: (delivery: Delivery, answer: Answer | null) => void;
+  readonly onAnswer: (delivery: Delivery, answer: Answer | null) => void;
 }): { stop(): Promise<void>; readonly ended: Promise<void> } {
-  const { url, connections, next, told } = options;
+  const { url, connections, next, onAnswer } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let stopped = false;
   const work = async () => {
@@ -68,8 +68,8 @@ export function startLoad(options: {
       const delivery = next();
       if (delivery === null) return;
       const answer = await deliver(url, agent, delivery);
-      told(delivery, answer);
-      // Nobody listens, or it said that it cannot: a sender pauses too.
+      onAnswer(delivery, answer);
+      // Nothing is listening, or the receiver answered 503: a sender pauses too.
       if (answer?.status !== 200) await pause(5);
     }
   };
@@ -80,5 +80,66 @@ export function startLoad(options: {
       stopped = true;
       return ended;
     },
+  };
+}
+
+interface Entry {
+  readonly delivery: Delivery;
+  /** How often the answer was that this one is new. More than once is a duplicate insert. */
+  accepted: number;
+  acknowledged: boolean;
+}
+
+interface Ledger {
+  /** The next delivery; one in twenty is an earlier one, answered or not. */
+  next(): Delivery;
+  onAnswer(delivery: Delivery, answer: Answer | null): void;
+  acknowledged(): string[];
+  /** Delivered, and not answered 200 yet: a sender delivers them again. */
+  unacknowledged(): Delivery[];
+  acceptedTwice(): string[];
+  readonly counts: { sent: number; ok: number; refused: number; unanswered: number; slowestMs: number };
+  /** Other answers than 200, by their status. */
+  readonly statuses: Map<number, number>;
+}
+
+/** What the sender knows about each notification. `make` returns the n-th one; `random` returns numbers from 0 to 1. */
+export function openLedger(make: (n: number) => Delivery, random: () => number): Ledger {
+  const lines = new Map<string, Entry>();
+  const order: Entry[] = [];
+  const counts = { sent: 0, ok: 0, refused: 0, unanswered: 0, slowestMs: 0 };
+  const statuses = new Map<number, number>();
+  return {
+    counts,
+    statuses,
+    next() {
+      counts.sent += 1;
+      const again = order[Math.floor(random() * 20 * order.length)];
+      if (again !== undefined) return again.delivery;
+      const line: Entry = { delivery: make(order.length), accepted: 0, acknowledged: false };
+      lines.set(line.delivery.id, line);
+      order.push(line);
+      return line.delivery;
+    },
+    onAnswer({ id }, answer) {
+      const line = lines.get(id);
+      if (line === undefined) throw new Error(`${id} was not sent`);
+      if (answer === null) {
+        counts.unanswered += 1;
+        return;
+      }
+      counts.slowestMs = Math.max(counts.slowestMs, answer.ms);
+      if (answer.status === 200) {
+        counts.ok += 1;
+        line.acknowledged = true;
+        if (answer.word === 'accepted') line.accepted += 1;
+      } else {
+        counts.refused += 1;
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      }
+    },
+    acknowledged: () => order.filter(({ acknowledged }) => acknowledged).map(({ delivery }) => delivery.id),
+    unacknowledged: () => order.filter(({ acknowledged }) => !acknowledged).map(({ delivery }) => delivery),
+    acceptedTwice: () => order.filter(({ accepted }) => accepted > 1).map(({ delivery }) => delivery.id),
   };
 }

@@ -1,18 +1,16 @@
 /**
- * The inbox fails in the middle of a load and comes back, while the receiver runs on: what is answered meanwhile,
- * whether anything that was answered 200 has no row, and whether everything goes on by itself afterwards.
+ * The inbox fails under load and recovers, while the receiver keeps running: what the receiver answers meanwhile,
+ * whether every 200 has a row, and whether everything is handled afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../setup/seeded-random.ts';
-import { notification, startLoad } from './deliveries.ts';
-import { endedIds, storedRows, unsettled, until, without } from './from-outside.ts';
-import { openLedger } from './ledger.ts';
-import { type ReceiverProcess, type ReceiverSetup, startReceiverProcess } from './receiver-process.ts';
-import type { Store } from './stores.ts';
+import { notification, openLedger, startLoad } from './deliveries.ts';
+import { type ReceiverProcess, type ReceiverSetup, type Store, startReceiverProcess } from './receiver-process.ts';
+import { endedIds, missingFrom, storedRows, unsettled, waitUntil } from './stored-state.ts';
 
 /** How an inbox fails. */
-export interface Trouble {
-  /** What stands in the document. */
+export interface Failure {
+  /** For the document. */
   readonly what: string;
   begin(receiver: ReceiverProcess): Promise<void> | void;
   end(receiver: ReceiverProcess): Promise<void> | void;
@@ -26,70 +24,70 @@ export interface OutageResult {
   /** Answers that were neither 200 nor 503, and connections that ended without one. */
   readonly otherwise: number;
   readonly slowestMs: number;
-  /** Answered 200, and no row. */
+  /** Answered 200, but without a row. */
   readonly acknowledgedWithoutRow: number;
   readonly duplicates: number;
-  /** From the end of the trouble to the next 200, in milliseconds. */
+  /** From the end of the failure to the next 200, in milliseconds. */
   readonly backAfterMs: number;
   readonly unhandled: number;
   readonly handledAgain: number;
   readonly sameProcess: boolean;
-  /** Of the log: lines about the outage, one of each kind and time, without those about single deliveries. */
+  /** The events of the log, without those about single deliveries. */
   readonly logLines: readonly string[];
   readonly secretInLog: boolean;
 }
 
 export interface OutageOptions {
   readonly store: Store;
-  readonly trouble: Trouble;
+  readonly failure: Failure;
   readonly setup: Omit<ReceiverSetup, 'inbox' | 'folder'>;
-  /** The URL that the receiver is given, when it is another: that of a proxy. */
+  /** The URL for the receiver, if it is not that of the store: that of a proxy. */
   readonly inbox?: string;
-  /** It lasts until so many were refused, and so long at least. */
+  /** The failure lasts until this many deliveries were refused, and at least `lastsMs`. */
   readonly refusals: number;
   readonly lastsMs?: number;
   readonly connections?: number;
 }
 
 export async function outage(options: OutageOptions): Promise<OutageResult> {
-  const { store, trouble, setup, refusals, lastsMs = 0, connections = 16 } = options;
+  const { store, failure, setup, refusals, lastsMs = 0, connections = 16 } = options;
   const { folder, url } = store;
   const inbox = options.inbox ?? url;
   const ledger = openLedger((n) => notification(`id-${n}`, `t-${n}`, 1_700_000_000 + n), seededRandom(1));
-  const { counts, next, told } = ledger;
+  const { counts, next, onAnswer } = ledger;
   const receiver = await startReceiverProcess({ ...setup, inbox, folder });
-  const load = startLoad({ url: receiver.url, connections, next, told });
-  await until('the load is under way', () => counts.ok >= connections * 4);
+  const load = startLoad({ url: receiver.url, connections, next, onAnswer });
+  await waitUntil('the load is under way', () => counts.ok >= connections * 4);
 
-  await trouble.begin(receiver);
+  await failure.begin(receiver);
   const beganAt = performance.now();
-  await until('deliveries are refused', () => counts.refused >= refusals);
+  await waitUntil('deliveries are refused', () => counts.refused >= refusals);
   await pause(Math.max(0, lastsMs - (performance.now() - beganAt)));
-  await trouble.end(receiver);
+  await failure.end(receiver);
   const endedAt = performance.now();
   const before = counts.ok;
-  await until('deliveries are accepted again', () => counts.ok > before);
+  await waitUntil('deliveries are accepted again', () => counts.ok > before);
   const backAfterMs = performance.now() - endedAt;
-  await until('the load is under way again', () => counts.ok >= before + connections * 4);
+  await waitUntil('the load is under way again', () => counts.ok >= before + connections * 4);
   await load.stop();
 
   const { refused, unanswered, slowestMs } = counts;
   const otherwise = unanswered + refused - (ledger.statuses.get(503) ?? 0);
-  const withoutRow = without(
+  const withoutRow = missingFrom(
     ledger.acknowledged(),
     (await storedRows(url)).map(({ id }) => id),
   );
-  // What was refused is delivered again, as a sender would. Some of it is in the inbox all the same.
+  // Delivers again what was refused, as a sender does. Some of it is in the inbox already.
   const again = ledger.unacknowledged();
-  await startLoad({ url: receiver.url, connections, next: () => again.pop() ?? null, told }).ended;
-  await until('everything is handled', async () => (await unsettled(url)) === 0);
+  await startLoad({ url: receiver.url, connections, next: () => again.pop() ?? null, onAnswer }).ended;
+  await waitUntil('everything is handled', async () => (await unsettled(url)) === 0);
   const stored = (await storedRows(url)).map(({ id }) => id);
-  for (const id of without(ledger.acknowledged(), stored)) withoutRow.push(id);
+  for (const id of missingFrom(ledger.acknowledged(), stored)) withoutRow.push(id);
   const handled = endedIds(folder.handled);
-  const { code, words } = await receiver.end();
+  const { code, stderr } = await receiver.end();
   const log = folder.log();
   return {
-    what: trouble.what,
+    what: failure.what,
     store: store.name,
     acknowledged: ledger.acknowledged().length,
     refused,
@@ -98,15 +96,15 @@ export async function outage(options: OutageOptions): Promise<OutageResult> {
     acknowledgedWithoutRow: new Set(withoutRow).size,
     duplicates: ledger.acceptedTwice().length,
     backAfterMs,
-    unhandled: without(ledger.acknowledged(), handled).length,
+    unhandled: missingFrom(ledger.acknowledged(), handled).length,
     handledAgain: handled.length - new Set(handled).size,
     sameProcess: code === 0,
     logLines: eventsIn(log),
-    secretInLog: passwordsOf(inbox).some((password) => `${log}${words}`.includes(password)),
+    secretInLog: passwordsOf(inbox).some((password) => `${log}${stderr}`.includes(password)),
   };
 }
 
-/** The events of a log that are about more than one delivery, in their order. */
+/** The events of a log that are not about a single delivery, in order. */
 function eventsIn(log: string): string[] {
   const usual = new Set(['delivery', 'listening']);
   return log

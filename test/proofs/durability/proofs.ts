@@ -1,28 +1,31 @@
 /** Every proof in full, one after the other: the machine should have nothing else to do. */
+
+import { spawnSync } from 'node:child_process';
+import { cpus, release, totalmem } from 'node:os';
 import { type PostgresServer, startPostgres } from '../../setup/postgres.ts';
 import { lacks } from '../../setup/programs.ts';
+import * as failures from './failures.ts';
+import { openSmallDisk } from './failures.ts';
+import type { Fault } from './faulty-receivers.ts';
+import { type SerialResult, serialFsyncs } from './fsyncs.ts';
 import { type KillResult, killRounds } from './kill-rounds.ts';
-import { describeMachine } from './machine.ts';
-import { type OutageOptions, type OutageResult, outage, type Trouble } from './outage.ts';
+import { type Failure, type OutageOptions, type OutageResult, outage } from './outage.ts';
+import { postgresStore, type Store, sqliteStore } from './receiver-process.ts';
 import { type ReplicaOptions, type ReplicaResult, replicas } from './replicas.ts';
-import { type SerialResult, serialFsyncs } from './serial-fsyncs.ts';
-import { openSmallDisk } from './small-disk.ts';
 import { type SoakResult, soak } from './soak.ts';
-import { postgresStore, type Store, sqliteStore } from './stores.ts';
+import { query } from './stored-state.ts';
 import { addressOf, startProxy, type TcpProxy, throughProxy } from './tcp-proxy.ts';
-import * as troubles from './troubles.ts';
-import type { WrongWay } from './wrong-receivers.ts';
 
 const ROUNDS = 20;
-const ROUNDS_OF_THE_WRONG = 3;
+const ROUNDS_OF_FAULTY = 3;
 const SOAK = 300_000;
-/** Short enough to see an entry taken over; on a busy machine a receiver may not come to extend one for a second. */
+/** Short enough to observe a takeover; on a busy machine a receiver may renew a lease a second late. */
 const HANDLING = { leaseMs: 4000, pollMs: 200 };
 
 interface Named<Result> {
   readonly store: string;
-  /** Null for the right receiver. */
-  readonly wrong: WrongWay | null;
+  /** Null for the correct receiver. */
+  readonly fault: Fault | null;
   readonly result: Result;
 }
 
@@ -37,18 +40,18 @@ export interface Proofs {
 
 type StoreName = Store['name'];
 
-/** `told` hears of each that is over. With `parts`, only those. */
+/** `report` gets each result as soon as it is known. An empty `parts` runs all of them. */
 export async function runProofs(
   parts: readonly string[],
-  told: (what: string, result: object) => void,
+  report: (what: string, result: object) => void,
 ): Promise<Proofs> {
   const server = await startPostgres();
-  if (server === null) throw new Error('The proofs need PostgreSQL (apt-get install postgresql).');
+  if (server === null) throw new Error('the proofs need PostgreSQL (apt-get install postgresql)');
   const open = (name: StoreName) => (name === 'SQLite' ? sqliteStore() : postgresStore(server.url));
   const withStore = async <T extends object>(what: string, name: StoreName, run: (store: Store) => Promise<T>) => {
     const store = await open(name);
     const result = await run(store).finally(() => store.folder.remove());
-    told(`${what}, ${name}`, result);
+    report(`${what}, ${name}`, result);
     return result;
   };
   const wanted = (part: string) => parts.length === 0 || parts.includes(part);
@@ -71,14 +74,14 @@ type WithStore = <T extends object>(what: string, name: StoreName, run: (store: 
 async function allKills(withStore: WithStore): Promise<Named<KillResult>[]> {
   const all: Named<KillResult>[] = [];
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
-    for (const wrong of [null, 'acknowledges first', 'handles first', 'settles first'] as const) {
-      // The right one as a partner runs it, the wrong ones as a script.
-      const right = { setup: { how: 'program', handlerMs: 2 }, rounds: ROUNDS } as const;
-      // With handlers that take long, so that a kill finds some of them at work: three rounds have to be enough.
-      const setup = { how: 'script', handlerMs: 20, handling: HANDLING, ...(wrong === null ? {} : { wrong }) } as const;
-      const options = { seed: 5, betweenMs: [150, 850] as const, setup, rounds: ROUNDS_OF_THE_WRONG };
-      const run = (store: Store) => killRounds({ store, ...options, ...(wrong === null ? right : {}) });
-      all.push({ store: name, wrong, result: await withStore(`kills, ${wrong ?? 'right'}`, name, run) });
+    for (const fault of [null, 'acknowledges first', 'handles first', 'settles first'] as const) {
+      // The correct one as a partner runs it, the faulty ones as a script.
+      const correct = { setup: { how: 'program', handlerMs: 2 }, rounds: ROUNDS } as const;
+      // Slow handlers, so that a kill interrupts some of them within three rounds.
+      const setup = { how: 'script', handlerMs: 20, handling: HANDLING, ...(fault === null ? {} : { fault }) } as const;
+      const options = { seed: 5, betweenMs: [150, 850] as const, setup, rounds: ROUNDS_OF_FAULTY };
+      const run = (store: Store) => killRounds({ store, ...options, ...(fault === null ? correct : {}) });
+      all.push({ store: name, fault, result: await withStore(`kills, ${fault ?? 'correct'}`, name, run) });
     }
   }
   return all;
@@ -86,14 +89,14 @@ async function allKills(withStore: WithStore): Promise<Named<KillResult>[]> {
 
 async function allFlushes(withStore: WithStore): Promise<Named<SerialResult>[]> {
   const all: Named<SerialResult>[] = [];
-  const loose = 'does not wait for the disk';
-  for (const [name, wrong] of [
+  const unflushed = 'does not wait for the disk';
+  for (const [name, fault] of [
     ['SQLite', null],
-    ['SQLite', loose],
+    ['SQLite', unflushed],
     ['PostgreSQL', null],
   ] as const) {
-    const run = (store: Store) => serialFsyncs(store, 1000, wrong ?? undefined);
-    all.push({ store: name, wrong, result: await withStore(`flushes, ${wrong ?? 'right'}`, name, run) });
+    const run = (store: Store) => serialFsyncs(store, 1000, fault ?? undefined);
+    all.push({ store: name, fault, result: await withStore(`flushes, ${fault ?? 'correct'}`, name, run) });
   }
   return all;
 }
@@ -102,11 +105,11 @@ async function allOutages(server: PostgresServer, withStore: WithStore): Promise
   const setup = { how: 'script', handling: HANDLING } as const;
   const full = (store: Store) => {
     const disk = openSmallDisk(store.folder.path);
-    const inside = { ...setup, under: disk.under };
+    const inside = { ...setup, commandPrefix: disk.commandPrefix };
     const options = {
-      store: troubles.storeOn(store, disk),
+      store: failures.storeOn(store, disk),
       setup: inside,
-      trouble: troubles.diskFull(disk),
+      failure: failures.diskFull(disk),
       refusals: 500,
     };
     return outage(options).finally(() => disk.remove());
@@ -114,52 +117,52 @@ async function allOutages(server: PostgresServer, withStore: WithStore): Promise
   const long = { setup, refusals: 20, lastsMs: 12_000 };
   const proxied = async (
     store: Store,
-    rest: Omit<OutageOptions, 'store' | 'trouble'>,
-    make: (proxy: TcpProxy) => Trouble,
+    rest: Omit<OutageOptions, 'store' | 'failure'>,
+    make: (proxy: TcpProxy) => Failure,
   ) => {
     const proxy = await startProxy([addressOf(store.url)]);
-    const options = { store, inbox: throughProxy(store.url, proxy), trouble: make(proxy), ...rest };
+    const options = { store, inbox: throughProxy(store.url, proxy), failure: make(proxy), ...rest };
     return outage(options).finally(() => proxy.close());
   };
   return [
     await withStore('disk full', 'SQLite', full),
     await withStore('file locked', 'SQLite', async (store) =>
-      outage({ store, ...long, trouble: await troubles.fileLocked(store) }),
+      outage({ store, ...long, failure: await failures.fileLocked(store) }),
     ),
     await withStore('server killed', 'PostgreSQL', (store) =>
-      outage({ store, setup, refusals: 500, trouble: troubles.serverKilled(server) }),
+      outage({ store, setup, refusals: 500, failure: failures.serverKilled(server) }),
     ),
     await withStore('server stands still', 'PostgreSQL', (store) =>
-      outage({ store, ...long, trouble: troubles.serverStopped(server) }),
+      outage({ store, ...long, failure: failures.serverStopped(server) }),
     ),
-    await withStore('network stalled', 'PostgreSQL', (store) => proxied(store, long, troubles.networkStalled)),
+    await withStore('network stalled', 'PostgreSQL', (store) => proxied(store, long, failures.networkStalled)),
     await withStore('answers cut', 'PostgreSQL', (store) =>
-      proxied(store, { setup, refusals: 200 }, troubles.answersCut),
+      proxied(store, { setup, refusals: 200 }, failures.answersCut),
     ),
     await withStore('table locked', 'PostgreSQL', (store) =>
-      outage({ store, ...long, trouble: troubles.tableLocked(store) }),
+      outage({ store, ...long, failure: failures.tableLocked(store) }),
     ),
   ];
 }
 
 async function allReplicas(withStore: WithStore): Promise<Proofs['replicas']> {
-  const runs: readonly [what: string, WrongWay | null, Partial<ReplicaOptions>][] = [
+  const runs: readonly [what: string, Fault | null, Partial<ReplicaOptions>][] = [
     ['both live', null, { notifications: 5000 }],
     ['both live, 100 notifications a transaction', null, { notifications: 2000, inTransaction: 100 }],
     ['one is killed in the middle', null, { notifications: 5000, killAfter: 3500 }],
     ['both live', 'handles first', { notifications: 500 }],
   ];
   const all: (Named<ReplicaResult> & { what: string })[] = [];
-  for (const [what, wrong, options] of runs) {
-    const setup = { how: 'script', handlerMs: 3, handling: HANDLING, ...(wrong === null ? {} : { wrong }) } as const;
+  for (const [what, fault, options] of runs) {
+    const setup = { how: 'script', handlerMs: 3, handling: HANDLING, ...(fault === null ? {} : { fault }) } as const;
     const run = (store: Store) => replicas({ store, setup, notifications: 0, ...options });
-    all.push({ store: 'PostgreSQL', what, wrong, result: await withStore(`replicas, ${what}`, 'PostgreSQL', run) });
+    all.push({ store: 'PostgreSQL', what, fault, result: await withStore(`replicas, ${what}`, 'PostgreSQL', run) });
   }
   return all;
 }
 
 async function allSoaks(withStore: WithStore): Promise<Proofs['soaks']> {
-  const pinned = !lacks('taskset') ? { under: ['taskset', '-c', '0'] } : {};
+  const pinned = !lacks('taskset') ? { commandPrefix: ['taskset', '-c', '0'] } : {};
   const all: Proofs['soaks'][number][] = [];
   for (const [name, what, withHandlers, deliveries] of [
     ['SQLite', 'with handlers', true, SOAK],
@@ -171,4 +174,67 @@ async function allSoaks(withStore: WithStore): Promise<Proofs['soaks']> {
     all.push({ what, ...(await withStore(`soak, ${what}`, name, run)) });
   }
   return all;
+}
+
+const MAX_GROWTH_MB = 15;
+const MAX_ANSWER_MS = 8000;
+
+/** The claims that do not hold. A faulty receiver must fail the proof that is meant to catch it. */
+export function brokenClaims(proofs: Proofs): string[] {
+  const claims: [what: string, holds: boolean][] = [];
+  for (const { store, fault, result: r } of proofs.kills) {
+    const seen: Partial<Record<Fault, number>> = {
+      'acknowledges first': r.missing,
+      'handles first': r.handledUnstored,
+      'settles first': r.unhandled,
+    };
+    const sum = r.missing + r.duplicates + r.unhandled + r.handledUnstored + r.dead;
+    claims.push([`kills, ${store}, ${fault ?? 'correct'}`, fault === null ? sum === 0 : (seen[fault] ?? 0) > 0]);
+  }
+  for (const { store, fault, result: r } of proofs.flushes) {
+    const enough = r.fsyncs === null || r.fsyncs >= r.acknowledged;
+    claims.push([
+      `flushes, ${store}, ${fault ?? 'correct'}`,
+      r.acknowledged === r.deliveries && enough === (fault === null),
+    ]);
+  }
+  for (const r of proofs.outages) {
+    const lost = r.acknowledgedWithoutRow + r.unhandled + r.duplicates + r.otherwise;
+    const recovered = r.sameProcess && !r.secretInLog && r.slowestMs < MAX_ANSWER_MS && r.refused > 0;
+    claims.push([`outage, ${r.store}: ${r.what}`, lost === 0 && recovered]);
+  }
+  for (const { what, fault, result: r } of proofs.replicas) {
+    const stored = r.rows === r.notifications && r.accepted === r.rows && r.handled === r.rows;
+    const once = r.runs === r.rows && r.ok === 3 * r.rows;
+    const inOrder = r.overlaps + r.outOfOrder === 0 && r.pairs > 0;
+    const holds = stored && inOrder && (what.includes('killed') || once) && r.shares.every((share) => share > 0);
+    claims.push([`replicas, ${what}, ${fault ?? 'correct'}`, holds === (fault === null)]);
+  }
+  for (const r of proofs.soaks) {
+    const all = r.acknowledged === r.deliveries && r.rows === r.deliveries && r.handled >= r.rows;
+    const growth = (r.memory.at(-1) ?? 0) - (r.memory[0] ?? 0);
+    claims.push([`soak, ${r.store}, ${r.what}: every row`, all]);
+    claims.push([`soak, ${r.store}, ${r.what}: memory grows by ${growth.toFixed(1)} MB`, growth < MAX_GROWTH_MB]);
+  }
+  return claims.filter(([, holds]) => !holds).map(([what]) => what);
+}
+
+/**
+ * The hardware and the versions of the software, without the name of the machine. `postgres` is the URL of the server.
+ */
+async function describeMachine(postgres: string | null): Promise<string[]> {
+  const { loadSqlite } = await import('../../../receiver/inbox/sqlite-database.ts');
+  const { DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(':memory:');
+  const [sqlite] = database.prepare('SELECT sqlite_version() AS version').all() as { version: string }[];
+  database.close();
+  const server = postgres === null ? [] : await query<{ server_version: string }>(postgres, 'SHOW server_version');
+  const { stdout } = spawnSync('df', ['--output=fstype', '/tmp'], { encoding: 'utf8' });
+  return [
+    `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB of memory`,
+    `Linux ${release()}, file system ${stdout.split('\n')[1]?.trim() ?? 'unknown'}`,
+    `Node ${process.versions.node}`,
+    `SQLite ${sqlite?.version}`,
+    server[0] === undefined ? 'no PostgreSQL' : `PostgreSQL ${server[0].server_version}`,
+  ];
 }

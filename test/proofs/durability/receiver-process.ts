@@ -1,4 +1,4 @@
-/** Starts and ends receivers in processes of their own. */
+/** Starts and ends receivers in their own processes, each with an empty store. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -6,18 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type { HandlingPolicy } from '../../../receiver/index.ts';
+import { newDatabase } from '../../setup/postgres.ts';
 import { SECRET } from './deliveries.ts';
-import type { WrongWay } from './wrong-receivers.ts';
+import type { Fault } from './faulty-receivers.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/hookproof.js', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('receiver-script.ts', import.meta.url));
 const BUNDLES = fileURLToPath(new URL('../../../node_modules/.cache/hookproof-durability/', import.meta.url));
 const HANDLERS = fileURLToPath(new URL('recording-handlers.mjs', import.meta.url));
 
-/** What a receiver counts itself: transactions, and the writes in them. */
+/** The transactions that a receiver has committed, and the writes in them. */
 export interface ReceiverCounts {
   commits: number;
   writes: number;
@@ -26,10 +27,10 @@ export interface ReceiverCounts {
 export interface ReceiverProcess {
   readonly pid: number;
   readonly url: string;
-  /** SIGKILL, and gone. */
+  /** Sends SIGKILL, and resolves when the process has ended. */
   kill(): Promise<void>;
-  /** SIGTERM: gives its exit code, what it wrote to standard error, and what it has counted (the script only). */
-  end(): Promise<{ readonly code: number | null; readonly words: string; readonly counts: ReceiverCounts | null }>;
+  /** Sends SIGTERM. Only the script has counts. */
+  end(): Promise<{ readonly code: number | null; readonly stderr: string; readonly counts: ReceiverCounts | null }>;
 }
 
 export interface ReceiverSetup {
@@ -38,15 +39,15 @@ export interface ReceiverSetup {
   readonly inbox: string;
   readonly folder: Folder;
   readonly handlerMs?: number;
-  /** Without them, what is stored is done at once. The script only. */
+  /** Without handlers, a stored notification is settled at once. The script only. */
   readonly withHandlers?: boolean;
-  readonly wrong?: WrongWay;
+  readonly fault?: Fault;
   readonly handling?: Partial<HandlingPolicy>;
   readonly env?: NodeJS.ProcessEnv;
-  /** Where it writes its log, when not into the folder. */
+  /** Where it writes its log, if not to the folder. */
   readonly logFile?: string;
-  /** Words in front of the command: `taskset -c 0`. */
-  readonly under?: readonly string[];
+  /** A command that runs the receiver: `taskset -c 0`. */
+  readonly commandPrefix?: readonly string[];
 }
 
 /** Where the processes of one proof write. */
@@ -70,10 +71,20 @@ export function openFolder(): Folder {
 }
 
 export async function startReceiverProcess(setup: ReceiverSetup): Promise<ReceiverProcess> {
-  const { how, inbox, folder, handlerMs = 0, withHandlers = true, wrong, handling, env = {}, under = [] } = setup;
+  const {
+    how,
+    inbox,
+    folder,
+    handlerMs = 0,
+    withHandlers = true,
+    fault,
+    handling,
+    env = {},
+    commandPrefix = [],
+  } = setup;
   const command =
     how === 'program' ? [PROGRAM, 'receiver', '--port', '0', '--handlers', HANDLERS] : [await bundledScript()];
-  const [first = '', ...rest] = [...under, process.execPath, ...command];
+  const [first = '', ...rest] = [...commandPrefix, process.execPath, ...command];
   const log = openSync(setup.logFile ?? join(folder.path, 'log'), 'a');
   const child = spawn(first, rest, {
     env: {
@@ -83,27 +94,27 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
       HANDLERS,
       HANDLED_FILE: folder.handled,
       HANDLER_MS: String(handlerMs),
-      SETTINGS: JSON.stringify({ wrong, handling, withHandlers }),
+      SETTINGS: JSON.stringify({ fault, handling, withHandlers }),
       ...env,
     },
     stdio: ['ignore', log, 'pipe'],
   });
   closeSync(log);
   const ended = once(child, 'exit');
-  // Later than the end of the process: what it has written last is read by then.
+  // After the exit of the process, when its last output has been read.
   const closed = once(child, 'close');
-  // Nobody else ends it when a test is cut short.
+  // Ends the process even when a test is aborted.
   const onExit = () => child.kill('SIGKILL');
   process.on('exit', onExit);
   void ended.then(() => process.off('exit', onExit));
-  let words = '';
+  let stderr = '';
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stderr as Readable }).on('line', (line) => {
-      words += `${line}\n`;
+      stderr += `${line}\n`;
       const [, listening] = /^listening at (\S+)$/.exec(line) ?? [];
       if (listening !== undefined) resolve(listening);
     });
-    void ended.then(() => reject(new Error(`the receiver ended at its start: ${words}`)));
+    void ended.then(() => reject(new Error(`the receiver did not start: ${stderr}`)));
   });
   return {
     pid: child.pid ?? 0,
@@ -115,17 +126,15 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
     async end() {
       child.kill('SIGTERM');
       const [code] = (await closed) as [number | null];
-      const [, counted] = /^counted (.*)$/m.exec(words) ?? [];
-      return { code, words, counts: counted === undefined ? null : (JSON.parse(counted) as ReceiverCounts) };
+      const [, counted] = /^counted (.*)$/m.exec(stderr) ?? [];
+      return { code, stderr, counts: counted === undefined ? null : (JSON.parse(counted) as ReceiverCounts) };
     },
   };
 }
 
 let bundle: Promise<string> | undefined;
 
-/**
- * The script as one file of JavaScript: it starts in a fifth of the time, and nothing of a compiler is in its memory.
- */
+/** The script bundled to one JavaScript file: it starts five times as fast, and has no compiler in memory. */
 function bundledScript(): Promise<string> {
   bundle ??= (async () => {
     mkdirSync(BUNDLES, { recursive: true });
@@ -136,4 +145,20 @@ function bundledScript(): Promise<string> {
     return outfile;
   })();
   return bundle;
+}
+
+export interface Store {
+  readonly name: 'SQLite' | 'PostgreSQL';
+  readonly url: string;
+  readonly folder: Folder;
+}
+
+export function sqliteStore(): Store {
+  const folder = openFolder();
+  return { name: 'SQLite', url: pathToFileURL(join(folder.path, 'inbox.db')).href, folder };
+}
+
+/** `server` is the URL of a server on which databases can be created. */
+export async function postgresStore(server: string): Promise<Store> {
+  return { name: 'PostgreSQL', url: await newDatabase(server), folder: openFolder() };
 }

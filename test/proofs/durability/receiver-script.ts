@@ -1,9 +1,7 @@
 /**
- * The receiver in a process of its own, with what the command line has no flags for: short leases, and ways to be
- * wrong. What it is told stands in the environment, as for `hookproof receiver`; it says where it listens, and at its
- * end what it has counted.
+ * A receiver with settings for which the command line has no flags: short leases, and faults. It reads its settings
+ * from the environment, prints its URL at the start, and its counts at the end.
  */
-
 import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
 import type { HandlingPolicy } from '../../../receiver/handling/handlers.ts';
 import { createHandling } from '../../../receiver/handling/handling.ts';
@@ -11,17 +9,17 @@ import { createLogger, type Handlers, type InboxMeter, openInbox } from '../../.
 import { resolveOptions } from '../../../receiver/options.ts';
 import { createHttpServer } from '../../../receiver/server/http-server.ts';
 import { serve } from '../../../receiver/start-receiver.ts';
+import { type Fault, faultyInbox, faultyPipeline } from './faulty-receivers.ts';
 import type { ReceiverCounts } from './receiver-process.ts';
-import { type WrongWay, wrongInbox, wrongPipeline } from './wrong-receivers.ts';
 
 interface Settings {
-  readonly wrong?: WrongWay;
+  readonly fault?: Fault;
   readonly handling?: Partial<HandlingPolicy>;
   readonly withHandlers: boolean;
 }
 
 const { HOOKPROOF_SECRET = '', HOOKPROOF_INBOX = '', HANDLERS = '', SETTINGS = '{}' } = process.env;
-const { wrong, handling: policy, withHandlers } = JSON.parse(SETTINGS) as Settings;
+const { fault, handling: policy, withHandlers } = JSON.parse(SETTINGS) as Settings;
 const handlers = withHandlers ? ((await import(HANDLERS)) as { handlers: Handlers }).handlers : {};
 
 const counts: ReceiverCounts = { commits: 0, writes: 0 };
@@ -35,11 +33,11 @@ const meter: InboxMeter = {
 };
 const logger = createLogger();
 const opened = await openInbox(HOOKPROOF_INBOX, { logger, meter });
-const inbox = await wrongInbox(wrong, opened, HOOKPROOF_INBOX);
+const inbox = await faultyInbox(fault, opened, HOOKPROOF_INBOX);
 const options = { signing: { secrets: [HOOKPROOF_SECRET] }, inbox, handlers, handling: policy ?? {}, meter, logger };
 const config = resolveOptions(options);
 const handling = createHandling(config);
-const pipeline = wrongPipeline(wrong, { right: createPipeline(config, handling), inbox, handling, handlers });
+const pipeline = faultyPipeline(fault, { correct: createPipeline(config, handling), inbox, handling, handlers });
 const app = createApp(pipeline, config);
 const receiver = { app, settled: () => handling.settled(), stop: (ms: number) => handling.stop(ms) };
 const server = await serve(receiver, createHttpServer(app, { logger }), { logger });

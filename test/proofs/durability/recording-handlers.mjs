@@ -1,13 +1,13 @@
-// Handlers that write down when they begin and end, in a way that survives the death of the process: for `hookproof receiver --handlers`.
+// Handlers for `hookproof receiver --handlers` that record when they start and end. The records survive a SIGKILL.
 import { existsSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const file = openSync(process.env.HANDLED_FILE, 'a');
-// Until this file is there, handlers begin and do not end.
-const gate = process.env.HANDLER_GATE ?? '';
+// Handlers wait until this file exists.
+const gate = process.env.HANDLER_GATE_FILE ?? '';
 const takesMs = Number(process.env.HANDLER_MS ?? 0);
 
-/** One write a line: with O_APPEND, lines of several processes do not mix. The clock is the same for all processes of a machine. */
+/** One write for each line, so that with O_APPEND the lines of several processes do not mix. */
 function record(word, { id, data }, { attempt }) {
   const at = process.hrtime.bigint() / 1000n;
   writeSync(file, `${word} ${process.pid} ${id} ${attempt} ${data.transactionId} ${at}\n`);

@@ -1,6 +1,6 @@
 /**
- * Several receivers on one database behind a round robin. Each notification is delivered three times at the same
- * instant over different connections, and so to different receivers.
+ * Several receivers on one database behind a round robin. Each notification is delivered three times at once over
+ * different connections, so that it reaches different receivers.
  */
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -8,31 +8,30 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../setup/seeded-random.ts';
 import { type Delivery, deliver, notification } from './deliveries.ts';
-import { type HandlerRun, handlerRuns, storedRows, unsettled, until, without } from './from-outside.ts';
-import { type ReceiverSetup, startReceiverProcess } from './receiver-process.ts';
-import type { Store } from './stores.ts';
+import { type ReceiverSetup, type Store, startReceiverProcess } from './receiver-process.ts';
+import { type HandlerRun, handlerRuns, missingFrom, storedRows, unsettled, waitUntil } from './stored-state.ts';
 import { addressOf, startProxy } from './tcp-proxy.ts';
 
 export interface ReplicaResult {
   readonly notifications: number;
-  /** Answers 200: three a notification. */
+  /** Answers with 200: three for each notification. */
   readonly ok: number;
-  /** Of them, those that said that it is new: one a notification. */
+  /** Of them, those that reported it as new: one for each notification. */
   readonly accepted: number;
   readonly rows: number;
-  /** Handlers that began, and notifications that were handled to the end. */
+  /** Started handlers, and completely handled notifications. */
   readonly runs: number;
   readonly handled: number;
   /** Pairs of handlers of one transaction that ran at the same time. */
   readonly overlaps: number;
   /**
-   * Pairs of one transaction of which both were acknowledged before the handlers were let go: the later one was handled
-   * first.
+   * Pairs of one transaction, both acknowledged before the handlers could continue, that were handled in the wrong
+   * order.
    */
   readonly outOfOrder: number;
-  /** How many pairs there were. */
+  /** All such pairs. */
   readonly pairs: number;
-  /** How many each receiver has handled. */
+  /** How many notifications each receiver handled. */
   readonly shares: readonly number[];
 }
 
@@ -43,7 +42,7 @@ export interface ReplicaOptions {
   readonly atATime?: number;
   /** Notifications of one transaction. */
   readonly inTransaction?: number;
-  /** Kills the first receiver after so many acknowledged notifications. */
+  /** Kills the first receiver after this many acknowledged notifications. */
   readonly killAfter?: number;
 }
 
@@ -52,37 +51,37 @@ const COPIES = 3;
 export async function replicas(options: ReplicaOptions): Promise<ReplicaResult> {
   const { store, setup, notifications, atATime = 20, inTransaction = 5, killAfter } = options;
   const { url: inbox, folder } = store;
-  // The handlers stand still until half of the notifications are there. What has begun before that was claimed when the
-  // rest was not there yet.
+  // The handlers wait until half of the notifications are stored. A handler that starts earlier says nothing about the
+  // order, because the rest was not stored when its entry was claimed.
   const gate = join(folder.path, 'gate');
-  // Where they run before the answer, that would be for ever.
-  const env = setup.wrong === undefined ? { HANDLER_GATE: gate } : {};
+  // A receiver that runs handlers before it answers would wait for ever.
+  const env = setup.fault === undefined ? { HANDLER_GATE_FILE: gate } : {};
   const receivers = await Promise.all([1, 2].map(() => startReceiverProcess({ ...setup, inbox, folder, env })));
   const proxy = await startProxy(receivers.map(({ url }) => addressOf(url)));
   const url = `http://127.0.0.1:${proxy.port}/`;
   const acknowledgedAt = new Map<string, number>();
-  let [ok, accepted, killed, openedAt] = [0, 0, killAfter === undefined, 0];
+  let [ok, accepted, killed, releasedAt] = [0, 0, killAfter === undefined, 0];
 
-  // Those of a transaction come in any order, close to one another.
+  // The notifications of a transaction arrive in random order, close to one another.
   const random = seededRandom(3);
   const all = Array.from({ length: notifications }, (_, n) => ({ n, at: Math.floor(n / 40) + random() }))
     .toSorted((one, other) => one.at - other.at)
     .map(({ n }) => notification(`id-${n}`, `t-${Math.floor(n / inTransaction)}`, 1_700_000_000 + n));
   const deliverCopies = async (delivery: Delivery, agents: readonly Agent[]) => {
     const answers = await Promise.all(agents.map((agent) => deliver(url, agent, delivery)));
-    const right = answers.filter((answer) => answer?.status === 200);
-    ok += right.length;
-    accepted += right.filter((answer) => answer?.word === 'accepted').length;
-    if (right.length > 0) acknowledgedAt.set(delivery.id, microseconds());
-    return right.length > 0;
+    const accepting = answers.filter((answer) => answer?.status === 200);
+    ok += accepting.length;
+    accepted += accepting.filter((answer) => answer?.word === 'accepted').length;
+    if (accepting.length > 0) acknowledgedAt.set(delivery.id, microseconds());
+    return accepting.length > 0;
   };
   const work = async () => {
     // A connection each, so that the copies go to different receivers.
     const agents = Array.from({ length: COPIES }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     for (let delivery = all.shift(); delivery !== undefined; delivery = all.shift()) {
       while (!(await deliverCopies(delivery, agents))) await pause(5);
-      if (openedAt === 0 && acknowledgedAt.size >= notifications / 2) {
-        openedAt = microseconds();
+      if (releasedAt === 0 && acknowledgedAt.size >= notifications / 2) {
+        releasedAt = microseconds();
         writeFileSync(gate, '');
       }
       if (!killed && acknowledgedAt.size >= (killAfter ?? 0)) {
@@ -93,12 +92,12 @@ export async function replicas(options: ReplicaOptions): Promise<ReplicaResult> 
     for (const agent of agents) agent.destroy();
   };
   await Promise.all(Array.from({ length: atATime }, work));
-  await until('everything is handled', async () => (await unsettled(inbox)) === 0);
+  await waitUntil('everything is handled', async () => (await unsettled(inbox)) === 0);
   await Promise.all(receivers.slice(killAfter === undefined ? 0 : 1).map((receiver) => receiver.end()));
   await proxy.close();
 
   const rows = (await storedRows(inbox)).map(({ id }) => id);
-  if (without(acknowledgedAt.keys(), rows).length > 0) throw new Error('acknowledged, and not in the inbox');
+  if (missingFrom(acknowledgedAt.keys(), rows).length > 0) throw new Error('acknowledged, but not in the inbox');
   const runs = handlerRuns(folder.handled);
   const ended = runs.filter(({ endedAt }) => endedAt !== null);
   return {
@@ -108,13 +107,13 @@ export async function replicas(options: ReplicaOptions): Promise<ReplicaResult> 
     rows: rows.length,
     runs: runs.length,
     handled: new Set(ended.map(({ id }) => id)).size,
-    ...orderIn(ended, acknowledgedAt, openedAt),
+    ...orderIn(ended, acknowledgedAt, releasedAt),
     shares: receivers.map(({ pid }) => ended.filter((run) => run.pid === pid).length),
   };
 }
 
-/** Held against each pair of a transaction. What was killed in the middle is left out: nobody knows when it ended. */
-function orderIn(ended: readonly HandlerRun[], acknowledgedAt: ReadonlyMap<string, number>, openedAt: number) {
+/** Compares each pair of a transaction. Interrupted handlers are left out, because their end is unknown. */
+function orderIn(ended: readonly HandlerRun[], acknowledgedAt: ReadonlyMap<string, number>, releasedAt: number) {
   const transactions = new Map<string, HandlerRun[]>();
   for (const run of ended) transactions.set(run.transactionId, [...(transactions.get(run.transactionId) ?? []), run]);
   let [overlaps, outOfOrder, pairs] = [0, 0, 0];
@@ -124,7 +123,7 @@ function orderIn(ended: readonly HandlerRun[], acknowledgedAt: ReadonlyMap<strin
         if (numberOf(one) >= numberOf(other)) continue;
         if (one.startedAt < (other.endedAt ?? 0) && other.startedAt < (one.endedAt ?? 0)) overlaps += 1;
         const there = Math.max(acknowledgedAt.get(one.id) ?? 0, acknowledgedAt.get(other.id) ?? 0);
-        if (there > openedAt || Math.min(one.startedAt, other.startedAt) < openedAt) continue;
+        if (there > releasedAt || Math.min(one.startedAt, other.startedAt) < releasedAt) continue;
         pairs += 1;
         if (other.startedAt < one.startedAt) outOfOrder += 1;
       }
@@ -133,6 +132,6 @@ function orderIn(ended: readonly HandlerRun[], acknowledgedAt: ReadonlyMap<strin
   return { overlaps, outOfOrder, pairs };
 }
 
-/** Of the clock that all processes of a machine share. */
+/** The clock that all processes of a machine share. */
 const microseconds = () => Number(process.hrtime.bigint() / 1000n);
 const numberOf = ({ id }: HandlerRun) => Number(id.slice('id-'.length));

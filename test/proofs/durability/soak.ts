@@ -1,39 +1,40 @@
 /**
- * Many deliveries in a row, all new, with handlers that work them off: memory at each tenth, latencies, rows, the
- * write-ahead log, and how often the disk was waited for.
+ * Many new deliveries with handlers: memory at each tenth of them, latencies, rows, the size of the write-ahead log,
+ * and the number of flushes.
  */
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
-import { fsyncCounter } from './count-fsyncs.ts';
+import { fileURLToPath } from 'node:url';
 import { notification, startLoad } from './deliveries.ts';
-import { isSettled, query, unsettled, until } from './from-outside.ts';
-import { openFolder, type ReceiverSetup, startReceiverProcess } from './receiver-process.ts';
-import type { Store } from './stores.ts';
-import { cpuSeconds, watchProcess } from './watch-process.ts';
+import { fsyncCounter } from './fsyncs.ts';
+import { openFolder, type ReceiverSetup, type Store, startReceiverProcess } from './receiver-process.ts';
+import { isSettled, query, unsettled, waitUntil } from './stored-state.ts';
 
 export interface SoakResult {
   readonly store: string;
   readonly deliveries: number;
   readonly acknowledged: number;
   readonly rows: number;
-  /** Distinct ids that were handled to the end, and runs of handlers. */
+  /** Notifications that were handled at the first attempt. */
   readonly handled: number;
   readonly seconds: number;
-  /** From the last answer until nothing was left to handle. */
+  /** From the last answer until everything was handled. */
   readonly workedOffSeconds: number;
-  /** Waiting for a handler when the last answer came. */
+  /** How many waited for a handler when the last answer arrived. */
   readonly backlog: number;
-  /** Of the receiver, the median of each tenth, in MB. The first is after the warm-up. */
+  /** The resident set of the receiver in MB, the median of each tenth; the first begins after the warm-up. */
   readonly memory: readonly number[];
   /** In milliseconds. */
   readonly latency: Readonly<Record<'p50' | 'p90' | 'p99' | 'p99.9' | 'max', number>>;
   readonly cpuUs: number;
   readonly walMb: number;
-  /** Of acknowledged notifications; what handlers cost is in it. Null where they could not be counted. */
+  /** For each acknowledged notification, including its handler. Null if they could not be counted. */
   readonly commitsEach: number | null;
   readonly fsyncsEach: number | null;
 }
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly store: Store;
   readonly setup: Omit<ReceiverSetup, 'inbox' | 'folder'>;
   readonly deliveries: number;
@@ -53,7 +54,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const histogram = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
   const memory: number[] = [];
   let [sent, answered, acknowledged, startedAt, cpuBefore] = [0, 0, 0, 0, 0];
-  const told = (_: unknown, answer: { status: number; ms: number } | null) => {
+  const onAnswer = (_: unknown, answer: { status: number; ms: number } | null) => {
     answered += 1;
     if (answer?.status === 200) acknowledged += 1;
     if (answered === warmUp || (warmUp === 0 && answered === 1)) {
@@ -70,19 +71,19 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     sent += 1;
     return notification(`id-${sent}`, `t-${Math.floor(sent / 5)}`, 1_700_000_000 + sent);
   };
-  await startLoad({ url: receiver.url, connections, next, told }).ended;
+  await startLoad({ url: receiver.url, connections, next, onAnswer }).ended;
   const seconds = (performance.now() - startedAt) / 1000;
   const cpuUs = ((cpuSeconds(receiver.pid) - cpuBefore) * 1e6) / deliveries;
   const backlog = await unsettled(inbox);
   const lastAnswerAt = performance.now();
-  await until('everything is handled', () => isSettled(inbox), 600_000, 500);
+  await waitUntil('everything is handled', () => isSettled(inbox), 600_000, 500);
   const workedOffSeconds = (performance.now() - lastAnswerAt) / 1000;
   const [counted] = await query<{ rows: number | string; handled: number | string }>(
     inbox,
     "SELECT COUNT(*) AS rows, SUM(CASE WHEN state = 'done' AND attempts <= 1 THEN 1 ELSE 0 END) AS handled FROM hookproof_inbox",
   );
   watch.stop();
-  const { words, counts } = await receiver.end();
+  const { stderr, counts } = await receiver.end();
   tools.remove();
   const at = (percentile: number) => histogram.percentile(percentile) / 1000;
   return {
@@ -99,6 +100,54 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     cpuUs,
     walMb: watch.largestWal(),
     commitsEach: counts === null ? null : counts.commits / total,
-    fsyncsEach: counter === null ? null : counter.read(words) / total,
+    fsyncsEach: counter === null ? null : counter.read(stderr) / total,
   };
+}
+
+/** Samples the memory and the write-ahead log of a process, on Linux. */
+interface Watch {
+  /** The resident set in MB, the median of the samples since the last call. */
+  memory(): number;
+  /** The largest size of the write-ahead log of a SQLite file, in MB. */
+  readonly largestWal: () => number;
+  stop(): void;
+}
+
+const EVERY_MS = 50;
+const MB = 1e6;
+
+function watchProcess(pid: number, inbox: string): Watch {
+  const wal = inbox.startsWith('file:') ? `${fileURLToPath(inbox)}-wal` : null;
+  let samples: number[] = [];
+  let largest = 0;
+  const sample = () => {
+    samples.push(residentSet(pid));
+    if (wal !== null && existsSync(wal)) largest = Math.max(largest, statSync(wal).size / MB);
+  };
+  const timer = setInterval(sample, EVERY_MS);
+  return {
+    memory() {
+      sample();
+      const sorted = samples.toSorted((one, other) => one - other);
+      samples = [];
+      return sorted[Math.floor(sorted.length / 2)] ?? 0;
+    },
+    largestWal: () => largest,
+    stop: () => clearInterval(timer),
+  };
+}
+
+function residentSet(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (Number(kilobytes) * 1024) / MB;
+}
+
+/** User and system time of a process so far, in seconds. */
+function cpuSeconds(pid: number): number {
+  // The name in brackets may contain blanks.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  const TICKS_PER_SECOND = 100;
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }

@@ -1,11 +1,11 @@
-/** A TCP proxy in front of a database or of several receivers, which can be told to misbehave. */
+/** A TCP proxy in front of a database or of several receivers that can simulate network failures. */
 import { once } from 'node:events';
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net';
 
 /**
- * - `through`: hands everything on
- * - `stalled`: keeps every connection open and hands nothing on, either way
- * - `cut-answers`: hands on what the client says; when the server answers, both connections end and the answer is lost
+ * - `through`: forwards everything
+ * - `stalled`: keeps every connection open and forwards nothing
+ * - `cut-answers`: forwards requests; when the server answers, both connections end and the answer is lost
  */
 type ProxyMode = 'through' | 'stalled' | 'cut-answers';
 
@@ -16,7 +16,7 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Connections go to the targets in turn; one that does not listen is passed over. */
+/** Distributes connections to the targets in turn, and skips targets that are not listening. */
 export async function startProxy(
   targets: readonly { readonly host: string; readonly port: number }[],
 ): Promise<TcpProxy> {
@@ -25,16 +25,14 @@ export async function startProxy(
   let mode: ProxyMode = 'through';
   let turn = 0;
 
-  const reach = async (): Promise<Socket | null> => {
+  const connectToNext = async (): Promise<Socket | null> => {
     for (const _ of targets) {
       const socket = connectTo(targets[turn++ % targets.length] as { host: string; port: number });
-      const up = await Promise.race([
-        once(socket, 'connect').then(
-          () => true,
-          () => false,
-        ),
-      ]);
-      if (up) return socket;
+      const connected = await once(socket, 'connect').then(
+        () => true,
+        () => false,
+      );
+      if (connected) return socket;
     }
     return null;
   };
@@ -58,7 +56,7 @@ export async function startProxy(
   };
   const listener = createServer({ pauseOnConnect: true }, (client) => {
     client.on('error', () => {});
-    void reach().then((server) => {
+    void connectToNext().then((server) => {
       if (server === null || client.destroyed) {
         client.destroy();
         server?.destroy();
@@ -82,7 +80,7 @@ export async function startProxy(
   };
 }
 
-/** The URL of a database, with the proxy in its place. */
+/** The URL of a database through the proxy. */
 export function throughProxy(url: string, { port }: TcpProxy): string {
   const changed = new URL(url);
   changed.port = String(port);

@@ -9,8 +9,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetDocument } from '../../../harness/fleet.ts';
 import { MAIN } from '../../cli/hookproof.ts';
-import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, WARNED } from './kinds.ts';
-import { surprises, withoutTimes } from './prove.ts';
+import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, WARNED, withoutTimes } from './kinds.ts';
 import { startFleet } from './start-fleet.ts';
 
 /** Another build of the program, for who works on this one meanwhile. */

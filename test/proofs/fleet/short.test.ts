@@ -11,8 +11,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetDocument } from '../../../harness/fleet.ts';
 import { hookproof, MAIN } from '../../cli/hookproof.ts';
-import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT } from './kinds.ts';
-import { surprises, withoutTimes } from './prove.ts';
+import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, withoutTimes } from './kinds.ts';
 import { startFleet, type TestFleet } from './start-fleet.ts';
 
 /** In this order by name: one ends at once, so that there is something to go on from. */

@@ -9,8 +9,7 @@ import { performance } from 'node:perf_hooks';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { runBoundMs } from '../../../harness/run/context.ts';
 import { MAIN } from '../../cli/hookproof.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Material } from './material.ts';
+import type { Behaviour, Material } from './behaviour.ts';
 import { checkPrinted, documentOf, RENDERINGS } from './renderings.ts';
 
 /** Of each run, in milliseconds. */

@@ -14,8 +14,8 @@ import {
 import { DEFAULT_LIMITS, runBoundMs } from '../../../harness/run/context.ts';
 import { run } from '../../../harness/run/index.ts';
 import { hookproof } from '../../cli/hookproof.ts';
+import { type Material, makeMaterial } from './behaviour.ts';
 import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
-import { type Material, makeMaterial } from './material.ts';
 import { play } from './play.ts';
 import { checkPrinted, RENDERINGS } from './renderings.ts';
 

@@ -1,13 +1,104 @@
+/** docs/hostile-endpoints.md, made from what was measured. */
+
+import { writeFileSync } from 'node:fs';
+import { type Behaviour, makeMaterial } from './behaviour.ts';
+import { BODIES } from './behaviours/bodies.ts';
+import { CONNECTIONS, PACE } from './behaviours/connections.ts';
+import { FORGERIES } from './behaviours/forgeries.ts';
+import { HEADS } from './behaviours/heads.ts';
+import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
+import { TEXTS } from './behaviours/texts.ts';
+import { TLS } from './behaviours/tls.ts';
+import { LIMITS, MOST_MEMORY_KB, type Outcome, play } from './play.ts';
+
+const GROUPS: readonly (readonly [title: string, behaviours: readonly Behaviour[]])[] = [
+  ['Connections', CONNECTIONS],
+  ['Pace', PACE],
+  ['Forged deliveries', FORGERIES],
+  ['Heads of answers', HEADS],
+  ['Bodies', BODIES],
+  ['Words', TEXTS],
+  ['TLS', TLS],
+];
+
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
+const mega = (kilobytes: number) => String(Math.round(kilobytes / 1024));
+const kilo = (bytes = 0) => String(Math.round(bytes / 1024));
+
+/** What the run said first of all: its diagnosis, or why it has no verdict. */
+function said({ document }: Outcome): string {
+  if (document === null) return 'nothing';
+  const [first] = document.diagnosis;
+  return (
+    first?.title ??
+    document.results.find(({ verdict }) => verdict === 'inconclusive')?.reason ??
+    'failures of their own'
+  );
+}
+
+function row(outcome: Outcome): string {
+  const { behaviour, document, exitCode, wallMs, boundMs, peakKb, sizes } = outcome;
+  const cells = [
+    `\`${behaviour.name}\``,
+    cell(behaviour.what),
+    document?.verdict ?? 'none',
+    String(exitCode),
+    cell(said(outcome).slice(0, 100)),
+    String(document?.requests ?? 0),
+    seconds(wallMs),
+    seconds(boundMs),
+    mega(peakKb),
+    ['human', 'junit', 'json', 'ndjson'].map((name) => kilo(sizes.get(name))).join(' / '),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const HEAD = [
+  '| endpoint | what it does | verdict | exit | diagnosis | requests | s | bound s | MB | reports, kB |',
+  '|---|---|---|--:|---|--:|--:|--:|--:|--:|',
+];
+
+function table(outcomes: readonly Outcome[], behaviours: readonly Behaviour[]): string {
+  return [...HEAD, ...outcomes.filter(({ behaviour }) => behaviours.includes(behaviour)).map(row)].join('\n');
+}
+
+function documentText(outcomes: readonly Outcome[]): string {
+  const most = (of: (outcome: Outcome) => number) => Math.max(...outcomes.map(of));
+  const slowest = outcomes.toSorted((a, b) => b.wallMs - a.wallMs)[0];
+  const median = outcomes.map(({ wallMs }) => wallMs).toSorted((a, b) => a - b)[Math.floor(outcomes.length / 2)] ?? 0;
+  return `# Hostile endpoints
+
+<!-- Written by \`npm run proofs -- hostile\`. Do not edit. -->
+
+The operator runs hookproof against URLs that other people supply, so an endpoint may do anything. Each row is a whole run of the compiled
+program, every suite, against an endpoint that does one hostile thing
+([test/proofs/hostile/behaviours](../test/proofs/hostile/behaviours)). Measured on Node ${process.version}, with \`--timeout ${LIMITS.timeoutMs}ms --recovery ${LIMITS.recoveryMs}ms\`.
+
+**${outcomes.length} endpoints: ${outcomes.filter(({ complaints }) => complaints.length === 0).length} caused no problem.** Median ${seconds(median)} s; the slowest, \`${slowest?.behaviour.name}\`, ${seconds(slowest?.wallMs ?? 0)} s; at most ${mega(most(({ peakKb }) => peakKb))} MB of memory, and a JSON report of at most ${kilo(most(({ sizes }) => sizes.get('json') ?? 0))} kB.
+
+For every run:
+
+- It ends within its bound, and every planned check has a verdict. The bound is \`--timeout\` x (12 + 2 x checks / \`--concurrency\`) + 2 x
+  \`--recovery\`, or \`--max-time\`: a check is two deliveries, the probe and the control after it, and each may take its whole time
+  limit; twelve more are for handshakes, the first delivery and second tries. Checks without an answer are inconclusive.
+- It ends earlier when deliveries have waited thirty time limits in total without an answer, when the first delivery is not accepted, and
+  when the receiver is down and does not come back.
+- It never exits with 0 and never reports conformant; the exit code is 1 or 3.
+- At most ${mega(MOST_MEMORY_KB)} MB of memory at its peak. It reads at most 16 kB of head, 64 kB of body and 16 interim answers, and decompresses nothing.
+- The JSON report matches its schema, the JUnit report is well-formed XML, every line of the events parses, and no report, nor
+  the terminal, contains a control character, an invisible one, a CI command, or a credential.
+- No error is unhandled, no redirect is followed, and no cookie is sent back.
+
+${GROUPS.map(([title, behaviours]) => `## ${title}\n\n${table(outcomes, behaviours)}`).join('\n\n')}
+`;
+}
+
 /**
  * Plays a whole run against every hostile endpoint and writes docs/hostile-endpoints.md. Run by `npm run proofs --
  * hostile`; with names, only those are played and nothing is written. It fails when a run does anything that it must
  * not.
  */
-import { writeFileSync } from 'node:fs';
-import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
-import { documentText } from './document.ts';
-import { makeMaterial } from './material.ts';
-import { type Outcome, play } from './play.ts';
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const chosen = names.length === 0 ? BEHAVIOURS : names.map(behaviourNamed);

@@ -1,9 +1,7 @@
 /** One cell of the matrix: a server, and what a run against it has to say. */
 import { type Partner, type ResultDocument, type RunLimits, run } from '../../../harness/index.ts';
 import type { RunOptions } from '../../../harness/run/index.ts';
-import { type Difference, differences, type Expected } from './expected.ts';
-import { EVERYTHING_MUTUAL } from './expected-of-clients.ts';
-import { EVERYTHING } from './expected-of-server.ts';
+import { type Difference, differences, EVERYTHING, EVERYTHING_MUTUAL, type Expected } from './expected.ts';
 import { API_KEY, SECRET, type Spoken } from './material.ts';
 
 /** What a run needs to know of an endpoint that is up. */
@@ -31,7 +29,7 @@ export interface Cell {
   open(): Promise<Open>;
 }
 
-export interface Measured {
+interface Measured {
   readonly cell: Cell;
   /** Null when the server cannot serve it, and says so as it should. */
   readonly document: ResultDocument | null;
@@ -81,4 +79,31 @@ export async function measure(cell: Cell): Promise<Measured> {
 /** The messages of an error and of its causes. */
 function reasonsOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...reasonsOf(error.cause)] : [];
+}
+
+/** The share of a table that the tests play: as few cells as stand for all the others. */
+
+/** What is due of a server, which server it is, and what it speaks. */
+export function kindsIn({ expected, server, spoken, program }: Cell): string[] {
+  const due = isCannotServe(expected)
+    ? ['cannot serve']
+    : Object.entries(expected).map(([id, word]) => `${word} ${id}`);
+  return [...due, `server ${server}`, `spoken ${spoken}`, `program ${program ?? 'none'}`];
+}
+
+/**
+ * Every verdict of every scenario, every server and every choice of versions is due in one of these. `npm run proofs --
+ * tls-matrix` plays the rest. What takes long is never among them.
+ */
+export function shareOf(cells: readonly Cell[]): readonly Cell[] {
+  const quick = cells.filter(({ documentOnly }) => documentOnly !== true);
+  const times = new Map<string, number>();
+  for (const kind of quick.flatMap(kindsIn)) times.set(kind, (times.get(kind) ?? 0) + 1);
+  // One that brings nothing that another one of those that are left does not bring is not needed.
+  return quick.filter((cell) => {
+    const kinds = kindsIn(cell);
+    if (kinds.some((kind) => times.get(kind) === 1)) return true;
+    for (const kind of kinds) times.set(kind, (times.get(kind) ?? 0) - 1);
+    return false;
+  });
 }

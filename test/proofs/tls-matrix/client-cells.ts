@@ -1,15 +1,11 @@
 /** Every way to set up mutual TLS against every wrong client certificate, over each choice of versions. */
 import type { Cell, Open } from './cell.ts';
-import { CLIENT_SHAPES, type ClientShape } from './client-shapes.ts';
-import type { Expected } from './expected.ts';
-import { serverThatLetsIn } from './expected-of-clients.ts';
-import { GIVEN_WORDS, givenOf } from './given.ts';
-import { nginxProtocolsOf, protocolsOf, SPOKEN, type Spoken } from './material.ts';
+import { CLIENT_SHAPES, type ClientShape } from './client-setups.ts';
+import { type Expected, serverThatLetsIn } from './expected.ts';
+import { GIVEN_WORDS, givenOf, nginxProtocolsOf, protocolsOf, SPOKEN, type Spoken } from './material.ts';
 import type { Upstreams } from './matrix.ts';
-import { farAway } from './servers/far-away.ts';
-import type { Nginx } from './servers/nginx.ts';
-import { openNode, receiving } from './servers/node-server.ts';
-import { openReceiver } from './servers/reference-receiver.ts';
+import type { Nginx } from './nginx.ts';
+import { farAway, openNode, openReceiver, receiving } from './servers.ts';
 
 /**
  * What the tests hold, over both versions: one of each kind. `npm run proofs -- tls-matrix` plays everything. The tests

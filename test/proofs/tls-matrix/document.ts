@@ -2,14 +2,10 @@
  * The matrix as a page: one row for cells that go together, what the harness reported of them, and whether it was
  * right.
  */
-import type { Cell } from './cell.ts';
-import { isCannotServe } from './cell.ts';
-import type { Difference, Word } from './expected.ts';
-import { INTRUDERS, type Intruder, TRIED } from './expected-of-clients.ts';
-import { DELIVERED } from './expected-of-server.ts';
+import { type Cell, isCannotServe, shareOf } from './cell.ts';
+import { DELIVERED, type Difference, INTRUDERS, type Intruder, TRIED, type Word } from './expected.ts';
 import { SPOKEN, type Spoken } from './material.ts';
 import type { TableName } from './matrix.ts';
-import { shareOf } from './share.ts';
 
 /** A cell that was measured, as far as the page tells of it. */
 export interface Told {

@@ -1,9 +1,8 @@
 /** A table as tests: each cell that belongs into every test run, as it says. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { lacks } from '../../setup/programs.ts';
-import { measure, nameOf } from './cell.ts';
+import { measure, nameOf, shareOf } from './cell.ts';
 import { openTable, type TableName } from './matrix.ts';
-import { shareOf } from './share.ts';
 
 export function holdTable(name: TableName): void {
   const { cells, close } = openTable(name);

@@ -1,11 +1,11 @@
 /** The four tables, and what their cells share. */
 import type { Cell } from './cell.ts';
 import { clientCells } from './client-cells.ts';
+import { rightCells } from './correct-cells.ts';
+import { createNginx, type Nginx } from './nginx.ts';
 import { protocolCells } from './protocol-cells.ts';
-import { rightCells } from './right-cells.ts';
 import { serverCells } from './server-cells.ts';
-import { createNginx, type Nginx } from './servers/nginx.ts';
-import { openUpstream } from './servers/reference-receiver.ts';
+import { openUpstream } from './servers.ts';
 
 /** Receivers over plain HTTP, to which nginx passes on what it takes. */
 export interface Upstreams {

@@ -10,12 +10,10 @@ import type { ParsedHello } from '../../endpoints/client-hello.ts';
 import { listen } from '../../endpoints/listen.ts';
 import { grants, grantsSuite, type ScriptedReply, startRightTlsThatAlso } from '../../endpoints/scripted-tls.ts';
 import type { Cell, Open } from './cell.ts';
-import { all, type Expected } from './expected.ts';
-import { DELIVERED, EVERYTHING, HANDSHAKES } from './expected-of-server.ts';
+import { all, DELIVERED, EVERYTHING, type Expected, HANDSHAKES } from './expected.ts';
 import type { Upstreams } from './matrix.ts';
-import type { Nginx } from './servers/nginx.ts';
-import { openNode, openServer, receiving } from './servers/node-server.ts';
-import { openSServer } from './servers/s-server.ts';
+import type { Nginx } from './nginx.ts';
+import { openNode, openServer, openSServer, receiving } from './servers.ts';
 
 type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'program' | 'documentOnly'>;
 

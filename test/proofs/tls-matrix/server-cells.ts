@@ -2,13 +2,11 @@
 import { SERVER_FIXTURE_NAMES, type ServerFixtureName, serverFixture } from '../../../certs/index.ts';
 import { REFUSES_WEAK_KEYS } from '../../setup/node-openssl.ts';
 import type { Cell, Open } from './cell.ts';
-import { all, type Expected } from './expected.ts';
-import { DELIVERED, rightServer } from './expected-of-server.ts';
+import { all, DELIVERED, type Expected, rightServer } from './expected.ts';
 import { nginxProtocolsOf, protocolsOf, SPOKEN, type Spoken } from './material.ts';
 import type { Upstreams } from './matrix.ts';
-import type { Nginx } from './servers/nginx.ts';
-import { openNode } from './servers/node-server.ts';
-import { openReceiver } from './servers/reference-receiver.ts';
+import type { Nginx } from './nginx.ts';
+import { openNode, openReceiver } from './servers.ts';
 
 const SERVERS = ['Node https', 'reference receiver', 'nginx'] as const;
 type ServerName = (typeof SERVERS)[number];

@@ -1,8 +1,7 @@
 /** That what the tests play of the tables stands for the rest, which only `npm run proofs -- tls-matrix` plays. */
 import { describe, expect, it } from 'vitest';
-import type { Cell } from './cell.ts';
+import { type Cell, kindsIn, shareOf } from './cell.ts';
 import { openTable, type TableName } from './matrix.ts';
-import { kindsIn, shareOf } from './share.ts';
 
 describe.each<TableName>(['servers', 'clients', 'protocols', 'right'])('what is tested of the table %s', (name) => {
   const { cells } = openTable(name);

@@ -1,8 +1,8 @@
 /** What a SIGKILL cannot show: that what is acknowledged has been brought to the disk. And a soak, short. */
 import { describe, expect, it } from 'vitest';
-import { serialFsyncs } from '../../proofs/durability/serial-fsyncs.ts';
+import { serialFsyncs } from '../../proofs/durability/fsyncs.ts';
+import { sqliteStore } from '../../proofs/durability/receiver-process.ts';
 import { soak } from '../../proofs/durability/soak.ts';
-import { sqliteStore } from '../../proofs/durability/stores.ts';
 import { lacks } from '../../setup/programs.ts';
 
 const skip = lacks('gcc');

@@ -1,24 +1,30 @@
-/** The receiver is killed under load. `npm run proofs -- durability` does it 20 times on each store; here it is done twice. */
+/**
+ * The receiver is killed under load. `npm run proofs -- durability` does it 20 times on each store; here it is done
+ * twice.
+ */
 import { describe, expect, inject, it } from 'vitest';
+import type { Fault } from '../../proofs/durability/faulty-receivers.ts';
 import { killRounds } from '../../proofs/durability/kill-rounds.ts';
-import { postgresStore, sqliteStore } from '../../proofs/durability/stores.ts';
-import type { WrongWay } from '../../proofs/durability/wrong-receivers.ts';
+import { postgresStore, sqliteStore } from '../../proofs/durability/receiver-process.ts';
 
 const server = inject('postgresUrl');
-async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, wrong?: WrongWay, seed = 7) {
+async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, fault?: Fault, seed = 7) {
   const store = name === 'SQLite' ? sqliteStore() : await postgresStore(server ?? '');
-  // A wrong receiver is caught in the middle of what it does: a longer handler makes sure that there is a middle.
-  const handlerMs = wrong === undefined ? 2 : 30;
+  // A kill must interrupt the handler of a faulty receiver, so its handler takes longer.
+  const handlerMs = fault === undefined ? 2 : 30;
   const setup = { how: 'script', handlerMs, handling: { leaseMs: 500, pollMs: 100 } } as const;
   const options = { store, rounds, seed, betweenMs: [20, 150] as const };
-  const killed = killRounds({ ...options, setup: { ...setup, ...(wrong === undefined ? {} : { wrong }) } });
+  const killed = killRounds({ ...options, setup: { ...setup, ...(fault === undefined ? {} : { fault }) } });
   return killed.finally(() => store.folder.remove());
 }
 
-/** What a wrong receiver has lost, or done too early. A kill can come between two deliveries, and then shows nothing: another one follows. */
-async function caught(wrong: WrongWay, what: 'missing' | 'handledUnstored' | 'unhandled'): Promise<number> {
+/**
+ * What a faulty receiver lost or did too early. A kill between two deliveries shows nothing, so several seeds are
+ * tried.
+ */
+async function caught(fault: Fault, what: 'missing' | 'handledUnstored' | 'unhandled'): Promise<number> {
   for (let seed = 1; seed <= 8; seed += 1) {
-    const { [what]: found } = await kill('SQLite', 1, wrong, seed);
+    const { [what]: found } = await kill('SQLite', 1, fault, seed);
     if (found > 0) return found;
   }
   return 0;

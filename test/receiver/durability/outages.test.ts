@@ -1,15 +1,18 @@
 /** The inbox fails in the middle of a load, and comes back. `npm run proofs -- durability` shows more ways. */
 import { describe, expect, inject, it } from 'vitest';
+import { answersCut, diskFull, openSmallDisk, serverKilled, storeOn } from '../../proofs/durability/failures.ts';
 import { type OutageOptions, outage } from '../../proofs/durability/outage.ts';
-import { startReadOnly } from '../../proofs/durability/read-only.ts';
-import { openFolder, startReceiverProcess } from '../../proofs/durability/receiver-process.ts';
-import { openSmallDisk } from '../../proofs/durability/small-disk.ts';
-import { postgresStore, sqliteStore } from '../../proofs/durability/stores.ts';
+import {
+  openFolder,
+  postgresStore,
+  sqliteStore,
+  startReceiverProcess,
+} from '../../proofs/durability/receiver-process.ts';
 import { addressOf, startProxy, throughProxy } from '../../proofs/durability/tcp-proxy.ts';
-import { answersCut, diskFull, serverKilled, storeOn } from '../../proofs/durability/troubles.ts';
 import { startPostgres } from '../../setup/postgres.ts';
 import { lacks as lacksProgram } from '../../setup/programs.ts';
 import { lacks } from '../inbox/stores.ts';
+import { startReadOnly } from './read-only-start.ts';
 
 const skip = lacks('postgres');
 const setup = { how: 'script', handling: { leaseMs: 1000, pollMs: 100 } } as const;
@@ -28,8 +31,8 @@ describe.concurrent('an inbox that fails under load', () => {
   it.skipIf(lacksProgram('prlimit'))('on a full disk is answered 503, and goes on when there is room', async () => {
     const store = sqliteStore();
     const disk = openSmallDisk(store.folder.path);
-    const inside = { ...setup, under: disk.under };
-    const options = { store: storeOn(store, disk), trouble: diskFull(disk), setup: inside, refusals: 40 };
+    const inside = { ...setup, commandPrefix: disk.commandPrefix };
+    const options = { store: storeOn(store, disk), failure: diskFull(disk), setup: inside, refusals: 40 };
     await expectNothingLost(options).finally(() => {
       disk.remove();
       store.folder.remove();
@@ -41,7 +44,7 @@ describe.concurrent('an inbox that fails under load', () => {
     if (server === null) throw new Error('PostgreSQL is not installed');
     try {
       const store = await postgresStore(server.url);
-      await expectNothingLost({ store, trouble: serverKilled(server), setup, refusals: 40 });
+      await expectNothingLost({ store, failure: serverKilled(server), setup, refusals: 40 });
       store.folder.remove();
     } finally {
       await server.remove();
@@ -51,7 +54,7 @@ describe.concurrent('an inbox that fails under load', () => {
   it.skipIf(skip)('whose answers are lost has stored what was answered 503, and it is handled once', async () => {
     const store = await postgresStore(inject('postgresUrl') ?? '');
     const proxy = await startProxy([addressOf(store.url)]);
-    const options = { store, inbox: throughProxy(store.url, proxy), trouble: answersCut(proxy), setup, refusals: 40 };
+    const options = { store, inbox: throughProxy(store.url, proxy), failure: answersCut(proxy), setup, refusals: 40 };
     expect(await expectNothingLost(options).finally(() => proxy.close())).toMatchObject({ handledAgain: 0 });
     expect(proxy.counts.cut).toBeGreaterThan(0);
     store.folder.remove();
@@ -61,8 +64,8 @@ describe.concurrent('an inbox that fails under load', () => {
 describe('a place that cannot be written', () => {
   it('is told at the start', () => {
     const folder = openFolder();
-    for (const { code, words } of startReadOnly(folder))
-      expect([code, words]).toEqual([2, expect.stringMatching(/INBOX_OPEN/)]);
+    for (const { code, stderr } of startReadOnly(folder))
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/INBOX_OPEN/)]);
     folder.remove();
   });
 

@@ -1,16 +1,16 @@
 /** Two receivers on one PostgreSQL. `npm run proofs -- durability` does it with more notifications. */
 import { describe, expect, inject, it } from 'vitest';
+import { postgresStore } from '../../proofs/durability/receiver-process.ts';
 import { type ReplicaOptions, replicas } from '../../proofs/durability/replicas.ts';
-import { postgresStore } from '../../proofs/durability/stores.ts';
 import { lacks } from '../inbox/stores.ts';
 
 // On a busy machine a receiver may not come to extend a lease for a second or two.
 const setup = { how: 'script', handlerMs: 2, handling: { leaseMs: 4000, pollMs: 50 } } as const;
 const skip = lacks('postgres');
 
-async function play(options: Omit<ReplicaOptions, 'store' | 'setup'>, wrong?: 'handles first') {
+async function play(options: Omit<ReplicaOptions, 'store' | 'setup'>, fault?: 'handles first') {
   const store = await postgresStore(inject('postgresUrl') ?? '');
-  const played = replicas({ store, setup: wrong === undefined ? setup : { ...setup, wrong }, ...options });
+  const played = replicas({ store, setup: fault === undefined ? setup : { ...setup, fault }, ...options });
   return played.finally(() => store.folder.remove());
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimedEntry, Inbox, Settlement } from '../../../receiver/index.ts';
-import { query, until } from '../../proofs/durability/from-outside.ts';
+import { query, waitUntil } from '../../proofs/durability/stored-state.ts';
 import { lacks, received, STORES, type Store } from './stores.ts';
 
 const LEASE_MS = 60_000;
@@ -75,7 +75,7 @@ describe.each(['sqlite', 'postgres'] as const)('the inbox in %s', (name) => {
     await inbox.claim(10, 1);
     await put('earlier', transactionId, 1000);
     expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
-    await until('the lease is over', async () => (await inbox.recover(10)) === 1);
+    await waitUntil('the lease is over', async () => (await inbox.recover(10)) === 1);
     expect(ids(await inbox.claim(10, LEASE_MS))).toEqual(['earlier']);
   });
 
@@ -83,7 +83,7 @@ describe.each(['sqlite', 'postgres'] as const)('the inbox in %s', (name) => {
     await open();
     await put('twice', randomUUID(), 1000);
     const [elder] = await inbox.claim(1, 1);
-    await until('the lease is over', async () => (await inbox.recover(10)) === 1);
+    await waitUntil('the lease is over', async () => (await inbox.recover(10)) === 1);
     const [younger] = await inbox.claim(1, LEASE_MS);
     const order = { key: 'CAAS_BUY t', rank: 1, at: 1, failed: false };
     const both = [elder, younger].map((claim) => inbox.settle({ claim: claim!, state: 'done', order }));

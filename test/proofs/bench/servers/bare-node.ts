@@ -1,12 +1,8 @@
-/**
- * node:http with as much of the work as BENCH_WORK says: only the reply, the credentials too, or all that our receiver
- * does without a store.
- */
+/** node:http alone, with the credential checks, or with everything that our receiver does without a store: BENCH_WORK. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { readNotification } from '../../../../contract/index.ts';
 import { checkApiKey, verifySignature } from '../../../../receiver/index.ts';
-import { remember } from './known-ids.ts';
-import { API_KEY, SECRET, serveVariant } from './serve-variant.ts';
+import { API_KEY, remember, SECRET, serveVariant } from './server-process.ts';
 
 const keys = [API_KEY];
 const secrets = [SECRET];
@@ -18,22 +14,22 @@ interface Answer {
 }
 const ACCEPTED: Answer = { status: 200, text: '{"status":"accepted"}' };
 const DUPLICATE: Answer = { status: 200, text: '{"status":"duplicate"}' };
-const UNAUTHORISED: Answer = { status: 401, text: '{"error":"unauthorized"}' };
+const UNAUTHORIZED: Answer = { status: 401, text: '{"error":"unauthorized"}' };
 const MALFORMED: Answer = { status: 400, text: '{"error":"malformed"}' };
 
-/** The checks are the pure functions of the reference receiver, called as anyone can call them. */
-type Judge = (request: IncomingMessage, body: Buffer) => Answer;
+/** The checks are the pure functions that the reference receiver exports. */
+type Handle = (request: IncomingMessage, body: Buffer) => Answer;
 
-const reply: Judge = () => ACCEPTED;
+const reply: Handle = () => ACCEPTED;
 
-const credentials: Judge = ({ headers }, body) => {
+const credentials: Handle = ({ headers }, body) => {
   const known =
     checkApiKey({ header: headers['x-api-key'], keys }).ok &&
     verifySignature({ rawBody: body, header: headers['x-service-signature'], secrets }).ok;
-  return known ? ACCEPTED : UNAUTHORISED;
+  return known ? ACCEPTED : UNAUTHORIZED;
 };
 
-const everything: Judge = (request, body) => {
+const everything: Handle = (request, body) => {
   const first = credentials(request, body);
   if (first !== ACCEPTED) return first;
   try {
@@ -45,16 +41,16 @@ const everything: Judge = (request, body) => {
   }
 };
 
-const WORK: Readonly<Record<string, Judge>> = { reply, credentials, everything };
-const judge = WORK[process.env.BENCH_WORK ?? ''];
-if (judge === undefined) throw new Error('BENCH_WORK is none of reply, credentials, everything');
+const WORK: Readonly<Record<string, Handle>> = { reply, credentials, everything };
+const handle = WORK[process.env.BENCH_WORK ?? ''];
+if (handle === undefined) throw new Error('BENCH_WORK must be reply, credentials or everything');
 
 serveVariant(
   createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { status, text } = judge(request, Buffer.concat(chunks));
+      const { status, text } = handle(request, Buffer.concat(chunks));
       response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': text.length });
       response.end(text);
     });

@@ -1,15 +1,15 @@
 /**
  * Express as most people write it: `express.raw`, the signature, zod, `res.json`. With BENCH_INBOX (a file: URL) each
- * request is an INSERT that is committed by itself, before the answer.
+ * request is an INSERT with its own commit, before the answer.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import express from 'express';
 import { readNotification } from '../../../../contract/index.ts';
 import { openSqlite } from '../../../../receiver/inbox/sqlite-database.ts';
-import { API_KEY, SECRET, serveVariant } from './serve-variant.ts';
+import { API_KEY, SECRET, serveVariant } from './server-process.ts';
 
-/** The package closes a database that nobody refers to any more, whatever its statements do. */
+/** Keeps a reference: the package closes an unreferenced database, even while its statements are in use. */
 const open: unknown[] = [];
 
 const app = express();

@@ -1,9 +1,8 @@
-/** Fastify with the same checks: the raw body by a content type parser of its own. */
+/** Fastify with the same checks; a content type parser keeps the raw body. */
 import { fastify } from 'fastify';
 import { readNotification } from '../../../../contract/index.ts';
 import { checkApiKey, verifySignature } from '../../../../receiver/index.ts';
-import { remember } from './known-ids.ts';
-import { API_KEY, announce, SECRET } from './serve-variant.ts';
+import { API_KEY, announce, remember, SECRET } from './server-process.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const app = fastify();

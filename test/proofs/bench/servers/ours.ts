@@ -1,10 +1,6 @@
-/**
- * Our receiver, through its Express app as it is served. BENCH_INBOX names its inbox; without it, it keeps nothing but
- * ids.
- */
+/** Our receiver as users start it. BENCH_INBOX is the URL of its inbox; without it, the receiver only remembers ids. */
 import { type Inbox, memoryInbox, openInbox, startReceiver } from '../../../../receiver/index.ts';
-import { remember } from './known-ids.ts';
-import { API_KEY, announce, SECRET } from './serve-variant.ts';
+import { API_KEY, announce, remember, SECRET } from './server-process.ts';
 
 let commits = 0;
 const meter = {

@@ -1,18 +1,22 @@
 /**
- * Answers 200 to every request as cheaply as can be, over HTTP or (with BENCH_KEY and BENCH_CERT) HTTPS: what senders
- * are measured against.
+ * The server that senders are measured against. It answers 200 to every request as cheaply as possible, over HTTP or
+ * (with BENCH_KEY and BENCH_CERT) HTTPS.
  */
-
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { stayAwake } from '../load/phase.ts';
-import { announce } from './serve-variant.ts';
+import { announce, stayAwake } from './server-process.ts';
 
-const ANSWER =
-  'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 21\r\nConnection: keep-alive\r\n\r\n{"status":"accepted"}';
+const ANSWER = [
+  'HTTP/1.1 200 OK',
+  'Content-Type: application/json',
+  'Content-Length: 21',
+  'Connection: keep-alive',
+  '',
+  '{"status":"accepted"}',
+].join('\r\n');
 
-/** Requests come one at a time on a connection: after the last byte of one the sender waits for its answer. */
+/** A sender waits for the answer before it sends the next request on a connection. */
 function serve(socket: Socket): void {
   let request = '';
   socket.on('data', (chunk) => {

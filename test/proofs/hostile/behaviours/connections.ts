@@ -1,5 +1,6 @@
 /** Endpoints that are odd in how they take, keep and end connections. */
 import { createServer, type Server, type Socket } from 'node:net';
+import { listen } from '../../../endpoints/listen.ts';
 import { answer, type Behaviour, onConnection, onRequests, type Up } from '../behaviour.ts';
 
 const OK = answer(200);
@@ -108,4 +109,42 @@ export const CONNECTIONS: readonly Behaviour[] = [
     start: () => fallsAfter(60, 150),
   },
   { name: 'falls-for-good', what: 'falls over at the 60th request and stays down', start: () => fallsAfter(60, null) },
+];
+
+/** Endpoints that answer just in time, so that a run against them would take hours. */
+
+/** Answers everything with 200 after so long. */
+function slowly(afterMs: number): Behaviour['start'] {
+  return () =>
+    listen(
+      createServer((socket) =>
+        onRequests(socket, () => {
+          setTimeout(() => socket.writable && socket.write(answer(200)), afterMs);
+        }),
+      ),
+    );
+}
+
+export const PACE: readonly Behaviour[] = [
+  {
+    name: 'just-in-time',
+    what: 'accepts everything after three quarters of the time limit; the run is limited to 8 s',
+    flags: ['--max-time', '8s'],
+    start: slowly(300),
+  },
+  {
+    name: 'every-other-in-time',
+    what: 'accepts every other request at once and the rest a moment too late',
+    start: () => {
+      let nth = 0;
+      return listen(
+        createServer((socket) =>
+          onRequests(socket, () => {
+            nth += 1;
+            setTimeout(() => socket.writable && socket.write(answer(200)), nth % 2 === 0 ? 450 : 0);
+          }),
+        ),
+      );
+    },
+  },
 ];

@@ -1,10 +1,9 @@
 /** Every hostile endpoint. */
 import type { Behaviour } from '../behaviour.ts';
 import { BODIES } from './bodies.ts';
-import { CONNECTIONS } from './connections.ts';
+import { CONNECTIONS, PACE } from './connections.ts';
 import { FORGERIES } from './forgeries.ts';
 import { HEADS } from './heads.ts';
-import { PACE } from './pace.ts';
 import { TEXTS } from './texts.ts';
 import { TLS } from './tls.ts';
 

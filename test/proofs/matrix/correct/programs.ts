@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { runNginx } from '../../tls-matrix/servers/nginx.ts';
+import { runNginx } from '../../tls-matrix/nginx.ts';
 import {
   type CorrectOptions,
   type CorrectReceiver,

@@ -1,13 +1,10 @@
-/**
- * Looks at an inbox and at what handlers did without asking the receiver: with SQL of its own, and in the file that
- * they write.
- */
+/** Reads the inbox with SQL, and what the handlers did from the file that they write, without asking the receiver. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { loadSqlite } from '../../../receiver/inbox/sqlite-database.ts';
 
-export interface StoredRow {
+interface StoredRow {
   readonly id: string;
   readonly state: string;
 }
@@ -17,7 +14,7 @@ export async function storedRows(url: string): Promise<StoredRow[]> {
   return query(url, 'SELECT id, state FROM hookproof_inbox');
 }
 
-/** How many are not settled yet. */
+/** How many entries are not settled yet. */
 export async function unsettled(url: string): Promise<number> {
   const [row] = await query<{ count: number | string }>(
     url,
@@ -26,7 +23,7 @@ export async function unsettled(url: string): Promise<number> {
   return Number(row?.count);
 }
 
-/** Looks at one row at most: counting hundreds of thousands of them again and again would be a load of its own. */
+/** Reads one row at most, because counting hundreds of thousands of rows repeatedly would be a load itself. */
 export async function isSettled(url: string): Promise<boolean> {
   const one = (state: string) =>
     `SELECT * FROM (SELECT id FROM hookproof_inbox WHERE state = '${state}' LIMIT 1) AS ${state}`;
@@ -53,10 +50,7 @@ export async function query<Row = StoredRow>(url: string, sql: string): Promise<
   }
 }
 
-/**
- * One run of a handler. `endedAt` is null when it did not come to its end. Times in microseconds of one clock for all
- * processes.
- */
+/** One run of a handler; times in microseconds of the machine's clock. `endedAt` is null when it was interrupted. */
 export interface HandlerRun {
   readonly pid: number;
   readonly id: string;
@@ -66,7 +60,7 @@ export interface HandlerRun {
   endedAt: number | null;
 }
 
-/** What `recording-handlers.mjs` has written. */
+/** The runs that `recording-handlers.mjs` has recorded in a file. */
 export function handlerRuns(file: string): HandlerRun[] {
   const runs = new Map<string, HandlerRun>();
   const lines = existsSync(file) ? readFileSync(file, 'latin1').split('\n') : [];
@@ -96,14 +90,14 @@ export function endedIds(file: string): string[] {
     .map(({ id }) => id);
 }
 
-/** What of the first is not in the second. */
-export function without(one: Iterable<string>, other: Iterable<string>): string[] {
+/** The ids that are in the first and not in the second. */
+export function missingFrom(one: Iterable<string>, other: Iterable<string>): string[] {
   const known = new Set(other);
   return [...new Set(one)].filter((each) => !known.has(each));
 }
 
-/** Asks again and again until the answer is yes. Throws with `what` when that takes too long. */
-export async function until(
+/** Polls until the condition holds. Throws with `what` when that takes too long. */
+export async function waitUntil(
   what: string,
   isSo: () => Promise<boolean> | boolean,
   withinMs = 60_000,

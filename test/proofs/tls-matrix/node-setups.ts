@@ -1,11 +1,10 @@
 /** Ways to set up mutual TLS with Node's https server. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { NodeShape } from './client-shapes.ts';
-import { all, type Expected } from './expected.ts';
-import { type Intruder, OF_CERTIFICATES, TRIED, WITHOUT_CERTIFICATE } from './expected-of-clients.ts';
+import type { NodeShape } from './client-setups.ts';
+import { all, type Expected, type Intruder, OF_CERTIFICATES, TRIED, WITHOUT_CERTIFICATE } from './expected.ts';
 import { CLIENT_AUTHORITY, CLIENT_NAME } from './material.ts';
-import type { NodeChecks } from './servers/node-server.ts';
+import type { NodeChecks } from './servers.ts';
 
 /** The certificate of a connection; null for none. */
 function certificateOf(socket: TLSSocket) {

@@ -1,11 +1,9 @@
 /** Ways to set up mutual TLS, right and wrong: what each lets in that it must not. */
 import type { ServerOptions } from 'node:https';
-import type { Expected } from './expected.ts';
-import { type Intruder, OF_CERTIFICATES, WITHOUT_CERTIFICATE } from './expected-of-clients.ts';
-import type { Given, GivenName } from './given.ts';
-import { CLIENT_NAME, type Spoken } from './material.ts';
-import { NODE_SHAPES } from './node-shapes.ts';
-import type { NodeChecks } from './servers/node-server.ts';
+import { type Expected, type Intruder, OF_CERTIFICATES, WITHOUT_CERTIFICATE } from './expected.ts';
+import { CLIENT_NAME, type Given, type GivenName, type Spoken } from './material.ts';
+import { NODE_SHAPES } from './node-setups.ts';
+import type { NodeChecks } from './servers.ts';
 
 interface Base {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What every server of the benchmark does: it listens, tells its port, and says what it has used so far. */
+/** What every server process of the benchmark does: it listens, reports its port, and reports what it has used. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 export const SECRET = process.env.BENCH_SECRET ?? '';
 export const API_KEY = process.env.BENCH_API_KEY ?? '';
 
-/** What a server says when it is asked. */
+/** The answer of a server process to a message. */
 export interface Usage {
   /** User and system time of all threads of the process since it started, in microseconds. */
   readonly cpuUs: number;
@@ -14,12 +14,12 @@ export interface Usage {
   readonly commits: number;
 }
 
-/** Listens on a free port of loopback and tells it to the process that started this one. */
+/** Listens on a free loopback port, and reports it to the parent process. */
 export function serveVariant(server: Server): void {
   server.listen(0, '127.0.0.1', () => announce((server.address() as AddressInfo).port));
 }
 
-/** Tells the port of a server that listens already. */
+/** Reports the port of a server that is already listening. */
 export function announce(port: number, commits: () => number = () => 0): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
@@ -28,4 +28,21 @@ export function announce(port: number, commits: () => number = () => 0): void {
   });
   process.on('disconnect', () => process.exit());
   process.send?.({ port });
+}
+
+const ids = new Set<string>();
+
+/** Whether an id is new: all that a receiver without a store remembers. */
+export function remember(id: string): 'stored' | 'duplicate' {
+  if (ids.has(id)) return 'duplicate';
+  ids.add(id);
+  return 'stored';
+}
+
+/** Keeps the event loop busy until the returned function is called. */
+export function stayAwake(): () => void {
+  let turn = setImmediate(function again() {
+    turn = setImmediate(again);
+  });
+  return () => clearImmediate(turn);
 }

@@ -1,8 +1,8 @@
 /** Servers that are as they should be, each in its own way: a run has nothing to complain of. */
-
 import { constants } from 'node:crypto';
 import http2 from 'node:http2';
-import https, { type ServerOptions } from 'node:https';
+import type { ServerOptions } from 'node:https';
+import https from 'node:https';
 import { createSecureContext } from 'node:tls';
 import {
   type ClientMaterialName,
@@ -11,14 +11,11 @@ import {
   serverFixture,
 } from '../../../certs/index.ts';
 import type { Cell, Open } from './cell.ts';
-import type { Expected } from './expected.ts';
-import { serverThatLetsIn } from './expected-of-clients.ts';
-import { rightServer } from './expected-of-server.ts';
+import { type Expected, rightServer, serverThatLetsIn } from './expected.ts';
 import { CLIENT_NAME, nginxProtocolsOf, type Spoken } from './material.ts';
 import type { Upstreams } from './matrix.ts';
-import type { Nginx } from './servers/nginx.ts';
-import { openNode, openServer, receiving } from './servers/node-server.ts';
-import { openReceiver } from './servers/reference-receiver.ts';
+import type { Nginx } from './nginx.ts';
+import { openNode, openReceiver, openServer, receiving } from './servers.ts';
 
 type Row = Omit<Cell, 'suites' | 'spoken'> & Partial<Pick<Cell, 'suites' | 'spoken'>>;
 

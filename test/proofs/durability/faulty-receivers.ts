@@ -1,4 +1,4 @@
-/** Receivers that are wrong in one known way. The proofs have to catch them: otherwise they prove nothing. */
+/** Receivers with one known fault each. A proof that does not catch its faulty receiver proves nothing. */
 import { fileURLToPath } from 'node:url';
 import type { Pipeline } from '../../../receiver/create-receiver.ts';
 import type { Handling } from '../../../receiver/handling/handling.ts';
@@ -10,27 +10,32 @@ import { statements } from '../../../receiver/inbox/statements.ts';
 import type { Handlers, Inbox } from '../../../receiver/index.ts';
 import { answer, required } from '../../../receiver/stages/stage.ts';
 
-export const WRONG_WAYS = {
+export const FAULTS = {
   'acknowledges first': 'answers 200, and stores afterwards',
   'handles first': 'runs the handler, stores afterwards, and then answers 200',
   'does not wait for the disk': 'commits with synchronous = NORMAL (SQLite)',
-  'settles first': 'writes down that a notification was handled, and runs the handler afterwards',
+  'settles first': 'marks a notification as handled, and runs the handler afterwards',
 } as const;
-export type WrongWay = keyof typeof WRONG_WAYS;
+export type Fault = keyof typeof FAULTS;
 
-/** The pipeline with wrong stages. */
-export function wrongPipeline(
-  way: WrongWay | undefined,
-  parts: { readonly right: Pipeline; readonly inbox: Inbox; readonly handling: Handling; readonly handlers: Handlers },
+/** The pipeline with the faulty stages. */
+export function faultyPipeline(
+  way: Fault | undefined,
+  parts: {
+    readonly correct: Pipeline;
+    readonly inbox: Inbox;
+    readonly handling: Handling;
+    readonly handlers: Handlers;
+  },
 ): Pipeline {
-  const { right, inbox, handling, handlers } = parts;
+  const { correct, inbox, handling, handlers } = parts;
   if (way === 'acknowledges first') {
     return {
-      ...right,
+      ...correct,
       store(_req, res, next) {
         const delivery = { notification: required(res, 'notification'), rawBody: required(res, 'rawBody') };
         const put = () => inbox.put({ ...delivery, receivedAt: new Date(), ...handling.plan(delivery.notification) });
-        // A little later, as what is done in the background is when there is much to do.
+        // With a delay, like background work under load.
         res.once('finish', () => setTimeout(() => void put().then(handling.wake, () => {}), 10));
         next();
       },
@@ -40,22 +45,22 @@ export function wrongPipeline(
   if (way === 'handles first') {
     const logger = { info() {}, warn() {}, error() {} };
     return {
-      ...right,
+      ...correct,
       async store(req, res, next) {
         const notification = required(res, 'notification');
         if (notification.kind === 'CAAS_ORDER_TRACKING') {
           const context = { logger, idempotencyKey: notification.id, attempt: 1, sellMissing: false };
           await handlers.CAAS_ORDER_TRACKING?.(notification, { ...context, signal: new AbortController().signal });
         }
-        await right.store(req, res, next);
+        await correct.store(req, res, next);
       },
     };
   }
-  return right;
+  return correct;
 }
 
-/** The inbox, used wrongly. */
-export async function wrongInbox(way: WrongWay | undefined, inbox: Inbox, url: string): Promise<Inbox> {
+/** The inbox with the fault. */
+export async function faultyInbox(way: Fault | undefined, inbox: Inbox, url: string): Promise<Inbox> {
   if (way === 'does not wait for the disk') {
     const { DatabaseSync } = await loadSqlite();
     const database = new DatabaseSync(fileURLToPath(url));
@@ -64,7 +69,7 @@ export async function wrongInbox(way: WrongWay | undefined, inbox: Inbox, url: s
     return {
       ...inbox,
       put: async (delivery) => (insert.run(...rowValues(toInboxRow(delivery))).changes === 1 ? 'stored' : 'duplicate'),
-      // The package closes a database that nobody refers to any more, whatever its statements do.
+      // Keeps a reference: the package closes an unreferenced database, even while its statements are in use.
       async close() {
         database.close();
         await inbox.close();

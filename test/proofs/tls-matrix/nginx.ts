@@ -6,7 +6,7 @@ import { get } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathOf } from '../../../setup/programs.ts';
+import { pathOf } from '../../setup/programs.ts';
 
 /**
  * Its workers would become somebody who may not enter the folder. Where it is not root it has no choice, and says so
@@ -49,7 +49,7 @@ export function createNginx(): Nginx {
   };
 }
 
-export interface Running {
+interface Running {
   readonly ports: readonly number[];
   close(): Promise<void>;
 }
