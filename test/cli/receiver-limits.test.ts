@@ -48,7 +48,7 @@ describe('hookproof receiver', () => {
     expect(await post(port, values['old-key'], values['old-secret'])).toBe(401);
     await vi.waitFor(async () => {
       const text = await (await fetch(new URL('/metrics', admin))).text();
-      const used = readExposition(text).get('hookproof_receiver_credentials_used_total')?.samples ?? [];
+      const used = readExposition(text).get('hookproof_receiver_credentials_used_total') ?? [];
       expect(used.map(({ labels, value }) => [labels.credential, labels.position, value]).sort()).toEqual([
         ['key', '0', 3],
         ['key', '1', 3],

@@ -57,7 +57,7 @@ async function startReceiver(): Promise<Receiver> {
 /** A gauge or counter of the receiver, summed over the series with these labels. */
 async function metric(admin: string, name: string, labels: Record<string, string> = {}): Promise<number> {
   const text = await (await fetch(new URL('/metrics', admin), { headers: { Connection: 'close' } })).text();
-  const samples = readExposition(text).get(name)?.samples ?? [];
+  const samples = readExposition(text).get(name) ?? [];
   return samples
     .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
     .reduce((sum, { value }) => sum + value, 0);

@@ -1,74 +1,40 @@
-/** How often a handler is tried, and what it may do meanwhile: on every store. */
+/** How often a handler is tried, and what it may do meanwhile. */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DurableInbox, HandlerContext } from '../../../receiver/index.ts';
-import { received } from '../inbox/stores.ts';
-import { DURABLE_NAMES, gate, lacking, manyTurns, rig, STORE_NAMES, until } from './rig.ts';
+import { onEveryDatabase, onEveryStore, received } from '../inbox/stores.ts';
+import { gate, manyTurns, rig, until } from './rig.ts';
 
-/** Reading it fails, whatever is read. */
-const unreadable = () => {
-  const error = new Error('x');
-  for (const name of ['name', 'message', 'stack']) {
-    Object.defineProperty(error, name, {
-      get() {
-        throw new Error('no');
-      },
-    });
-  }
-  return error;
+const raise = (value: unknown) => {
+  throw value;
 };
 
-const ODD_FAILURES: [string, () => Promise<void> | void][] = [
-  [
-    'throws at once',
-    () => {
-      throw new Error('broke');
-    },
-  ],
-  ['rejects', () => Promise.reject(new Error('broke'))],
-  [
-    'throws text',
-    () => {
-      throw 'broke';
-    },
-  ],
-  ['rejects with nothing', () => Promise.reject()],
-  ['rejects with null', () => Promise.reject(null)],
-  ['throws an error that cannot be read', () => Promise.reject(unreadable())],
-  [
-    'throws an error whose message is a symbol',
-    () => Promise.reject(Object.assign(new Error(), { message: Symbol() })),
-  ],
-  [
-    'throws what cannot even be asked what it is',
-    () =>
-      Promise.reject(
-        new Proxy(
-          {},
-          {
-            getPrototypeOf() {
-              throw new Error('no');
-            },
-          },
-        ),
-      ),
-  ],
-  ['throws a text that no database takes', () => Promise.reject(new Error('\0\ud800\u001b[2J'))],
-  [
-    'gives a promise of its own making that throws',
-    () =>
-      Object.defineProperty({}, 'then', {
-        value: () => {
-          throw new Error('broke');
-        },
-      }) as unknown as Promise<void>,
-  ],
-];
+/** An error whose properties cannot be read. */
+function unreadable(): Error {
+  const error = new Error('x');
+  for (const name of ['name', 'message', 'stack']) {
+    Object.defineProperty(error, name, { get: () => raise(new Error('no')) });
+  }
+  return error;
+}
 
-describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
-  const skip = lacking(name);
+const FAILURES: Readonly<Record<string, () => Promise<void>>> = {
+  'throws at once': () => raise(new Error('broke')),
+  rejects: () => Promise.reject(new Error('broke')),
+  'throws text': () => raise('broke'),
+  'rejects with nothing': () => Promise.reject(),
+  'rejects with null': () => Promise.reject(null),
+  'throws an unreadable error': () => Promise.reject(unreadable()),
+  'throws an error whose message is a symbol': () => Promise.reject(Object.assign(new Error(), { message: Symbol() })),
+  'throws an object without a readable prototype': () =>
+    Promise.reject(new Proxy({}, { getPrototypeOf: () => raise(new Error('no')) })),
+  'throws a text that no database stores': () => Promise.reject(new Error('\0\ud800\u001b[2J')),
+  'returns a promise whose `then` throws': () =>
+    Object.defineProperty({}, 'then', { value: () => raise(new Error('broke')) }) as Promise<void>,
+};
 
-  it.skipIf(skip)('that fails is tried again with the same key, until it ends well', async () => {
+onEveryStore('a handler', (name) => {
+  it('that fails is retried with the same idempotency key until it succeeds', async () => {
     const seen: Pick<HandlerContext, 'attempt' | 'idempotencyKey'>[] = [];
     const { give, outcomes, inbox, handling } = await rig(name, {
       CAAS_BUY: (_notification, { attempt, idempotencyKey }) => {
@@ -84,7 +50,7 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect(await inbox.depths()).toEqual({ pending: 0, running: 0, dead: 0 });
   });
 
-  it.skipIf(skip)('that fails is not tried before its pause is over', async () => {
+  it('that fails is not retried before its pause is over', async () => {
     let calls = 0;
     const { give, handling, inbox } = await rig(
       name,
@@ -105,7 +71,7 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect(dueMs).toBeLessThanOrEqual(60_000);
   });
 
-  it.skipIf(skip)('that fails each time is dead after its last attempt, and one that had one more is not', async () => {
+  it('that always fails is dead after its last attempt, and one that succeeds then is not', async () => {
     const calls: Record<string, number> = {};
     const { give, outcomes, events, inbox, handling } = await rig(
       name,
@@ -127,20 +93,24 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect(events('handler-dead')).toMatchObject([{ level: 'error', id: 'always', kind: 'CAAS_BUY', attempt: 3 }]);
   });
 
-  it.skipIf(skip).each(ODD_FAILURES)('that %s is tried again, and the process goes on', async (_what, fail) => {
-    let calls = 0;
-    const { give, outcomes } = await rig(name, {
-      CAAS_BUY: () => {
-        calls += 1;
-        return calls === 1 ? fail() : undefined;
+  it('is retried however it fails', async () => {
+    const calls: Record<string, number> = {};
+    const { give, outcomes, events, handling } = await rig(name, {
+      CAAS_BUY: ({ id }) => {
+        calls[id] = (calls[id] ?? 0) + 1;
+        return calls[id] === 1 ? FAILURES[id]?.() : undefined;
       },
     });
-    await give('BUY');
-    await until(() => outcomes.includes('CAAS_BUY done'));
-    expect(outcomes).toEqual(['CAAS_BUY failed', 'CAAS_BUY done']);
+    const ids = Object.keys(FAILURES);
+    for (const id of ids) await give('BUY', { id });
+    await until(() => outcomes.filter((outcome) => outcome === 'CAAS_BUY done').length === ids.length);
+    await handling.settled();
+    expect(calls).toEqual(Object.fromEntries(ids.map((id) => [id, 2])));
+    const failed = events('handler-failed').map(({ level, kind, id }) => `${level} ${kind} ${id}`);
+    expect(failed.toSorted()).toEqual(ids.map((id) => `error CAAS_BUY ${id}`).toSorted());
   });
 
-  it.skipIf(skip)('that never returns is told, and tried again beside itself', async () => {
+  it('that exceeds its time limit gets a signal, and is retried', async () => {
     const signals: AbortSignal[] = [];
     const { give, outcomes, events } = await rig(
       name,
@@ -159,7 +129,7 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect(events('handler-failed')).toMatchObject([{ error: { message: 'the handler took longer than 20 ms' } }]);
   });
 
-  it.skipIf(skip)('that ends or fails when its time is over changes nothing any more', async () => {
+  it('that ends after its time limit changes nothing', async () => {
     const late = gate();
     let ended = 0;
     const { give, outcomes, inbox, handling } = await rig(
@@ -183,7 +153,7 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect(await inbox.depths()).toEqual({ pending: 0, running: 0, dead: 0 });
   });
 
-  it.skipIf(skip)('that ends when it is told has failed once', async () => {
+  it('that ends on the signal has failed once', async () => {
     const { give, outcomes } = await rig(
       name,
       {
@@ -199,7 +169,7 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect(outcomes).toEqual(['CAAS_BUY failed', 'CAAS_BUY done']);
   });
 
-  it.skipIf(skip)('gets a notification without keys that reach for prototypes', async () => {
+  it('gets a notification without keys that reach a prototype', async () => {
     const seen: object[] = [];
     const { handling, inbox } = await rig(name, { CAAS_BUY: ({ raw }) => void seen.push(raw) });
     const { notification, receivedAt, rawBody } = received('BUY', { id: 'evil' });
@@ -213,21 +183,18 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     ]);
   });
 
-  it.skipIf(skip)(
-    'that is missing here but was there when the notification came is a failure, and nothing is lost',
-    async () => {
-      const { inbox, handling, events } = await rig(name, { WALLET: () => {} }, { attempts: 1 });
-      await inbox.put(received('BUY', { id: 'wanted' }));
-      handling.wake();
-      await handling.settled();
-      expect(events('handler-dead')).toMatchObject([
-        { id: 'wanted', error: { message: 'this receiver has no handler for CAAS_BUY' } },
-      ]);
-      expect((await inbox.depths()).dead).toBe(1);
-    },
-  );
+  it('that no longer exists is a failure, and its notification is kept', async () => {
+    const { inbox, handling, events } = await rig(name, { WALLET: () => {} }, { attempts: 1 });
+    await inbox.put(received('BUY', { id: 'wanted' }));
+    handling.wake();
+    await handling.settled();
+    expect(events('handler-dead')).toMatchObject([
+      { id: 'wanted', error: { message: 'this receiver has no handler for CAAS_BUY' } },
+    ]);
+    expect((await inbox.depths()).dead).toBe(1);
+  });
 
-  it.skipIf(skip)('is not called for what no handler was waiting for', async () => {
+  it('is not called for another kind', async () => {
     const { give, handling, inbox, outcomes } = await rig(name, { WALLET: () => {} });
     expect(await give('BUY', { id: 'same' })).toBe('stored');
     expect(await give('BUY', { id: 'same' })).toBe('duplicate');
@@ -235,7 +202,7 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect([outcomes, await inbox.depths()]).toEqual([[], { pending: 0, running: 0, dead: 0 }]);
   });
 
-  it.skipIf(skip)('is called once for each of many, never more than the policy says at a time', async () => {
+  it('is called once for each notification, with the configured concurrency', async () => {
     const ids = Array.from({ length: 100 }, () => randomUUID());
     const handled: string[] = [];
     let running = 0;
@@ -258,41 +225,35 @@ describe.each(STORE_NAMES)('a handler, on %s,', (name) => {
     expect([handled.toSorted(), most]).toEqual([ids.toSorted(), 7]);
   });
 
-  it.skipIf(skip).each(['outcomes', 'lines'] as const)(
-    'is neither lost nor the end of the process when the receiver breaks: %s cannot be told',
-    async (told) => {
-      const warned: string[] = [];
-      const onWarning = ({ message }: Error) => void warned.push(message);
-      process.on('warning', onWarning);
-      let calls = 0;
-      const made = await rig(
-        name,
-        {
-          CAAS_BUY: () => {
-            calls += 1;
-            // So that there is something to log.
-            if (calls === 1 && told === 'lines') throw new Error('broke');
-          },
+  it.each(['outcomes', 'lines'] as const)('survives an error in the code of the receiver: %s throw', async (faulty) => {
+    const warned: string[] = [];
+    const onWarning = ({ message }: Error) => void warned.push(message);
+    process.on('warning', onWarning);
+    let calls = 0;
+    const made = await rig(
+      name,
+      {
+        CAAS_BUY: () => {
+          calls += 1;
+          if (calls === 1 && faulty === 'lines') throw new Error('broke');
         },
-        { pollMs: 5 },
-      );
-      made[told].push = () => {
-        throw new Error('nobody listens');
-      };
-      await made.give('BUY');
-      await until(() => calls === (told === 'lines' ? 2 : 1) && warned.length === 1);
-      await made.handling.settled();
-      process.off('warning', onWarning);
-      expect(warned).toEqual(["The receiver's own code failed: Error: nobody listens"]);
-      expect(await made.inbox.depths()).toEqual({ pending: 0, running: 0, dead: 0 });
-    },
-  );
+      },
+      { pollMs: 5 },
+    );
+    made[faulty].push = () => {
+      throw new Error('no listener');
+    };
+    await made.give('BUY');
+    await until(() => calls === (faulty === 'lines' ? 2 : 1) && warned.length === 1);
+    await made.handling.settled();
+    process.off('warning', onWarning);
+    expect(warned).toEqual(["The receiver's own code failed: Error: no listener"]);
+    expect(await made.inbox.depths()).toEqual({ pending: 0, running: 0, dead: 0 });
+  });
 });
 
-describe.each(DURABLE_NAMES)('what is kept in %s', (name) => {
-  const skip = lacking(name);
-
-  it.skipIf(skip)('says what the last attempt died of, in words that fit', async () => {
+onEveryDatabase('a dead entry', (name) => {
+  it('keeps the error of its last attempt, cut to a length that fits', async () => {
     const { give, inbox, handling } = await rig(
       name,
       { CAAS_BUY: ({ id }) => Promise.reject(new RangeError(id === 'long' ? 'x'.repeat(10_000) : 'too\0 far')) },
@@ -311,12 +272,12 @@ describe.each(DURABLE_NAMES)('what is kept in %s', (name) => {
     expect(entries[1]?.lastError).toHaveLength(500);
   });
 
-  it.skipIf(skip)('and cannot be read any more is dead at once, and says so', async () => {
+  it('is one that cannot be parsed any more, at its first attempt', async () => {
     const { inbox, handling, events } = await rig(name, { CAAS_BUY: () => {} });
-    await inbox.put({ ...received('BUY', { id: 'spoilt' }), rawBody: Buffer.from('{"id":') });
+    await inbox.put({ ...received('BUY', { id: 'unreadable' }), rawBody: Buffer.from('{"id":') });
     handling.wake();
     await handling.settled();
-    expect(events('handler-dead')).toMatchObject([{ level: 'error', id: 'spoilt' }]);
+    expect(events('handler-dead')).toMatchObject([{ level: 'error', id: 'unreadable' }]);
     const [entry] = await (inbox as DurableInbox).list({}, { limit: 1 });
     expect(entry).toMatchObject({ state: 'dead', attempts: 1, lastError: expect.stringContaining('cannot be read') });
   });

@@ -1,4 +1,4 @@
-/** Duplicates, handlers, and the inbox. */
+/** Duplicates, handlers and the inbox, over HTTP. */
 import { randomUUID } from 'node:crypto';
 import express from 'express';
 import request from 'supertest';
@@ -6,32 +6,16 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ReceivedNotification } from '../../../contract/index.ts';
 import { createApp, createPipeline } from '../../../receiver/create-receiver.ts';
 import { createHandling } from '../../../receiver/handling/handling.ts';
-import {
-  createReceiver,
-  type Inbox,
-  memoryInbox,
-  type Receiver,
-  type ReceiverLogger,
-} from '../../../receiver/index.ts';
+import { createReceiver, type Inbox, memoryInbox, type Receiver } from '../../../receiver/index.ts';
 import { resolveOptions } from '../../../receiver/options.ts';
 import { buy, post, SECRET } from '../deliveries.ts';
+import { received } from '../inbox/stores.ts';
+import { collectLogs } from '../logs.ts';
 
 const bare = { 'X-Service-Signature': undefined, 'X-API-Key': undefined };
 
-function collectingLogger(): { logger: ReceiverLogger; lines: Record<string, unknown>[] } {
-  const lines: Record<string, unknown>[] = [];
-  const add = (level: string) => (fields: object, message: string) => void lines.push({ level, message, ...fields });
-  return { logger: { info: add('info'), warn: add('warn'), error: add('error') }, lines };
-}
-
-function unknown(id: string): Parameters<Inbox['put']>[0] {
-  const notification = { kind: 'UNKNOWN', id, type: 'X', at: null, data: {}, raw: {} } as const;
-  const rawBody = Buffer.from(JSON.stringify({ id, type: 'X', data: {} }));
-  return { notification, rawBody, receivedAt: new Date(), handle: true };
-}
-
 describe('a duplicate', () => {
-  it('is answered 200 and handled once, one after another and at the same time', async () => {
+  it('gets 200 and is handled once, sequentially and concurrently', async () => {
     const handled: string[] = [];
     const receiver = createReceiver({ open: true, handlers: { CAAS_BUY: ({ id }) => void handled.push(id) } });
     const body = JSON.stringify(buy('same'));
@@ -50,18 +34,10 @@ describe('a duplicate', () => {
     await receiver.settled();
     expect(handled).toEqual(['same', 'burst']);
   });
-
-  it('is told by the id alone', async () => {
-    const handled: string[] = [];
-    const receiver = createReceiver({ open: true, handlers: { CAAS_BUY: ({ id }) => void handled.push(id) } });
-    for (const id of ['one', 'two', 'One', 'one ']) await post(receiver, JSON.stringify(buy(id)), bare);
-    await receiver.settled();
-    expect(handled).toEqual(['one', 'two', 'One', 'one ']);
-  });
 });
 
 describe('the handlers', () => {
-  it('get the notification of their kind, and a kind without one is accepted', async () => {
+  it('get the notifications of their kind, and a kind without a handler is accepted', async () => {
     const seen: ReceivedNotification[] = [];
     const receiver = createReceiver({
       open: true,
@@ -89,94 +65,11 @@ describe('the handlers', () => {
       'UNKNOWN toString',
     ]);
   });
-
-  it('run after the answer', async () => {
-    let release = () => {};
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const receiver = createReceiver({ open: true, handlers: { CAAS_BUY: () => gate } });
-    expect((await post(receiver, JSON.stringify(buy()), bare)).status).toBe(200);
-    let settled = false;
-    const settling = receiver.settled().then(() => {
-      settled = true;
-    });
-    expect(settled).toBe(false);
-    release();
-    await settling;
-  });
-
-  it.each([
-    [
-      'throws',
-      () => {
-        throw new Error('handler broke');
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('handler broke'))],
-    [
-      'throws what is not an error',
-      () => {
-        throw 'text';
-      },
-    ],
-  ])('one that %s is logged, the process goes on, and it is tried again', async (_label, fail) => {
-    const { logger, lines } = collectingLogger();
-    let calls = 0;
-    const keys = new Set<string>();
-    const receiver = createReceiver({
-      open: true,
-      logger,
-      handling: { firstDelayMs: 0 },
-      handlers: {
-        CAAS_BUY: (_notification, { idempotencyKey, attempt }) => {
-          calls += 1;
-          keys.add(idempotencyKey);
-          expect(attempt).toBe(calls);
-          return calls === 1 ? fail() : undefined;
-        },
-      },
-    });
-    const body = JSON.stringify(buy('failing'));
-    for (const expected of ['accepted', 'duplicate']) {
-      const answer = await post(receiver, body, bare);
-      expect([answer.status, answer.body]).toEqual([200, { status: expected }]);
-      await vi.waitFor(() => expect(calls).toBe(2));
-      await receiver.settled();
-    }
-    expect([calls, [...keys]]).toEqual([2, ['failing']]);
-    expect(lines.filter(({ event }) => event === 'handler-failed')).toMatchObject([
-      { level: 'error', id: 'failing', kind: 'CAAS_BUY' },
-    ]);
-  });
-
-  it('are started in the order of acceptance, 16 at a time, and all of them', async () => {
-    const started: string[] = [];
-    let running = 0;
-    let most = 0;
-    const config = resolveOptions({ open: true });
-    const handlers = {
-      UNKNOWN: async ({ id }: ReceivedNotification) => {
-        started.push(id);
-        running += 1;
-        most = Math.max(most, running);
-        await new Promise((resolve) => setImmediate(resolve));
-        running -= 1;
-      },
-    };
-    const handling = createHandling({ ...config, handlers });
-    const ids = Array.from({ length: 100 }, (_, index) => `id-${index}`);
-    for (const id of ids) await config.inbox.put(unknown(id));
-    expect(started).toEqual([]);
-    await handling.settled();
-    expect(started).toEqual(ids);
-    expect(most).toBe(16);
-  });
 });
 
 describe('the inbox', () => {
-  it('that fails means 503, nothing handled, and no word of why', async () => {
-    const { logger, lines } = collectingLogger();
+  it('that fails causes a 503 without details, and nothing is handled', async () => {
+    const { logger, lines } = collectLogs();
     const handled: string[] = [];
     const put = () => Promise.reject(new Error('disk full at 10.0.0.7'));
     const broken: Inbox = { ...memoryInbox(), put };
@@ -197,32 +90,7 @@ describe('the inbox', () => {
     });
   });
 
-  it('that cannot write down what came of a handler is asked again until it can, and that is one line in the log', async () => {
-    const { logger, lines } = collectingLogger();
-    const memory = memoryInbox();
-    let asked = 0;
-    const inbox: Inbox = {
-      ...memory,
-      settle(settlement) {
-        asked += 1;
-        return asked < 3 ? Promise.reject(new Error('gone')) : memory.settle(settlement);
-      },
-    };
-    let calls = 0;
-    const handlers = {
-      CAAS_BUY: () => {
-        calls += 1;
-      },
-    };
-    const receiver = createReceiver({ open: true, inbox, logger, handlers, handling: { pollMs: 1 } });
-    await post(receiver, JSON.stringify(buy()), bare);
-    await receiver.settled();
-    expect([calls, asked]).toEqual([1, 3]);
-    const errors = lines.filter(({ level }) => level === 'error').map(({ event }) => event);
-    expect(errors).toEqual(['settle-failed']);
-  });
-
-  it('gets the bytes, the notification and the time', async () => {
+  it('gets the bytes, the notification and the time of arrival', async () => {
     const kept: Parameters<Inbox['put']>[0][] = [];
     const inbox: Inbox = {
       ...memoryInbox(),
@@ -242,9 +110,9 @@ describe('the inbox', () => {
     ).toEqual([[body, 'kept', true]]);
   });
 
-  it('in memory forgets the oldest ids beyond its limit', async () => {
+  it('in memory drops the oldest ids beyond its limit', async () => {
     const inbox = memoryInbox({ maxIds: 2 });
-    const put = (id: string) => inbox.put({ ...unknown(id), handle: false });
+    const put = (id: string) => inbox.put({ ...received('WALLET', { id }), handle: false });
     expect([await put('a'), await put('b'), await put('a'), await put('c')]).toEqual([
       'stored',
       'stored',
@@ -255,8 +123,8 @@ describe('the inbox', () => {
   });
 });
 
-describe('when handlers cannot keep up', () => {
-  it('the inbox in memory takes no more, the answer is 503, and it works off what it has', async () => {
+describe('handlers that cannot keep up', () => {
+  it('fill the inbox in memory, which answers 503 until they have caught up', async () => {
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
@@ -281,9 +149,9 @@ describe('when handlers cannot keep up', () => {
   });
 });
 
-describe('wired wrongly', () => {
-  it('behind a body parser it answers 500 at once, and says why in the log', async () => {
-    const { logger, lines } = collectingLogger();
+describe('an app', () => {
+  it('behind a body parser answers 500 and logs the reason', async () => {
+    const { logger, lines } = collectLogs();
     const receiver = createReceiver({ open: true, logger });
     const outer = express().use(express.json()).use('/hooks', receiver.app);
     const answer = await request(outer).post('/hooks').send(buy(randomUUID()));
@@ -294,7 +162,7 @@ describe('wired wrongly', () => {
     });
   });
 
-  it('a stage that misses what an earlier one does fails closed', async () => {
+  it('without one of its stages answers 500', async () => {
     const config = resolveOptions({ signing: { secrets: [SECRET] } });
     const handling = createHandling(config);
     const pipeline = createPipeline(config, handling);
@@ -306,7 +174,7 @@ describe('wired wrongly', () => {
     }
   });
 
-  it('in front of one it works, and takes the path below where it is mounted', async () => {
+  it('in front of a body parser works, and its path is relative to where it is mounted', async () => {
     const receiver = createReceiver({ open: true, path: '/caas' });
     const outer = express().use('/hooks', receiver.app).use(express.json());
     expect((await request(outer).post('/hooks/caas').send(buy(randomUUID()))).status).toBe(200);

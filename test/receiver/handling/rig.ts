@@ -1,84 +1,69 @@
-/** Handlers on an inbox, without HTTP: what the stages `store` and `reply` do, and everything that is told meanwhile. */
+/** Handlers on an inbox without HTTP: what the stages `store` and `reply` do, and what is logged meanwhile. */
 import pg from 'pg';
 import { onTestFinished, vi } from 'vitest';
 import { type HandlingPolicy, resolveHandlingPolicy } from '../../../receiver/handling/handlers.ts';
 import { createHandling, type Handling } from '../../../receiver/handling/handling.ts';
 import type { DurableInbox, EntryState, Handlers, Inbox } from '../../../receiver/index.ts';
-import { lacks, received, STORES, type Store } from '../inbox/stores.ts';
+import { received, STORES, type Store, type StoreName } from '../inbox/stores.ts';
+import { collectLogs } from '../logs.ts';
 
-export type StoreName = keyof typeof STORES;
-export const STORE_NAMES = Object.keys(STORES) as StoreName[];
-export const DURABLE_NAMES = STORE_NAMES.filter((name) => name !== 'memory');
-
-type Line = Record<string, unknown>;
-type Changes = NonNullable<Parameters<typeof received>[1]>;
-
-export interface Rig {
+export interface Rig extends Pick<ReturnType<typeof collectLogs>, 'lines' | 'events'> {
   readonly handling: Handling;
   readonly inbox: Inbox;
-  /** What was logged. */
-  readonly lines: Line[];
-  /** What the meter was told: "CAAS_BUY done". */
+  /** What the meter counted: "CAAS_BUY done". */
   readonly outcomes: string[];
-  /** Stores a notification as the stages do. Gives what the inbox says. */
-  give(kind: Parameters<typeof received>[0], changes?: Changes): Promise<'stored' | 'duplicate'>;
-  /** The events that were logged, by name. */
-  events(name: string): Line[];
-  /** Where every entry stands, by id. Of a durable inbox only. */
+  /** Stores a notification as the stages do, and returns the result of the inbox. */
+  give(...delivery: Parameters<typeof received>): Promise<'stored' | 'duplicate'>;
+  /** The state of every entry by id. Of a durable inbox only. */
   states(): Promise<Record<string, EntryState>>;
 }
 
-export interface Shop {
+export interface SharedStore {
   readonly store: Store;
-  /** Another receiver on the same store. `change` makes its inbox a faulty one. */
+  /** Opens another receiver on the same store. `change` wraps its inbox. */
   open(handlers: Handlers, policy?: Partial<HandlingPolicy>, change?: (inbox: Inbox) => Inbox): Promise<Rig>;
 }
 
-/** No pause that a test would have to wait for, and no poll that would hide a lost wake-up. */
+/** No pause that a test would wait for, and no polling that would hide a lost wake-up. */
 const QUICK: Partial<HandlingPolicy> = { firstDelayMs: 1, maxDelayMs: 8, pollMs: 600_000 };
 
-export function lacking(name: StoreName): boolean {
-  return lacks(name);
-}
-
-/** One database for a whole file, emptied after each test: to make one takes longer than most of the tests. */
+/** One database for a whole process, emptied after each test: creating one takes longer than most of the tests. */
 let database: Promise<Store> | undefined;
 
-export async function shop(name: StoreName): Promise<Shop> {
+export async function openStore(name: StoreName): Promise<SharedStore> {
   if (name === 'postgres') database ??= STORES.postgres();
   const store = await (name === 'postgres' && database !== undefined ? database : STORES[name]());
-  // What began last ends first. A hook of this module would be one of the first file alone that imports it, as files share their modules.
-  onTestFinished(async () => (name === 'postgres' ? emptied(store) : store.remove()));
+  // Registered first, so it runs last. A hook of this module would belong to the first file that imports it only.
+  onTestFinished(async () => (name === 'postgres' ? empty(store) : store.remove()));
   return { store, open: (...given) => openRig(store, ...given) };
 }
 
-async function emptied({ url }: Store): Promise<void> {
+/** One receiver on its own store. */
+export async function rig(name: StoreName, ...given: Parameters<SharedStore['open']>): Promise<Rig> {
+  return (await openStore(name)).open(...given);
+}
+
+async function empty({ url }: Store): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('TRUNCATE hookproof_inbox, hookproof_orders');
   await client.end();
 }
 
-/** One receiver on a store of its own. */
-export async function rig(name: StoreName, ...given: Parameters<Shop['open']>): Promise<Rig> {
-  return (await shop(name)).open(...given);
-}
-
-const openRig = async (
+async function openRig(
   store: Store,
   handlers: Handlers,
   policy: Partial<HandlingPolicy> = {},
   change: (inbox: Inbox) => Inbox = (inbox) => inbox,
-): Promise<Rig> => {
+): Promise<Rig> {
   const real = await store.open();
   const inbox = change(real);
-  const lines: Line[] = [];
+  const { logger, lines, events } = collectLogs();
   const outcomes: string[] = [];
-  const log = (level: string) => (fields: object, message: string) => void lines.push({ level, message, ...fields });
   const handling = createHandling({
     handlers,
     inbox,
-    logger: { info: log('info'), warn: log('warn'), error: log('error') },
+    logger,
     handling: resolveHandlingPolicy({ ...QUICK, ...policy }),
     meter: { stored() {}, committed() {}, handled: (kind, outcome) => void outcomes.push(`${kind} ${outcome}`) },
   });
@@ -90,22 +75,22 @@ const openRig = async (
     handling,
     inbox,
     lines,
+    events,
     outcomes,
-    async give(kind, changes) {
-      const { notification, rawBody, receivedAt } = received(kind, changes);
+    async give(...delivery) {
+      const { notification, rawBody, receivedAt } = received(...delivery);
       const stored = await inbox.put({ notification, rawBody, receivedAt, ...handling.plan(notification) });
       if (stored === 'stored') handling.wake();
       return stored;
     },
-    events: (event) => lines.filter((line) => line.event === event),
     async states() {
       const entries = await (real as DurableInbox).list({}, { limit: 1000 });
       return Object.fromEntries(entries.map(({ id, state }) => [id, state]));
     },
   };
-};
+}
 
-/** Waits until it holds. */
+/** Waits until a condition holds. */
 export function until(holds: () => unknown): Promise<void> {
   return vi.waitFor(
     async () => {
@@ -115,7 +100,7 @@ export function until(holds: () => unknown): Promise<void> {
   );
 }
 
-/** A door that handlers wait at. */
+/** A promise that handlers wait for until the test resolves it. */
 export function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = () => {};
   const passed = new Promise<void>((resolve) => {
@@ -124,7 +109,7 @@ export function gate(): { readonly passed: Promise<void>; open(): void } {
   return { passed, open: () => open() };
 }
 
-/** Lets the event loop turn many times: whatever runs without a pause would show. */
+/** Runs the event loop many times, so that code that loops without a pause would show. */
 export async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
 }

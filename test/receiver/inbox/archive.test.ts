@@ -1,4 +1,4 @@
-/** An inbox from outside, on both stores: beside a receiver that has it open. */
+/** Access to an inbox while a receiver has it open. */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +6,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type DurableInbox, type EntryFilter, type InboxArchive, openArchive } from '../../../receiver/index.ts';
 import { newDatabase } from '../../setup/postgres.ts';
-import { filledInbox } from './filled-inbox.ts';
-import { lacks, received, STORES, type Store } from './stores.ts';
+import { filledInbox, lacks, onEveryDatabase, received, STORES, type Store } from './stores.ts';
 
-describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
-  const skip = lacks(name);
+onEveryDatabase('an archive', (name) => {
   let store: Store;
   let inbox: DurableInbox;
   let bodies: Map<string, Buffer>;
@@ -19,20 +17,18 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
     (await archive.summaries(filter, { limit: 1000, newestFirst: true })).map(({ id }) => id);
 
   beforeAll(async () => {
-    if (skip) return;
     store = await STORES[name]();
     inbox = (await store.open()) as DurableInbox;
     bodies = await filledInbox(inbox);
     archive = await openArchive(store.url ?? '', { readOnly: true });
   });
   afterAll(async () => {
-    if (skip) return;
     await archive.close();
     await inbox.close();
     store.remove();
   });
 
-  it.skipIf(skip).each<[EntryFilter, string[]]>([
+  it.each<[EntryFilter, string[]]>([
     [{ states: ['dead'] }, ['dead-wallet', 'dead-buy']],
     [{ states: ['dead', 'superseded'], kinds: ['CAAS_BUY'] }, ['late', 'dead-buy']],
     [{ kinds: ['REFUND'] }, ['waits']],
@@ -47,13 +43,13 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
     [{ idPrefix: '%' }, []],
     [{ ids: ["x' OR '1'='1"] }, []],
     [{ states: [] }, []],
-  ])('finds what is meant by %j, and counts the same', async (filter, expected) => {
+  ])('lists and counts the entries for %j', async (filter, expected) => {
     expect(await idsOf(filter)).toEqual(expected);
     const counts = await archive.count(filter);
     expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(expected.length);
   });
 
-  it.skipIf(skip)('finds what is stored under another spelling by both', async () => {
+  it('finds an id by its original and by its stored form', async () => {
     const id = '"quoted"';
     await inbox.put({ ...received('WALLET', { id }), handle: false });
     const [stored] = await idsOf({ kinds: ['WALLET'] });
@@ -62,7 +58,7 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
     bodies.set(stored ?? '', received('WALLET', { id }).rawBody);
   });
 
-  it.skipIf(skip)('gives pages from both ends, without bodies', async () => {
+  it('returns pages from both ends, without bodies', async () => {
     const [first, second] = await archive.summaries({}, { limit: 2 });
     expect([first?.id, second?.id]).toEqual(['dead-buy', 'dead-wallet']);
     expect(first).not.toHaveProperty('rawBody');
@@ -73,7 +69,7 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
     expect(before?.id).toBe('dead-buy');
   });
 
-  it.skipIf(skip)('gives everything that was there, once and byte for byte, while a receiver writes', async () => {
+  it('exports every entry once and byte for byte while a receiver writes', async () => {
     const got = new Map<string, Buffer>();
     let written = 0;
     for await (const { id, rawBody } of archive.everything({})) {
@@ -87,20 +83,20 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
     expect(written).toBe(bodies.size);
   });
 
-  it.skipIf(skip)('takes a moment in which nobody else waits: a receiver stores while a page is open', async () => {
+  it('does not block a receiver while an export is open', async () => {
     const everything = archive.everything({});
     await everything.next();
     await expect(inbox.put({ ...received('WALLET', { id: 'meanwhile' }), handle: false })).resolves.toBe('stored');
     await everything.return();
   });
 
-  it.skipIf(skip)('changes nothing when it is for reading', async () => {
+  it('changes nothing when it is read-only', async () => {
     await expect(archive.replay({ states: ['dead'] })).rejects.toThrow(/read-?only/);
     await expect(archive.prune(new Date())).rejects.toThrow(/read-?only/);
     expect(await idsOf({ states: ['dead'] })).toEqual(['dead-wallet', 'dead-buy']);
   });
 
-  it.skipIf(skip)('replays page by page, and leaves alone what is running', async () => {
+  it('replays all pages, except what is running', async () => {
     const writing = await openArchive(store.url ?? '', { readOnly: false });
     const others = (await archive.count({})).get('done') ?? 0;
     expect(others).toBeGreaterThan(500);
@@ -109,7 +105,7 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
     expect(await writing.replay({ states: ['running'] })).toBe(0);
     expect(await writing.replay({ ids: ['dead-buy'] })).toBe(1);
     const [replayed] = await archive.summaries({ ids: ['dead-buy'] }, { limit: 1 });
-    // What it died of stays to be read until it has been handled.
+    // The last error is kept until the entry is handled.
     expect(replayed).toMatchObject({
       state: 'pending',
       attempts: 0,
@@ -119,25 +115,26 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
     await writing.close();
   });
 
-  it.skipIf(skip)('removes what is over and what is known of its orders, and nothing else', async () => {
+  it('prunes finished entries and the progress of their orders only', async () => {
     const writing = await openArchive(store.url ?? '', { readOnly: false });
     const refund = received('REFUND', { id: 'kept refund', transactionId: 'kept', status: 'FAIL' });
     await inbox.put(received('SELL', { id: 'gone', transactionId: 'pruned' }));
     await inbox.put(received('SELL', { id: 'kept sell', transactionId: 'kept' }));
     await inbox.put({ ...refund, waitMs: 600_000 });
     for (let claims = await inbox.claim(200, 60_000); claims.length > 0; claims = await inbox.claim(200, 60_000)) {
-      for (const claim of claims) {
+      const settle = (claim: (typeof claims)[number]) => {
         const key = { gone: 'CAAS_SELL pruned', 'kept sell': 'CAAS_SELL kept' }[claim.id];
         const order = key === undefined ? null : { key, rank: 4, at: 1, failed: false };
-        await inbox.settle({ claim, state: 'done', order });
-      }
+        return inbox.settle({ claim, state: 'done', order });
+      };
+      await Promise.all(claims.map(settle));
     }
     expect(await writing.prune(new Date(Date.now() - 3_600_000))).toBe(0);
     const over = (await archive.count({ states: ['done', 'superseded'] })).values();
     const all = [...over].reduce((sum, count) => sum + count, 0);
     expect(await writing.prune(new Date(Date.now() + 3_600_000))).toBe(all);
     expect((await idsOf({})).toSorted()).toEqual(['dead-wallet', 'kept refund', 'runs', 'waits']);
-    // The order that is gone begins anew; the one that a REFUND waits for is remembered.
+    // The pruned order starts again. The one that a REFUND waits for keeps its progress.
     await inbox.put(received('SELL', { id: 'anew', transactionId: 'pruned' }));
     await inbox.put(received('SELL', { id: 'goes on', transactionId: 'kept' }));
     const claims = await inbox.claim(10, 60_000);
@@ -149,10 +146,10 @@ describe.each(['sqlite', 'postgres'] as const)('an archive on %s', (name) => {
   });
 });
 
-describe('an archive that is none', () => {
+describe('openArchive', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-no-inbox-'));
   afterAll(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'text.db'), 'this is no database, and long enough to be taken for one'.repeat(50));
+  writeFileSync(join(folder, 'text.db'), 'this is not a database, but long enough to look like one'.repeat(50));
   writeFileSync(join(folder, 'empty.db'), '');
 
   it.each<[string, string, string]>([
@@ -160,10 +157,10 @@ describe('an archive that is none', () => {
     ['a folder', `file:${folder}`, 'INBOX_MISSING'],
     ['another file', `file:${folder}/text.db`, 'INBOX_OPEN'],
     ['an empty file', `file:${folder}/empty.db`, 'INBOX_MISSING'],
-    ['no URL of an inbox', 'mysql://localhost/x', 'INBOX_URL'],
+    ['another scheme', 'mysql://localhost/x', 'INBOX_URL'],
     ['no file', 'file:', 'INBOX_URL'],
-    ['a server that is not there', 'postgres://nobody@127.0.0.1:1/x', 'INBOX_OPEN'],
-  ])('%s is said to be so, and nothing is made', async (_what, url, code) => {
+    ['an unreachable server', 'postgres://nobody@127.0.0.1:1/x', 'INBOX_OPEN'],
+  ])('reports %s, and creates nothing', async (_what, url, code) => {
     for (const readOnly of [true, false]) {
       await expect(openArchive(url, { readOnly })).rejects.toMatchObject({ code, kind: 'usage' });
     }
@@ -171,7 +168,7 @@ describe('an archive that is none', () => {
     expect(statSync(join(folder, 'empty.db')).size).toBe(0);
   });
 
-  it.skipIf(lacks('postgres'))('a database without an inbox is said to be so, and no table is made', async () => {
+  it.skipIf(lacks('postgres'))('reports a database without an inbox, and creates no table', async () => {
     const url = await newDatabase(inject('postgresUrl') ?? '');
     for (const readOnly of [true, false]) {
       await expect(openArchive(url, { readOnly })).rejects.toMatchObject({ code: 'INBOX_MISSING' });

@@ -14,7 +14,7 @@ function gated() {
 const limits = { parallel: 1, maxItems: 2, maxSize: 100, sizeOf: (item: string) => item.length };
 
 describe('a group commit', () => {
-  it('writes together what comes while it is busy, and no more at once than it may', async () => {
+  it('writes together what arrives during a write, up to its limit', async () => {
     const { written, gates, write } = gated();
     const group = groupCommit({ write, ...limits });
     const results = ['a', 'b', 'c'].map((item) => group.write(item));
@@ -30,7 +30,7 @@ describe('a group commit', () => {
     ]);
   });
 
-  it('gives up what takes too long: what waits is never written, what is under way may be', async () => {
+  it('gives up after its time limit: what waits is never written', async () => {
     const written: string[] = [];
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -38,19 +38,19 @@ describe('a group commit', () => {
     });
     const write = async ([item = '']: readonly string[]) => {
       written.push(item);
-      if (item === 'under way') await gate;
+      if (item === 'in progress') await gate;
       return [`${item} written`];
     };
     const group = groupCommit({ write, ...limits, maxItems: 1, timeoutMs: 500 });
-    const results = await Promise.allSettled(['under way', 'waits'].map((item) => group.write(item)));
+    const results = await Promise.allSettled(['in progress', 'waits'].map((item) => group.write(item)));
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     open();
     expect(await group.write('next')).toBe('next written');
-    expect(written).toEqual(['under way', 'next']);
+    expect(written).toEqual(['in progress', 'next']);
     await group.settled();
   });
 
-  it('rejects all that were written together when that fails, and goes on', async () => {
+  it('rejects all items of a failed write, and continues', async () => {
     let fails = true;
     const write = async (items: readonly string[]) => {
       if (fails) throw new Error('broke');

@@ -1,35 +1,32 @@
-/** What every inbox does, held against each of the three. */
+/** The behaviour of every inbox. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ClaimedEntry, Inbox, Settlement } from '../../../receiver/index.ts';
-import { lacks, received, STORES, type Store } from './stores.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ClaimedEntry, DurableInbox, Inbox, Settlement } from '../../../receiver/index.ts';
+import { query, waitUntil } from '../../proofs/durability/stored-state.ts';
+import { onEveryDatabase, onEveryStore, received, STORES, type Store, type StoreName } from './stores.ts';
 
 const LEASE_MS = 60_000;
-const done = (claim: ClaimedEntry): Settlement => ({ claim, state: 'done', order: null });
+const done = (claim: ClaimedEntry | undefined): Settlement => ({ claim: claim!, state: 'done', order: null });
 const ids = (claims: readonly ClaimedEntry[]) => claims.map(({ id }) => id);
 
-describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s', (name) => {
-  const skip = lacks(name);
-  let store: Store;
-  let inbox: Inbox;
+let store: Store;
+let inbox: Inbox;
 
-  beforeAll(async () => {
-    if (!skip) store = await STORES[name]();
-  });
+function openForEachTest(name: StoreName): void {
   beforeEach(async () => {
-    if (skip) return;
-    await inbox?.close();
-    store.remove();
     store = await STORES[name]();
     inbox = await store.open();
   });
-  afterAll(async () => {
-    if (skip) return;
+  afterEach(async () => {
     await inbox.close();
     store.remove();
   });
+}
 
-  it.skipIf(skip)('stores an id once, one after another and at the same time', async () => {
+onEveryStore('an inbox', (name) => {
+  openForEachTest(name);
+
+  it('stores an id once, sequentially and concurrently', async () => {
     const one = received('BUY');
     expect([await inbox.put(one), await inbox.put(one)]).toEqual(['stored', 'duplicate']);
     const copies = Array.from({ length: 50 }, () => received('BUY', { id: 'burst' }));
@@ -39,7 +36,7 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect((await inbox.depths()).pending).toBe(2);
   });
 
-  it.skipIf(skip)('tells ids apart that differ in a character, and takes those that are odd', async () => {
+  it('distinguishes ids that differ in one character, and stores unusual ones', async () => {
     const odd = [
       'one',
       'One',
@@ -62,7 +59,7 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect(await inbox.claim(100, LEASE_MS)).toHaveLength(odd.length + transactions.length);
   });
 
-  it.skipIf(skip)('gives back the bytes as they came, in the order of arrival', async () => {
+  it('returns the bytes unchanged, in the order of arrival', async () => {
     const first = received('BUY', { id: 'first' });
     const bytes = Buffer.from([...first.rawBody, 0x20, 0x0d, 0x0a, 0x00, 0xff, 0xfe]);
     await inbox.put({ ...first, rawBody: bytes });
@@ -73,7 +70,7 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect(claims[0]).toMatchObject({ attempt: 1, receivedAt: first.receivedAt, progress: null, failedSellSeen: null });
   });
 
-  it.skipIf(skip)('claims no more than asked, and nothing twice', async () => {
+  it('claims no more than requested, and nothing twice', async () => {
     for (let index = 0; index < 30; index += 1) await inbox.put(received('BUY'));
     const claims = await Promise.all([inbox.claim(10, LEASE_MS), inbox.claim(10, LEASE_MS), inbox.claim(10, LEASE_MS)]);
     expect(claims.every((some) => some.length <= 10)).toBe(true);
@@ -84,13 +81,13 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect(await inbox.depths()).toEqual({ pending: 0, running: 30, dead: 0 });
   });
 
-  it.skipIf(skip)('keeps what no handler is waiting for, and never claims it', async () => {
+  it('never claims an entry without a handler', async () => {
     const kept = { ...received('BUY', { id: 'kept' }), handle: false };
     expect([await inbox.put(kept), await inbox.put(kept)]).toEqual(['stored', 'duplicate']);
     expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
   });
 
-  it.skipIf(skip)('claims one entry of a transaction at a time, in the order of time and then of status', async () => {
+  it('claims one entry of a transaction at a time, by time and then by status', async () => {
     const transactionId = randomUUID();
     const put = (id: string, status: string, at: number) =>
       inbox.put(received('BUY', { id, transactionId, status, at }));
@@ -104,7 +101,7 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
       expect(claims).toHaveLength(1);
       expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
       order.push(...ids(claims));
-      // One that comes late, and before all others in time, waits for the one that runs.
+      // One that arrives later with the earliest time waits for the one that runs.
       if (turn === 0) await put('earliest', 'CREATED', 500);
       for (const claim of claims) expect(await inbox.settle(done(claim))).toBe(true);
     }
@@ -112,23 +109,7 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect(ids(await inbox.claim(10, LEASE_MS))).toEqual(['completed']);
   });
 
-  it.skipIf(skip)(
-    'brings back what failed after its pause, and holds up the rest of its transaction meanwhile',
-    async () => {
-      const transactionId = randomUUID();
-      await inbox.put(received('BUY', { id: 'first', transactionId, at: 1000 }));
-      await inbox.put(received('BUY', { id: 'next', transactionId, at: 2000 }));
-      const [claim] = await inbox.claim(10, LEASE_MS);
-      await inbox.settle({ claim: claim!, state: 'pending', delayMs: 60_000, error: 'broke' });
-      expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
-      const due = await inbox.nextDueMs();
-      expect(due).toBeGreaterThan(50_000);
-      expect(due).toBeLessThanOrEqual(60_000);
-      expect(await inbox.depths()).toEqual({ pending: 2, running: 0, dead: 0 });
-    },
-  );
-
-  it.skipIf(skip)('counts attempts, takes back one that was none, and gives what is due at once', async () => {
+  it('counts attempts, except those that are settled as uncounted', async () => {
     await inbox.put(received('BUY'));
     const [first] = await inbox.claim(1, LEASE_MS);
     await inbox.settle({ claim: first!, state: 'pending', delayMs: 0, error: 'broke' });
@@ -142,7 +123,7 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect(await inbox.nextDueMs()).toBeNull();
   });
 
-  it.skipIf(skip)('takes nothing from whoever has no claim any more', async () => {
+  it('ignores the result of an expired claim', async () => {
     await inbox.put(received('BUY'));
     const [claim] = await inbox.claim(1, LEASE_MS);
     expect(await inbox.settle({ claim: claim!, state: 'pending', delayMs: 0, error: 'broke' })).toBe(true);
@@ -152,7 +133,7 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect([await inbox.settle(done(again!)), await inbox.settle(done(again!))]).toEqual([true, false]);
   });
 
-  it.skipIf(skip)('knows how far an order has come, a buy and a sell of one id apart', async () => {
+  it('keeps the progress of an order, separately for a buy and a sell', async () => {
     const transactionId = randomUUID();
     await inbox.put(received('BUY', { transactionId, at: 1000 }));
     const [claim] = await inbox.claim(1, LEASE_MS);
@@ -172,27 +153,79 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the inbox in %s',
     expect(await progress('SELL', { ...order, key: `CAAS_SELL ${transactionId}` })).toBeNull();
   });
 
-  it.skipIf(skip)('lets a REFUND wait for its failed SELL, and no longer than its limit', async () => {
-    const put = (kind: 'SELL' | 'REFUND', transactionId: string, status: string, waitMs = 0) =>
-      inbox.put({ ...received(kind, { id: `${kind} ${transactionId}`, transactionId, status, at: 1000 }), waitMs });
-    await put('REFUND', 'a', 'SUCCESS', 60_000);
-    await put('REFUND', 'b', 'SUCCESS', 0);
-    const [overdue, none] = await inbox.claim(10, LEASE_MS);
-    expect([overdue?.id, overdue?.failedSellSeen, none]).toEqual(['REFUND b', false, undefined]);
-    await put('SELL', 'a', 'FAILED');
-    const [sell, other] = await inbox.claim(10, LEASE_MS);
-    expect([sell?.id, other]).toEqual(['SELL a', undefined]);
-    await inbox.settle({ claim: sell!, state: 'done', order: { key: 'CAAS_SELL a', rank: 4, at: 1, failed: true } });
-    const [refund] = await inbox.claim(10, LEASE_MS);
-    expect([refund?.id, refund?.failedSellSeen]).toEqual(['REFUND a', true]);
-    // When the SELL was first, the REFUND does not wait at all.
-    await inbox.settle(done(refund!));
-    await inbox.put({ ...received('REFUND', { id: 'late', transactionId: 'a', status: 'FAIL' }), waitMs: 60_000 });
-    await inbox.recover(10);
-    expect(ids(await inbox.claim(10, LEASE_MS))).toEqual(['late']);
+  it('answers a ping', async () => {
+    await expect(inbox.ping()).resolves.toBeUndefined();
+  });
+});
+
+onEveryDatabase('a durable inbox', (name) => {
+  openForEachTest(name);
+  const put = (id: string, transactionId: string, at: number) =>
+    inbox.put(received('ORDER_TRACKING', { id, transactionId, at }));
+  /** The number of entries that no claim looks at until the one before them has ended. */
+  const countBehind = async () => {
+    const sql = 'SELECT COUNT(*) AS entries FROM hookproof_inbox WHERE behind = 1';
+    const [row] = await query<{ entries: number }>(store.url!, sql);
+    return Number(row?.entries);
+  };
+
+  it('looks at a long transaction only once', async () => {
+    const long = randomUUID();
+    await Promise.all(Array.from({ length: 600 }, (_, index) => put(`long-${index}`, long, 1000 + index)));
+    await put('other', randomUUID(), 1000);
+    const claims = await inbox.claim(2, LEASE_MS);
+    expect(ids(claims)).toEqual(['long-0', 'other']);
+    expect(await countBehind()).toBe(599);
+    expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
+    await inbox.settle(done(claims[0]));
+    expect(await countBehind()).toBe(598);
+    expect(ids(await inbox.claim(10, LEASE_MS))).toEqual(['long-1']);
+    expect(await inbox.depths()).toEqual({ pending: 598, running: 2, dead: 0 });
   });
 
-  it.skipIf(skip)('answers a ping', async () => {
-    await expect(inbox.ping()).resolves.toBeUndefined();
+  it('claims the first of a transaction next, however the one before ended', async () => {
+    const ends: ((claim: ClaimedEntry) => Settlement)[] = [
+      done,
+      (claim) => ({ claim, state: 'superseded', order: null }),
+      (claim) => ({ claim, state: 'dead', error: 'for good' }),
+      (claim) => ({ claim, state: 'pending', delayMs: 60_000, error: 'broke' }),
+    ];
+    for (const end of ends) {
+      const transactionId = randomUUID();
+      await put(`${transactionId} first`, transactionId, 2000);
+      const [first] = await inbox.claim(10, LEASE_MS);
+      await put(`${transactionId} earlier`, transactionId, 1000);
+      await put(`${transactionId} later`, transactionId, 3000);
+      expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
+      await inbox.settle(end(first!));
+      expect(ids(await inbox.claim(10, LEASE_MS))).toEqual([`${transactionId} earlier`]);
+    }
+  });
+
+  it('claims the first of a transaction after its lease has expired', async () => {
+    const transactionId = randomUUID();
+    await put('first', transactionId, 2000);
+    await inbox.claim(10, 1);
+    await put('earlier', transactionId, 1000);
+    expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
+    await waitUntil('the lease has expired', async () => (await inbox.recover(10)) === 1);
+    expect(ids(await inbox.claim(10, LEASE_MS))).toEqual(['earlier']);
+  });
+
+  it('accepts only the newer of two claims of one entry that are settled together', async () => {
+    await put('twice', randomUUID(), 1000);
+    const [older] = await inbox.claim(1, 1);
+    await waitUntil('the lease has expired', async () => (await inbox.recover(10)) === 1);
+    const [newer] = await inbox.claim(1, LEASE_MS);
+    const order = { key: 'CAAS_BUY t', rank: 1, at: 1, failed: false };
+    const both = [older, newer].map((claim) => inbox.settle({ claim: claim!, state: 'done', order }));
+    expect(await Promise.all(both)).toEqual([false, true]);
+  });
+
+  it('stores a time in milliseconds where seconds are expected', async () => {
+    await put('far', randomUUID(), 1_700_000_000_000);
+    expect((await (inbox as DurableInbox).list({}, { limit: 10 })).map(({ at }) => at)).toEqual([
+      new Date(1_700_000_000_000_000),
+    ]);
   });
 });

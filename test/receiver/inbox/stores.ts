@@ -1,21 +1,23 @@
-/** The three inboxes, so that one test can be held against each. */
+/** The three kinds of inbox, so that a test can run on each. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { describe, inject } from 'vitest';
 import { type ReceivedNotification, readNotification } from '../../../contract/index.ts';
-import { type Inbox, memoryInbox, openInbox } from '../../../receiver/index.ts';
+import { type DurableInbox, type Inbox, memoryInbox, openInbox } from '../../../receiver/index.ts';
 import { newDatabase } from '../../setup/postgres.ts';
 
 export interface Store {
-  /** Where it is: another inbox that is opened with it has the same entries. Undefined for memory. */
+  /** Inboxes that are opened with the same URL have the same entries. Undefined for memory. */
   readonly url: string | undefined;
   readonly open: () => Promise<Inbox>;
   readonly remove: () => void;
 }
 
-export const STORES: Readonly<Record<'memory' | 'sqlite' | 'postgres', () => Promise<Store>>> = {
+export type StoreName = 'memory' | 'sqlite' | 'postgres';
+
+export const STORES: Readonly<Record<StoreName, () => Promise<Store>>> = {
   async memory() {
     return { url: undefined, open: async () => memoryInbox(), remove() {} };
   },
@@ -33,11 +35,23 @@ export const STORES: Readonly<Record<'memory' | 'sqlite' | 'postgres', () => Pro
 };
 
 /** Whether the tests of a store are skipped. */
-export function lacks(store: keyof typeof STORES): boolean {
+export function lacks(store: StoreName): boolean {
   return store === 'postgres' && inject('postgresUrl') === null;
 }
 
-/** A notification as the stages hand it on. `at` in seconds. */
+/** Describes the same behaviour of every store. */
+export function onEveryStore(title: string, tests: (name: StoreName) => void): void {
+  for (const name of ['memory', 'sqlite', 'postgres'] as const)
+    describe.skipIf(lacks(name))(`${title}, ${name}`, () => tests(name));
+}
+
+/** Describes the same behaviour of every store that outlives the process. */
+export function onEveryDatabase(title: string, tests: (name: 'sqlite' | 'postgres') => void): void {
+  for (const name of ['sqlite', 'postgres'] as const)
+    describe.skipIf(lacks(name))(`${title}, ${name}`, () => tests(name));
+}
+
+/** A notification as the stages pass it on. `at` in seconds. */
 export function received(
   kind: 'BUY' | 'SELL' | 'ORDER_TRACKING' | 'REFUND' | 'WALLET',
   changes: { id?: string; transactionId?: string; status?: string; at?: number } = {},
@@ -60,4 +74,35 @@ export function received(
   const reading = readNotification(JSON.parse(text));
   if (!reading.ok) throw new Error(reading.issues.join());
   return { notification: reading.notification, rawBody: Buffer.from(text), receivedAt: new Date(), handle: true };
+}
+
+/** A body that is not text, with the control sequence that clears a terminal. */
+export const BINARY = Buffer.from([0x7b, 0x00, 0x1b, 0x5b, 0x32, 0x4a, 0xff, 0xfe, 0x0a, 0x7d]);
+/** C0 and C1 control characters, and one that reverses the direction of text. */
+export const HOSTILE = '\u001b[2J\u202e\u009b31m';
+
+/**
+ * Fills an inbox: two entries are dead, one runs, one waits, one is superseded, the rest are done. Returns the bodies by
+ * id, in the order of arrival.
+ */
+export async function filledInbox(inbox: DurableInbox, done = 600): Promise<Map<string, Buffer>> {
+  const bodies = new Map<string, Buffer>();
+  const put = (delivery: ReturnType<typeof received>, handle = true, waitMs = 0) => {
+    bodies.set(delivery.notification.id, delivery.rawBody);
+    return inbox.put({ ...delivery, handle, waitMs });
+  };
+  await put(received('BUY', { id: 'dead-buy', transactionId: 'order-1', status: 'COMPLETED' }));
+  await put(received('WALLET', { id: 'dead-wallet' }));
+  await put(received('BUY', { id: 'runs', transactionId: 'order-2' }));
+  await put(received('BUY', { id: 'late', transactionId: 'order-3' }));
+  for (const claim of await inbox.claim(10, 3_600_000)) {
+    if (claim.id.startsWith('dead')) await inbox.settle({ claim, state: 'dead', error: `Error: broke ${HOSTILE}` });
+    if (claim.id === 'late') await inbox.settle({ claim, state: 'superseded', order: null });
+  }
+  await put(received('REFUND', { id: 'waits', transactionId: 'order-4', status: 'SUCCESS' }), true, 600_000);
+  await put({ ...received('SELL', { id: 'not-text', transactionId: HOSTILE }), rawBody: BINARY }, false);
+  await put({ ...received('SELL', { id: 'text' }), rawBody: Buffer.from(`{\r\n "a": "${HOSTILE}"\n}`) }, false);
+  // Sequential so far, so that the order is known. Many at once are one write.
+  await Promise.all(Array.from({ length: done }, (_, index) => put(received('BUY', { id: `done-${index}` }), false)));
+  return bodies;
 }

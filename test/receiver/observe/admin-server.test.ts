@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HookproofError } from '../../../contract/index.ts';
 import { type AdminOptions, type AdminServer, startAdminServer } from '../../../receiver/index.ts';
+import { collectLogs } from '../logs.ts';
 
 let admin: AdminServer | undefined;
 afterEach(() => admin?.close());
@@ -12,7 +12,7 @@ async function start(options: AdminOptions = {}): Promise<AdminServer> {
   return admin;
 }
 
-/** One request; fetch would not let the Host header be chosen. */
+/** Sends a request; fetch does not allow another Host header. */
 function ask(path: string, { method = 'GET', host }: { method?: string; host?: string } = {}) {
   return new Promise<{ status: number; body: string; allow: string | undefined }>((resolve, reject) => {
     const headers = host === undefined ? {} : { Host: host };
@@ -29,7 +29,7 @@ function ask(path: string, { method = 'GET', host }: { method?: string; host?: s
 }
 
 describe('health and readiness', () => {
-  it('are both 200 while it serves; readiness is 503 before that and while it drains', async () => {
+  it('are 200 while the receiver serves; readiness is 503 before that and while it drains', async () => {
     admin = await startAdminServer();
     const both = async () => [await ask('/healthz'), await ask('/readyz')].map(({ status, body }) => [status, body]);
     expect(await both()).toEqual([
@@ -48,14 +48,9 @@ describe('health and readiness', () => {
     ]);
   });
 
-  it('readiness names the checks that fail, hang or throw, and says why in the log only, once', async () => {
+  it('list failing checks in readiness, and log the reason once', async () => {
     let broken = true;
-    const logged: [string, object][] = [];
-    const logger = {
-      info: (fields: object) => void logged.push(['info', fields]),
-      warn: (fields: object) => void logged.push(['warn', fields]),
-      error() {},
-    };
+    const { logger, lines } = collectLogs();
     await start({
       checkMs: 50,
       logger,
@@ -85,14 +80,14 @@ describe('health and readiness', () => {
     expect(await ask('/readyz')).toEqual(failing);
     expect(await ask('/readyz')).toEqual(failing);
     expect((await ask('/healthz')).status).toBe(200);
-    expect(logged.map(([level]) => level)).toEqual(['warn', 'warn', 'warn']);
-    expect(JSON.stringify(logged)).toContain('db.internal');
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn']);
+    expect(JSON.stringify(lines)).toContain('db.internal');
     broken = false;
     expect(await ask('/readyz')).toMatchObject({ status: 200, body: '{"status":"ready"}' });
-    expect(logged.map(([level]) => level)).toEqual(['warn', 'warn', 'warn', 'info', 'info', 'info']);
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn', 'info', 'info', 'info']);
   });
 
-  it('a check that ends after the draining began does not make it ready again', async () => {
+  it('stay not ready when a check ends after draining has begun', async () => {
     const server = await start({
       checks: [
         {
@@ -107,8 +102,8 @@ describe('health and readiness', () => {
   });
 });
 
-describe('the port', () => {
-  it('serves these pages, by GET and HEAD, and nothing else', async () => {
+describe('the admin server', () => {
+  it('serves its pages for GET and HEAD, and nothing else', async () => {
     await start({ metrics: { scrape: async () => ({ contentType: 'text/plain', text: 'x 1\n' }) } });
     expect(await ask('/metrics?x=1')).toMatchObject({ status: 200, body: 'x 1\n' });
     expect(await ask('/metrics', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
@@ -116,7 +111,7 @@ describe('the port', () => {
     for (const path of ['/', '/metrics/', '/healthz/x', '/__proto__']) expect((await ask(path)).status).toBe(404);
   });
 
-  it('has no metrics unless they are given, and survives those that fail, without saying why', async () => {
+  it('has no metrics unless configured, and answers 500 without details when they fail', async () => {
     await start();
     expect((await ask('/metrics')).status).toBe(404);
     await admin?.close();
@@ -141,20 +136,18 @@ describe('the port', () => {
     ['[evil.example]', 421],
     ['::1', 421],
     ['0x7f.1', 421],
-  ])('asked as "%s" it answers %i', async (host, status) => {
+  ])('answers the Host header "%s" with %i', async (host, status) => {
     await start();
     expect((await ask('/healthz', { host })).status).toBe(status);
   });
 
-  it('answers to the name that it was given as its host', async () => {
+  it('accepts its configured host name', async () => {
     await start({ host: 'localhost' });
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('that is taken is a usage error', async () => {
+  it('reports a port that is in use', async () => {
     const { port } = await start();
-    const error = await startAdminServer({ port }).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(HookproofError);
-    expect((error as HookproofError).code).toBe('RECEIVER_ADMIN_LISTEN');
+    await expect(startAdminServer({ port })).rejects.toMatchObject({ code: 'RECEIVER_ADMIN_LISTEN', kind: 'usage' });
   });
 });

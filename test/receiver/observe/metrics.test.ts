@@ -1,5 +1,6 @@
-/** The metrics, of real deliveries over real HTTP, read back by a strict reader. */
+/** The metrics of deliveries over HTTP. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type AdminServer,
@@ -13,7 +14,9 @@ import {
 } from '../../../receiver/index.ts';
 import { API_KEY, buy, headersFor, SECRET, sign } from '../deliveries.ts';
 import { openRaw, rawPost } from '../raw-http.ts';
-import { type Family, readExposition } from './exposition.ts';
+import { readExposition } from './exposition.ts';
+
+type Samples = ReturnType<typeof readExposition>;
 
 const OLD_SECRET = randomBytes(32).toString('hex');
 let metrics: ReceiverMetrics;
@@ -47,7 +50,7 @@ afterEach(async () => {
   await admin.close();
 });
 
-async function scrape(): Promise<Map<string, Family>> {
+async function scrape(): Promise<Samples> {
   const answer = await fetch(new URL('/metrics', admin.url));
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
     200,
@@ -56,14 +59,9 @@ async function scrape(): Promise<Map<string, Family>> {
   return readExposition(await answer.text());
 }
 
-/** The value of a series of ours; undefined when there is none. */
-function value(families: Map<string, Family>, name: string, labels: Record<string, string> = {}): number | undefined {
-  const full = `hookproof_receiver_${name}`;
-  const family = families.get(full) ?? families.get(full.replace(/_(?:count|sum|bucket)$/, ''));
-  const same = (other: Readonly<Record<string, string>>) =>
-    Object.keys(other).length === Object.keys(labels).length &&
-    Object.entries(labels).every(([key, wanted]) => other[key] === wanted);
-  return family?.samples.find((sample) => sample.name === full && same(sample.labels))?.value;
+/** The value of a series of the receiver; undefined when there is none. */
+function value(samples: Samples, name: string, labels: Record<string, string> = {}): number | undefined {
+  return samples.get(`hookproof_receiver_${name}`)?.find((sample) => isDeepStrictEqual(sample.labels, labels))?.value;
 }
 
 async function post(body: string, changes: Record<string, string | undefined> = {}, path = '/hooks') {
@@ -72,11 +70,11 @@ async function post(body: string, changes: Record<string, string | undefined> = 
   return answer.status;
 }
 
-const deliveriesOf = (families: Map<string, Family>, outcome: string, reason: string) =>
-  value(families, 'deliveries_total', { outcome, reason });
+const deliveriesOf = (samples: Samples, outcome: string, reason: string) =>
+  value(samples, 'deliveries_total', { outcome, reason });
 
-describe('of deliveries', () => {
-  it('counts what came of them, why, duplicates, credentials and how long it took', async () => {
+describe('metrics of deliveries', () => {
+  it('count outcomes, reasons, duplicates, credentials and durations', async () => {
     const body = JSON.stringify(buy());
     expect(await post(body)).toBe(200);
     expect(await post(body, { 'X-Service-Signature': sign(body, OLD_SECRET) })).toBe(200);
@@ -88,11 +86,11 @@ describe('of deliveries', () => {
     breakInbox = true;
     expect(await post(JSON.stringify(buy()))).toBe(503);
     await vi.waitFor(async () => {
-      const families = await scrape();
-      expect(deliveriesOf(families, 'accepted', 'none')).toBe(2);
-      expect(deliveriesOf(families, 'refused', 'inbox-failed')).toBe(1);
+      const samples = await scrape();
+      expect(deliveriesOf(samples, 'accepted', 'none')).toBe(2);
+      expect(deliveriesOf(samples, 'refused', 'inbox-failed')).toBe(1);
     });
-    const families = await scrape();
+    const samples = await scrape();
     for (const reason of [
       'api-key-mismatch',
       'signature-missing',
@@ -100,23 +98,22 @@ describe('of deliveries', () => {
       'body-too-deep',
       'not-found',
     ]) {
-      expect([reason, deliveriesOf(families, 'refused', reason)]).toEqual([reason, 1]);
+      expect([reason, deliveriesOf(samples, 'refused', reason)]).toEqual([reason, 1]);
     }
-    expect(value(families, 'duplicates_total')).toBe(1);
-    expect(value(families, 'credentials_used_total', { credential: 'secret', position: '0' })).toBe(4);
-    expect(value(families, 'credentials_used_total', { credential: 'secret', position: '1' })).toBe(1);
-    expect(value(families, 'credentials_used_total', { credential: 'key', position: '0' })).toBe(6);
-    expect(value(families, 'delivery_duration_seconds_count', { outcome: 'accepted' })).toBe(2);
-    const seconds = value(families, 'delivery_duration_seconds_sum', { outcome: 'accepted' }) ?? 0;
+    expect(value(samples, 'duplicates_total')).toBe(1);
+    expect(value(samples, 'credentials_used_total', { credential: 'secret', position: '0' })).toBe(4);
+    expect(value(samples, 'credentials_used_total', { credential: 'secret', position: '1' })).toBe(1);
+    expect(value(samples, 'credentials_used_total', { credential: 'key', position: '0' })).toBe(6);
+    expect(value(samples, 'delivery_duration_seconds_count', { outcome: 'accepted' })).toBe(2);
+    const seconds = value(samples, 'delivery_duration_seconds_sum', { outcome: 'accepted' }) ?? 0;
     expect(seconds > 0 && seconds < 10).toBe(true);
-    expect(families.has('process_cpu_seconds_total')).toBe(true);
-    expect(families.has('nodejs_eventloop_lag_seconds')).toBe(true);
+    expect(samples.has('process_cpu_seconds_total')).toBe(true);
+    expect(samples.has('nodejs_eventloop_lag_seconds')).toBe(true);
   });
 
-  it('whatever is sent, no new series come of it and nothing of it is shown', async () => {
-    const shapeOf = (families: Map<string, Family>) =>
-      [...families.values()].flatMap(({ samples }) => samples).filter(({ name }) => name.startsWith('hookproof'))
-        .length;
+  it('create no series for, and show nothing of, what senders choose', async () => {
+    const countSeries = (all: Samples) =>
+      [...all].filter(([name]) => name.startsWith('hookproof')).flatMap(([, samples]) => samples).length;
     const hostile = async () => {
       const canary = `canary-${randomUUID()}`;
       const body = JSON.stringify({ ...buy(canary), type: canary, [canary]: canary });
@@ -138,19 +135,17 @@ describe('of deliveries', () => {
     };
     await hostile();
     await vi.waitFor(async () => expect(deliveriesOf(await scrape(), 'refused', 'inbox-failed')).toBe(1));
-    const first = shapeOf(await scrape());
+    const first = countSeries(await scrape());
     for (let round = 0; round < 10; round += 1) await hostile();
     await vi.waitFor(async () => expect(deliveriesOf(await scrape(), 'refused', 'inbox-failed')).toBe(11));
-    const families = await scrape();
-    expect(shapeOf(families)).toBe(first);
-    const labels = [...families.values()]
-      .flatMap(({ samples }) => samples)
-      .flatMap((sample) => Object.values(sample.labels));
+    const samples = await scrape();
+    expect(countSeries(samples)).toBe(first);
+    const labels = [...samples.values()].flat().flatMap((sample) => Object.values(sample.labels));
     const odd = labels.filter((label) => label.includes('canary') || label === 'other');
     expect(odd).toEqual([]);
   });
 
-  it('a reason that nobody has listed is counted as other, and what it quotes is left out', async () => {
+  it('count an unknown reason as other, and omit the details of a reason', async () => {
     const report = { outcome: 'refused', duplicate: false, durationMs: 1 } as const;
     for (const reason of [
       'something-new',
@@ -160,15 +155,15 @@ describe('of deliveries', () => {
     ]) {
       metrics.deliveries({ ...report, reason } as never);
     }
-    const families = await scrape();
-    expect(deliveriesOf(families, 'refused', 'other')).toBe(2);
-    expect(deliveriesOf(families, 'refused', 'client-certificate-not-allowed')).toBe(1);
-    expect(deliveriesOf(families, 'refused', 'connection-closed')).toBe(1);
+    const samples = await scrape();
+    expect(deliveriesOf(samples, 'refused', 'other')).toBe(2);
+    expect(deliveriesOf(samples, 'refused', 'client-certificate-not-allowed')).toBe(1);
+    expect(deliveriesOf(samples, 'refused', 'connection-closed')).toBe(1);
   });
 });
 
-describe('of connections', () => {
-  it('counts what is open, and what was refused before the stages', async () => {
+describe('metrics of connections', () => {
+  it('count open connections, and requests that are refused before the stages', async () => {
     const open = await Promise.all([openRaw(receiver.port), openRaw(receiver.port)]);
     await vi.waitFor(async () => expect(value(await scrape(), 'connections_open')).toBe(2));
     for (const connection of open) await connection.write('garbage\r\n\r\n');
@@ -181,40 +176,40 @@ describe('of connections', () => {
     await many.answer();
     for (const { socket } of [...open, large, many]) socket.destroy();
     await vi.waitFor(async () => expect(value(await scrape(), 'connections_open')).toBe(0));
-    const families = await scrape();
-    const refused = (status: string, reason: string) => value(families, 'requests_refused_total', { status, reason });
+    const samples = await scrape();
+    const refused = (status: string, reason: string) => value(samples, 'requests_refused_total', { status, reason });
     expect(refused('400', 'bad-request')).toBe(2);
     expect(refused('431', 'headers-too-large')).toBe(1);
     expect(refused('431', 'headers-too-many')).toBe(1);
-    expect(value(families, 'connections_dropped_total', { why: 'waiting' })).toBe(0);
+    expect(value(samples, 'connections_dropped_total', { why: 'waiting' })).toBe(0);
     metrics.connections.dropped('waiting');
     expect(value(await scrape(), 'connections_dropped_total', { why: 'waiting' })).toBe(1);
   });
 });
 
-describe('of the inbox', () => {
-  it('takes what the store and the handling tell, in seconds, with kinds from a closed list', async () => {
+describe('metrics of the inbox', () => {
+  it('measure storing and handling in seconds, with kinds from a closed list', async () => {
     metrics.inbox.stored(0.004);
     metrics.inbox.committed(20, 0.003);
     metrics.inbox.handled('CAAS_BUY', 'done', 0.2);
     metrics.inbox.handled('CAAS_BUY', 'failed', 0.2);
     metrics.inbox.handled(`made up ${randomUUID()}"`, 'dead', 0.2);
-    const families = await scrape();
-    expect(value(families, 'store_duration_seconds_sum')).toBe(0.004);
-    expect(value(families, 'commit_rows_sum')).toBe(20);
-    expect(value(families, 'commit_rows_bucket', { le: '16' })).toBe(0);
-    expect(value(families, 'commit_rows_bucket', { le: '32' })).toBe(1);
-    expect(value(families, 'commit_duration_seconds_count')).toBe(1);
+    const samples = await scrape();
+    expect(value(samples, 'store_duration_seconds_sum')).toBe(0.004);
+    expect(value(samples, 'commit_rows_sum')).toBe(20);
+    expect(value(samples, 'commit_rows_bucket', { le: '16' })).toBe(0);
+    expect(value(samples, 'commit_rows_bucket', { le: '32' })).toBe(1);
+    expect(value(samples, 'commit_duration_seconds_count')).toBe(1);
     for (const [kind, outcome] of [
       ['CAAS_BUY', 'done'],
       ['CAAS_BUY', 'failed'],
       ['other', 'dead'],
     ] as const) {
-      expect(value(families, 'handler_duration_seconds_count', { kind, outcome })).toBe(1);
+      expect(value(samples, 'handler_duration_seconds_count', { kind, outcome })).toBe(1);
     }
   });
 
-  it('asks for the queue at every scrape, and leaves it out when it cannot be counted', async () => {
+  it('query the queue at each scrape, and omit it when that fails', async () => {
     expect(value(await scrape(), 'queue_depth', { state: 'waiting' })).toBeUndefined();
     let depth = 3;
     metrics.watchQueue(async () => ({ waiting: depth, dead: 1 }));
@@ -234,7 +229,7 @@ describe('of the inbox', () => {
   });
 });
 
-it('two receivers in one process do not share their metrics', async () => {
+it('metrics are not shared by two receivers in one process', async () => {
   const other = await createMetrics();
   other.inbox.stored(1);
   expect(value(readExposition((await other.scrape()).text), 'store_duration_seconds_count')).toBe(1);
