@@ -9,7 +9,7 @@ import { type ReceiverConfig, type ReceiverOptions, resolveOptions } from './opt
 import { requireApiKey, requireClientCertificate, requireSignature } from './stages/credentials.ts';
 import { checkContentType, parse, validate } from './stages/payload.ts';
 import { accept, readBody } from './stages/request.ts';
-import { answer, type DeliveryState, type Stage } from './stages/stage.ts';
+import { answer, type DeliveryState, type Stage, setReason } from './stages/stage.ts';
 import { reply, store } from './stages/store.ts';
 
 /** A receiver that is not listening yet. */
@@ -96,7 +96,7 @@ export function createApp(
   // The last resort, for errors of our own. Express's own error page would show a stack trace.
   app.use((error: unknown, _req: Request, res: Response<unknown, DeliveryState>, _next: NextFunction) => {
     logger.error({ event: 'internal-error', error: errorFields(error) }, 'internal error');
-    res.locals.reason = 'internal-error';
+    setReason(res, 'internal-error');
     if (res.headersSent) res.destroy();
     else answer(res, 500, { error: 'internal' });
   });

@@ -9,8 +9,12 @@ export interface DeliveryReport {
   readonly outcome: 'accepted' | 'refused' | 'aborted';
   /** Of the answer. Undefined when there was none. */
   readonly status: number | undefined;
-  /** Why it was not accepted: a fixed word, sometimes with details in parentheses. Undefined when it was accepted. */
+  /** Why it was not accepted, as text for the log: the code and the detail. Undefined when it was accepted. */
   readonly reason: string | undefined;
+  /** The same as a code: `signature-mismatch`, `client-certificate-untrusted`, `inbox-failed`. */
+  readonly reasonCode: string | undefined;
+  /** What the text adds to the code, such as the message of an error. */
+  readonly reasonDetail: string | undefined;
   readonly duplicate: boolean;
   /** Only after the credentials were verified and the payload was understood. */
   readonly notification: ReceivedNotification | undefined;
@@ -38,13 +42,16 @@ export function reportDeliveries(observers: readonly DeliveryObserver[]): Stage 
     const startedAt = performance.now();
     const receivedAt = new Date();
     res.on('close', () => {
-      const { notification, stored, secretIndex, keyIndex, rawBody, reason } = res.locals;
+      const { notification, stored, secretIndex, keyIndex, rawBody, reason, reasonDetail } = res.locals;
       const answered = res.headersSent;
       const outcome = !answered ? 'aborted' : res.statusCode !== 200 ? 'refused' : 'accepted';
+      const reasonCode = outcome === 'accepted' ? undefined : (reason ?? 'connection-closed');
       const report: DeliveryReport = {
         outcome,
         status: answered ? res.statusCode : undefined,
-        reason: outcome === 'accepted' ? undefined : (reason ?? 'connection closed'),
+        reason: reasonCode === undefined ? undefined : reasonText(reasonCode, reasonDetail),
+        reasonCode,
+        reasonDetail: reasonCode === undefined ? undefined : reasonDetail,
         duplicate: stored === 'duplicate',
         notification,
         secretIndex,
@@ -58,6 +65,13 @@ export function reportDeliveries(observers: readonly DeliveryObserver[]): Stage 
     });
     next();
   };
+}
+
+/** The reason in one line. Two codes are written without their hyphen, which log queries rely on. */
+function reasonText(code: string, detail: string | undefined): string {
+  if (code === 'connection-closed') return 'connection closed';
+  if (code === 'inbox-failed') return `inbox failed: ${detail}`;
+  return detail === undefined ? code : `${code} (${detail})`;
 }
 
 /** Characters of an id in a log line. */

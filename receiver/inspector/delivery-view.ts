@@ -1,7 +1,7 @@
 /** Everything that the page shows of one delivery. */
 import { type DiffRun, diffBytes } from './byte-diff.ts';
 import { explainKeyMismatch, findSignature, type ShownMistake, type SigningConfig } from './credential-findings.ts';
-import { type Explanation, explainOutcome, wordOf } from './explain-outcome.ts';
+import { type Explanation, explainOutcome } from './explain-outcome.ts';
 import { createMasker, type Masker, maskHeaders, maskTarget, type ShownHeader } from './masking.ts';
 import type { RecordedDelivery } from './recorder.ts';
 import type { DeliverySummary } from './summary.ts';
@@ -52,7 +52,7 @@ export async function viewDelivery(
   const { names } = config;
   const signature = await findSignature(delivery, config.signing);
   const masker = createMasker(credentialsOf(config), signature.correct);
-  const reason = wordOf(delivery.reason ?? '');
+  const reason = delivery.reasonCode ?? '';
   const isMismatch = reason === 'signature-mismatch' || reason === 'signature-malformed';
   const mistakes = isMismatch ? signature.mistakes : keyMistakes(delivery, reason, config);
 
@@ -116,9 +116,9 @@ function rotationOf({ secretIndex = 0, keyIndex = 0 }: RecordedDelivery): string
   ];
 }
 
-function whyNoBody({ bodyLength, reason, outcome }: RecordedDelivery): string {
+function whyNoBody({ bodyLength, reasonCode, outcome }: RecordedDelivery): string {
   if (bodyLength !== undefined) return 'The body is larger than what the inspector keeps.';
-  if (reason === 'body-too-large') return 'The body was not read: it is over the limit.';
+  if (reasonCode === 'body-too-large') return 'The body was not read: it is over the limit.';
   if (outcome === 'aborted') return 'The body did not arrive whole.';
   return 'The body was not read: the delivery was refused before.';
 }

@@ -131,7 +131,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     title: 'This receiver was overloaded, and asked the sender to deliver again later.',
     fix: 'The handlers are slower than deliveries arrive.',
   }),
-  'inbox failed': ({ reason }) => ({
+  'inbox-failed': ({ reason }) => ({
     title: 'The notification could not be stored, so it was not accepted.',
     received: reason ?? '',
     fix: 'The delivery itself is valid. Fix the store; the sender will deliver again.',
@@ -140,7 +140,7 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     title: 'This receiver failed. The delivery may be valid.',
     fix: 'See the error with "internal-error" in its log.',
   }),
-  'connection closed': () => ({
+  'connection-closed': () => ({
     title: 'The sender closed the connection before it received the answer.',
     fix: 'Is its timeout too short, or did a proxy in between close the connection?',
   }),
@@ -152,22 +152,10 @@ export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): 
       ? { title: 'Accepted as a duplicate: a notification with this id was received before, and is not handled again.' }
       : { title: 'Accepted: every check passed, and the notification was stored.' };
   }
-  const reason = wordOf(delivery.reason ?? '');
-  const explain = Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined;
-  if (explain !== undefined) return withDetail(explain(delivery, names), delivery.reason ?? '');
+  const { reasonCode = '', reasonDetail: received } = delivery;
+  const explain = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode] : undefined;
+  if (explain !== undefined) return { ...(received !== undefined && { received }), ...explain(delivery, names) };
   return { title: `Not accepted: ${delivery.reason ?? 'no reason was given'}.` };
-}
-
-/** The fixed part of a reason, without what follows in brackets or after a colon. */
-export function wordOf(reason: string): string {
-  return reason.replace(/(?: \(.*\)|: .*)$/s, '');
-}
-
-function withDetail(explanation: Explanation, reason: string): Explanation {
-  const detail = / \((.*)\)$/s.exec(reason)?.[1];
-  return detail === undefined || explanation.received !== undefined
-    ? explanation
-    : { ...explanation, received: detail };
 }
 
 function similarHeader(headers: RecordedDelivery['headers']): string {
@@ -193,9 +181,8 @@ function brokenJson(body: Buffer): Partial<Explanation> {
   if (fault === undefined) return { expected: 'A JSON object.' };
   const at = Buffer.byteLength(text.slice(0, fault.at));
   const place = `at byte ${at} (0x${at.toString(16)})`;
-  const wanted = fault.expected === ':' ? 'a colon' : fault.expected.replace(/^,/, 'a comma');
   const received = at >= body.length ? `The body ends ${place}.` : `Something else ${place}.`;
-  return { expected: `${wanted.charAt(0).toUpperCase()}${wanted.slice(1)}.`, received };
+  return { expected: WORDS[fault.expected], received };
 }
 
 /** The position of the first byte that is not UTF-8. A genuine U+FFFD in the text replaces nothing. */
@@ -223,42 +210,46 @@ const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 const TOKEN = new RegExp(`${STRING}|${NUMBER}|true|false|null|[{}[\\],:]`, 'y');
 const SPACE = /[ \t\r\n]*/y;
 
-type Expected =
-  | 'a value'
-  | 'a value or ]'
-  | 'a key in quotes'
-  | 'a key in quotes or }'
-  | ':'
-  | ', or the end'
-  | 'nothing more';
+/** What JSON allows at a position. */
+type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
+
+const WORDS: Readonly<Record<Expected, string>> = {
+  value: 'A value.',
+  'value-or-end': 'A value or ].',
+  key: 'A key in quotes.',
+  'key-or-end': 'A key in quotes or }.',
+  colon: 'A colon.',
+  'comma-or-end': 'A comma or the end.',
+  nothing: 'Nothing more.',
+};
 
 /** Where a text stops being JSON, and what was expected there. `at` counts UTF-16 units. Undefined for JSON. */
-export function jsonFault(text: string): { readonly at: number; readonly expected: string } | undefined {
+export function jsonFault(text: string): { readonly at: number; readonly expected: Expected } | undefined {
   const stack: ('[' | '{')[] = [];
-  let expected: Expected = 'a value';
+  let expected: Expected = 'value';
   let at = 0;
-  const afterValue = (): Expected => (stack.length === 0 ? 'nothing more' : ', or the end');
+  const afterValue = (): Expected => (stack.length === 0 ? 'nothing' : 'comma-or-end');
 
   function step(token: string): Expected | undefined {
     const opener = stack.at(-1);
-    if (expected === ':') return token === ':' ? 'a value' : undefined;
-    if (expected === ', or the end' && token === ',') return opener === '{' ? 'a key in quotes' : 'a value';
-    const mayClose = expected === ', or the end' || expected.includes(' or ');
+    if (expected === 'colon') return token === ':' ? 'value' : undefined;
+    if (expected === 'comma-or-end' && token === ',') return opener === '{' ? 'key' : 'value';
+    const mayClose = expected.endsWith('-or-end');
     if (mayClose && token === (opener === '{' ? '}' : ']')) {
       stack.pop();
       return afterValue();
     }
-    if (expected.startsWith('a key')) return token.startsWith('"') ? ':' : undefined;
-    if (!expected.startsWith('a value') || /^[}\],:]?$/.test(token)) return undefined;
+    if (expected === 'key' || expected === 'key-or-end') return token.startsWith('"') ? 'colon' : undefined;
+    if ((expected !== 'value' && expected !== 'value-or-end') || /^[}\],:]?$/.test(token)) return undefined;
     if (token !== '[' && token !== '{') return afterValue();
     stack.push(token);
-    return token === '[' ? 'a value or ]' : 'a key in quotes or }';
+    return token === '[' ? 'value-or-end' : 'key-or-end';
   }
 
   for (;;) {
     SPACE.lastIndex = at;
     at += SPACE.exec(text)?.[0].length ?? 0;
-    if (at >= text.length) return expected === 'nothing more' ? undefined : { at, expected };
+    if (at >= text.length) return expected === 'nothing' ? undefined : { at, expected };
     TOKEN.lastIndex = at;
     const token = TOKEN.exec(text)?.[0] ?? '';
     const next = step(token);

@@ -68,7 +68,16 @@ export function createRecorder(limits: { maxDeliveries?: number; maxBytes?: numb
 export interface RecordedDelivery
   extends Pick<
     DeliveryReport,
-    'outcome' | 'status' | 'reason' | 'duplicate' | 'secretIndex' | 'keyIndex' | 'receivedAt' | 'durationMs'
+    | 'outcome'
+    | 'status'
+    | 'reason'
+    | 'reasonCode'
+    | 'reasonDetail'
+    | 'duplicate'
+    | 'secretIndex'
+    | 'keyIndex'
+    | 'receivedAt'
+    | 'durationMs'
   > {
   /** Counts from 1 in a process. */
   readonly number: number;
@@ -95,7 +104,7 @@ export interface RecordedDelivery
 const OBJECT_WEIGHT = 1000;
 
 export function recordDelivery(report: DeliveryReport, number: number, maxBodyLength: number): RecordedDelivery {
-  const { request, rawBody, notification, outcome, status, reason, duplicate } = report;
+  const { request, rawBody, notification, outcome, status, reason, reasonCode, reasonDetail, duplicate } = report;
   const { secretIndex, keyIndex, receivedAt, durationMs } = report;
   const headers = headerLines(request.rawHeaders);
   const target = originalTarget(request);
@@ -106,6 +115,8 @@ export function recordDelivery(report: DeliveryReport, number: number, maxBodyLe
     outcome,
     status,
     reason,
+    reasonCode,
+    reasonDetail,
     duplicate,
     secretIndex,
     keyIndex,

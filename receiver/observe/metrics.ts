@@ -108,8 +108,8 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
   });
 
   return {
-    deliveries({ outcome, reason, duplicate, durationMs, secretIndex, keyIndex }) {
-      deliveries.inc({ outcome, reason: reasonLabel(reason) });
+    deliveries({ outcome, reasonCode, duplicate, durationMs, secretIndex, keyIndex }) {
+      deliveries.inc({ outcome, reason: reasonLabel(reasonCode) });
       deliverySeconds.observe({ outcome }, durationMs / 1000);
       if (duplicate) duplicates.inc();
       if (secretIndex !== undefined) credentials.inc({ credential: 'secret', position: secretIndex });
@@ -144,7 +144,7 @@ export async function createMetrics(): Promise<ReceiverMetrics> {
 
 const CREDENTIAL_REASONS = ['missing', 'malformed', 'mismatch'];
 
-/** Every reason of a stage, without details in parentheses or after a colon. */
+/** Every reason of a stage. */
 const REASONS: ReadonlySet<string> = new Set([
   ...CREDENTIAL_REASONS.map((reason) => `api-key-${reason}`),
   ...CREDENTIAL_REASONS.map((reason) => `signature-${reason}`),
@@ -170,10 +170,9 @@ const REASONS: ReadonlySet<string> = new Set([
 const KINDS: ReadonlySet<string> = new Set([...NOTIFICATION_KINDS, 'UNKNOWN']);
 
 /** The label of a delivery's reason: `none` when it was accepted, `other` for one that is not listed here. */
-function reasonLabel(reason: string | undefined): string {
-  if (reason === undefined) return 'none';
-  const word = /^[^(:]*/.exec(reason)?.[0].trim().replaceAll(' ', '-') ?? '';
-  return REASONS.has(word) ? word : 'other';
+function reasonLabel(code: string | undefined): string {
+  if (code === undefined) return 'none';
+  return REASONS.has(code) ? code : 'other';
 }
 
 function kindLabel(kind: string): string {

@@ -26,8 +26,7 @@ export function requireClientCertificate(config: ClientCertificateConfig): Stage
   return (req, res, next) => {
     const result = check(req);
     if (result.ok) return next();
-    const detail = result.detail === undefined ? '' : ` (${result.detail})`;
-    refuseUnauthorized(res, `client-certificate-${result.reason}${detail}`);
+    refuseUnauthorized(res, `client-certificate-${result.reason}`, result.detail);
   };
 }
 

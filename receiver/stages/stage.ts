@@ -17,8 +17,10 @@ export interface DeliveryState {
   notification?: ReceivedNotification;
   /** Set by `store`. */
   stored?: 'stored' | 'duplicate';
-  /** Why the delivery was not accepted, for the log. */
+  /** Why the delivery was not accepted, as a code. */
   reason?: string;
+  /** What the log adds to the reason. */
+  reasonDetail?: string;
 }
 
 /** A stage is an Express middleware: it answers, or calls `next` to pass the delivery to the next stage. */
@@ -46,20 +48,39 @@ export function answer(res: ServerResponse, status: number, body: object, header
   res.end(text);
 }
 
-/** Rejects a delivery. The answer contains `error`, a fixed code, and `detail`; `reason` goes to the log only. */
+/**
+ * Rejects a delivery. The answer contains `error`, a fixed code, and `detail`; `reason`, a code too, and `reasonDetail`
+ * go to the log only.
+ */
 export function refuse(
   res: Response<unknown, DeliveryState>,
   status: number,
   error: string,
-  options: { reason?: string; detail?: object; headers?: Record<string, string> } = {},
+  options: {
+    reason?: string;
+    reasonDetail?: string | undefined;
+    detail?: object;
+    headers?: Record<string, string>;
+  } = {},
 ): void {
-  res.locals.reason = options.reason ?? error;
+  setReason(res, options.reason ?? error, options.reasonDetail);
   answer(res, status, { error, ...options.detail }, options.headers);
 }
 
 /** The one answer to invalid credentials: an attacker gets the same bytes whatever is invalid. */
-export function refuseUnauthorized(res: Response<unknown, DeliveryState>, reason: string): void {
-  refuse(res, 401, 'unauthorized', { reason });
+export function refuseUnauthorized(
+  res: Response<unknown, DeliveryState>,
+  reason: string,
+  reasonDetail?: string | undefined,
+): void {
+  refuse(res, 401, 'unauthorized', { reason, reasonDetail });
+}
+
+/** Sets why the delivery is not accepted. */
+export function setReason({ locals }: Response<unknown, DeliveryState>, reason: string, detail?: string): void {
+  locals.reason = reason;
+  if (detail === undefined) delete locals.reasonDetail;
+  else locals.reasonDetail = detail;
 }
 
 /**

@@ -23,7 +23,8 @@ export function store(inbox: Inbox, handling: Handling, meter: InboxMeter): Stag
       meter.stored((performance.now() - startedAt) / 1000);
     } catch (error) {
       return refuse(res, 503, 'not-stored', {
-        reason: `inbox failed: ${error instanceof Error ? error.message : typeof error}`,
+        reason: 'inbox-failed',
+        reasonDetail: error instanceof Error ? error.message : typeof error,
       });
     }
     next();

@@ -50,6 +50,8 @@ export function reportOf(changes: Partial<DeliveryReport> & { headers?: string[]
     outcome: 'refused',
     status: 401,
     reason: 'signature-mismatch',
+    reasonCode: 'reason' in changes ? changes.reason : 'signature-mismatch',
+    reasonDetail: undefined,
     duplicate: false,
     notification: undefined,
     secretIndex: undefined,

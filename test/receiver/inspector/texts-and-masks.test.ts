@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffBytes } from '../../../receiver/inspector/byte-diff.ts';
-import { explainOutcome, jsonFault, wordOf } from '../../../receiver/inspector/explain-outcome.ts';
+import { explainOutcome, jsonFault } from '../../../receiver/inspector/explain-outcome.ts';
 import { createMasker, maskHeaders, maskTarget } from '../../../receiver/inspector/masking.ts';
 import { recordDelivery } from '../../../receiver/inspector/recorder.ts';
 import { reportOf } from './inspected.ts';
@@ -32,7 +32,7 @@ describe('explainOutcome', () => {
     ['signature-missing', { headers: ['X-Hub-Signature', 'a'] }, 'there is one named X-Hub-Signature'],
     ['api-key-missing', { headers: ['X-API-Key', ''] }, 'X-API-Key is empty'],
     ['api-key-mismatch', {}, 'It is not shown'],
-    ['client-certificate-untrusted (certificate has expired)', {}, 'certificate has expired'],
+    ['client-certificate-untrusted', { reasonDetail: 'certificate has expired' }, 'certificate has expired'],
     ['content-type-not-json', { headers: ['Content-Type', 'text/plain'] }, 'text/plain'],
     ['content-encoding-not-supported', { headers: ['Content-Encoding', 'gzip'] }, 'Content-Encoding: gzip'],
     ['method-not-allowed', {}, 'not POST'],
@@ -43,20 +43,19 @@ describe('explainOutcome', () => {
     ['body-not-json', { rawBody: Buffer.alloc(0) }, 'An empty body'],
     ['body-not-utf8', { rawBody: Buffer.from([0x22, 0xef, 0xbf, 0xbd, 0xff]) }, 'Byte 0xff at 4'],
     ['not-a-notification', { rawBody: Buffer.from('{"id":"a"}') }, 'type'],
-    ['inbox failed: database is down', {}, 'database is down'],
-    ['connection closed', { outcome: 'aborted', status: undefined }, 'closed the connection'],
+    ['inbox-failed', { reason: 'inbox failed: database is down' }, 'database is down'],
+    ['connection-closed', { outcome: 'aborted', status: undefined }, 'closed the connection'],
     ['a-new-reason', {}, 'a-new-reason'],
     ['toString', {}, 'toString'],
-  ])('%s', (reason, changes, words) => {
-    const explanation = explain({ reason, ...(changes as Report) });
+  ])('%s', (reasonCode, changes, words) => {
+    const explanation = explain({ reason: reasonCode, reasonCode, ...(changes as Report) });
     expect(JSON.stringify(explanation)).toContain(words);
     expect(explanation.title).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('explains accepted deliveries, and takes the fixed part of a reason', () => {
+  it('explains accepted deliveries', () => {
     expect(explain({ outcome: 'accepted', reason: undefined }).title).toContain('every check passed');
     expect(explain({ outcome: 'accepted', reason: undefined, duplicate: true }).title).toContain('duplicate');
-    expect(['a', 'a (b (c))', 'a b: c'].map(wordOf)).toEqual(['a', 'a', 'a b']);
   });
 });
 
@@ -104,11 +103,11 @@ describe('jsonFault', () => {
   });
 
   it.each([
-    ['[1,]', 3, 'a value'],
-    ['{"a" 1}', 5, ':'],
-    ['{"a":1 "b"}', 7, ', or the end'],
-    ['{} x', 3, 'nothing more'],
-    ['{a:1}', 1, 'a key in quotes or }'],
+    ['[1,]', 3, 'value'],
+    ['{"a" 1}', 5, 'colon'],
+    ['{"a":1 "b"}', 7, 'comma-or-end'],
+    ['{} x', 3, 'nothing'],
+    ['{a:1}', 1, 'key-or-end'],
   ])('%s', (text, at, expected) => {
     expect(jsonFault(text)).toEqual({ at, expected });
   });
