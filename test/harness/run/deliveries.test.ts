@@ -12,7 +12,7 @@ function unanswered(kind: TransportErrorKind): Attempt {
   return { ...answered(200), answer: null, error: { kind, phase: 'connect', code: kind, message: kind } };
 }
 
-/** Plays scenarios, each on a lane of its own, and gives which probes were sent, how, and how the scenarios were settled. */
+/** Runs each scenario on its own lane. Returns the probes that were sent, with their options, and the errors. */
 async function play(ids: readonly string[], answer: (change: Change, options: SendOptions) => Attempt) {
   const partner = partnerAt('https://127.0.0.1:9/hooks');
   const selection = { suites: [], scenarios: ids, greps: [], shard: null };
@@ -47,8 +47,8 @@ async function play(ids: readonly string[], answer: (change: Change, options: Se
 const MISSING = 'signature/missing';
 const SELF_SIGNED = 'mtls/tls-1-3-self-signed';
 
-it('tries a probe that met nobody once more, alone and on a connection of its own', async () => {
-  // On the kept connection the probe stopped the receiver, and what was sent again by itself found nobody there.
+it('repeats a probe whose connection is refused once, alone and on a new connection', async () => {
+  // On the open connection the probe stops the receiver, so the automatic repetition is refused.
   const { probes, errors } = await play([MISSING], (_change, { fresh }) =>
     unanswered(fresh === true ? 'reset' : 'refused'),
   );
@@ -56,13 +56,13 @@ it('tries a probe that met nobody once more, alone and on a connection of its ow
   expect(errors).toEqual([['reset']]);
 });
 
-it('believes a connection that was closed when nothing else was in flight', async () => {
+it('accepts a reset as the answer when nothing else was in flight', async () => {
   const { probes, errors } = await play([MISSING], () => unanswered('reset'));
   expect(probes).toHaveLength(1);
   expect(errors).toEqual([['reset']]);
 });
 
-it('believes connections that were closed where that is right, and twice, though others were in flight', async () => {
+it('accepts resets as the answer where they are expected, after a repetition, when others were in flight', async () => {
   const { probes } = await play([SELF_SIGNED, 'mtls/tls-1-3-issued-by-client'], () => unanswered('reset'));
   expect(probes.map(({ of }) => of).toSorted()).toEqual([
     'issued-by-client',
@@ -72,7 +72,7 @@ it('believes connections that were closed where that is right, and twice, though
   ]);
 });
 
-it('does not believe them when one of the others had trouble that nothing explains', async () => {
+it('does not accept them when one of the others failed without an explanation', async () => {
   const { probes } = await play([SELF_SIGNED, MISSING], () => unanswered('reset'));
   const ofClient = probes.filter(({ of }) => of === 'self-signed');
   expect(ofClient.map(({ fresh }) => fresh)).toEqual([false, false, true, true]);

@@ -15,7 +15,7 @@ const valuesOf = (kit: ReturnType<typeof kitOf>) => ({
 });
 
 describe('the kit', () => {
-  it('gives the same values for the same seed and scenario, and others for others', () => {
+  it('derives its values from the seed and the scenario', () => {
     expect(valuesOf(kitOf('s'))).toEqual(valuesOf(kitOf('s')));
     const all = [kitOf('s'), kitOf('t'), kitOf('s', 'a/c')].map((kit) => JSON.stringify(valuesOf(kit)));
     expect(new Set(all).size).toBe(3);
@@ -29,7 +29,7 @@ describe('the kit', () => {
     expect([...new Set(integers)].toSorted()).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('does not hand out bytes that a later value changes', () => {
+  it('returns copies of its bytes', () => {
     const kit = kitOf('s');
     const first = kit.bytes(16);
     const copy = Buffer.from(first);
@@ -37,23 +37,23 @@ describe('the kit', () => {
     expect(kitOf('s').bytes(16)).toEqual(copy);
   });
 
-  it('always gives new ids: UUIDs with the prefix of tests', () => {
+  it('creates unique ids: UUIDs with the prefix of tests', () => {
     const ids = [kitOf('s'), kitOf('s')].flatMap((kit) => Array.from({ length: 500 }, () => kit.newId()));
     expect(new Set(ids).size).toBe(1000);
     const uuid = new RegExp(`^${TEST_ID_PREFIX}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`);
     expect(ids.filter((id) => !uuid.test(id))).toEqual([]);
   });
 
-  it('composes a notification that is strictly valid', () => {
+  it('composes a notification that is valid as emitted', () => {
     expect(emittedNotification.safeParse(kitOf('s').notification()).success).toBe(true);
   });
 
-  it('signs, and tells of every signature', () => {
-    const told: string[] = [];
-    const kit = createKit(partnerAt(), 's', 'a/b', NOW, (signature) => told.push(signature));
+  it('signs, and reports every signature', () => {
+    const reported: string[] = [];
+    const kit = createKit(partnerAt(), 's', 'a/b', NOW, (signature) => reported.push(signature));
     const bodies = ['', 'x', 'é'].map((text) => Buffer.from(text));
     const made = bodies.map((body) => kit.sign(body));
     expect(made).toEqual(bodies.map((body) => createHmac('sha256', SECRET).update(body).digest('base64')));
-    expect(told).toEqual(made);
+    expect(reported).toEqual(made);
   });
 });

@@ -61,19 +61,19 @@ describe('findLeaks', () => {
     ['Rails', '<title>Routing Error</title>', ['debug-page']],
     ['plain words', 'We look at your request at 10:05, and expect no error in the line 5.', []],
     ['a page of HTML', '<html><body><h1>401 Unauthorized</h1>nginx/1.25.3</body></html>', []],
-  ])('%s', (_, body, leaks) => {
+  ])('finds %s', (_, body, leaks) => {
     expect(leaksIn(body)).toEqual(leaks);
   });
 
-  it('looks into headers', () => {
+  it('searches the headers', () => {
     expect(leaksIn('', [['X-Expected', right]])).toEqual(['signature']);
   });
 
-  it('looks at the text behind the status', () => {
+  it('searches the reason phrase', () => {
     expect(findLeaks(answered(401, '', [], `not ${right}`).answer!, partner, right, [])).toEqual(['signature']);
   });
 
-  it('takes an echo of another spelling, of a part or of a trimmed value for no leak of the signature', () => {
+  it('does not report the echo of another encoding, of a part or of a trimmed value', () => {
     const hex = digest.toString('hex');
     expect(leaksIn(`{"got":"sha256=${hex}"}`, [], [`sha256=${hex}`])).toEqual([]);
     expect(leaksIn(`{"got":"${right}"}`, [], [`\t ${right} \t`])).toEqual([]);
@@ -82,12 +82,12 @@ describe('findLeaks', () => {
     expect(leaksIn(`got ${SECRET}`, [], [SECRET])).toEqual([]);
   });
 
-  it('takes an echo of what was sent for no leak of the signature', () => {
+  it('does not report the echo of a sent signature', () => {
     expect(leaksIn(`you sent ${right}`, [], [right])).toEqual([]);
     expect(leaksIn(`you sent ${right}`, [], [`${right}x`])).toEqual(['signature']);
   });
 
-  it('does not search for credentials that are short enough to stand anywhere', () => {
+  it('ignores credentials so short that they occur by chance', () => {
     const short = { url: partner.url, signing: { secret: 'test' }, apiKey: { value: 'key' } };
     expect(findLeaks(answered(401, 'test key').answer!, short, null, [])).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What a run makes once for a target, however many deliveries it sends: TLS contexts, which cost milliseconds each, and certificates. */
+/** A run creates TLS contexts, which cost milliseconds each, and certificates once for a target. */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import tls, { type SecureContextOptions } from 'node:tls';
@@ -11,7 +11,7 @@ let startReceiver: typeof import('../../../receiver/index.ts').startReceiver;
 let run: typeof import('../../../harness/index.ts').run;
 let sender: typeof import('../../../harness/sender/index.ts');
 
-// Anew for this file: what other files of this process had them make and remember would not be counted.
+// Loaded again for this file, because the modules keep what other files of this process had them create.
 beforeAll(async () => {
   vi.resetModules();
   certs = await import('../../../certs/index.ts');
@@ -28,7 +28,7 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-/** Counts from now on, also what Node itself makes for a connection without a context. */
+/** Counts from now on, including the contexts that Node creates for a connection without one. */
 function counting() {
   const contexts: SecureContextOptions[] = [];
   const counts = { contexts, keyPairs: 0 };
@@ -62,12 +62,12 @@ async function receiver() {
   return { ...started, partner };
 }
 
-/** What a context is for: whose certificate it presents, and over which versions. */
+/** The certificate and the versions of a context. */
 const purposeOf = ({ cert, minVersion, maxVersion, ca }: SecureContextOptions) =>
   JSON.stringify([cert, minVersion, maxVersion, Array.isArray(ca) ? ca.length : ca]);
 
 describe('a run over mutual TLS', () => {
-  it('makes each context once, and each certificate once', async () => {
+  it('creates each context and each certificate once', async () => {
     const { partner, close } = await receiver();
     try {
       const [expired, { cert: clientCert }] = [
@@ -84,13 +84,13 @@ describe('a run over mutual TLS', () => {
       expect(document.requests).toBeGreaterThan(200);
       const purposes = counts.contexts.map(purposeOf);
       expect(purposes.toSorted()).toEqual([...new Set(purposes)].toSorted());
-      // Over each version: the right certificate, none, four false ones and the expired one.
+      // For each version: the valid certificate, none, four invalid ones and the expired one.
       const ofOneVersion = counts.contexts.filter(({ maxVersion }) => maxVersion !== undefined);
       expect(ofOneVersion).toHaveLength(2 * 7);
-      // Over both: the sender's own, the same for odd connections, and none for headers that claim one.
+      // For both: the sender's own, the same for unusual connections, and none for headers that claim one.
       const ofBoth = counts.contexts.filter(({ maxVersion }) => maxVersion === undefined);
       expect(ofBoth.map(({ cert }) => cert ?? 'none').toSorted()).toEqual([clientCert, clientCert, 'none'].toSorted());
-      // A key for each of the four false certificates, and one for each of two false authorities.
+      // A key for each of the four invalid certificates, and one for each of two unknown CAs.
       expect(counts.keyPairs).toBe(6);
     } finally {
       await close();
@@ -99,7 +99,7 @@ describe('a run over mutual TLS', () => {
 });
 
 describe('the sender', () => {
-  it('makes one context for a target, however many connections it opens and however often it is made', async () => {
+  it('creates one context for a target, also for several connections and several senders', async () => {
     const { partner, close } = await receiver();
     try {
       const { contexts } = counting();

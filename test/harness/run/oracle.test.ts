@@ -17,7 +17,7 @@ describe('the signature of the oracle', () => {
   });
 });
 
-/** Changes one line of the headers, or takes it away. */
+/** Changes, repeats or removes a header. */
 function header(name: string, change: (value: string) => string[]): Change {
   return {
     address: {
@@ -51,7 +51,7 @@ describe('isAuthentic', () => {
     expect(isAuthentic(assembled(change), partner)).toBe(authentic);
   });
 
-  it('asks only for what is configured', () => {
+  it('requires only the credentials that are configured', () => {
     const open = { url: partner.url };
     const keyed = { url: partner.url, apiKey: { value: API_KEY } };
     expect(isAuthentic(assembled({}, open), open)).toBe(true);
@@ -62,10 +62,15 @@ describe('isAuthentic', () => {
 
 describe('faultOfProbe', () => {
   it.each<[string, Change, boolean, string | null]>([
-    ['right credentials that should be', {}, true, null],
-    ['wrong ones that should be', { sign: { label: '', make: () => 'x' } }, false, null],
-    ['wrong ones that should be right', { sign: { label: '', make: () => 'x' } }, true, 'should be valid and are not'],
-    ['right ones that should be wrong', {}, false, 'should be invalid and are valid'],
+    ['valid credentials that should be valid', {}, true, null],
+    ['invalid credentials that should be invalid', { sign: { label: '', make: () => 'x' } }, false, null],
+    [
+      'invalid credentials that should be valid',
+      { sign: { label: '', make: () => 'x' } },
+      true,
+      'should be valid and are not',
+    ],
+    ['valid credentials that should be invalid', {}, false, 'should be invalid and are valid'],
     ['other bytes', { serialise: (value: JsonValue) => Buffer.from(`${JSON.stringify(value)} `) }, true, null],
     [
       'other bytes that are the same',
@@ -85,11 +90,7 @@ describe('faultOfControl', () => {
     ['the plain delivery', {}, null],
     ['wrong credentials', { sign: { label: '', make: () => undefined } }, 'credentials should be valid'],
     ['no notification', { compose: () => ({ id: 'x' }) }, 'it is not a valid notification'],
-    [
-      'a field of its own',
-      { compose: (kit) => ({ ...kit.notification(), extra: 1 }) },
-      'it is not a valid notification',
-    ],
+    ['an unknown field', { compose: (kit) => ({ ...kit.notification(), extra: 1 }) }, 'it is not a valid notification'],
   ])('%s', (_, change, says) => {
     const fault = faultOfControl(assembled(change), partner);
     if (says === null) expect(fault).toBeNull();

@@ -1,44 +1,93 @@
+/** Receivers that stop, drop connections, limit the rate or fail occasionally. */
 import { randomBytes } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunEvent } from '../../../harness/report/result-document.ts';
 import { run } from '../../../harness/run/index.ts';
 import { serve } from '../../endpoints/listen.ts';
 import { hmacOf, verifying } from '../../endpoints/verifying.ts';
-import { type Blow, type Fragile, fragile } from './fragile.ts';
+
+type Selection = NonNullable<Parameters<typeof run>[0]['selection']>;
+
+/** What a delivery does to the receiver: nothing, drop every connection, or stop it for a while or for good. */
+type Effect = 'none' | 'drop' | 'stop' | 'stop-for-good';
 
 const SECRET = randomBytes(32).toString('base64');
-const right = verifying((body) => hmacOf(SECRET, body).toString('base64'));
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((endpoint) => endpoint.close()));
-});
+const valid = verifying((body) => hmacOf(SECRET, body).toString('base64'));
 
-/** An empty body that is rightly signed is the blow: one scenario alone sends it. */
+/** Only this scenario sends a correctly signed empty body. */
 const CULPRIT = 'malformed/empty';
-const onEmpty = (blow: Blow) => (body: Buffer) => (body.length === 0 ? blow : 'none');
+const onCulprit = (effect: Effect) => (body: Buffer) => (body.length === 0 ? effect : 'none');
 
-async function hurt(blow: Blow): Promise<Fragile> {
-  const endpoint = await fragile(SECRET, onEmpty(blow));
-  open.push(endpoint);
-  return endpoint;
+async function serveUntilTestEnds(listener: RequestListener): Promise<string> {
+  const { url, close } = await serve(listener);
+  onTestFinished(close);
+  return url;
 }
 
-async function runAgainst(url: string, concurrency: number, suite = 'malformed') {
+const DOWN_MS = 120;
+
+/** Starts a valid receiver until the end of the test. `effectOf` sees the body of each correctly signed delivery. */
+async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<string> {
+  let server: Server | null = null;
+  let sockets = new Set<Socket>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const down = () => {
+    server?.close();
+    for (const socket of sockets) socket.resetAndDestroy();
+    sockets = new Set();
+  };
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const signed = request.headers['x-service-signature'] === hmacOf(SECRET, body).toString('base64');
+      const effect = signed ? effectOf(body) : 'none';
+      if (effect === 'none') return;
+      if (effect === 'drop') for (const socket of sockets) socket.resetAndDestroy();
+      else down();
+      if (effect === 'stop') timer = setTimeout(() => void up(port), DOWN_MS);
+    });
+    valid(request, response);
+  };
+  const up = (at: number) =>
+    new Promise<number>((resolve) => {
+      server = createServer(listener);
+      server.on('connection', (socket) => {
+        sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => sockets.delete(socket));
+      });
+      const listening = server;
+      listening.listen(at, '127.0.0.1', () => resolve((listening.address() as AddressInfo).port));
+    });
+  const port: number = await up(0);
+  onTestFinished(() => {
+    clearTimeout(timer);
+    down();
+  });
+  return `http://127.0.0.1:${port}/hooks`;
+}
+
+async function runAgainst(url: string, concurrency: number, selection: Selection = { suites: ['malformed'] }) {
   const events: RunEvent[] = [];
   const document = await run({
     partner: { url, signing: { secret: SECRET } },
-    selection: { suites: [suite] },
+    selection,
     limits: { concurrency, timeoutMs: 2000, recoveryMs: 600, backoffMs: 5 },
     listener: (event) => events.push(event),
   });
   const of = (...verdicts: string[]) => document.results.filter(({ verdict }) => verdicts.includes(verdict));
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.message] : []));
-  return { document, of, notices, events };
+  return { document, of, notices };
 }
 
-describe('a receiver that one delivery stops, and that comes back', () => {
-  it.each([[1], [4], [16]])('blames that delivery and no neighbour, with %d in flight', async (concurrency) => {
-    const { url } = await hurt('stop');
+describe('a receiver that one delivery stops, and that restarts', () => {
+  it.each([[1], [4], [16]])('fails that delivery and no other, with %d in flight', async (concurrency) => {
+    const url = await fragileReceiver(onCulprit('stop'));
     const { document, of } = await runAgainst(url, concurrency);
     expect(of('fail', 'warn').map(({ id, reason }) => [id, reason.split(':')[0]])).toEqual([
       [CULPRIT, 'the receiver stopped answering after this delivery'],
@@ -49,8 +98,8 @@ describe('a receiver that one delivery stops, and that comes back', () => {
     expect([first?.fault, first?.why.includes(`after: ${CULPRIT}.`)]).toEqual(['dies-and-is-restarted', true]);
   });
 
-  it('says while it goes on who did it', async () => {
-    const { url } = await hurt('stop');
+  it('reports the delivery during the run', async () => {
+    const url = await fragileReceiver(onCulprit('stop'));
     const { notices } = await runAgainst(url, 4);
     expect(notices.filter((notice) => notice.includes('confirmed by repeating it alone'))).toEqual([
       `${CULPRIT} stops the receiver: confirmed by repeating it alone`,
@@ -59,8 +108,8 @@ describe('a receiver that one delivery stops, and that comes back', () => {
 });
 
 describe('a receiver that one delivery stops for good', () => {
-  it('blames it when it was alone in flight', async () => {
-    const { url } = await hurt('stop-for-good');
+  it('fails the delivery when no other was in flight', async () => {
+    const url = await fragileReceiver(onCulprit('stop-for-good'));
     const { document, of } = await runAgainst(url, 1);
     expect(of('fail').map(({ id }) => id)).toEqual([CULPRIT]);
     const rest = new Set(of('inconclusive').map(({ reason }) => reason.replace(/ \(.*/, '')));
@@ -69,8 +118,8 @@ describe('a receiver that one delivery stops for good', () => {
     expect(document.judged).toBe(document.planned);
   });
 
-  it('blames nobody when there were several, and names them all', async () => {
-    const { url } = await hurt('stop-for-good');
+  it('fails none of several in flight, and names them all', async () => {
+    const url = await fragileReceiver(onCulprit('stop-for-good'));
     const { document, of } = await runAgainst(url, 4);
     expect(of('fail')).toEqual([]);
     const { reason } = of('inconclusive').at(-1)!;
@@ -84,8 +133,8 @@ describe('a receiver that one delivery stops for good', () => {
 });
 
 describe('a delivery on which every connection is reset', () => {
-  it('fails, and its neighbours are tried again alone and pass', async () => {
-    const { url } = await hurt('drop');
+  it('fails, and the other deliveries are repeated alone and pass', async () => {
+    const url = await fragileReceiver(onCulprit('drop'));
     const { of } = await runAgainst(url, 8);
     expect(of('fail').map(({ id }) => id)).toEqual([CULPRIT]);
     expect(of('inconclusive', 'warn', 'harness-error')).toEqual([]);
@@ -93,20 +142,18 @@ describe('a delivery on which every connection is reset', () => {
 });
 
 describe('an endpoint that limits the rate', () => {
-  it('is waited for, one delivery at a time, and judged', async () => {
+  it('gets one delivery at a time, and a verdict', async () => {
     let count = 0;
     let inFlight = 0;
     let most = 0;
-    const endpoint = await serve((request, response) => {
+    const url = await serveUntilTestEnds((request, response) => {
       if (++count % 9 === 0) return void request.resume().on('end', () => response.writeHead(429).end());
       inFlight++;
       response.on('close', () => void inFlight--);
-      // By then the first 429 is long past.
       if (count > 30) most = Math.max(most, inFlight);
-      return right(request, response);
+      return valid(request, response);
     });
-    open.push(endpoint);
-    const { of, notices, document } = await runAgainst(endpoint.url, 4, 'signature');
+    const { of, notices, document } = await runAgainst(url, 4, { suites: ['signature'] });
     expect(of('fail', 'inconclusive', 'harness-error').filter(({ requirements }) => requirements.length > 0)).toEqual(
       [],
     );
@@ -115,23 +162,69 @@ describe('an endpoint that limits the rate', () => {
   });
 });
 
-describe('an endpoint whose valid deliveries fail now and then', () => {
-  it('gets a second try, and the failure is remembered', async () => {
+describe('an endpoint whose valid deliveries fail occasionally', () => {
+  /** The results against an endpoint that answers the requests with these numbers, from 1, with 500. */
+  async function resultsWith(failing: number, selection: Selection) {
     let count = 0;
-    const endpoint = await serve((request, response) => {
-      if (++count === 6) return void request.resume().on('end', () => response.writeHead(500).end());
-      return right(request, response);
+    const url = await serveUntilTestEnds((request, response) => {
+      if (++count !== failing) return valid(request, response);
+      request.resume().on('end', () => response.writeHead(500).end());
     });
-    open.push(endpoint);
-    const document = await run({
-      partner: { url: endpoint.url, signing: { secret: SECRET } },
-      selection: { greps: ['^signature/(missing|empty|blank)$', '^valid/'] },
-      limits: { concurrency: 1 },
+    const { document } = await runAgainst(url, 1, selection);
+    expect(document.counts.fail).toBe(0);
+    return new Map(document.results.map(({ id, verdict, reason }) => [id, [verdict, reason.split(';')[1]?.trim()]]));
+  }
+
+  it('gets a second delivery, and a warning', async () => {
+    const results = await resultsWith(6, { greps: ['^signature/(missing|empty|blank)$', '^valid/'] });
+    expect(results.get('valid/steady')?.[0]).toBe('warn');
+  });
+
+  it.each([
+    ['gets a warning when only its first delivery fails', 1, ['warn', 'seen in valid/plain']],
+    ['gets no warning when none fails', 0, ['pass', undefined]],
+  ] as const)('%s', async (_, failing, expected) => {
+    const results = await resultsWith(failing, { scenarios: ['valid/plain', 'valid/steady'] });
+    expect(results.get('valid/plain')?.[0]).toBe('pass');
+    expect(results.get('valid/steady')).toEqual(expected);
+  });
+});
+
+describe('the control after a truncated delivery', () => {
+  it('waits until the endpoint has noticed, and detects an endpoint that stops', async () => {
+    let isDown = false;
+    const url = await serveUntilTestEnds((request, response) => {
+      request.on('error', () => {});
+      request.once('close', () => {
+        if (!request.complete) isDown = true;
+      });
+      if (isDown) response.writeHead(500).end();
+      else valid(request, response);
     });
-    const flaky = document.results.filter(({ id }) => id === 'valid/steady');
-    expect({ flaky: flaky.map(({ verdict }) => verdict), fail: document.counts.fail }).toEqual({
-      flaky: ['warn'],
-      fail: 0,
-    });
+    const { document } = await runAgainst(url, 1, { scenarios: ['malformed/cut-off'] });
+    expect(document.results.map(({ verdict, reason }) => [verdict, reason.split(':')[0]])).toEqual([
+      ['fail', 'the receiver stopped answering after this delivery'],
+    ]);
+  });
+});
+
+describe('the field `retried`', () => {
+  /** A run against a receiver with this effect at its 40th correctly signed delivery. */
+  async function runWith(effect: Effect) {
+    let deliveries = 0;
+    const url = await fragileReceiver(() => (++deliveries === 40 ? effect : 'none'));
+    return (await runAgainst(url, 4, { suites: ['raw-body'] })).document;
+  }
+
+  it('is absent without second deliveries', async () => {
+    expect(await runWith('none')).not.toHaveProperty('retried');
+  });
+
+  it('names the checks that passed only with the second delivery', async () => {
+    const { counts, retried = [], results } = await runWith('stop');
+    expect({ fail: counts.fail, inconclusive: counts.inconclusive }).toEqual({ fail: 0, inconclusive: 0 });
+    expect(retried.length).toBeGreaterThan(0);
+    const verdicts = results.filter(({ id }) => retried.includes(id)).map(({ verdict }) => verdict);
+    expect(new Set(verdicts)).toEqual(new Set(['pass']));
   });
 });

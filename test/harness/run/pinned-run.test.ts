@@ -1,21 +1,24 @@
-/** A run goes to one address, whatever the name means later. */
+/** A run resolves the name of the endpoint once, and keeps to that address. */
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeWorkingSet } from '../../../certs/index.ts';
 import { run } from '../../../harness/run/index.ts';
 import type { Resolve } from '../../../harness/transport/index.ts';
 import { startReceiver } from '../../../receiver/index.ts';
-import { type Endpoint, listen } from '../../endpoints/listen.ts';
+import { serve } from '../../endpoints/listen.ts';
 import { hmacOf, verifying } from '../../endpoints/verifying.ts';
 
 const secret = randomBytes(32).toString('base64');
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
 
-/** The first time this machine; from then on what nobody may reach. */
+/** Listens until the end of the test; a URL with a name and the port. */
+async function urlOf(listener: RequestListener): Promise<string> {
+  const { port, close } = await serve(listener);
+  onTestFinished(close);
+  return `http://partner.example:${port}/hooks`;
+}
+
+/** This machine the first time, then an address that must not be reached. */
 function rebinding(): Resolve & { calls(): number } {
   let calls = 0;
   const resolve: Resolve = async () => {
@@ -26,18 +29,14 @@ function rebinding(): Resolve & { calls(): number } {
 }
 
 describe('a run against a name', () => {
-  it('asks for its address once, and sends the name as Host', async () => {
+  it('resolves it once, and sends it as Host', async () => {
     const hosts = new Set<string | undefined>();
     const verify = verifying((body) => hmacOf(secret, body).toString('base64'));
-    const endpoint: Endpoint = await listen(
-      createServer((request, response) => {
-        hosts.add(request.headers.host);
-        verify(request, response);
-      }),
-    );
-    open.push(endpoint);
+    const url = await urlOf((request, response) => {
+      hosts.add(request.headers.host);
+      verify(request, response);
+    });
     const resolve = rebinding();
-    const url = `http://partner.example:${endpoint.port}/hooks`;
     const { results, counts } = await run({
       partner: { url, signing: { secret } },
       selection: { suites: ['signature', 'http'] },
@@ -47,10 +46,10 @@ describe('a run against a name', () => {
     expect(resolve.calls()).toBe(1);
     expect(results.filter(({ reason }) => /resolve|route|169\.254/.test(reason))).toEqual([]);
     expect(counts.pass).toBeGreaterThan(100);
-    expect([...hosts]).toContain(`partner.example:${endpoint.port}`);
+    expect([...hosts]).toContain(new URL(url).host);
   });
 
-  it('keeps to it in every kind of connection over TLS, with the name for SNI and certificate', async () => {
+  it('uses the same address for every connection over TLS, and the name for SNI and the certificate', async () => {
     const set = {
       directory: '.',
       hosts: ['partner.example'],
@@ -73,7 +72,7 @@ describe('a run against a name', () => {
       host: '127.0.0.1',
       port: 0,
     });
-    open.push(receiver);
+    onTestFinished(() => receiver.close());
     const resolve = rebinding();
     const document = await run({
       partner: {
@@ -90,14 +89,14 @@ describe('a run against a name', () => {
     expect({ verdict: document.verdict, calls: resolve.calls() }).toEqual({ verdict: 'conformant', calls: 1 });
   });
 
-  it('whose address is refused sends nothing', async () => {
+  it('sends nothing to an address that is not allowed', async () => {
     const partner = { url: 'http://partner.example/hooks', signing: { secret } };
     const resolve: Resolve = async () => [{ address: '10.0.0.1', family: 4 }];
     const begun = run({ partner, resolve, addresses: { reach: 'public-only' } });
     await expect(begun).rejects.toMatchObject({ code: 'ENDPOINT_ADDRESS_REFUSED', kind: 'usage' });
   });
 
-  it('that does not resolve comes to no verdict', async () => {
+  it('has no verdict when the name does not resolve', async () => {
     const resolve: Resolve = async () => {
       throw Object.assign(new Error(), { code: 'ENOTFOUND' });
     };
@@ -112,11 +111,10 @@ describe('a run against a name', () => {
   });
 
   it('lists the addresses of the name that deliveries are not allowed to go to', async () => {
-    const endpoint = await listen(createServer((_request, response) => response.end()));
-    open.push(endpoint);
+    const url = await urlOf((_request, response) => response.end());
     const resolve: Resolve = async () => ['127.0.0.1', '169.254.169.254'].map((address) => ({ address, family: 4 }));
     const { advice } = await run({
-      partner: { url: `http://partner.example:${endpoint.port}/`, signing: { secret } },
+      partner: { url, signing: { secret } },
       selection: { scenarios: ['valid/plain'] },
       resolve,
     });

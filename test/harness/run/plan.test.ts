@@ -12,7 +12,7 @@ const ids = (planned: ReturnType<typeof plan>) => planned.map(({ scenario }) => 
 const total = CATALOGUE.flatMap(({ scenarios }) => scenarios).length;
 
 describe('the plan of a run', () => {
-  it('holds the whole catalogue, in its order, when nothing is selected', () => {
+  it('contains the whole catalogue, in its order, without a selection', () => {
     expect(ids(plan())).toEqual(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
     const everything = plan({}, { features: [...FEATURES], isExposed: false });
     expect(everything.filter(({ obstacle }) => obstacle !== null)).toEqual([]);
@@ -29,7 +29,7 @@ describe('the plan of a run', () => {
     );
   });
 
-  it('keeps what does not apply, and says why', () => {
+  it('contains the scenarios that do not apply, with the reason', () => {
     const obstacles = (features: Feature[], isExposed = false) =>
       new Map(plan({}, { features, isExposed }).map(({ scenario, obstacle }) => [scenario.id, obstacle]));
     expect(plan({}, { features: [], isExposed: false })).toHaveLength(total);
@@ -47,7 +47,7 @@ describe('the plan of a run', () => {
     expect(ids(kept)).toEqual(['signature/secret-itself', 'signature/secret-in-base64', 'signature/secret-as-bearer']);
   });
 
-  it('deals every scenario to exactly one shard, the shards alike in size', () => {
+  it('assigns every scenario to exactly one shard, with shards of equal size', () => {
     const shards = [1, 2, 3].map((index) => ids(plan({ shard: { index, of: 3 } })));
     expect(shards.flat().toSorted()).toEqual(ids(plan()).toSorted());
     expect(
@@ -58,7 +58,7 @@ describe('the plan of a run', () => {
     );
   });
 
-  it('refuses unknown names with the nearest one', () => {
+  it('rejects unknown names, and suggests the nearest one', () => {
     const hint = (selection: Partial<Selection>) => {
       try {
         plan(selection);

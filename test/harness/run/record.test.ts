@@ -7,8 +7,8 @@ const partner = partnerAt();
 
 function exchangeOf(change: Change = {}, body = '', given = partner) {
   const request = assembled(change, given);
-  const shipment = { role: 'probe', label: 'probe', assembled: request, leaks: [], fault: null } as const;
-  return { request, exchange: describeExchange({ ...shipment, attempt: answered(401, body) }, given) };
+  const delivery = { role: 'probe', label: 'probe', assembled: request, leaks: [], fault: null } as const;
+  return { request, exchange: describeExchange({ ...delivery, attempt: answered(401, body) }, given) };
 }
 
 function shown(change: Change): Record<string, string> {
@@ -16,11 +16,11 @@ function shown(change: Change): Record<string, string> {
 }
 
 describe('the record of a request', () => {
-  it('shows right credentials as [right]', () => {
+  it('shows valid credentials as [right]', () => {
     expect(shown({})).toMatchObject({ 'X-Service-Signature': '[right]', 'X-API-Key': '[right]' });
   });
 
-  it('shows a changed one by what was done, never by its value', () => {
+  it('shows a changed credential by the change, never by its value', () => {
     const sign = {
       label: 'the right signature, cut',
       make: (body: Uint8Array, kit: { sign(body: Uint8Array): string }) => kit.sign(body).slice(0, 30),
@@ -53,7 +53,7 @@ describe('the record of a request', () => {
     expect(headers).toContainEqual(['Content-Type', 'application/json']);
   });
 
-  it('does not mask what is not configured', () => {
+  it('does not mask credentials that are not configured', () => {
     const open = { url: partner.url, headers: [['X-API-Key', 'a custom header']] } as const;
     expect(exchangeOf({}, '', open).exchange.request.headers).toContainEqual(['X-API-Key', 'a custom header']);
   });
@@ -71,7 +71,7 @@ describe('describeBytes', () => {
     expect(describeBytes(bytes)).toEqual(expected);
   });
 
-  it('cuts at 4096 bytes, and never through a character', () => {
+  it('truncates at 4096 bytes, and never within a character', () => {
     const long = describeBytes(Buffer.from(`${'x'.repeat(4095)}é and more`));
     expect({ length: long.length, text: long.text, truncated: long.truncated }).toEqual({
       length: 4106,
@@ -80,7 +80,7 @@ describe('describeBytes', () => {
     });
   });
 
-  it.each([1, 4, 5, 20])('leaves out a credential that the cut falls into, with %d characters beyond it', (beyond) => {
+  it.each([1, 4, 5, 20])('removes a credential that is truncated, with %d characters missing', (beyond) => {
     for (const value of [SECRET, API_KEY, Buffer.from(SECRET).toString('hex'), encodeURIComponent(SECRET)]) {
       const before = 'x'.repeat(4096 - value.length + beyond);
       const { text } = describeBytes(Buffer.from(before + value), false, [SECRET, API_KEY]);
@@ -88,7 +88,7 @@ describe('describeBytes', () => {
     }
   });
 
-  it('leaves the end of a body alone that is whole, or that looks like none', () => {
+  it('keeps the end of a body that is complete, or that is not like a credential', () => {
     const whole = `says ${SECRET.slice(0, 10)}`;
     expect(describeBytes(Buffer.from(whole), false, [SECRET]).text).toBe(whole);
     expect(describeBytes(Buffer.from('y'.repeat(5000)), false, [SECRET]).text).toBe('y'.repeat(4096));

@@ -5,6 +5,7 @@ import { type ResultDocument, resultDocument } from '../../../harness/report/res
 import { joinShards, run } from '../../../harness/run/index.ts';
 import { FAULTS, startFaultyReceiver } from '../../../receiver/faults/index.ts';
 import type { RunningReceiver } from '../../../receiver/index.ts';
+import { listen } from '../../endpoints/listen.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 const SUITES = ['valid', 'raw-body', 'leaks'];
@@ -29,7 +30,6 @@ const runOn = (url: string, shard: ResultDocument['shard']) =>
     baseline,
     advice: ['Plain HTTP.'],
   });
-/** One after another: this is about what comes of it, not about how much an endpoint bears. */
 async function shardsOf(url: string, of: number): Promise<ResultDocument[]> {
   const documents: ResultDocument[] = [];
   for (let index = 1; index <= of; index++) documents.push(await runOn(url, { index, of }));
@@ -39,7 +39,7 @@ const named = (documents: readonly ResultDocument[]) =>
   documents.map((document, at) => ({ name: `shard-${at + 1}.json`, document }));
 const join = (documents: readonly ResultDocument[]) => joinShards(named(documents));
 
-/** Without what two runs of the same thing never have in common: times, requests, and the exchanges' own random data. */
+/** Without the parts that differ between two identical runs: times, requests, and random data of the exchanges. */
 function lasting({ startedAt, durationMs, requests, ...document }: ResultDocument) {
   const results = document.results.map(({ durationMs: _, exchanges, reproduce, ...result }) => ({
     ...result,
@@ -52,7 +52,7 @@ function lasting({ startedAt, durationMs, requests, ...document }: ResultDocumen
 
 beforeAll(async () => {
   const fault = FAULTS.find(({ name }) => name === 'verifies-reserialised-json');
-  if (fault === undefined) throw new Error('the fault is gone');
+  if (fault === undefined) throw new Error('the fault does not exist');
   receiver = await startFaultyReceiver(fault, { signing: { secrets: [SECRET] } });
   whole = await runOn(receiver.url, null);
   shards = await shardsOf(receiver.url, 3);
@@ -64,9 +64,9 @@ describe('shards that are joined', () => {
     const joined = await join([shards[2], shards[0], shards[1]] as ResultDocument[]);
     expect(resultDocument.parse(joined)).toEqual(joined);
     const { baseline: outcome, ...rest } = lasting(joined);
-    const { baseline: due, ...dueRest } = lasting(whole);
-    expect(rest).toEqual(dueRest);
-    expect(outcome).toEqual(due);
+    const { baseline: expected, ...expectedRest } = lasting(whole);
+    expect(rest).toEqual(expectedRest);
+    expect(outcome).toEqual(expected);
     expect(joined.diagnosis[0]).toMatchObject({ fault: 'verifies-reserialised-json', relation: 'main' });
     expect(joined.requests).toBe(shards.reduce((sum, { requests }) => sum + requests, 0));
     expect(
@@ -76,12 +76,12 @@ describe('shards that are joined', () => {
     ).toBe(true);
   });
 
-  it('are a part of the published document, and only they', () => {
+  it('are documents of the published schema, with a record that a whole run does not have', () => {
     for (const shard of shards) expect(resultDocument.parse(shard)).toEqual(shard);
     expect([whole.shardRecord, shards[0]?.shardRecord?.gate]).toEqual([undefined, { open: true, finding: null }]);
   });
 
-  it('are judged anew where a scenario looks at the whole run', async () => {
+  it('are judged together in scenarios that observe the whole run', async () => {
     const at = shards.findIndex(({ results }) => !results.some(({ id }) => id === 'leaks/nowhere'));
     const leaking = structuredClone(shards);
     leaking[at]?.shardRecord?.seen.leaks.push({ leak: 'stack-trace', scenario: 'valid/plain' });
@@ -91,7 +91,7 @@ describe('shards that are joined', () => {
     expect(changed.map(({ suite }) => suite)).toEqual(['leaks']);
   });
 
-  it('tell one that was interrupted, and prove nothing about the whole then', async () => {
+  it('are inconclusive about the whole run when one was interrupted', async () => {
     const broken = structuredClone(shards);
     if (broken[1] !== undefined) broken[1].interrupted = true;
     const joined = await join(broken);
@@ -106,12 +106,9 @@ describe('shards that are joined', () => {
     );
   });
 
-  it('have one diagnosis where nothing could be delivered', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((listening) => server.once('listening', listening));
-    const { port } = server.address() as { port: number };
-    await new Promise((closed) => server.close(closed));
-    const url = `http://127.0.0.1:${port}/`;
+  it('have one diagnosis when nothing could be delivered', async () => {
+    const { url, close } = await listen(createServer());
+    await close();
     const [undivided, dead] = await Promise.all([runOn(url, null), shardsOf(url, 2)]);
     const joined = await join(dead);
     expect(joined.diagnosis).toEqual(undivided.diagnosis);
@@ -121,64 +118,31 @@ describe('shards that are joined', () => {
   });
 });
 
-describe('what is not the shards of one run', () => {
+describe('documents that are not the shards of one run', () => {
   const change = (at: number, parts: Partial<ResultDocument>) =>
     shards.map((shard, place) => (place === at ? { ...shard, ...parts } : shard));
+  const SECOND = { revision: 2, digest: 'y', notScored: [] };
+  const OLD = { name: 'hookproof' as const, version: '9' };
   const reasons: [string, () => ResultDocument[], string, string][] = [
     ['a seed', () => change(1, { seed: 'other' }), 'the seed differs: shards in shard-1.json, other in', '--seed'],
-    [
-      'a catalogue',
-      () => change(2, { catalogue: { digest: 'x', scenarios: 1 } }),
-      'the digest of the catalogue differs',
-      '',
-    ],
+    ['a catalogue', () => change(2, { catalogue: { digest: 'x', scenarios: 1 } }), 'the digest of the catalogue', ''],
     ['a target', () => change(1, { target: { ...whole.target, url: 'http://other/' } }), 'the endpoint differs', 'URL'],
-    [
-      'features',
-      () => change(1, { target: { ...whole.target, features: [] } }),
-      'the set of features differs',
-      'credentials',
-    ],
+    ['features', () => change(1, { target: { ...whole.target, features: [] } }), 'the set of features', 'credentials'],
     ['a profile', () => change(1, { profile: null }), 'the profile differs: staging', '--profile'],
-    [
-      'a revision',
-      () => change(1, { scoring: { revision: 2, digest: 'y', notScored: [] } }),
-      'the revision',
-      '--revision',
-    ],
+    ['a revision', () => change(1, { scoring: SECOND }), 'the revision', '--revision'],
     ['strictness', () => change(1, { strict: true }), 'the strictness differs: false', '--strict'],
-    [
-      'a version',
-      () => change(1, { tool: { name: 'hookproof', version: '9' } }),
-      'the version of hookproof',
-      'same version',
-    ],
+    ['a version', () => change(1, { tool: OLD }), 'the version of hookproof', 'same version'],
     ['a baseline', () => change(1, { baseline: null }), 'the baseline differs', '--baseline'],
     ['one too few', () => shards.slice(1), 'shard 1 of 3 is missing', '--seed shards, and name all 3'],
-    ['one alone', () => shards.slice(1, 2), 'shards 1, 3 of 3 are missing', ''],
-    [
-      'one twice',
-      () => [...shards, ...shards.slice(0, 1)],
-      'shard 1 of 3 is given twice (shard-1.json, shard-4.json)',
-      '',
-    ],
+    ['only one', () => shards.slice(1, 2), 'shards 1, 3 of 3 are missing', ''],
+    ['one twice', () => [...shards, ...shards.slice(0, 1)], 'is given twice (shard-1.json, shard-4.json)', ''],
     ['a whole run', () => [whole], 'shard-1.json is a whole run', '--shard i/n'],
     ['other numbers', () => change(1, { shard: { index: 2, of: 4 } }), 'the number of shards differs: 3', ''],
-    [
-      'another selection',
-      () => change(1, { results: whole.results.slice(0, 3) }),
-      'do not come from one selection',
-      '--suite',
-    ],
-    [
-      'another tool',
-      () => shards.map((shard) => ({ ...shard, tool: { name: 'hookproof' as const, version: '9' } })),
-      'they were written by hookproof 9',
-      'the version that wrote them',
-    ],
+    ['a selection', () => change(1, { results: whole.results.slice(0, 3) }), 'not come from one selection', '--suite'],
+    ['a tool', () => shards.map((shard) => ({ ...shard, tool: OLD })), 'hookproof 9', 'the version that wrote them'],
     ['an older shard', () => change(0, { shardRecord: undefined }), 'shard-1.json was written by a version whose', ''],
   ];
-  it.each(reasons)('is refused: %s', async (_, documents, message, hint) => {
+  it.each(reasons)('are rejected: %s', async (_, documents, message, hint) => {
     const error = await join(documents()).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'SHARDS_DO_NOT_FIT', kind: 'usage' });
     expect(error.message).toContain(message);
