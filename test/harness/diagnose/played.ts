@@ -1,18 +1,18 @@
-/** Runs against mutants as the fault dictionary has them, for tests of the diagnosis: no receiver is started. */
+/** Results of runs against the mutants of the fault dictionary, without a receiver. */
 import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
 import type { ScenarioResult, Verdict } from '../../../harness/report/result-document.ts';
 import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
 import { resultWith } from '../report/documents.ts';
 
-/** What is observed where a scenario is passed: only the status class matters to the diagnosis. */
-const RIGHT: Readonly<Record<string, string>> = {
+/** The status of a passed check. The diagnosis uses only its class. */
+const PASSED: Readonly<Record<string, string>> = {
   signature: '401',
   'api-key': '401',
   combination: '401',
   malformed: '400',
 };
 
-/** The results of a run in which exactly these outcomes are not passed. Scenarios that need a feature that is off do not apply. */
+/** The results of a run with these outcomes; the other checks pass, or do not apply without their features. */
 export function resultsWith(
   outcomes: Readonly<Record<string, string>>,
   features: readonly Feature[],
@@ -29,13 +29,13 @@ export function resultsWith(
         level,
         verdict: (applies ? verdict : 'not-applicable') as Verdict,
         ...('expect' in scenario && { expectedOutcomes: scenario.expect.pass.map(String) }),
-        outcome: observed.join(' ') || (RIGHT[name] ?? '200'),
+        outcome: observed.join(' ') || (PASSED[name] ?? '200'),
       });
     }),
   );
 }
 
-/** What is red in a run against a mutant. */
+/** The failures and warnings of a mutant. */
 export function redOutcomes(fault: DictionaryFault): Record<string, string> {
   return Object.fromEntries(Object.entries(fault.outcomes).filter(([, outcome]) => /^(?:fail|warn) /.test(outcome)));
 }

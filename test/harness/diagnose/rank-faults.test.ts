@@ -1,6 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { explainByFaults } from '../../../harness/diagnose/explain-by-faults.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from '../../../harness/diagnose/index.ts';
+import { outcomeOf } from '../../../harness/diagnose/outcome.ts';
 import { rankFaults, vectorOf } from '../../../harness/diagnose/rank-faults.ts';
 import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
 import { faultCalled, redOutcomes, resultsWith } from './played.ts';
@@ -8,7 +9,7 @@ import { faultCalled, redOutcomes, resultsWith } from './played.ts';
 const dictionary = await loadDictionary();
 const EVERYTHING: Feature[] = ['hmac', 'api-key'];
 
-/** Mutants of what is delivered, which let the first delivery through and can be seen at all. */
+/** Mutants with a failure, but not of the first delivery. */
 const PLAYED = dictionary.faults.filter(
   (fault) =>
     fault.features.every((feature) => EVERYTHING.includes(feature)) &&
@@ -23,8 +24,22 @@ const vector = (outcomes: Record<string, string>, features = EVERYTHING) => vect
 const named = (outcomes: Record<string, string>, features = EVERYTHING) =>
   explainByFaults(vector(outcomes, features), dictionary).faults.map(({ fault, alike }) => [fault.name, ...alike]);
 
+describe('the outcome of a check', () => {
+  it.each([
+    ['fail', '200', 'fail 200'],
+    ['warn', 'closed', 'warn closed'],
+    ['warn', undefined, 'warn seen'],
+    ['pass', '401', null],
+    ['inconclusive', '503', undefined],
+    ['not-applicable', '503', undefined],
+    ['harness-error', '503', undefined],
+  ] as const)('of %s, observed %s, is %j', (verdict, outcome, expected) => {
+    expect(outcomeOf({ verdict, ...(outcome && { outcome }) })).toBe(expected);
+  });
+});
+
 describe('the dictionary', () => {
-  it('has mutants, each with its text, and outcomes of scenarios that there are', () => {
+  it('has mutants with complete texts, and outcomes of existing scenarios', () => {
     expect(dictionary.faults.length).toBeGreaterThanOrEqual(130);
     const ids = new Set(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
     for (const { name, title, seen, why, fix, outcomes } of dictionary.faults) {
@@ -34,8 +49,8 @@ describe('the dictionary', () => {
   });
 });
 
-describe('a partner that behaves exactly like one mutant', () => {
-  it('is given its name, alone, and every outcome agrees', () => {
+describe('an endpoint that behaves exactly like one mutant', () => {
+  it('gets the name of this mutant only, with agreement in every outcome', () => {
     const wrong = PLAYED.filter((_, at) => at % ONE_IN === 0).filter((fault) => {
       const { faults } = explainByFaults(vector(redOutcomes(fault)), dictionary);
       const [first] = faults;
@@ -46,7 +61,7 @@ describe('a partner that behaves exactly like one mutant', () => {
     expect(PLAYED.length).toBeGreaterThan(200);
   });
 
-  it('is given the same name without an API key, where that mutant shows at all', () => {
+  it('gets the same name without an API key, if the mutant fails a check there', () => {
     const wrong = PLAYED.filter((_, at) => at % (3 * ONE_IN) === 1).filter((fault) => {
       const vectorHere = vector(redOutcomes(fault), ['hmac']);
       if ([...vectorHere.values()].every((outcome) => outcome === null)) return false;
@@ -56,7 +71,7 @@ describe('a partner that behaves exactly like one mutant', () => {
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  it('is given the same name over mutual TLS: what was not judged there does not count', () => {
+  it('gets the same name over mutual TLS, where the mutant was not measured', () => {
     const fault = faultCalled(dictionary, 'verifies-reserialised-json');
     const features: Feature[] = ['hmac', 'api-key', 'https', 'mtls'];
     const [first] = explainByFaults(vector(redOutcomes(fault), features), dictionary).faults;
@@ -68,8 +83,8 @@ describe('a partner that behaves exactly like one mutant', () => {
   });
 });
 
-describe('a partner that is a little different', () => {
-  it('is given the name although every status is another one: the same failures count half', () => {
+describe('an endpoint that is slightly different', () => {
+  it('gets the name when every status differs: the same failures count half', () => {
     const fault = faultCalled(dictionary, 'verifies-reserialised-json');
     const other = Object.fromEntries(
       Object.entries(redOutcomes(fault)).map(([id, outcome]) => [id, outcome.replace('401', '403')]),
@@ -81,14 +96,14 @@ describe('a partner that is a little different', () => {
     expect(named(other)[0]).toContain(fault.name);
   });
 
-  it('is given the name although something else is wrong that no mutant knows', () => {
+  it('gets the name in spite of another failure that no mutant has', () => {
     const fault = faultCalled(dictionary, 'hashes-at-most-1-kib');
     expect(named({ ...redOutcomes(fault), 'valid/sell': 'fail 451' })).toEqual([[fault.name]]);
   });
 });
 
-describe('what fits nothing', () => {
-  it('is given no name', () => {
+describe('an endpoint that matches no mutant', () => {
+  it('gets no name', () => {
     const strange = Object.fromEntries(
       CATALOGUE.flatMap(({ scenarios }) => scenarios)
         .filter((_, at) => at % 7 === 3)
@@ -116,7 +131,7 @@ describe('two faults at once', () => {
     expect(both(one, other)).toEqual(expect.arrayContaining([one, other]));
   });
 
-  it('are named where each alone refuses what the two together accept', () => {
+  it('are both named when they accept together what each alone rejects', () => {
     const sum = {
       ...redOutcomes(faultCalled(dictionary, 'signature-not-checked')),
       ...redOutcomes(faultCalled(dictionary, 'api-key-not-checked')),
@@ -128,7 +143,7 @@ describe('two faults at once', () => {
     expect(named(sum).flat()).toEqual(expect.arrayContaining(['signature-not-checked', 'api-key-not-checked']));
   });
 
-  it('hold each against its own outcomes', () => {
+  it('are each compared with their own outcomes', () => {
     const sum = {
       ...redOutcomes(faultCalled(dictionary, 'verifies-reserialised-json')),
       ...redOutcomes(faultCalled(dictionary, 'api-key-case-ignored')),
@@ -139,7 +154,7 @@ describe('two faults at once', () => {
   });
 });
 
-describe('the ranking, with a dictionary made up for it', () => {
+describe('the ranking', () => {
   const [first, second, third] = ['raw-body/spaces', 'raw-body/tabs', 'raw-body/indent-2'] as const;
   const fault = (
     name: string,
@@ -164,7 +179,7 @@ describe('the ranking, with a dictionary made up for it', () => {
     expect(best?.fault.name).toBe('rare');
   });
 
-  it('prefers the same status, and takes another failure for half', () => {
+  it('prefers the same status, and counts another failure half', () => {
     const faults = [fault('other', { [first]: 'fail 500' }), fault('same', { [first]: 'fail 401' })];
     expect(rank(faults, { [first]: 'fail 401' }).map(({ fault: { name }, score }) => [name, score])).toEqual([
       ['same', 1],
@@ -172,20 +187,20 @@ describe('the ranking, with a dictionary made up for it', () => {
     ]);
   });
 
-  it('names together what cannot be told apart, the one that the others were declared equal to first', () => {
+  it('joins mutants with equal outcomes, under the name that the others declare as equivalent', () => {
     const equivalentTo = { name: 'b-original', reason: 'They do the same.' };
     const faults = [
       fault('a-copy', { [first]: 'fail 401' }, { equivalentTo }),
       fault('b-original', { [first]: 'fail 401' }),
     ];
-    const told = rank(faults, { [first]: 'fail 401' });
-    expect(told.map(({ fault: { name }, alike }) => [name, alike])).toEqual([['b-original', ['a-copy']]]);
+    const ranked = rank(faults, { [first]: 'fail 401' });
+    expect(ranked.map(({ fault: { name }, alike }) => [name, alike])).toEqual([['b-original', ['a-copy']]]);
   });
 
-  it('leaves out what was not judged in one of the two', () => {
+  it('ignores checks without a verdict on either side', () => {
     const faults = [fault('mine', { [first]: 'fail 401', [second]: 'no verdict' })];
-    const told = rank(faults, { [first]: 'fail 401', [second]: 'fail 401', [third]: 'inconclusive' });
-    expect(told[0]).toMatchObject({ score: 1, agreement: 1, outcomes: 1, evidence: [first] });
+    const ranked = rank(faults, { [first]: 'fail 401', [second]: 'fail 401', [third]: 'inconclusive' });
+    expect(ranked[0]).toMatchObject({ score: 1, agreement: 1, outcomes: 1, evidence: [first] });
     const needsKey = [fault('mine', { [first]: 'fail 401' }, { features: ['hmac'] })];
     expect(rank(needsKey, { [first]: 'fail 401', 'api-key/missing': 'fail 200' })[0]).toMatchObject({
       score: 1,

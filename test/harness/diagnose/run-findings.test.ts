@@ -39,7 +39,7 @@ describe('the diagnosis', () => {
     expect([main?.agreement, main?.evidence.length]).toEqual([main?.outcomes, main?.outcomes]);
   });
 
-  it('has the fix for the stack that is given, and for the one that the answers give away', async () => {
+  it('has the fix for the configured stack, or for the stack that the answers reveal', async () => {
     const fault = faultCalled(dictionary, 'verifies-reserialised-json');
     const [given] = await diagnosed(redOutcomes(fault), { stack: 'rails' });
     expect([given?.stack, given?.fix]).toEqual([
@@ -53,7 +53,7 @@ describe('the diagnosis', () => {
     expect([guessed?.stack?.name, guessed?.fix.endsWith(fault.fix.flask ?? '?')]).toEqual(['flask', true]);
   });
 
-  it('says both of two faults', async () => {
+  it('names both of two faults', async () => {
     const found = await diagnosed({
       ...outcomesOf('verifies-reserialised-json'),
       ...outcomesOf('api-key-case-ignored'),
@@ -64,13 +64,13 @@ describe('the diagnosis', () => {
     ]);
   });
 
-  it('is empty where nothing that is known fits', async () => {
+  it('is empty when no known fault matches', async () => {
     expect(await diagnosed({ 'valid/sell': 'fail 451', 'raw-body/tabs': 'fail 451', 'http/slow': 'fail 451' })).toEqual(
       [],
     );
   });
 
-  it('says that nothing is checked where every forgery and every payload is accepted', async () => {
+  it('reports that nothing is verified when every forgery and every payload is accepted', async () => {
     const everything = Object.fromEntries(
       resultsWith({}, BOTH)
         .filter(({ expectedOutcomes }) => expectedOutcomes?.includes('401'))
@@ -85,7 +85,7 @@ describe('the diagnosis', () => {
     expect(checked?.fault).toBe('signature-not-checked');
   });
 
-  it('says that a delivery stops the receiver, beside the mutant that does it', async () => {
+  it('reports that a delivery stops the receiver, in addition to the mutant', async () => {
     const outage = { culprit: 'signature/missing', inFlight: ['signature/missing'], recovered: true };
     const outages = [outage] as unknown as Parameters<typeof diagnose>[0]['outages'];
     const found = await diagnosed(outcomesOf('missing-signature-kills'), { outages });
@@ -96,7 +96,7 @@ describe('the diagnosis', () => {
     expect(alone?.fault).toBe('dies-and-is-restarted');
   });
 
-  it('keeps the findings that no mutant has', async () => {
+  it('contains findings that are not in the dictionary', async () => {
     const statuses = Object.fromEntries(
       resultsWith({}, ['hmac'])
         .filter(
@@ -110,11 +110,11 @@ describe('the diagnosis', () => {
   });
 });
 
-describe('an endpoint that refuses the first delivery', () => {
-  const preflight = { fault: 'hex', title: 'Hex in place of Base64', why: 'Why.', fix: 'Encode it with Base64.' };
+describe('the diagnosis of a rejected first delivery', () => {
+  const preflight = { fault: 'hex', title: 'Hex instead of Base64', why: 'Why.', fix: 'Encode it with Base64.' };
   const refused = { 'valid/plain': 'fail 401' };
 
-  it('is what the wrong signature that was accepted says, by the name of the mutant', async () => {
+  it('names the mutant of the signing mistake that was accepted', async () => {
     const [main, ...others] = await diagnosed(refused, { preflight });
     const { seen } = faultCalled(dictionary, 'expects-hex');
     expect(others).toEqual([]);
@@ -127,7 +127,7 @@ describe('an endpoint that refuses the first delivery', () => {
     });
   });
 
-  it('is what the answer says where no mutant fits, and where many do', async () => {
+  it('names the finding of the preflight when no mutant matches, or several do', async () => {
     const path = { ...preflight, fault: 'wrong-path', title: 'No handler serves this path (404)' };
     expect(await diagnosed({ 'valid/plain': 'fail 410' }, { preflight: path })).toMatchObject([
       { fault: 'wrong-path', seen: '' },
@@ -136,7 +136,7 @@ describe('an endpoint that refuses the first delivery', () => {
     expect(await diagnosed(refused, { preflight: secret })).toMatchObject([{ fault: 'refuses-right-credentials' }]);
   });
 
-  it('finds every fault that a signing mistake names in the dictionary', () => {
+  it('names only faults of the dictionary', () => {
     const faults = signingTrials({ secret: 'secret' }).map(({ fault }) => faultOfMistake(fault));
     const names = faults.filter((name) => name !== undefined);
     expect(names.length).toBeGreaterThan(10);

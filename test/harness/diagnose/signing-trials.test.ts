@@ -13,8 +13,8 @@ function trial(fault: string, secret = newSecret()) {
   return { body: Buffer.from(body), signature: found.sign(body), secret };
 }
 
-describe('signingTrials', () => {
-  it('starts with the likeliest mistakes, and explains each', () => {
+describe('the signing trials', () => {
+  it('start with the most likely mistakes, and explain each', () => {
     const trials = signingTrials({ secret: newSecret() });
     expect(trials.slice(0, 3).map(({ fault }) => fault)).toEqual(['hex', 'prefixed-hex', 'reserialised-json']);
     expect(trials.findIndex(({ likely }) => !likely)).toBeGreaterThan(20);
@@ -22,21 +22,21 @@ describe('signingTrials', () => {
     for (const { title, why, fix } of trials) for (const text of [title, why, fix]) expect(text).toMatch(/^[A-Z].+\.$/);
   });
 
-  it('signs what a receiver with this mistake verifies', () => {
+  it('sign as a receiver with the mistake verifies', () => {
     const hex = trial('hex');
     expect(hex.signature).toBe(createHmac('sha256', hex.secret).update(hex.body).digest('hex'));
     const { body, signature, secret } = trial('reserialised-json');
     expect(signature).toBe(signatureOf(Buffer.from(JSON.stringify(JSON.parse(`${body}`))), secret));
   });
 
-  it('sends valid JSON that only spaces, escapes and an unknown field tell from the notification', () => {
+  it('send the notification as valid JSON with additional spaces, escapes and one unknown field', () => {
     const { body } = trial('reserialised-json');
     const { trial: unknown, ...sent } = JSON.parse(`${body}`);
     expect(sent).toEqual({ ...VALUE, data: { ...VALUE.data, memo: 'test/m\u00e9mo</e\u0301' } });
     expect(unknown).toEqual({ number: 1, empty: {} });
   });
 
-  it('leaves out what does not apply to the secret, and what needs an API key or a URL', () => {
+  it('omit mistakes that do not apply to the secret, or that need an API key or a URL', () => {
     const faults = signingTrials({ secret: 'word-'.repeat(8) }).map(({ fault }) => fault);
     // The secret is ASCII, without a prefix and without white space.
     for (const fault of ['trimmed-secret', 'hex-decoded-secret', 'latin1-secret', 'url-body', 'api-key-as-secret']) {

@@ -36,7 +36,7 @@ describe('the stack', () => {
     expect(guessed([name, value])).toBeNull();
   });
 
-  it('is told by the application before the server in front', () => {
+  it('is guessed from the application rather than from the server in front', () => {
     expect(guessed(['Server', 'Apache/2.4'], ['X-Powered-By', 'Express'])?.name).toBe('express');
   });
 
@@ -55,12 +55,10 @@ describe('the fix', () => {
     ['django', 'The rule. In Django.'],
     ['flask', 'The rule. In Django.'],
     ['fastify', 'The rule. In Express.'],
-  ] as const)('for %s', (name, text) => {
-    expect(fixFor(fix, { name, told })).toEqual({ fix: text, stack: { name, told } });
-  });
-
-  it('is the rule where the stack has none of its own, or is not known', () => {
-    expect(fixFor(fix, { name: 'go', told })).toEqual({ fix: 'The rule.', stack: null });
-    expect(fixFor(fix, null)).toEqual({ fix: 'The rule.', stack: null });
+    ['go', 'The rule.'],
+    [null, 'The rule.'],
+  ] as const)('for %s is: %s', (name, text) => {
+    const stack = name === null ? null : { name, told };
+    expect(fixFor(fix, stack)).toEqual({ fix: text, stack: text === fix.rule ? null : stack });
   });
 });

@@ -1,107 +1,83 @@
-import { createServer, type Server, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { afterEach, describe, expect, it } from 'vitest';
-import { clientMaterial, serverFixture } from '../../../certs/index.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ClientMaterialName, clientMaterial, serverFixture } from '../../../certs/index.ts';
 import { run } from '../../../harness/run/index.ts';
-
-const open: Server[] = [];
-afterEach(() => {
-  for (const server of open.splice(0)) server.close();
-});
+import { listen } from '../../endpoints/listen.ts';
 
 type Check = (socket: TLSSocket, headers: Record<string, unknown>) => boolean;
 
-/** Runs the suites of TLS against a server of Node's own that answers 200 where `check` says so and 401 elsewhere. */
-async function diagnosisOf(options: ServerOptions, check: Check, fixture: 'p256' | 'expired' = 'p256') {
-  const served = await serverFixture(fixture);
-  const client = await clientMaterial('right');
-  const server = createServer(
-    { cert: served.cert, key: served.key, ca: client.authority, ...options },
-    (request, response) => {
-      response.statusCode = check(request.socket as TLSSocket, request.headers) ? 200 : 401;
-      request.resume().on('end', () => response.end());
-    },
-  );
-  open.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const document = await run({
-    partner: {
-      url: `https://localhost:${(server.address() as AddressInfo).port}/`,
-      tls: { ca: served.ca, clientCert: client.cert, clientKey: client.key },
-    },
-    selection: { suites: ['tls', 'mtls'] },
-    limits: { timeoutMs: 3000 },
-  });
-  // What else comes near is said too (`or`).
-  const said = document.diagnosis.filter(({ relation }) => relation !== 'or');
-  return { verdict: document.verdict, faults: said.map(({ fault }) => fault) };
+interface Setup {
+  readonly options: ServerOptions;
+  /** The server answers 200 where this is true, otherwise 401. */
+  readonly check?: Check;
+  readonly server?: 'p256' | 'expired';
+  readonly client?: ClientMaterialName | null;
+  readonly suites: readonly string[];
 }
 
-/** Before Node 24, a server has `authorized` true for a resumed session, with or without a certificate. */
+/** The faults that a run finds at an HTTPS server of Node. */
+async function faultsOf({ options, check = () => true, server = 'p256', client = 'right', suites }: Setup) {
+  const served = await serverFixture(server);
+  const { authority } = await clientMaterial('right');
+  const https = createServer({ cert: served.cert, key: served.key, ca: authority, ...options }, (request, response) => {
+    response.statusCode = check(request.socket as TLSSocket, request.headers) ? 200 : 401;
+    request.resume().on('end', () => response.end());
+  });
+  const { port, close } = await listen(https);
+  onTestFinished(close);
+  const pair = client === null ? null : await clientMaterial(client);
+  const { diagnosis } = await run({
+    partner: {
+      url: `https://localhost:${port}/`,
+      tls: { ca: served.ca, ...(pair && { clientCert: pair.cert, clientKey: pair.key }) },
+    },
+    selection: { suites: [...suites] },
+    limits: { timeoutMs: 3000 },
+  });
+  return diagnosis.filter(({ relation }) => relation !== 'or').map(({ fault }) => fault);
+}
+
+/** Before Node 24, `authorized` is true in a server for a resumed session, with or without a certificate. */
 const TRUSTS_RESUMED = Number(process.versions.node.split('.')[0]) < 24;
 
 const asks = { requestCert: true, rejectUnauthorized: false };
-const hasCertificate = (socket: TLSSocket) => Object.keys(socket.getPeerCertificate()).length > 0;
+const requires = { requestCert: true, rejectUnauthorized: true };
+const hasCertificate: Check = (socket) => Object.keys(socket.getPeerCertificate()).length > 0;
+const trustsHeader: Check = (socket, headers) => socket.authorized || headers['x-ssl-client-verify'] === 'SUCCESS';
 
-describe('what the endpoint behaves like over mutual TLS', () => {
-  it.each<[string, ServerOptions, Check, string[]]>([
-    ['a right one', { requestCert: true, rejectUnauthorized: true }, () => true, []],
-    ['one that never asks', {}, () => true, ['client-certificate-never-asked-for']],
-    ['one that asks and does not look', asks, () => true, ['client-certificate-asked-for-only']],
-    ['one that takes any', asks, hasCertificate, ['client-certificate-presence-is-enough']],
+describe('the diagnosis over mutual TLS', () => {
+  it.each<[string, Omit<Setup, 'suites'>, string[]]>([
+    ['verifies the certificate', { options: requires }, []],
+    ['never asks', { options: {} }, ['client-certificate-never-asked-for']],
+    ['asks and ignores the certificate', { options: asks }, ['client-certificate-asked-for-only']],
+    ['accepts any certificate', { options: asks, check: hasCertificate }, ['client-certificate-presence-is-enough']],
     [
-      'one that believes a header',
-      asks,
-      (socket, headers) => socket.authorized || headers['x-ssl-client-verify'] === 'SUCCESS',
+      'trusts a header',
+      { options: asks, check: trustsHeader },
       ['x-ssl-client-headers-trusted', ...(TRUSTS_RESUMED ? ['authorized-flag-believed'] : [])],
     ],
-  ])('%s', async (_name, options, check, faults) => {
-    const found = await diagnosisOf(options, check);
-    expect(found).toEqual({ verdict: faults.length === 0 ? 'conformant' : 'nonconformant', faults });
+    [
+      'has an expired certificate',
+      { options: { requestCert: true }, server: 'expired' },
+      ['serves-expired-certificate'],
+    ],
+  ])('of an endpoint that %s', async (_, setup, faults) => {
+    expect(await faultsOf({ ...setup, suites: ['tls', 'mtls'] })).toEqual(faults);
   });
 
-  it('names the fault of a certificate that is not trusted', async () => {
-    const found = await diagnosisOf({ requestCert: true }, () => true, 'expired');
-    expect(found).toEqual({ verdict: 'nonconformant', faults: ['serves-expired-certificate'] });
-  });
-});
-
-describe('an endpoint that turns away the first delivery', () => {
-  const versions = [undefined, 'TLSv1.2', 'TLSv1.3'] as const;
-
-  async function firstFault(version: (typeof versions)[number], name: 'none' | 'unknown-authority' | 'expired') {
-    const served = await serverFixture('p256');
-    const { authority } = await clientMaterial('right');
-    const limits = version === undefined ? {} : { minVersion: version, maxVersion: version };
-    const server = createServer(
-      { cert: served.cert, key: served.key, ca: authority, requestCert: true, rejectUnauthorized: true, ...limits },
-      (request, response) => request.resume().on('end', () => response.end()),
-    );
-    open.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const client = name === 'none' ? undefined : await clientMaterial(name);
-    const document = await run({
-      partner: {
-        url: `https://localhost:${(server.address() as AddressInfo).port}/`,
-        tls: { ca: served.ca, ...(client && { clientCert: client.cert, clientKey: client.key }) },
-      },
-      selection: { suites: ['tls', 'valid'] },
-      limits: { timeoutMs: 3000 },
-    });
-    return document.diagnosis.map(({ fault }) => fault);
-  }
-
-  it.each(versions)('for want of a certificate, over %s', async (version) => {
-    expect(await firstFault(version, 'none')).toEqual(['client-certificate-wanted']);
-  });
-
-  it.each([undefined, 'TLSv1.2'] as const)('for a wrong certificate, over %s', async (version) => {
-    expect(await firstFault(version, 'unknown-authority')).toEqual(['client-certificate-refused']);
-    expect(await firstFault(version, 'expired')).toEqual(['client-certificate-refused']);
-  });
-
-  it('for a reason that TLS 1.3 alone does not show', async () => {
-    expect(await firstFault('TLSv1.3', 'unknown-authority')).toEqual(['closes-without-answer']);
+  it.each<['TLSv1.2' | 'TLSv1.3' | null, ClientMaterialName | null, string]>([
+    [null, null, 'client-certificate-wanted'],
+    ['TLSv1.2', null, 'client-certificate-wanted'],
+    ['TLSv1.3', null, 'client-certificate-wanted'],
+    [null, 'unknown-authority', 'client-certificate-refused'],
+    ['TLSv1.2', 'unknown-authority', 'client-certificate-refused'],
+    [null, 'expired', 'client-certificate-refused'],
+    ['TLSv1.2', 'expired', 'client-certificate-refused'],
+    // TLS 1.3 alone does not show the reason.
+    ['TLSv1.3', 'unknown-authority', 'closes-without-answer'],
+  ])('of a first delivery that is rejected over %s with the certificate %s', async (version, client, fault) => {
+    const options = { ...requires, ...(version && { minVersion: version, maxVersion: version }) };
+    expect(await faultsOf({ options, client, suites: ['tls', 'valid'] })).toEqual([fault]);
   });
 });

@@ -15,26 +15,29 @@ import { plainServer, tlsServer, validServer } from './servers.ts';
 const SECRET = 'correct horse battery staple and more';
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 
-/** The reference receiver over HTTPS. */
-async function receiver(clientCertificate?: ServerTls['clientCertificate']) {
+type Mode = NonNullable<ServerTls['clientCertificate']>;
+
+/** The reference receiver over HTTPS, with the settings that reach it. */
+async function receiver(clientCertificate: Mode | null) {
   const { cert, key, ca } = await serverFixture('p256');
   const { authority } = await clientMaterial('right');
-  const asks = clientCertificate === undefined ? {} : { ca: authority, clientCertificate };
+  const asks = clientCertificate === null ? {} : { ca: authority, clientCertificate };
   const running = await startReceiver({ signing: { secrets: [SECRET] }, tls: { cert, key, ...asks } });
   onTestFinished(() => running.close());
-  return { url: `https://localhost:${running.port}/`, ca };
+  return { url: `https://localhost:${running.port}/`, env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET } };
 }
 
-async function pairOf(name: ClientMaterialName): Promise<Record<string, string>> {
+/** The settings of a certificate, or of none. */
+async function pairOf(name: ClientMaterialName | null): Promise<Record<string, string>> {
+  if (name === null) return {};
   const { cert, key } = await clientMaterial(name);
   return { HOOKPROOF_CLIENT_CERT: cert, HOOKPROOF_CLIENT_KEY: key };
 }
 
-describe('the reference receiver, which requires a certificate', () => {
-  it.each(['right', 'rsa', 'no-usages', 'intermediate'] as const)('takes %s', async (name) => {
-    const { url, ca } = await receiver('required');
-    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf(name)) };
-    const document = await examineWith(url, { env, deliver: true });
+describe('the reference receiver', () => {
+  it.each(['right', 'rsa', 'no-usages', 'intermediate'] as const)('accepts the certificate %s', async (name) => {
+    const { url, env } = await receiver('required');
+    const document = await examineWith(url, { env: { ...env, ...(await pairOf(name)) }, deliver: true });
     expect(problems(document)).toEqual([]);
     expect(found(document, 'client-certificate')).toEqual([]);
     expect(factsOf(document, 'client-certificate')).toMatchObject({
@@ -55,52 +58,38 @@ describe('the reference receiver, which requires a certificate', () => {
     ['unknown-authority', ['problem client-certificate-refused']],
     ['same-names', ['problem client-certificate-refused']],
     ['other-subject', []],
-  ])('and %s', async (name, expected) => {
-    const { url, ca } = await receiver('required');
-    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf(name)) };
-    const document = await examineWith(url, { env });
+  ])('has findings with the certificate %s: %j', async (name, expected) => {
+    const { url, env } = await receiver('required');
+    const document = await examineWith(url, { env: { ...env, ...(await pairOf(name)) } });
     expect(found(document, 'client-certificate')).toEqual(expected);
-    expect(problems(document, 'tls')).toEqual([]);
-    expect(problems(document, 'http')).toEqual([]);
+    expect([problems(document, 'tls'), problems(document, 'http')]).toEqual([[], []]);
     const named = name !== 'self-signed' && name !== 'unknown-authority';
     expect(factsOf(document, 'client-certificate').authorityNamed).toBe(named);
   });
 
-  it('and none', async () => {
-    const { url, ca } = await receiver('required');
-    const document = await examineWith(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET }, deliver: true });
+  it('has a problem without a certificate when it requires one', async () => {
+    const { url, env } = await receiver('required');
+    const document = await examineWith(url, { env, deliver: true });
     expect(problems(document)).toEqual(['problem client-certificate-required', 'problem tls-handshake-fails']);
     const [finding] = sectionOf(document, 'client-certificate').findings;
     expect(finding?.fix).toContain('CN=hookproof client authority');
   });
-});
 
-describe('the reference receiver, which asks for a certificate and judges it later', () => {
-  it.each<[ClientMaterialName | null, string[]]>([
-    [null, ['info client-certificate-requested']],
-    ['right', ['advice client-certificate-optional']],
-  ])('and %s', async (name, expected) => {
-    const { url, ca } = await receiver('optional');
-    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(name === null ? {} : await pairOf(name)) };
-    const document = await examineWith(url, { env });
+  it.each<[Mode | null, ClientMaterialName | null, string[]]>([
+    ['optional', null, ['info client-certificate-requested']],
+    ['optional', 'right', ['advice client-certificate-optional']],
+    [null, null, []],
+    [null, 'right', ['advice client-certificate-not-requested']],
+  ])('in the mode %s with the certificate %s has the findings %j', async (mode, name, expected) => {
+    const { url, env } = await receiver(mode);
+    const document = await examineWith(url, { env: { ...env, ...(await pairOf(name)) } });
     expect(problems(document)).toEqual([]);
-    expect(found(document, 'client-certificate').map((one) => one.split(' ')[1])).toEqual(
-      expected.map((one) => one.split(' ')[1]),
-    );
-  });
-
-  it('does not ask at all', async () => {
-    const { url, ca } = await receiver();
-    const env = { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET, ...(await pairOf('right')) };
-    const document = await examineWith(url, { env });
-    expect(found(document, 'client-certificate')).toEqual(['advice client-certificate-not-requested']);
-    const none = await examineWith(url, { env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET } });
-    expect(found(none, 'client-certificate')).toEqual([]);
-    expect(factsOf(none, 'client-certificate').requested).toBe(false);
+    expect(found(document, 'client-certificate')).toEqual(expected);
+    expect(factsOf(document, 'client-certificate').requested).toBe(mode !== null);
   });
 });
 
-describe.each(VERSIONS)("Node's server over %s alone", (version) => {
+describe.each(VERSIONS)('a server of Node with %s only', (version) => {
   const server = async () => {
     const { authority } = await clientMaterial('right');
     const limits = { minVersion: version, maxVersion: version, ca: authority };
@@ -112,19 +101,19 @@ describe.each(VERSIONS)("Node's server over %s alone", (version) => {
     [null, ['problem client-certificate-required']],
     ['unknown-authority', ['problem client-certificate-refused']],
     ['expired', ['problem client-certificate-refused', 'problem client-cert-expired']],
-  ])('and %s', async (name, expected) => {
+  ])('has findings with the certificate %s: %j', async (name, expected) => {
     const { port, ca } = await server();
-    const env = { HOOKPROOF_CA: ca, ...(name === null ? {} : await pairOf(name)) };
+    const env = { HOOKPROOF_CA: ca, ...(await pairOf(name)) };
     const document = await examineWith(`https://localhost:${port}/`, { env });
     expect(found(document, 'client-certificate')).toEqual(expected);
     expect([problems(document, 'tls'), problems(document, 'http')]).toEqual([[], []]);
-    // Over TLS 1.3 it is asked for in secret: only a refusal shows it.
+    // In TLS 1.3 the request is encrypted: only a rejection shows it.
     const asked = version === 'TLSv1.2' || expected.length > 0 || name === 'right';
     expect(factsOf(document, 'client-certificate').requested).toBe(asked ? true : null);
   });
 });
 
-it('reads a refusal in HTTP, as nginx has it', async () => {
+it('detects a rejection over HTTP, as nginx answers', async () => {
   const page = '<html><head><title>400 No required SSL certificate was sent</title></head></html>';
   const { port, ca } = await validServer((request, response) => {
     request.resume();
@@ -134,7 +123,7 @@ it('reads a refusal in HTTP, as nginx has it', async () => {
   expect(problems(document, 'client-certificate')).toEqual(['problem client-certificate-required']);
 });
 
-it('says when the authority of the certificate is not among those that are named, and it is taken all the same', async () => {
+it('advises when an accepted certificate is not from a CA that the endpoint names', async () => {
   const { cert, key, ca } = await serverFixture('p256');
   const { cert: other } = await makeCertificate({ subject: 'CN=Somebody else, O=Elsewhere', authority: true });
   const port = await tlsServer({ cert, key, ca: other, requestCert: true, rejectUnauthorized: false });
@@ -148,29 +137,19 @@ it('says when the authority of the certificate is not among those that are named
   expect(factsOf(document, 'tls').authorities).toEqual(['CN=Somebody else, O=Elsewhere']);
 });
 
-describe('files that cannot be used are findings, and the rest is looked at', () => {
+describe('a file that cannot be used is a finding, and the rest is examined', () => {
+  const file = async (name: ClientMaterialName, part: 'cert' | 'key') => (await clientMaterial(name))[part];
+  const [cert, key, otherKey] = [file('right', 'cert'), file('right', 'key'), file('rsa', 'key')];
   const cases: [string, () => Promise<Record<string, string | Uint8Array>>, string[]][] = [
-    [
-      'of another pair',
-      async () => ({ cert: (await clientMaterial('right')).cert, key: (await clientMaterial('rsa')).key }),
-      ['problem client-key-other-pair'],
-    ],
-    [
-      'swapped',
-      async () => ({ cert: (await clientMaterial('right')).key, key: (await clientMaterial('right')).cert }),
-      ['problem client-pair-swapped'],
-    ],
-    ['empty', async () => ({ cert: '', key: '' }), ['problem client-cert-empty', 'problem client-key-empty']],
-    [
-      'encrypted',
-      async () => ({ cert: (await clientMaterial('right')).cert, key: locked((await clientMaterial('right')).key) }),
-      ['problem client-key-encrypted'],
-    ],
-    ['absent', async () => ({ cert: (await clientMaterial('right')).cert }), ['problem client-key-unreadable']],
+    ['of another pair', async () => ({ cert: await cert, key: await otherKey }), ['client-key-other-pair']],
+    ['swapped', async () => ({ cert: await key, key: await cert }), ['client-pair-swapped']],
+    ['empty', async () => ({ cert: '', key: '' }), ['client-cert-empty', 'client-key-empty']],
+    ['encrypted', async () => ({ cert: await cert, key: locked(await key) }), ['client-key-encrypted']],
+    ['absent', async () => ({ cert: await cert }), ['client-key-unreadable']],
     [
       'garbage',
       async () => ({ cert: 'hello', key: Buffer.from([1, 2, 3, 0]) }),
-      ['problem client-cert-is-other', 'problem client-key-is-other'],
+      ['client-cert-is-other', 'client-key-is-other'],
     ],
   ];
 
@@ -182,21 +161,23 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
 
   it.each(cases)('%s', async (_, files, expected) => {
     const cwd = await folderWith(await files());
-    const { url, ca } = await receiver('required');
+    const { url, env } = await receiver('required');
     const flags = { clientCert: 'cert', clientKey: 'key' };
     const document = await examineWith(url, {
       flags,
       cwd,
-      env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET },
+      env,
       deliver: true,
     });
-    expect(found(document, 'client-certificate')).toEqual(['problem client-certificate-required', ...expected]);
+    expect(found(document, 'client-certificate')).toEqual(
+      ['client-certificate-required', ...expected].map((code) => `problem ${code}`),
+    );
     expect(sectionOf(document, 'delivery')).toMatchObject({ state: 'skipped', reason: expect.stringContaining('run') });
     expect(problems(document, 'tls')).toEqual([]);
     expect(factsOf(document, 'tls').trusted).toBe(true);
   });
 
-  it('a directory, a file that may be read by all, a certificate without a key', async () => {
+  it('a directory, a file that everyone may read, a certificate without a key', async () => {
     const { cert, key } = await clientMaterial('right');
     const cwd = await folderWith({ cert, key });
     mkdirSync(join(cwd, 'folder'));
@@ -209,7 +190,7 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     expect(await codes({ clientCert: 'cert', clientKey: 'key' })).toEqual(['advice client-key-file-open']);
   });
 
-  it('with its passphrase the key opens, and without the right one it does not', async () => {
+  it('an encrypted key with another passphrase', async () => {
     const { cert, key } = await clientMaterial('right');
     const cwd = await folderWith({ cert, key: locked(key) });
     const codes = async (passphrase: string) =>
@@ -223,9 +204,9 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     expect([await codes('pp'), await codes('other')]).toEqual([[], ['problem client-key-wrong-passphrase']]);
   });
 
-  it('authorities that are none', async () => {
-    const { url, ca } = await receiver();
-    const cwd = await folderWith({ wrong: 'hello', right: ca });
+  it('a CA file without a certificate', async () => {
+    const { url, env } = await receiver(null);
+    const cwd = await folderWith({ wrong: 'hello', right: env.HOOKPROOF_CA });
     const codes = async (file: string) => {
       const document = await examineWith(url, { flags: { ca: file }, cwd });
       return [found(document, 'authorities'), problems(document, 'tls')];
@@ -234,7 +215,7 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     expect(await codes('right')).toEqual([[], []]);
   });
 
-  it('a key so small that OpenSSL does not take it', async () => {
+  it('a key that is too small for OpenSSL', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 512 });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const document = await examineWith(null, {
@@ -243,7 +224,7 @@ describe('files that cannot be used are findings, and the rest is looked at', ()
     expect(problems(document)).toEqual(['problem client-key-other-pair']);
   });
 
-  it('over plain HTTP nothing of it is used', async () => {
+  it('a certificate that plain HTTP does not use', async () => {
     const document = await examineWith(`http://127.0.0.1:${await plainServer()}/`, { env: await pairOf('right') });
     expect(found(document, 'tls')).toEqual(['advice material-not-used', 'info plain-http']);
     expect(factsOf(document, 'client-certificate').pair).toBe(true);

@@ -10,7 +10,7 @@ import { plainServer } from './servers.ts';
 const SECRET = 'correct horse battery staple and more';
 
 describe('the settings', () => {
-  it('have the precedence of run: flag, environment, file', async () => {
+  it('have the same precedence as for a run: flag, environment, file', async () => {
     const cwd = await folderWith({ secret: 'x'.repeat(10), 'hookproof.yaml': `hmac:\n  secret: \${env:MINE}\n` });
     const env = { MINE: `${SECRET}!` };
     const characters = async (flags: object, more: Record<string, string>) => {
@@ -46,22 +46,21 @@ describe('the settings', () => {
   });
 });
 
-describe('standard input and pipes are read', () => {
-  it('a secret on standard input, without the newline at its end', async () => {
+describe('standard input and pipes', () => {
+  it('contain a secret, whose final newline is dropped', async () => {
     const document = await examineWith(null, { flags: { secretFile: '-' }, stdin: `${SECRET}\n` });
     expect(factsOf(document, 'secret')).toMatchObject({ from: '--secret-file', characters: SECRET.length });
     expect(found(document)).toEqual([]);
   });
 
-  it('nothing on standard input', async () => {
+  it('may be empty', async () => {
     expect(found(await examineWith(null, { flags: { secretFile: '-' } }))).toEqual(['problem secret-empty']);
   });
 
-  it.skipIf(process.platform === 'win32')('a secret, a certificate and its key through pipes', async () => {
+  it.skipIf(process.platform === 'win32')('contain a secret, a certificate and its key', async () => {
     const { cert, key } = await clientMaterial('right');
     const cwd = await folderWith({ secret: SECRET, cert, key });
     for (const name of ['secret', 'cert', 'key']) {
-      // The writer ends when it has been read.
       execFileSync('sh', ['-c', `mkfifo ${name}.pipe; cat ${name} > ${name}.pipe &`], { cwd, stdio: 'ignore' });
     }
     const flags = { secretFile: 'secret.pipe', clientCert: 'cert.pipe', clientKey: 'key.pipe' };
@@ -78,7 +77,12 @@ describe('an unusable secret is a finding', () => {
     ['an empty file', { secretFile: 'empty' }, {}, 'problem secret-unreadable'],
     ['bytes that are not text', { secretFile: 'bytes' }, {}, 'problem secret-unreadable'],
     ['an empty variable', {}, { HOOKPROOF_SECRET: '' }, 'problem secret-empty'],
-    ['an API key that no header carries', {}, { HOOKPROOF_API_KEY: 'k\u0000k' }, 'problem api-key-control-character'],
+    [
+      'an API key that a header cannot contain',
+      {},
+      { HOOKPROOF_API_KEY: 'k\u0000k' },
+      'problem api-key-control-character',
+    ],
     ['an API key with a newline', {}, { HOOKPROOF_API_KEY: 'kkkkk\n' }, 'problem api-key-line-break'],
   ])('%s', async (_, flags, env, expected) => {
     const cwd = await folderWith({ empty: '', bytes: randomBytes(40) });
@@ -86,7 +90,7 @@ describe('an unusable secret is a finding', () => {
     expect(found(document)).toContain(expected);
   });
 
-  it('that is in the configuration file, whose URL is examined all the same', async () => {
+  it('when it is in the configuration file, whose URL is still examined', async () => {
     const port = await plainServer();
     const cwd = await folderWith({ 'hookproof.yaml': `url: http://127.0.0.1:${port}/\nhmac:\n  secret: ${SECRET}\n` });
     const document = await examineWith(null, { cwd });
@@ -95,12 +99,12 @@ describe('an unusable secret is a finding', () => {
     expect(JSON.stringify(document)).not.toContain(SECRET);
   });
 
-  it('that is also the API key', async () => {
+  it('when it is also the API key', async () => {
     const env = { HOOKPROOF_SECRET: SECRET, HOOKPROOF_API_KEY: SECRET };
     expect(found(await examineWith(null, { env }))).toEqual(['problem secret-equals-api-key']);
   });
 
-  it('whose file ends with a newline', async () => {
+  it('or a notice, when its file ends with a newline', async () => {
     const cwd = await folderWith({ secret: `${SECRET}\n` });
     expect(found(await examineWith(null, { flags: { secretFile: 'secret' }, cwd }))).toEqual([
       'info secret-newline-dropped',
@@ -108,7 +112,7 @@ describe('an unusable secret is a finding', () => {
   });
 });
 
-describe('another problem of the configuration ends it', () => {
+describe('any other problem of the configuration is an error', () => {
   it.each<[string, object, Record<string, string>, string]>([
     ['nothing to examine', {}, {}, 'CONFIG_URL_MISSING'],
     ['not a URL', { url: 'partner.example' }, {}, 'CONFIG_VALUE'],
@@ -123,10 +127,10 @@ describe('another problem of the configuration ends it', () => {
     });
   });
 
-  it('without listing what the doctor examines itself', async () => {
+  it('that does not list the settings that the doctor examines', async () => {
     const flags = { url: 'https://partner.invalid/', timeout: '10', clientCert: 'nowhere', clientKey: 'nowhere' };
     const error: Error = await examineWith(null, { flags }).then(
-      () => new Error('it did not end'),
+      () => new Error('there was no error'),
       (thrown) => thrown,
     );
     expect(error.message).toBe('--timeout: "10" is not a duration');

@@ -1,5 +1,4 @@
-/** What a secret looks like: a table of shapes; no finding contains any of the value. */
-
+/** The findings about the shape of a credential. */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +8,12 @@ import { pem } from '../../certs/material.ts';
 const RANDOM = randomBytes(32);
 /** Plain, long, and not an encoding of anything. */
 const PLAIN = 'correct horse battery staple and more';
+
+const PLACEHOLDERS = [
+  ...['changeme', 'Change-Me!', 'changeme123', 'undefined', 'null', '[object Object]', `\${WEBHOOK_SECRET}`],
+  ...['$WEBHOOK_SECRET', '{{ .Values.secret }}', '<your secret here>', '%SECRET%', 'your-webhook-secret-here'],
+  ...['xxxxxxxxxxxxxxxx', '****************'],
+];
 
 const codes = (kind: 'secret' | 'api-key', value: string) =>
   credentialShape(kind, value).findings.map(({ severity, code }) => `${severity} ${code}`);
@@ -37,21 +42,8 @@ describe('a secret', () => {
     ['composed accents', `${PLAIN} schlüssel`, ['advice secret-not-ascii']],
     ['separate accents', `${PLAIN} schlüssel`.normalize('NFD'), ['advice secret-not-ascii']],
     ['other scripts', `${PLAIN} 鍵`, ['advice secret-not-ascii']],
-    ['changeme', 'changeme', ['problem secret-placeholder']],
-    ['Change-Me!', 'Change-Me!', ['problem secret-placeholder']],
-    ['changeme123', 'changeme123', ['problem secret-placeholder']],
-    ['undefined', 'undefined', ['problem secret-placeholder']],
-    ['null', 'null', ['problem secret-placeholder']],
-    ['[object Object]', '[object Object]', ['problem secret-placeholder']],
-    [`\${NAME}`, `\${WEBHOOK_SECRET}`, ['problem secret-placeholder']],
-    ['$NAME', '$WEBHOOK_SECRET', ['problem secret-placeholder']],
-    ['{{ name }}', '{{ .Values.secret }}', ['problem secret-placeholder']],
-    ['<secret>', '<your secret here>', ['problem secret-placeholder']],
-    ['%NAME%', '%SECRET%', ['problem secret-placeholder']],
-    ['your-secret-here', 'your-webhook-secret-here', ['problem secret-placeholder']],
-    ['xxxx', 'xxxxxxxxxxxxxxxx', ['problem secret-placeholder']],
-    ['asterisks', '****************', ['problem secret-placeholder']],
-    ['one character over and over', 'a'.repeat(40), ['problem secret-guessable']],
+    ...PLACEHOLDERS.map((value): [string, string, string[]] => [value, value, ['problem secret-placeholder']]),
+    ['one repeated character', 'a'.repeat(40), ['problem secret-guessable']],
     ['ones and zeros', '0101'.repeat(10), ['problem secret-guessable']],
     [
       'a JWT',
@@ -74,7 +66,7 @@ describe('a secret', () => {
     expect(codes('secret', value).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('gives the decoded length of what looks encoded, and says that the text is the key', () => {
+  it('has the decoded length when it looks encoded, and a notice that the text is the key', () => {
     const shape = (value: string) => credentialShape('secret', value).facts;
     expect(shape(RANDOM.toString('hex'))).toEqual({ characters: 64, bytes: 64, looksLike: ['hex'], decodedBytes: 32 });
     expect(shape(RANDOM.toString('base64'))).toMatchObject({ characters: 44, looksLike: ['base64'], decodedBytes: 32 });
@@ -97,7 +89,7 @@ describe('an API key', () => {
     ['short and plain', 'k-8412', []],
     ['a newline at the end', `${PLAIN}\n`, ['problem api-key-line-break']],
     ['a space at the end', `${PLAIN} `, ['problem api-key-white-space']],
-    ['what a header cannot carry', `${PLAIN} 鍵`, ['problem api-key-unsendable']],
+    ['characters that a header cannot contain', `${PLAIN} 鍵`, ['problem api-key-unsendable']],
     ['one byte outside ASCII', `${PLAIN} é`, ['advice api-key-not-ascii']],
     ['Bearer', `Bearer ${randomBytes(24).toString('hex')}`, ['problem api-key-is-scheme']],
     ['a placeholder', 'YOUR_API_KEY', ['problem api-key-placeholder']],
@@ -109,7 +101,7 @@ describe('an API key', () => {
 describe('a finding', () => {
   const alphabets = [fc.base64String({ minLength: 12 }), fc.string({ minLength: 12, unit: 'grapheme' })];
 
-  it('contains nothing of the value, whatever it is', () => {
+  it('never contains a part of the value', () => {
     fc.assert(
       fc.property(fc.oneof(...alphabets), fc.constantFrom('secret' as const, 'api-key' as const), (value, kind) => {
         const said = JSON.stringify(credentialShape(kind, value));

@@ -3,14 +3,21 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { addressScope } from '../../../harness/doctor/connect.ts';
 import { doctorDocument } from '../../../harness/doctor/doctor-document.ts';
-import { examineWith, factsOf, found, problems, sectionOf } from './examining.ts';
+import { examineWith, factsOf, found, type Inputs, problems, sectionOf } from './examining.ts';
 import { closedPort, plainServer, rawServer, validServer } from './servers.ts';
 
-const SILENT_MS = 1_000;
-const silent = { flags: { timeout: `${SILENT_MS}ms` } };
+const silent = { flags: { timeout: '1s' } };
 
-describe('an endpoint that is not reached', () => {
-  it('has a name that does not resolve', async () => {
+/** Examines a port of loopback. */
+const examineOver =
+  (scheme: 'http' | 'https') =>
+  async (port: number | Promise<number>, inputs: Inputs = {}) =>
+    examineWith(`${scheme}://127.0.0.1:${await port}/`, inputs);
+const examineHttp = examineOver('http');
+const examineHttps = examineOver('https');
+
+describe('the connection', () => {
+  it('fails for a name that does not resolve', async () => {
     const document = await examineWith('https://partner.invalid/hooks');
     expect(problems(document)).toHaveLength(1);
     // Without any name server, that is the problem.
@@ -20,15 +27,15 @@ describe('an endpoint that is not reached', () => {
     expect(skipped).toEqual(['connection', 'tls', 'http', 'clock', 'delivery', 'secret', 'api-key']);
   });
 
-  it('has nothing listening', async () => {
-    const document = await examineWith(`https://127.0.0.1:${await closedPort()}/`, { deliver: true });
+  it('fails when nothing is listening', async () => {
+    const document = await examineHttps(closedPort(), { deliver: true });
     expect(problems(document)).toEqual(['problem nothing-listens']);
     expect(document.reached).toBe(false);
     expect(factsOf(document, 'connection').addresses).toMatchObject([{ outcome: 'refused', code: 'ECONNREFUSED' }]);
     expect(sectionOf(document, 'delivery').reason).toBe('no connection');
   });
 
-  it('is reached by only one of its addresses', async () => {
+  it('succeeds with one of several addresses', async () => {
     const port = await plainServer();
     const document = await examineWith(`http://localhost:${port}/`);
     expect(problems(document)).toEqual([]);
@@ -38,31 +45,31 @@ describe('an endpoint that is not reached', () => {
     expect(document.reached).toBe(true);
   });
 
-  it('is behind a proxy that is not used', async () => {
+  it('does not use a proxy, and says so', async () => {
     const env = { HTTPS_PROXY: 'http://127.0.0.1:1' };
-    const document = await examineWith(`https://127.0.0.1:${await closedPort()}/`, { env });
+    const document = await examineHttps(closedPort(), { env });
     expect(found(document, 'connection')).toEqual(['problem nothing-listens', 'info proxy-not-used']);
   });
 });
 
-describe('another protocol than the URL says', () => {
-  it('is plain HTTP under https', async () => {
-    const document = await examineWith(`https://127.0.0.1:${await plainServer()}/`, { deliver: true });
+describe('the protocol of the port', () => {
+  it('is HTTP under an https URL', async () => {
+    const document = await examineHttps(plainServer(), { deliver: true });
     expect(problems(document, 'tls')).toEqual(['problem plain-http-on-port']);
     expect(found(document, 'http')).toEqual([]);
     expect(problems(document, 'delivery')).toEqual(['problem tls-handshake-fails']);
   });
 
-  it('is TLS under http', async () => {
+  it('is TLS under an http URL', async () => {
     const { port } = await validServer();
-    const document = await examineWith(`http://127.0.0.1:${port}/`);
+    const document = await examineHttp(port);
     expect(problems(document)).toEqual(['problem tls-on-port']);
     expect(sectionOf(document, 'tls').findings[0]?.fix).toContain('https');
   });
 
-  it('is TLS under http, answered in plain HTTP as by nginx', async () => {
+  it('is TLS under an http URL, with an answer in plain HTTP as from nginx', async () => {
     const { port } = await validServer();
-    // The two kinds of bytes go to different servers, as they would within one.
+    // TLS goes to the server behind it, plain HTTP is answered here.
     const nginx = await rawServer((socket) => {
       socket.once('data', (data) => {
         if (data[0] !== 0x16) {
@@ -75,36 +82,36 @@ describe('another protocol than the URL says', () => {
         socket.pipe(behind).pipe(socket);
       });
     });
-    expect(problems(await examineWith(`http://127.0.0.1:${nginx}/`))).toEqual(['problem tls-on-port']);
+    expect(problems(await examineHttp(nginx))).toEqual(['problem tls-on-port']);
   });
 
-  it('is plain HTTP that never answers a TLS handshake: the handshake is not waited for', async () => {
+  it('is HTTP on a port that never answers a TLS handshake, without waiting for the handshake', async () => {
     const port = await rawServer((socket) => {
       socket.once('data', (data) => {
         if (data[0] !== 0x16) socket.end('HTTP/1.1 204 No Content\r\n\r\n');
       });
     });
-    const document = await examineWith(`http://127.0.0.1:${port}/`, { flags: { timeout: '10m' } });
+    const document = await examineHttp(port, { flags: { timeout: '10m' } });
     expect(problems(document)).toEqual([]);
   });
 
-  it('greets like a mail server', async () => {
+  it('is neither TLS nor HTTP', async () => {
     const port = await rawServer((socket) => socket.write('220 mail.example ESMTP\x1b[2J\r\n'));
-    const document = await examineWith(`https://127.0.0.1:${port}/`, silent);
+    const document = await examineHttps(port, silent);
     expect(problems(document)).toEqual(['problem not-tls']);
     expect(JSON.stringify(document)).not.toContain('\\u001b');
-    const plain = await examineWith(`http://127.0.0.1:${port}/`, silent);
+    const plain = await examineHttp(port, silent);
     expect(problems(plain)).toEqual(['problem not-http']);
   });
 
-  it('is plain HTTP as the URL says, on this machine', async () => {
-    const document = await examineWith(`http://127.0.0.1:${await plainServer()}/`, { env: { HOOKPROOF_CA: 'x' } });
+  it('is HTTP as in the URL, on this machine', async () => {
+    const document = await examineHttp(plainServer(), { env: { HOOKPROOF_CA: 'x' } });
     expect(found(document, 'tls')).toEqual(['info plain-http']);
   });
 });
 
-describe('a silent endpoint', () => {
-  it.each(['http', 'https'])('%s: ends at the time limit', async (scheme) => {
+describe('an endpoint without an answer', () => {
+  it.each(['http', 'https'])('times out over %s', async (scheme) => {
     const port = await rawServer(() => {});
     const document = await examineWith(`${scheme}://127.0.0.1:${port}/`, { ...silent, deliver: true });
     expect(problems(document, 'tls')).toEqual(scheme === 'https' ? ['problem tls-silent'] : []);
@@ -112,30 +119,25 @@ describe('a silent endpoint', () => {
     expect(problems(document, 'delivery')).toEqual(['problem never-answers']);
   });
 
-  it('ends at the time limit when only HTTP is silent', async () => {
+  it('times out when only HTTP is silent', async () => {
     const { port, ca } = await validServer(() => {});
     const inputs = { ...silent, env: { HOOKPROOF_CA: ca }, deliver: true };
     const document = await examineWith(`https://localhost:${port}/`, inputs);
     expect(problems(document)).toEqual(['problem http-silent', 'problem never-answers']);
   });
 
-  it('is closed in the handshake', async () => {
+  it('closes the connection', async () => {
     const port = await rawServer((socket) => socket.once('data', () => socket.end()));
-    const document = await examineWith(`https://127.0.0.1:${port}/`);
-    expect(problems(document)).toEqual(['problem closes-in-handshake']);
-  });
-
-  it('is closed after the request', async () => {
-    const port = await rawServer((socket) => socket.once('data', () => socket.end()));
-    expect(problems(await examineWith(`http://127.0.0.1:${port}/`))).toEqual(['problem closes-without-answer']);
+    expect(problems(await examineHttps(port))).toEqual(['problem closes-in-handshake']);
+    expect(problems(await examineHttp(port))).toEqual(['problem closes-without-answer']);
   });
 });
 
-describe('versions of TLS', () => {
+describe('the versions of TLS', () => {
   it.each<['TLSv1.2' | 'TLSv1.3', string]>([
     ['TLSv1.2', 'info no-tls13'],
     ['TLSv1.3', 'info no-tls12'],
-  ])('%s alone', async (version, expected) => {
+  ])('have a finding for %s only', async (version, expected) => {
     const { port, ca } = await validServer(undefined, { minVersion: version, maxVersion: version });
     const document = await examineWith(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca } });
     expect(found(document, 'tls')).toEqual([expected]);
@@ -144,7 +146,7 @@ describe('versions of TLS', () => {
     expect(tls.chain?.exact).toBe(true);
   });
 
-  it('none that a sender offers', async () => {
+  it('have a problem without a version that a sender offers', async () => {
     const ciphers = 'ALL:@SECLEVEL=0';
     const { port } = await validServer(undefined, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers });
     expect(problems(await examineWith(`https://localhost:${port}/`), 'tls')).toContain('problem tls-too-old');
@@ -163,25 +165,25 @@ describe('an answer', () => {
     [500, {}, ['advice http-fails']],
     [501, {}, []],
     [502, {}, ['problem nothing-behind-proxy']],
-  ])('%i %j', async (status, headers, expected) => {
+  ])('%i %j has the findings %j', async (status, headers, expected) => {
     const port = await plainServer((request, response) => {
       request.resume();
       response.writeHead(status, headers).end();
     });
-    const document = await examineWith(`http://127.0.0.1:${port}/`);
+    const document = await examineHttp(port);
     expect(found(document, 'http')).toEqual(expected);
     expect(factsOf(document, 'http').answer?.status).toBe(status);
   });
 
-  it('is escaped, and cut', async () => {
+  it('is escaped and truncated', async () => {
     const port = await plainServer((_, response) => {
       response.writeHead(200, { Server: `n\u009bginx${'x'.repeat(500)}`, Allow: `\u0085POST` }).end();
     });
-    const { server, allow } = factsOf(await examineWith(`http://127.0.0.1:${port}/`), 'http').answer!;
+    const { server, allow } = factsOf(await examineHttp(port), 'http').answer!;
     expect([server?.slice(0, 10), server?.length, allow]).toEqual(['n\\x9bginxx', 120, '\\x85POST']);
   });
 
-  it('follows a request without credentials', async () => {
+  it('is to a request without credentials', async () => {
     const seen: string[][] = [];
     const port = await plainServer((request, response) => {
       seen.push([request.method!, request.url!, ...request.rawHeaders.filter((_, at) => at % 2 === 0)]);
@@ -207,7 +209,7 @@ describe('the clock', () => {
     ['an hour ahead', 3_600_000, ['advice clock-skew'], /is 60 minutes behind/],
     ['two years behind', -2 * 365 * 86_400_000, ['advice clock-skew'], /is 730 days ahead of/],
   ])('of the endpoint is %s', async (_, offsetMs, expected, says) => {
-    const document = await examineWith(`http://127.0.0.1:${await dated(offsetMs)}/`);
+    const document = await examineHttp(dated(offsetMs));
     expect(found(document, 'clock')).toEqual(expected);
     expect(sectionOf(document, 'clock').findings[0]?.title ?? '').toMatch(says);
     const { aheadMs, uncertaintyMs } = factsOf(document, 'clock');
@@ -215,7 +217,7 @@ describe('the clock', () => {
   });
 
   it('is corrected by the age of a cached answer', async () => {
-    const document = await examineWith(`http://127.0.0.1:${await dated(-3_600_000, { Age: '3600' })}/`);
+    const document = await examineHttp(dated(-3_600_000, { Age: '3600' }));
     expect(found(document, 'clock')).toEqual([]);
   });
 
@@ -228,10 +230,8 @@ describe('the clock', () => {
       response.sendDate = false;
       response.writeHead(200, headers).end();
     });
-    expect(sectionOf(await examineWith(`http://127.0.0.1:${port}/`), 'clock')).toMatchObject({
-      state: 'skipped',
-      reason: 'the answer has no Date header',
-    });
+    const clock = sectionOf(await examineHttp(port), 'clock');
+    expect(clock).toMatchObject({ state: 'skipped', reason: 'the answer has no Date header' });
   });
 
   it('is less certain after a late answer', async () => {
@@ -240,7 +240,7 @@ describe('the clock', () => {
       response.sendDate = false;
       setTimeout(() => response.writeHead(200, { Date: date }).end(), 300);
     });
-    const { uncertaintyMs } = factsOf(await examineWith(`http://127.0.0.1:${port}/`), 'clock');
+    const { uncertaintyMs } = factsOf(await examineHttp(port), 'clock');
     expect(uncertaintyMs).toBeGreaterThanOrEqual(640);
   });
 });
@@ -249,7 +249,7 @@ describe('the document', () => {
   it('matches its schema, also when it was interrupted', async () => {
     const controller = new AbortController();
     const port = await rawServer(() => controller.abort());
-    const document = await examineWith(`https://127.0.0.1:${port}/`, { signal: controller.signal, deliver: true });
+    const document = await examineHttps(port, { signal: controller.signal, deliver: true });
     expect(document.interrupted).toBe(true);
     expect(problems(document)).toEqual([]);
     expect(sectionOf(document, 'tls')).toMatchObject({ state: 'skipped', reason: 'interrupted' });

@@ -1,4 +1,4 @@
-/** Runs the doctor in this process, with a given configuration. */
+/** Runs the doctor in this process, and reads its findings. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ export function found(document: DoctorDocument, id?: SectionId): string[] {
 export const problems = (document: DoctorDocument, id?: SectionId) =>
   found(document, id).filter((finding) => finding.startsWith('problem '));
 
-/** A folder with these files, gone after the test. */
+/** A folder with these files until the end of the test. */
 export async function folderWith(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -1,4 +1,3 @@
-/** The document in a terminal: 40, 80 and 120 columns, with and without Unicode and colour. */
 import { describe, expect, it } from 'vitest';
 import { doctorDocument } from '../../../harness/doctor/doctor-document.ts';
 import { type DoctorDocument, type DoctorSection, renderDoctor } from '../../../harness/doctor/index.ts';
@@ -176,23 +175,23 @@ const document: DoctorDocument = {
 const render = (columns: number, options: object = {}) =>
   renderDoctor(document, { columns, color: false, unicode: true, ...options });
 
-describe('the terminal', () => {
-  it('of a document that is one', () => {
+describe('the report of the doctor in a terminal', () => {
+  it('is tested with a valid document', () => {
     expect(doctorDocument.parse(document)).toEqual(document);
   });
 
-  it.each([40, 80, 120])('%i columns', async (columns) => {
+  it.each([40, 80, 120])('fits %i columns', async (columns) => {
     const text = render(columns);
     await expect(text).toMatchFileSnapshot(`snapshots/doctor-${columns}.txt`);
     for (const line of text.split('\n')) expect([line, [...line].length <= columns]).toEqual([line, true]);
   });
 
-  it('in ASCII alone where the terminal shows no more', () => {
+  it('is pure ASCII on a terminal without Unicode', () => {
     expect(render(80, { unicode: false })).toMatch(/^[\x20-\x7e\n]+$/);
     expect(render(80, { unicode: false })).toContain('`- CN=Example Issuing CA');
   });
 
-  it('has colour only when it is asked for, and says the same without', () => {
+  it('has the same text with and without colour', () => {
     const plain = render(80);
     const painted = render(80, { color: true });
     expect(plain).not.toContain('\x1b');
@@ -200,7 +199,7 @@ describe('the terminal', () => {
     expect(painted.replace(/\x1b\[\d+m/g, '')).toBe(plain);
   });
 
-  it('says when it was interrupted, and when nothing was found', () => {
+  it('states an interruption, and that nothing was found', () => {
     const nothing = { ...document, counts: { problem: 0, advice: 0, info: 0 }, sections: [], interrupted: true };
     expect(renderDoctor(nothing, { columns: 120, color: false, unicode: true })).toContain(
       'Interrupted: these are the findings up to then. Nothing found.',

@@ -1,17 +1,16 @@
-/** Every server certificate, valid and faulty: the fault is named, and the valid ones have no problem. */
 import { describe, expect, it } from 'vitest';
 import { SERVER_FIXTURE_NAMES, serverFixture } from '../../../certs/index.ts';
 import { examineWith, found, problems, sectionOf } from './examining.ts';
 import { tlsServer } from './servers.ts';
 
-/** As in the suite tls. */
+/** Faults that are no problem, as in the suite tls. */
 const NO_PROBLEM = ['expires-soon', 'misordered', 'duplicate', 'unrelated', 'root-sent'];
 
 /** Some versions of OpenSSL do not load these at the default security level. */
 const NEEDS_LEVEL_0: readonly string[] = ['sha1', 'rsa1024', 'weak-intermediate'];
 
-describe('the certificates of a server', () => {
-  it.each(SERVER_FIXTURE_NAMES)('%s', async (name) => {
+describe('the certificate of a server', () => {
+  it.each(SERVER_FIXTURE_NAMES)('%s has a finding for its fault, or no problem', async (name) => {
     const { cert, key, ca, host, fault } = await serverFixture(name);
     const port = await tlsServer({
       cert,
@@ -31,23 +30,20 @@ describe('the certificates of a server', () => {
         NO_PROBLEM.includes(fault) ? [] : expect.arrayContaining([`problem ${fault}`]),
       );
     }
-    // HTTP is probed whether the certificate is trusted or not.
+    // HTTP is also probed without a trusted certificate.
     expect(sectionOf(document, 'http').facts).toMatchObject({ answer: { status: 200 }, verified: tls.facts?.trusted });
     expect(document.reached).toBe(true);
   });
 
-  it.each(['expired', 'unknown-authority', 'wrong-host'] as const)(
-    'explains a delivery to %s by them',
-    async (name) => {
-      const { cert, key, ca, fault } = await serverFixture(name);
-      const bodies: string[] = [];
-      const port = await tlsServer({ cert, key }, (request, response) => {
-        bodies.push(request.method ?? '');
-        response.end();
-      });
-      const document = await examineWith(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca }, deliver: true });
-      expect(problems(document, 'delivery')).toEqual([`problem certificate-${fault}`]);
-      expect(bodies).toEqual(['OPTIONS']);
-    },
-  );
+  it.each(['expired', 'unknown-authority', 'wrong-host'] as const)('%s explains a failed delivery', async (name) => {
+    const { cert, key, ca, fault } = await serverFixture(name);
+    const bodies: string[] = [];
+    const port = await tlsServer({ cert, key }, (request, response) => {
+      bodies.push(request.method ?? '');
+      response.end();
+    });
+    const document = await examineWith(`https://localhost:${port}/`, { env: { HOOKPROOF_CA: ca }, deliver: true });
+    expect(problems(document, 'delivery')).toEqual([`problem certificate-${fault}`]);
+    expect(bodies).toEqual(['OPTIONS']);
+  });
 });

@@ -1,4 +1,4 @@
-/** Servers to examine, on loopback until the test is over. */
+/** Servers on loopback until the end of the test. */
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';

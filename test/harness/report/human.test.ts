@@ -32,7 +32,7 @@ const eventful = documentWith({
       agreement: 31,
       outcomes: 31,
       alike: ['empty-signature-accepted'],
-      why: 'The check runs only when the header is present, so a sender that omits the header passes without any check.',
+      why: 'The check runs only when the header is present, so a sender that omits it passes without any check.',
       fix: 'Answer 401 when the header is absent.',
       stack: { name: 'express', told: 'X-Powered-By: Express' },
     }),
@@ -115,7 +115,8 @@ describe('the terminal report', () => {
       'the run fails because of 1 stale entry in known.yaml',
       'Failures (1)\n',
       '✗ raw-body/tabs passes now.\n',
-      'Known failures (1), from known.yaml\n  ✗ signature/missing: 200\n    The gateway. (owner: payments, until 2099-12-31)',
+      'Known failures (1), from known.yaml\n  ✗ signature/missing: 200\n',
+      '\n    The gateway. (owner: payments, until 2099-12-31)',
     ]) {
       expect(report).toContain(part);
     }
@@ -134,7 +135,7 @@ describe('the terminal report', () => {
         '  evidence  signature/missing',
         '  seen in   Middlewares that look only at headers that are there.',
         '  why       The check runs only when the header is present, so a sender that',
-        '            omits the header passes without any check.',
+        '            omits it passes without any check.',
         '  fix       Answer 401 when the header is absent.',
         '  for       express (X-Powered-By: Express)',
         '  more      hookproof explain skips-missing-signature',

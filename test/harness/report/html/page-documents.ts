@@ -5,7 +5,8 @@ import { BASELINE, diagnosisWith, documentWith, exchangeWith, KNOWN, textBody } 
 
 function bodyOf(id: string, gap = ''): string {
   const padding = 'f'.repeat(380);
-  return `{"id":${gap}"7e57ca5e-${id}","type":${gap}"CAAS","at":1795290762,"data":{"memo":"${padding}","status":"COMPLETED"}}`;
+  const data = `{"memo":"${padding}","status":"COMPLETED"}`;
+  return `{"id":${gap}"7e57ca5e-${id}","type":${gap}"CAAS","at":1795290762,"data":${data}}`;
 }
 
 /** Control, probe, control. */
@@ -92,7 +93,7 @@ export function diagnosedRun(parts: Partial<ResultDocument> = {}): ResultDocumen
   };
 }
 
-/** A few checks with every verdict and something in every section of the page, for tests that are slow on a large page. */
+/** A few checks with every verdict and something in every section, for tests that are slow on a large page. */
 export function shortRun(): ResultDocument {
   const { diagnosis, notVerified, advice, results } = diagnosedRun();
   const [first, second, ...others] = results.filter(({ suite }) => suite === 'raw-body').slice(0, 7);
