@@ -1,3 +1,13 @@
+/**
+ * Reads and writes DER (ITU-T X.690) as far as certificates need it: elements with one tag byte and a definite length.
+ *
+ * Node 20 does not expose the signature algorithm, path length and key usage of a certificate, and loading an X.509
+ * library takes a tenth of a second. Tests compare this reader with that library.
+ *
+ * The input is untrusted. Nothing recurses, lengths have at most four bytes, and a list has at most {@link MAX_PARTS}
+ * parts.
+ */
+
 /** The tags of DER (X.690) that certificates, keys and the containers of them have. */
 export const TAG = {
   boolean: 0x01,
@@ -16,46 +26,36 @@ export const TAG = {
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
-  /** `[0]` and `[3]` around something: what they mean depends on where they stand. */
+  /** `[0]` and `[3]`, whose meaning depends on the context. */
   context0: 0xa0,
   context3: 0xa3,
 } as const;
 
-/**
- * Reads DER (ITU-T X.690), as much of it as certificates need: elements with one tag byte and a definite length.
- *
- * Node 20 does not tell a certificate's signature algorithm, path length or key usage. The library that does takes a tenth
- * of a second to load, which every run over HTTPS would pay; these few lines take none. Tests hold them against that library.
- *
- * The bytes may be anybody's. Nothing here calls itself, so how deep they nest does not matter: callers go down as far as a
- * certificate does. Lengths have four bytes at the most, and a list has at the most {@link MOST_PARTS} parts.
- */
-
-/** One element. `bytes` is the whole of it with tag and length, `content` what is inside. Both are views, not copies. */
+/** One element. `bytes` includes tag and length, `content` does not. Both are views, not copies. */
 export interface DerElement {
   readonly tag: number;
   readonly content: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-/** What stands before the content of an element. */
+/** The header of an element. */
 interface DerHead {
   readonly tag: number;
-  /** Where the content begins. */
+  /** The offset of the content. */
   readonly start: number;
-  /** Of the content, in bytes; null for the indefinite length of BER. */
+  /** The length of the content; null for the indefinite length of BER. */
   readonly length: number | null;
 }
 
-/** More than the longest list of names in a certificate that anybody could use. */
-const MOST_PARTS = 65_536;
+/** More than the longest list of names in a real certificate. */
+const MAX_PARTS = 65_536;
 
-/** Says where the bytes stop being DER. Callers turn it into a message about the certificate. */
+/** The error for invalid DER. Callers turn it into a message about the certificate. */
 function broken(what: string): TypeError {
   return new TypeError(what);
 }
 
-/** The head of the element that begins the bytes, whether or not the rest of it is there. */
+/** Reads the header of the first element, which may be cut off. */
 function readHead(bytes: Uint8Array): DerHead {
   const [tag, first] = bytes;
   if (tag === undefined || first === undefined) throw broken('it ends too early');
@@ -68,7 +68,7 @@ function readHead(bytes: Uint8Array): DerHead {
   return { tag, start, length: bytes.subarray(2, start).reduce((length, byte) => length * 256 + byte, 0) };
 }
 
-/** The element at the start of `bytes`; what follows it is left alone. */
+/** Reads the first element of `bytes` and ignores the rest. */
 export function readElement(bytes: Uint8Array): DerElement {
   const { tag, start, length } = readHead(bytes);
   if (length === null) throw broken('it has a length that DER does not allow');
@@ -77,11 +77,11 @@ export function readElement(bytes: Uint8Array): DerElement {
   return { tag, content: bytes.subarray(start, end), bytes: bytes.subarray(0, end) };
 }
 
-/** All elements, one after the other, that fill `content`. */
+/** Reads all elements in `content`. */
 export function readElements(content: Uint8Array): DerElement[] {
   const elements: DerElement[] = [];
   for (let offset = 0; offset < content.length; ) {
-    if (elements.length === MOST_PARTS) throw broken('it has more parts than a certificate can have');
+    if (elements.length === MAX_PARTS) throw broken('it has more parts than a certificate can have');
     const element = readElement(content.subarray(offset));
     elements.push(element);
     offset += element.bytes.length;
@@ -89,19 +89,19 @@ export function readElements(content: Uint8Array): DerElement[] {
   return elements;
 }
 
-/** The element, if it is there and of this tag. */
+/** Returns the element if it exists and has this tag. */
 function expectElement(element: DerElement | undefined, tag: number, what: string): DerElement {
   if (element === undefined) throw broken(`${what} is missing`);
   if (element.tag !== tag) throw broken(`${what} is of another type (tag ${element.tag})`);
   return element;
 }
 
-/** The parts of a SEQUENCE or SET. */
+/** Reads the parts of a SEQUENCE or SET. */
 export function readParts(element: DerElement | undefined, tag: number, what: string): DerElement[] {
   return readElements(expectElement(element, tag, what).content);
 }
 
-/** An object identifier with dots. */
+/** Reads an object identifier in dotted form. */
 export function readObjectId(element: DerElement | undefined, what: string): string {
   const { content } = expectElement(element, TAG.objectId, what);
   const arcs: bigint[] = [];
@@ -118,44 +118,42 @@ export function readObjectId(element: DerElement | undefined, what: string): str
   return [root, head - root * 40n, ...rest].join('.');
 }
 
-/** A small whole number that is not negative; what is larger than any limit that makes sense comes back as 2^31 - 1. */
+/** Reads a small non-negative integer; larger values yield 2^31 - 1. */
 export function readSmallInteger(element: DerElement | undefined, what: string): number {
   const { content } = expectElement(element, TAG.integer, what);
-  if (content.length === 0 || (content[0] ?? 0) >= 0x80) throw broken(`${what} is no number from 0 up`);
+  if (content.length === 0 || (content[0] ?? 0) >= 0x80) throw broken(`${what} is not a non-negative integer`);
   let value = 0;
   for (const byte of content) value = Math.min(value * 256 + byte, 0x7fffffff);
   return value;
 }
 
-/** UTCTime or GeneralizedTime in the form that RFC 5280 (4.1.2.5) asks for. */
+/** Reads UTCTime or GeneralizedTime in the form that RFC 5280 (4.1.2.5) requires. */
 export function readTime(element: DerElement | undefined, what: string): Date {
   const text = Buffer.from(element?.content ?? []).toString('latin1');
   const short = element?.tag === TAG.utcTime;
   const parts = (short ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?Z$/ : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?Z$/).exec(
     text,
   );
-  if (parts === null || !(short || element?.tag === TAG.generalizedTime)) throw broken(`${what} is no date`);
+  if (parts === null || !(short || element?.tag === TAG.generalizedTime)) throw broken(`${what} is not a date`);
   const [, year = '', month, day, hour, minute, second = '00'] = parts;
   const century = short ? (Number(year) < 50 ? '20' : '19') : '';
   const date = new Date(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  if (Number.isNaN(date.getTime())) throw broken(`${what} is no date`);
+  if (Number.isNaN(date.getTime())) throw broken(`${what} is not a date`);
   return date;
 }
 
-/** Looks at what may be DER, whole or not: enough to tell what a file is. X.690, section 8.1. */
-
-/** One element as far as its bytes are there. */
+/** An element that may be cut off. */
 export interface PeekedElement {
   readonly tag: number;
-  /** The bytes of its content that are there. */
+  /** The available bytes of the content. */
   readonly content: Uint8Array;
-  /** How long the whole element says it is, head included; undefined for an indefinite length (BER). */
+  /** The stated length, including the header; undefined for an indefinite length (BER). */
   readonly length: number | undefined;
-  /** How many of those bytes are there. */
+  /** The number of available bytes. */
   readonly present: number;
 }
 
-/** The element that begins the bytes, or undefined when none does. It may be cut short. */
+/** Reads the first element, which may be cut off; undefined if there is none. */
 export function peekElement(bytes: Uint8Array): PeekedElement | undefined {
   const head = peekHead(bytes);
   if (head === undefined) return undefined;
@@ -165,7 +163,7 @@ export function peekElement(bytes: Uint8Array): PeekedElement | undefined {
   return { tag, content: bytes.subarray(start, end), length: end, present: Math.min(end, bytes.length) };
 }
 
-/** The elements within one, at most `most`: no container that is told apart here needs more. The last of them may be cut short. */
+/** Reads up to `most` elements inside another. The last may be cut off. */
 export function peekParts(element: PeekedElement | undefined, most = 16): PeekedElement[] {
   const parts: PeekedElement[] = [];
   let rest = element?.content ?? new Uint8Array();
@@ -186,9 +184,7 @@ function peekHead(bytes: Uint8Array): DerHead | undefined {
   }
 }
 
-/** The little of DER (X.690) that it takes to put a certificate together. */
-
-/** A value with this tag and these contents. */
+/** Encodes an element with this tag and content. */
 export function der(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const inner = Buffer.concat(contents);
   return Buffer.concat([Buffer.from([tag]), lengthOf(inner.length), inner]);
@@ -201,7 +197,7 @@ function lengthOf(length: number): Buffer {
   return Buffer.concat([Buffer.from([0x80 | bytes.length]), bytes]);
 }
 
-/** An object identifier from its dotted text, for example `2.5.4.3`. */
+/** Encodes an object identifier, for example `2.5.4.3`. */
 export function derObjectIdentifier(dotted: string): Uint8Array {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const bytes = [first * 40 + second, ...rest].flatMap((part) => {
@@ -212,7 +208,7 @@ export function derObjectIdentifier(dotted: string): Uint8Array {
   return der(TAG.objectId, Uint8Array.from(bytes));
 }
 
-/** A date as certificates hold it: UTCTime until 2049 and GeneralizedTime after it (RFC 5280, 4.1.2.5). */
+/** Encodes a date: UTCTime until 2049 and GeneralizedTime after it (RFC 5280, 4.1.2.5). */
 export function derTime(date: Date): Uint8Array {
   const text = `${date.toISOString().replace(/[-:T]|\.\d+Z$/g, '')}Z`;
   return date.getUTCFullYear() < 2050
@@ -220,7 +216,7 @@ export function derTime(date: Date): Uint8Array {
     : der(TAG.generalizedTime, Buffer.from(text));
 }
 
-/** A distinguished name of one common name, whatever characters it has: nothing has to be escaped. */
+/** Encodes a distinguished name with a single common name, which may contain any characters. */
 export function derCommonName(name: string): Uint8Array {
   const attribute = der(TAG.sequence, derObjectIdentifier('2.5.4.3'), der(TAG.utf8String, Buffer.from(name, 'utf8')));
   return der(TAG.sequence, der(TAG.set, attribute));

@@ -1,6 +1,6 @@
 /**
- * A working set of certificates for trying out HTTPS and mutual TLS on one machine: two authorities, a server, a client, and client
- * certificates that a receiver has to refuse. Never for production. Specification: TLS, mutual TLS.
+ * Creates a set of certificates for testing HTTPS and mutual TLS on one machine: two CAs, a server, a client, and
+ * client certificates that a receiver must reject. Never for production. Specification: TLS, mutual TLS.
  */
 import { randomBytes } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
@@ -11,16 +11,16 @@ import { inDays } from './factory/fixture-parts.ts';
 import { makeCertificate } from './factory/make-certificate.ts';
 
 export interface WorkingSetOptions {
-  /** Absolute path of the folder that the files are for: it stands in the commands of the README. */
+  /** The absolute path of the folder for the files, used in the commands of the README. */
   readonly directory: string;
   /** Host names and addresses of the server certificate; at least one. */
   readonly hosts: readonly string[];
-  /** How long everything is valid, from now. */
+  /** The validity in days, from now. */
   readonly days: number;
   readonly key: 'p256' | 'rsa2048';
   /** The common name of the client certificate, at most 64 characters. */
   readonly clientName: string;
-  /** The keys of the authorities are among the files. Without them nobody can issue more certificates. */
+  /** Whether the set contains the CA keys, which can issue more certificates. */
   readonly keepCaKeys: boolean;
 }
 
@@ -28,21 +28,21 @@ export interface WorkingSetFile {
   /** Relative to the folder, with `/`. */
   readonly name: string;
   readonly text: string;
-  /** A private key: only its owner may read it. */
+  /** Whether it is a private key, which only its owner may read. */
   readonly secret: boolean;
 }
 
 export interface WorkingSet {
   readonly files: readonly WorkingSetFile[];
-  /** The commands of the README, for whoever wants to print them. */
+  /** The commands of the README. */
   readonly guide: readonly GuideSection[];
   readonly validUntil: Date;
 }
 
-/** The client certificates of the set that a receiver has to refuse, by their names in `mtls.fixtures`. */
+/** The client certificates that a receiver must reject, by their names in `mtls.fixtures`. */
 export const WORKING_SET_FIXTURES = ['expired', 'not-yet-valid', 'wrong-purpose', 'other-subject'] as const;
 
-/** Every file that a working set can have, the keys of the authorities included. */
+/** All files of a working set, including the CA keys. */
 export const WORKING_SET_FILES: readonly string[] = [
   'README.md',
   'ca.pem',
@@ -56,14 +56,14 @@ export const WORKING_SET_FILES: readonly string[] = [
   'client-ca-key.pem',
 ];
 
-/** How long before now an expired fixture began. Its authority is older. */
+/** The age of the expired fixture. Its CA is older. */
 const EXPIRED_SINCE_DAYS = 60;
 
-/** Makes everything afresh and touches no disk. P-256 takes half a second, RSA a few. */
+/** Creates new certificates in memory. P-256 takes half a second, RSA a few seconds. */
 export async function makeWorkingSet(options: WorkingSetOptions): Promise<WorkingSet> {
   const { hosts, days, clientName, keepCaKeys } = options;
   const validUntil = inDays(days);
-  // Sets that were made one after the other have authorities of different names: what belongs together can be seen.
+  // The CA names differ between sets, so that the files of a set can be recognised.
   const tag = randomBytes(3).toString('hex');
   const make = (given: CertificateOptions) => makeCertificate({ key: options.key, notAfter: validUntil, ...given });
   const client = (name: string, ca: IssuedCertificate, change: Partial<CertificateOptions> = {}) =>
@@ -89,9 +89,9 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
     // Still not valid on the last day of the set.
     'not-yet-valid': client(clientName, clientCa, { notBefore: inDays(days + 1), notAfter: inDays(2 * days + 1) }),
     'wrong-purpose': client(clientName, clientCa, { usages: ['serverAuth'] }),
-    'other-subject': client(nameOfSomebodyElse(clientName), clientCa),
+    'other-subject': client(otherClientName(clientName), clientCa),
   };
-  const [server, right, ...fixtures] = await Promise.all([
+  const [server, validClient, ...fixtures] = await Promise.all([
     make({ subject: derCommonName(commonNameFor(hosts)), issuer: intermediate, hosts, usages: ['serverAuth'] }),
     client(clientName, clientCa),
     ...WORKING_SET_FIXTURES.map((name) => faulty[name]),
@@ -107,8 +107,8 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
       open('server.pem', `${server.cert}${intermediate.cert}`),
       secret('server-key.pem', server.key),
       open('client-ca.pem', clientCa.cert),
-      open('client.pem', right.cert),
-      secret('client-key.pem', right.key),
+      open('client.pem', validClient.cert),
+      secret('client-key.pem', validClient.key),
       ...WORKING_SET_FIXTURES.flatMap((name, at) => [
         open(`fixtures/client-${name}.pem`, fixtures[at]?.cert ?? ''),
         secret(`fixtures/client-${name}-key.pem`, fixtures[at]?.key ?? ''),
@@ -118,13 +118,13 @@ export async function makeWorkingSet(options: WorkingSetOptions): Promise<Workin
   };
 }
 
-/** Contains the name of the client, so that a server which looks for that anywhere in the subject is found out; where there is room. */
-function nameOfSomebodyElse(clientName: string): string {
+/** Contains the name of the client, if it fits, to detect a server that searches the subject for it. */
+function otherClientName(clientName: string): string {
   const name = `${clientName}-not-${clientName}`;
   return name.length <= 64 ? name : 'someone-else';
 }
 
-/** A common name has at most 64 characters (RFC 5280, appendix A), and nobody reads it here: the names are the alternative ones. */
+/** A common name has at most 64 characters (RFC 5280, appendix A). Clients use the subject alternative name only. */
 function commonNameFor(hosts: readonly string[]): string {
   return hosts.find((host) => host.length <= 64) ?? 'hookproof test server';
 }
@@ -137,9 +137,7 @@ function secret(name: string, text: string): WorkingSetFile {
   return { name, text, secret: true };
 }
 
-/** How a working set is used: the same commands for the README in the folder and for the terminal. */
-
-/** A step: what it is for, and lines to copy. */
+/** A step: its purpose, and lines to copy. */
 export interface GuideSection {
   readonly title: string;
   readonly text: string;
@@ -154,7 +152,7 @@ interface GuideOptions {
   readonly fixtures: readonly string[];
 }
 
-/** Receiver, run, fixtures, nginx and curl, with the paths of this folder, quoted for the shell and for nginx. */
+/** The commands for receiver, run, fixtures, nginx and curl, with quoted paths of this folder. */
 function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions): GuideSection[] {
   const path = (name: string) => join(directory, name);
   const shell = (name: string) => shellWord(path(name));
@@ -165,31 +163,33 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
   const curl = `curl --include --cacert ${shell('ca.pem')}`;
   return [
     {
-      title: 'A secret for the signatures, once',
+      title: 'Create a secret for the signatures, once',
       text: 'Both sides read it from the same file.',
       language: 'sh',
       lines: [`(umask 077 && head -c 32 /dev/urandom | base64 | tr -d '\\n' > ${shell('secret.txt')})`],
     },
     {
       title: 'The reference receiver, with mutual TLS',
-      text: 'A client without a certificate of client-ca.pem is refused in the handshake, and another client of that authority with the answer 401.',
+      text:
+        'It rejects a client without a certificate from client-ca.pem in the handshake, and another client ' +
+        'of that CA with 401.',
       language: 'sh',
       lines: [receiver],
     },
     {
-      title: 'Or: the receiver lets everybody connect, and answers 401 to a client without a right certificate',
-      text: 'This is what a receiver does whose framework checks the certificate.',
+      title: 'Or: the receiver accepts every connection, and answers 401 without a valid client certificate',
+      text: 'A receiver whose framework checks the certificate behaves like this.',
       language: 'sh',
       lines: [`${receiver} --client-cert-mode optional`],
     },
     {
-      title: 'The checks, against that receiver or against yours',
+      title: 'Run the checks against that receiver or yours',
       text: 'In another terminal.',
       language: 'sh',
       lines: [`hookproof run ${url(3000)} ${secret} ${asClient}`],
     },
     {
-      title: 'The same from a hookproof.yaml, with the certificates that have to be refused',
+      title: 'The same with a hookproof.yaml, including the client certificates that must be rejected',
       text: `Save this as ${path('hookproof.yaml')} and run: hookproof run --config ${shell('hookproof.yaml')}`,
       language: 'yaml',
       lines: [
@@ -209,14 +209,18 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
       ],
     },
     {
-      title: 'nginx in front of a receiver that speaks plain HTTP on port 3000',
-      text: `Put this into its http { } section, for example as /etc/nginx/conf.d/hookproof.conf, and reload it. The receiver behind it: hookproof receiver ${secret}. The URL is then ${url(8443)}`,
+      title: 'nginx in front of a plain HTTP receiver on port 3000',
+      text:
+        'Add this to the http section of nginx, for example as /etc/nginx/conf.d/hookproof.conf, and ' +
+        `reload nginx. Start the receiver with: hookproof receiver ${secret}. The URL is ${url(8443)}`,
       language: 'nginx',
       lines: nginxLines(path, hosts, clientName),
     },
     {
       title: 'curl',
-      text: 'The first is let in: the receiver answers 401, because curl signs nothing. The others are refused for their certificate: none, and an expired one.',
+      text:
+        'The first request passes TLS and gets 401, because curl does not sign. The others are rejected: ' +
+        'no certificate, and an expired one.',
       language: 'sh',
       lines: [
         `${curl} --cert ${shell('client.pem')} --key ${shell('client-key.pem')} --data '{}' ${url(3000)}`,
@@ -239,7 +243,8 @@ function nginxLines(path: (name: string) => string, hosts: readonly string[], cl
     `    ssl_certificate_key ${file('server-key.pem')};`,
     `    ssl_client_certificate ${file('client-ca.pem')};`,
     '    ssl_verify_client on;',
-    // A name with other characters is escaped in ways of its own; without the line every client of the authority is let in.
+    // A name with other characters is escaped in ways of its own; without the line every client of the authority is let
+    // in.
     ...(/^\w[\w.-]*(?: [\w.-]+)*$/.test(clientName)
       ? [`    if ($ssl_client_s_dn != "CN=${clientName}") { return 403; }`]
       : []),
@@ -250,13 +255,13 @@ function nginxLines(path: (name: string) => string, hosts: readonly string[], cl
   ];
 }
 
-/** The first host that is a name of its own, or a host that the wildcard stands for. */
+/** The first host without a wildcard, or a host that the wildcard matches. */
 function urlHost(hosts: readonly string[]): string {
   const host = hosts.find((one) => !one.startsWith('*.')) ?? hosts[0]?.replace('*', 'hooks') ?? 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** As one word of a POSIX shell. */
+/** Quotes a text as one word for a POSIX shell. */
 function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -269,47 +274,48 @@ interface ReadmeOptions {
   readonly guide: readonly GuideSection[];
 }
 
-/** The README of the folder, Markdown. */
+/** The README of the folder, in Markdown. */
 function readmeText({ hosts, clientName, keepCaKeys, validUntil, guide }: ReadmeOptions): string {
   const files = [
-    ['ca.pem', 'The root of the server certificate: what a client has to trust.'],
-    ['server.pem', `The server certificate for ${code(hosts)}, and after it the intermediate that issued it.`],
+    ['ca.pem', 'The root of the server certificate, which a client must trust.'],
+    ['server.pem', `The server certificate for ${code(hosts)}, followed by the intermediate that issued it.`],
     ['server-key.pem', 'The private key of the server.'],
-    ['client-ca.pem', 'The authority of the client certificates: what a server has to trust.'],
+    ['client-ca.pem', 'The CA of the client certificates, which a server must trust.'],
     ['client.pem', `The client certificate, for ${code([clientName])}.`],
     ['client-key.pem', 'The private key of the client.'],
-    ['fixtures/client-expired.pem', 'A client certificate that expired yesterday. A server has to refuse it.'],
-    ['fixtures/client-not-yet-valid.pem', 'One that becomes valid only after the set has expired. To be refused.'],
-    ['fixtures/client-wrong-purpose.pem', 'One that is meant for servers. To be refused.'],
+    ['fixtures/client-expired.pem', 'A client certificate that expired yesterday. A server must reject it.'],
+    [
+      'fixtures/client-not-yet-valid.pem',
+      'A client certificate that is not valid before the set expires. A ' + 'server must reject it.',
+    ],
+    [
+      'fixtures/client-wrong-purpose.pem',
+      'A certificate for servers only. A server must reject it as a client ' + 'certificate.',
+    ],
     [
       'fixtures/client-other-subject.pem',
-      'A right certificate of the same authority for somebody else. To be refused by a server that wants this client only.',
+      'A valid certificate from the same CA for another client. A server that accepts only this client must reject it.',
     ],
     ['fixtures/client-*-key.pem', 'Their private keys.'],
-    ...(keepCaKeys
-      ? [
-          [
-            'ca-key.pem, client-ca-key.pem',
-            'The keys of the authorities: whoever has them can issue more certificates.',
-          ],
-        ]
-      : []),
+    ...(keepCaKeys ? [['ca-key.pem, client-ca-key.pem', 'The CA keys, which can issue more certificates.']] : []),
   ];
   return [
     '# Certificates for trying out HTTPS and mutual TLS',
     '',
-    `Made by \`hookproof certs\`. Everything is valid until ${validUntil.toISOString()}, the faulty client certificates aside.`,
+    'Created by `hookproof certs`. Everything except the faulty client certificates is valid until ' +
+      `${validUntil.toISOString()}.`,
     '',
-    '**Never for production.** The keys lie here unencrypted. Do not commit this folder, and do not put its authorities into the trust store of a system.',
+    '**Never for production.** The keys are not encrypted. Do not commit this folder, and do not add its CAs ' +
+      'to the trust store of a system.',
     keepCaKeys
-      ? 'The keys of the authorities were kept.'
-      : 'The keys of the authorities were thrown away: for more certificates make a new set (`hookproof certs --force`).',
+      ? 'The CA keys are included.'
+      : 'The CA keys were deleted: to get more certificates, create a new set (`hookproof certs --force`).',
     '',
-    '| file | what it is |',
+    '| file | content |',
     '| --- | --- |',
     ...files.map(([name, what]) => `| \`${name}\` | ${what} |`),
     '',
-    'The commands below hold the path of this folder: make the set anew, or change them, when it has moved.',
+    'The commands below contain the path of this folder. If you move it, change them or create a new set.',
     '',
     ...guide.flatMap(({ title, text, language, lines }) => [
       `## ${title}`,

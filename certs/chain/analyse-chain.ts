@@ -1,4 +1,5 @@
-/** Analyses the certificates that a server sent, hop by hop. No network: what was sent and what is trusted come in. Specification: TLS. */
+/** Analyses the certificates that a server sent, without network access. Specification: TLS. */
+
 import { type CertificateFacts, daysBetween, factsOf, sha256, whyUnreadable } from '../facts/certificate-facts.ts';
 import { type ReadCertificate, readCertificate } from '../facts/read-certificate.ts';
 import {
@@ -24,35 +25,17 @@ import { hostFaults } from './host-faults.ts';
 import { reconcile } from './oracle.ts';
 import { trustFaults } from './trust-faults.ts';
 
-/** The facts of what cannot be read. */
-function noFacts(der: Uint8Array): CertificateFacts {
-  return {
-    subject: '(unreadable)',
-    issuer: '(unreadable)',
-    hosts: [],
-    commonName: null,
-    notBefore: '',
-    notAfter: '',
-    key: { kind: 'other', bits: null, curve: null },
-    signature: '',
-    authority: false,
-    pathLength: null,
-    usages: null,
-    fingerprint: sha256(der),
-    keyFingerprint: '',
-    issuerUrl: null,
-    selfIssued: false,
-    mustStaple: false,
-  };
-}
+/** How to fix the list of certificates. RFC 5246, 7.4.2. */
+const SEND_IN_ORDER = 'Send the certificate first, then each issuer in turn, without the root.';
+const REMOVE = 'Remove it from the chain file.';
 
-/** Never throws for what a server can send: what cannot be read becomes the fault `unreadable`. */
+/** Analyses a chain. Never throws for any input: a certificate that cannot be read yields the fault `unreadable`. */
 export function analyseChain(input: ChainInput): ChainAnalysis {
   const { sent, exact, host, trusted, now, oracle } = input;
   const faults: ChainFault[] = [];
-  const read = sent.map((der, at) => readOrSay(der, at, faults));
+  const read = sent.map((der, at) => readOrReport(der, at, faults));
   if (sent.length === 0) {
-    const fix = 'Configure the server with its certificate and the chain of it.';
+    const fix = 'Configure the server with its certificate and the chain.';
     faults.push({ code: 'unreadable', at: null, text: 'The server sent no certificate.', fix });
   }
   const trust = trustListOf(trusted);
@@ -80,16 +63,38 @@ export function analyseChain(input: ChainInput): ChainAnalysis {
   };
 }
 
-function readOrSay(der: Uint8Array, at: number, faults: ChainFault[]): ReadCertificate | undefined {
+/** Facts for a certificate that cannot be read. */
+function noFacts(der: Uint8Array): CertificateFacts {
+  return {
+    subject: '(unreadable)',
+    issuer: '(unreadable)',
+    hosts: [],
+    commonName: null,
+    notBefore: '',
+    notAfter: '',
+    key: { kind: 'other', bits: null, curve: null },
+    signature: '',
+    authority: false,
+    pathLength: null,
+    usages: null,
+    fingerprint: sha256(der),
+    keyFingerprint: '',
+    issuerUrl: null,
+    selfIssued: false,
+    mustStaple: false,
+  };
+}
+
+function readOrReport(der: Uint8Array, at: number, faults: ChainFault[]): ReadCertificate | undefined {
   try {
     return readCertificate(der);
   } catch (error) {
-    const text = `The ${placeOf(at)} certificate that is sent (${der.length} bytes) cannot be read: ${whyUnreadable(der, error)}.`;
+    const text = `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ${whyUnreadable(der, error)}.`;
     faults.push({
       code: 'unreadable',
       at,
       text,
-      fix: 'Make the file of the chain anew from the files of your authority.',
+      fix: 'Rebuild the chain file from the files of your CA.',
     });
     return undefined;
   }
@@ -106,12 +111,10 @@ function firstExpiry(path: readonly Link[], now: Date): number | null {
   return Math.min(...path.map(({ certificate }) => daysBetween(now, certificate.notAfter)));
 }
 
-/** What is wrong with the list as such: its order, repetitions, and what does not belong there. RFC 5246, 7.4.2. */
-
-const ORDER = 'Put the certificate first and after it the one that issued it, and so on up, without the root.';
-const LEAVE_OUT = 'Take it out of the file of the chain.';
-
-/** `related` holds every link on any path from the leaf. */
+/**
+ * Faults of the list itself: order, duplicates, unrelated certificates. `related` contains all links on any path from
+ * the leaf.
+ */
 function orderFaults(
   read: readonly (ReadCertificate | undefined)[],
   links: Links,
@@ -120,10 +123,10 @@ function orderFaults(
 ): ChainFault[] {
   const faults: ChainFault[] = [];
   const places = path.flatMap(({ at }) => (at === null ? [] : [at]));
-  const wrong = places.findIndex((at, index) => at < (places[index - 1] ?? 0) || (index === 0 && at !== 0));
-  const [late, early] = [places[wrong - 1] ?? places[0], places[wrong]];
-  if (wrong >= 0 && late !== undefined && early !== undefined) {
-    faults.push({ code: 'misordered', at: early, text: misorder(read, late, early), fix: ORDER });
+  const misplaced = places.findIndex((at, index) => at < (places[index - 1] ?? 0) || (index === 0 && at !== 0));
+  const [late, early] = [places[misplaced - 1] ?? places[0], places[misplaced]];
+  if (misplaced >= 0 && late !== undefined && early !== undefined) {
+    faults.push({ code: 'misordered', at: early, text: misorder(read, late, early), fix: SEND_IN_ORDER });
   }
   read.forEach((certificate, at) => {
     if (certificate === undefined) return;
@@ -132,13 +135,13 @@ function orderFaults(
     if (link === undefined) {
       const first = links.repeats.get(at) ?? 0;
       const text = `${name} is sent twice, as the ${placeOf(first)} and the ${placeOf(at)} certificate.`;
-      faults.push({ code: 'duplicate', at, text, fix: LEAVE_OUT });
+      faults.push({ code: 'duplicate', at, text, fix: REMOVE });
     } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && isTopTrusted(path)))) {
-      const text = `The root ${name} is sent: whoever trusts it has it, and it costs ${certificate.der.length} bytes in each handshake.`;
-      faults.push({ code: 'root-sent', at, text, fix: LEAVE_OUT });
+      const text = `The root ${name} is sent: clients that trust it already have it, and it costs ${certificate.der.length} bytes per handshake.`;
+      faults.push({ code: 'root-sent', at, text, fix: REMOVE });
     } else if (!related.has(link)) {
-      const text = `${name} is sent as the ${placeOf(at)} certificate and belongs to no link of the chain.`;
-      faults.push({ code: 'unrelated', at, text, fix: LEAVE_OUT });
+      const text = `${name} is sent as the ${placeOf(at)} certificate and does not belong to the chain.`;
+      faults.push({ code: 'unrelated', at, text, fix: REMOVE });
     }
   });
   return faults;
@@ -154,6 +157,6 @@ function misorder(read: readonly (ReadCertificate | undefined)[], late: number, 
     return certificate === undefined ? 'a certificate' : nameOf(certificate);
   };
   if (late === early)
-    return `The leaf ${name(early)} is sent as the ${placeOf(early)} certificate, and it has to be the first.`;
+    return `The leaf ${name(early)} is sent as the ${placeOf(early)} certificate; it must be the first.`;
   return `${name(early)} is sent as the ${placeOf(early)} certificate, before ${name(late)}, which it issued.`;
 }

@@ -1,36 +1,55 @@
-/** The certificates that can stand in a path, and who issued whom: by name and by signature, whatever the order sent. */
+/**
+ * Links certificates with their issuers, by name and signature, and finds the best path from the leaf to a trusted
+ * root.
+ */
 
 import type { X509Certificate } from 'node:crypto';
 import { isKnownSignature } from '../facts/key-facts.ts';
 import { isSignedBy, type ReadCertificate, readCertificate, readSubject } from '../facts/read-certificate.ts';
 import { certificateBlocks } from '../loader/pem.ts';
 
-/** A certificate with its place: its index among those sent, or null for one that only the trust list has. */
+/** A certificate. `at` is its index among those sent, or null if only the trust list contains it. */
 export interface Link {
   readonly certificate: ReadCertificate;
   readonly at: number | null;
-  /** It is in the trust list. */
+  /** Whether the trust list contains it. */
   readonly trusted: boolean;
-  /** Its own key signed it. */
+  /** Whether it is signed with its own key. */
   readonly selfSigned: boolean;
 }
 
 export interface Links {
-  /** Those sent, by index; undefined for what cannot be read and for a repetition. */
+  /** The certificates sent, by index; undefined for unreadable certificates and duplicates. */
   readonly sent: readonly (Link | undefined)[];
-  /** For the index of a repetition, where the same certificate was sent first. */
+  /** The index of a duplicate, to the index where the certificate was sent first. */
   readonly repeats: ReadonlyMap<number, number>;
-  /** Certificates that have the name of this one's issuer, sent or trusted. */
+  /** The certificates with the name of this one's issuer, sent or trusted. */
   namesakes(link: Link): readonly Link[];
-  /** Those of them that signed it. */
+  /** The namesakes that signed it. */
   issuers(link: Link): readonly Link[];
 }
 
-/** A hostile server can send many certificates with one name: so many signatures are verified for one chain, and no more. */
-const VERIFICATIONS = 500;
+/** The trusted certificates, indexed by subject. Indexing reads only names; a root is parsed when a chain names it. */
+export interface TrustList {
+  /** The certificates with this subject ({@link DistinguishedName.key}). */
+  bySubject(key: string): readonly ReadCertificate[];
+  /** The {@link DistinguishedName.organisation} of all subjects. */
+  readonly organisations: ReadonlySet<string>;
+}
 
-/** A signature of an algorithm that is not known here is taken for one: the path goes on, and says that nobody verified it. */
-function signed(issuer: ReadCertificate, certificate: ReadCertificate): boolean {
+/** PEM texts with one or more certificates, or parsed certificates. */
+export type TrustedCertificates = readonly (string | X509Certificate)[];
+
+/** Limit of verified signatures per chain, because a hostile server can send many certificates with one name. */
+const MAX_VERIFICATIONS = 500;
+const MAX_DEPTH = 20;
+/** Limit of steps, because a hostile server can send certificates that certify each other in every order. */
+const MAX_STEPS = 500;
+
+/**
+ * Accepts a signature with an unknown algorithm, so that the path continues; a fault reports that it was not verified.
+ */
+function mayHaveSigned(issuer: ReadCertificate, certificate: ReadCertificate): boolean {
   return isSignedBy(certificate.x509, issuer.x509) || !isKnownSignature(certificate.signature);
 }
 
@@ -38,10 +57,11 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** `read` holds what was sent, with undefined for what cannot be read. */
+/** @param read the certificates sent; undefined for those that cannot be read */
 export function linksOf(read: readonly (ReadCertificate | undefined)[], trust: TrustList): Links {
-  let left = VERIFICATIONS;
-  const verified = (issuer: ReadCertificate, certificate: ReadCertificate) => left-- > 0 && signed(issuer, certificate);
+  let left = MAX_VERIFICATIONS;
+  const verified = (issuer: ReadCertificate, certificate: ReadCertificate) =>
+    left-- > 0 && mayHaveSigned(issuer, certificate);
 
   const linkOf = (certificate: ReadCertificate, at: number | null, trusted: boolean): Link => ({
     certificate,
@@ -71,7 +91,7 @@ export function linksOf(read: readonly (ReadCertificate | undefined)[], trust: T
     return link;
   };
 
-  const namesakes = remember(({ certificate: { issuer, der } }: Link) => {
+  const namesakes = memoise(({ certificate: { issuer, der } }: Link) => {
     const fromSent = sent.filter((link) => link?.certificate.subject.key === issuer.key) as Link[];
     const others = trust
       .bySubject(issuer.key)
@@ -79,7 +99,7 @@ export function linksOf(read: readonly (ReadCertificate | undefined)[], trust: T
     return [...fromSent, ...others.map(trustedLink)].filter((link) => !sameBytes(link.certificate.der, der));
   });
 
-  const issuers = remember((link: Link) => {
+  const issuers = memoise((link: Link) => {
     if (link.selfSigned) return [];
     return namesakes(link).filter((issuer) => verified(issuer.certificate, link.certificate));
   });
@@ -87,7 +107,7 @@ export function linksOf(read: readonly (ReadCertificate | undefined)[], trust: T
   return { sent, repeats, namesakes, issuers };
 }
 
-function remember(find: (link: Link) => readonly Link[]): (link: Link) => readonly Link[] {
+function memoise(find: (link: Link) => readonly Link[]): (link: Link) => readonly Link[] {
   const found = new Map<Link, readonly Link[]>();
   return (link) => {
     const links = found.get(link) ?? find(link);
@@ -96,24 +116,18 @@ function remember(find: (link: Link) => readonly Link[]): (link: Link) => readon
   };
 }
 
-/** Finds the path from the leaf up. With several, the best one counts, as a client would take it. */
-
-const DEPTH = 20;
-/** A hostile server can send certificates that certify each other in every order. */
-const STEPS = 500;
-
-/** Whether the path ends at a self-signed certificate of the trust list, which is what Node asks for. */
+/** Whether the path ends at a self-signed certificate in the trust list, as Node requires. */
 export function isAnchored(path: readonly Link[]): boolean {
   const top = path.at(-1);
   return top?.selfSigned === true && top.trusted;
 }
 
-/** Every path up from the leaf, each until nobody is found who issued its last certificate. */
+/** Returns all paths from the leaf up, each until no issuer is found. */
 function pathsFrom(leaf: Link, links: Links): Link[][] {
   const paths: Link[][] = [];
-  let steps = STEPS;
+  let steps = MAX_STEPS;
   const climb = (path: Link[], link: Link): void => {
-    const issuers = path.length > DEPTH ? [] : links.issuers(link).filter((issuer) => !path.includes(issuer));
+    const issuers = path.length > MAX_DEPTH ? [] : links.issuers(link).filter((issuer) => !path.includes(issuer));
     if (issuers.length === 0) paths.push(path);
     for (const issuer of issuers) if (steps-- > 0) climb([...path, issuer], issuer);
   };
@@ -121,18 +135,26 @@ function pathsFrom(leaf: Link, links: Links): Link[][] {
   return paths;
 }
 
-/** A fault, as far as it matters here. */
 type Coded = { readonly code: string };
 
-/** Lower is better, compared from the left. */
+/** Compared from the left; lower is better. */
 function rank(path: readonly Link[], faults: readonly Coded[]): number[] {
   const warnings = faults.filter(({ code }) => code === 'expires-soon').length;
   const anchored = isAnchored(path);
-  return [anchored ? 0 : 1, faults.length - warnings, misfits(path), warnings, anchored ? path.length : -path.length];
+  return [
+    anchored ? 0 : 1,
+    faults.length - warnings,
+    countMismatches(path),
+    warnings,
+    anchored ? path.length : -path.length,
+  ];
 }
 
-/** Steps that OpenSSL does not take although the signature is right: the key identifiers differ, or the issuer may not sign. */
-export function misfits(path: readonly Link[]): number {
+/**
+ * Counts issuers that OpenSSL does not follow despite a valid signature: key identifiers differ, or the issuer may not
+ * sign.
+ */
+export function countMismatches(path: readonly Link[]): number {
   return path.filter(({ certificate }, index) => {
     const issuer = path[index + 1];
     return issuer !== undefined && !certificate.x509.checkIssued(issuer.certificate.x509);
@@ -144,6 +166,7 @@ function better(a: readonly number[], b: readonly number[]): boolean {
   return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0);
 }
 
+/** Finds the best path from the leaf up, as a client would choose it. */
 export function findPath(leaf: Link, links: Links, faultsOf: (path: readonly Link[]) => readonly Coded[]): Link[] {
   let best: { path: Link[]; ranks: number[] } | undefined;
   for (const path of pathsFrom(leaf, links)) {
@@ -153,17 +176,17 @@ export function findPath(leaf: Link, links: Links, faultsOf: (path: readonly Lin
   return best?.path ?? [leaf];
 }
 
-/** Every link that can be reached upwards from the path. */
+/** Returns all links that can be reached upwards from the path. */
 export function reachable(path: readonly Link[], upwards: (link: Link) => readonly Link[]): Set<Link> {
   const found = new Set(path);
-  // A set that grows while it is walked is walked to its new end.
+  // The loop also visits the links that it adds.
   for (const link of found) for (const next of upwards(link)) found.add(next);
   return found;
 }
 
 /**
- * The certificate that the server means to prove itself with: the first one, as TLS has it. When that one is an authority and
- * an ordinary certificate comes after it that leads up to it, the order is wrong and the ordinary one is meant.
+ * Finds the server's own certificate: the first one, as TLS requires. If the first one is a CA and a later certificate
+ * leads up to it, the order is wrong, and the later one is the leaf.
  */
 export function findLeaf(links: Links): Link | undefined {
   const [first] = links.sent;
@@ -174,21 +197,6 @@ export function findLeaf(links: Links): Link | undefined {
   });
   return later ?? first;
 }
-
-/**
- * The trusted certificates, by subject. Some 145 roots are looked into once for each list: only for their names, which takes
- * a few milliseconds, and a root is read whole when a chain names it.
- */
-
-export interface TrustList {
-  /** The certificates with this subject ({@link DistinguishedName.key}). */
-  bySubject(key: string): readonly ReadCertificate[];
-  /** Organisations of all subjects, as {@link DistinguishedName.organisation} has them. */
-  readonly organisations: ReadonlySet<string>;
-}
-
-/** What a caller gives: PEM with one certificate or several, or certificates that are read already. */
-export type TrustedCertificates = readonly (string | X509Certificate)[];
 
 interface Entry {
   readonly der: Uint8Array;
@@ -211,7 +219,7 @@ function index(trusted: TrustedCertificates): TrustList {
       if (organisation !== null) organisations.add(organisation);
       entries.set(key, [...(entries.get(key) ?? []), entry]);
     } catch {
-      // What cannot be read can be nobody's issuer. That it is in the list is for the loader to say.
+      // An unreadable certificate cannot be an issuer. The loader reports it.
     }
   }
   const read = new Map<string, readonly ReadCertificate[]>();
@@ -235,10 +243,10 @@ function readEntry({ der, known }: Entry): ReadCertificate[] {
 
 const LISTS = new WeakMap<TrustedCertificates, { readonly length: number; readonly list: TrustList }>();
 
-/** The index of the list, made at the first call with this array and again when its length has changed. */
+/** Returns the index of the list, cached until the length of the array changes. */
 export function trustListOf(trusted: TrustedCertificates): TrustList {
-  const made = LISTS.get(trusted);
-  if (made?.length === trusted.length) return made.list;
+  const cached = LISTS.get(trusted);
+  if (cached?.length === trusted.length) return cached.list;
   const list = index(trusted);
   LISTS.set(trusted, { length: trusted.length, list });
   return list;

@@ -1,29 +1,12 @@
-/** Draws an analysed chain as a tree, the root on top, for a terminal. */
+/** Renders an analysed chain as a tree for a terminal, with the root at the top. */
 
 import { daysBetween } from '../facts/certificate-facts.ts';
 import type { KeyFacts } from '../facts/key-facts.ts';
 import { type ChainAnalysis, type ChainCertificate, days, placeOf } from './chain-analysis.ts';
 
-function keyText({ kind, bits, curve }: KeyFacts): string {
-  if (curve !== null) return curve;
-  const name = {
-    rsa: 'RSA',
-    dsa: 'DSA',
-    ec: 'elliptic curve',
-    ed25519: 'Ed25519',
-    ed448: 'Ed448',
-    other: 'unknown key',
-  }[kind];
-  return bits === null ? name : `${name} ${bits}`;
-}
-
-function shortName({ commonName, subject }: ChainCertificate): string {
-  return commonName === null ? subject || '(no name)' : `CN=${commonName}`;
-}
-
 /**
- * The lines of the tree: names, keys, signatures, dates, and the codes of the faults in brackets where they are. What is sent and
- * is in no path follows below. `ascii` draws the branches without box characters; names stay as they are.
+ * Returns the lines of the tree: names, keys, signatures, dates, and the codes of faults in brackets. Certificates
+ * outside the path follow. `ascii` draws the branches without box characters.
  */
 export function drawChain(analysis: ChainAnalysis, { ascii = false }: { ascii?: boolean } = {}): string[] {
   const { certificates, path, anchor, faults, exact } = analysis;
@@ -55,8 +38,25 @@ export function drawChain(analysis: ChainAnalysis, { ascii = false }: { ascii?: 
 
   const others = certificates.flatMap((_, at) => (path.includes(at) ? [] : [`   ${placeOf(at)}: ${line(at)}`]));
   if (others.length > 0) tree.push('also sent:', ...others);
-  if (!exact) tree.push('(order and extra certificates cannot be seen over TLS 1.3)');
+  if (!exact) tree.push('(order and extra certificates are not visible over TLS 1.3)');
   for (const fault of faults)
     if (fault.code === 'unexplained' && fault.at === null) tree.push(`[unexplained] ${fault.text}`);
   return tree;
+}
+
+function keyText({ kind, bits, curve }: KeyFacts): string {
+  if (curve !== null) return curve;
+  const name = {
+    rsa: 'RSA',
+    dsa: 'DSA',
+    ec: 'elliptic curve',
+    ed25519: 'Ed25519',
+    ed448: 'Ed448',
+    other: 'unknown key',
+  }[kind];
+  return bits === null ? name : `${name} ${bits}`;
+}
+
+function shortName({ commonName, subject }: ChainCertificate): string {
+  return commonName === null ? subject || '(no name)' : `CN=${commonName}`;
 }

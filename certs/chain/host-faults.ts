@@ -1,4 +1,8 @@
-/** Whether the leaf is for the host of the URL. Only the subject alternative name counts; the common name does not. */
+/**
+ * Checks whether a certificate matches a host. Only the subject alternative name counts (RFC 9110, 4.3.4; RFC 6125,
+ * 6.4).
+ */
+
 import { hostsOf } from '../facts/certificate-facts.ts';
 import { type AlternativeName, canonicalIp } from '../facts/read-certificate.ts';
 import { visibleText } from '../facts/wording.ts';
@@ -11,7 +15,7 @@ export function hostFaults(leaf: Link, host: string): ChainFault[] {
   const name = nameOf(certificate);
   const asked = visibleText(host, 255);
   const address = canonicalIp(host);
-  const fix = `Have the certificate issued anew with ${address === null ? `DNS:${asked}` : `IP:${visibleText(address, 60)}`} in its subject alternative name.`;
+  const fix = `Get the certificate reissued with ${address === null ? `DNS:${asked}` : `IP:${visibleText(address, 60)}`} in its subject alternative name.`;
   const mismatch = (text: string): ChainFault => ({ code: 'host-mismatch', at, text, fix });
 
   if (names.length === 0) {
@@ -22,41 +26,40 @@ export function hostFaults(leaf: Link, host: string): ChainFault[] {
     const absent: ChainFault = {
       code: 'no-alternative-name',
       at,
-      text: `${name} ${none}, and clients no longer look at the common name.`,
+      text: `${name} ${none}, and clients ignore the common name.`,
       fix,
     };
     const common = certificate.subject.commonName ?? '';
-    const fits = address === null ? coversName(common, host) : canonicalIp(common) === address;
-    return fits ? [absent] : [absent, mismatch(`${name} is not for ${asked}: its common name is another one too.`)];
+    const matches = address === null ? matchesName(common, host) : canonicalIp(common) === address;
+    return matches
+      ? [absent]
+      : [absent, mismatch(`${name} is not for ${asked}: its common name does not match either.`)];
   }
-  if (coversHost(names, host)) return [];
+  if (matchesHost(names, host)) return [];
   const asName = address !== null && names.some((entry) => entry.kind === 'dns' && canonicalIp(entry.name) === address);
-  if (asName)
-    return [mismatch(`${name} has the address ${asked} as a DNS name, and clients look for it as an IP address.`)];
-  return [mismatch(`${name} is for ${listOf(hostsOf(certificate))}, and not for ${asked}.`)];
+  if (asName) return [mismatch(`${name} has the address ${asked} as a DNS name, but clients expect an IP address.`)];
+  return [mismatch(`${name} is for ${listOf(hostsOf(certificate))}, not for ${asked}.`)];
 }
 
-/** Whether a certificate is for a host. Only the subject alternative name counts (RFC 9110, 4.3.4; RFC 6125, 6.4). */
+/** Whether one of the names matches the host: a DNS name, or an IP address in any spelling. */
+export function matchesHost(names: readonly AlternativeName[], host: string): boolean {
+  const address = canonicalIp(host);
+  if (address !== null) return names.some(({ kind, name }) => kind === 'ip' && name === address);
+  return names.some(({ kind, name }) => kind === 'dns' && name !== null && matchesName(name, host));
+}
 
-/** Small letters, without a dot at the end. */
-function plain(name: string): string {
+/** Lower case, without a trailing dot. */
+function normalise(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Whether the pattern covers the DNS name. An asterisk stands for exactly one label, the whole left-most one. */
-function coversName(pattern: string, host: string): boolean {
-  const [wanted, given] = [plain(host), plain(pattern)];
+/** Whether the pattern matches the DNS name. An asterisk matches exactly one complete label, the left-most. */
+function matchesName(pattern: string, host: string): boolean {
+  const [wanted, given] = [normalise(host), normalise(pattern)];
   if (wanted === '' || given === '') return false;
   if (!given.startsWith('*.')) return given === wanted && !given.includes('*');
   const rest = given.slice(1);
   const label = wanted.slice(0, wanted.indexOf('.'));
-  // An asterisk directly under a top-level name covers nothing: no client takes "*.com".
+  // Clients reject an asterisk directly below a top-level domain, such as "*.com".
   return label !== '' && wanted === label + rest && !rest.includes('*') && /^\.[^.]+\../.test(rest);
-}
-
-/** Whether one of the names is the host: a DNS name, or an IP address in any spelling. */
-export function coversHost(names: readonly AlternativeName[], host: string): boolean {
-  const address = canonicalIp(host);
-  if (address !== null) return names.some(({ kind, name }) => kind === 'ip' && name === address);
-  return names.some(({ kind, name }) => kind === 'dns' && name !== null && coversName(name, host));
 }

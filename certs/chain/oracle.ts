@@ -1,8 +1,9 @@
-/** Compares what the analysis found with what OpenSSL says of the chain. When they disagree, both are reported. */
+/** Compares the faults of the analysis with the verdict of OpenSSL. If they disagree, both are reported. */
+
 import type { ChainFaultCode } from '../../contract/index.ts';
 import { visibleText } from '../facts/wording.ts';
 import { type ChainFault, nameOf } from './chain-analysis.ts';
-import { type Link, misfits } from './chain-path.ts';
+import { countMismatches, type Link } from './chain-path.ts';
 
 const NO_ISSUER: readonly ChainFaultCode[] = [
   'unknown-authority',
@@ -12,7 +13,7 @@ const NO_ISSUER: readonly ChainFaultCode[] = [
   'issuer-not-authority',
 ];
 
-/** Which faults explain a code of Node's. Node has `UNSPECIFIED` for what it has no name for. */
+/** The faults that explain an error code of Node. `UNSPECIFIED` stands for errors without a name. */
 const EXPLAINED_BY: Readonly<Record<string, readonly ChainFaultCode[]>> = {
   UNABLE_TO_GET_ISSUER_CERT: NO_ISSUER,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NO_ISSUER,
@@ -28,21 +29,22 @@ const EXPLAINED_BY: Readonly<Record<string, readonly ChainFaultCode[]>> = {
   PATH_LENGTH_EXCEEDED: ['path-too-long'],
   INVALID_PURPOSE: ['wrong-purpose', 'issuer-not-authority'],
   INVALID_CA: ['issuer-not-authority', 'wrong-purpose'],
-  // The handshake itself fails, for example because the client does not offer the curve of the key.
+  // The handshake fails, for example because the client does not offer the curve of the key.
   EPROTO: ['weak-key', 'weak-signature'],
   UNSPECIFIED: ['issuer-not-authority', 'weak-signature', 'weak-key', 'path-too-long', 'wrong-purpose'],
 };
 
-/** These end the handshake of OpenSSL with one code or another. */
+/** These fail the handshake with varying codes. */
 const SELF_EVIDENT: readonly ChainFaultCode[] = ['unreadable', 'unexplained'];
 
-/** In these OpenSSL is at least as strict as the analysis: when it trusts the chain, one of the two is mistaken. */
+/** OpenSSL is at least as strict about these: if it trusts the chain, one of the two verdicts is wrong. */
 const STRICT_CODES: readonly ChainFaultCode[] = [...NO_ISSUER, 'path-too-long', 'wrong-purpose'];
 
-const SHOW =
-  'Compare with `openssl s_client -connect HOST:443 -servername HOST -showcerts`, and report a wrong analysis as a fault of hookproof.';
+const COMPARE_HINT =
+  'Compare with `openssl s_client -connect HOST:443 -servername HOST -showcerts`. If the analysis is wrong, ' +
+  'report it as a bug in hookproof.';
 
-/** The faults after the comparison. `anchored`: the analysis found the path to end at a trusted root. */
+/** Returns the faults after the comparison. `anchored`: the path ends at a trusted root. */
 export function reconcile(
   faults: readonly ChainFault[],
   path: readonly Link[],
@@ -50,49 +52,54 @@ export function reconcile(
   oracle: string | null | undefined,
 ): ChainFault[] {
   if (oracle === undefined) return [...faults];
-  if (oracle !== null) return refused(faults, path, oracle);
-  return believed(
+  if (oracle !== null) return withRejection(faults, path, oracle);
+  return withTrust(
     faults.filter(({ code }) => code !== 'unexplained'),
     anchored,
   );
 }
 
-function believed(faults: readonly ChainFault[], anchored: boolean): ChainFault[] {
-  // With an intermediate from the trust list the chain is trusted, and still incomplete: no contradiction.
-  const doubtful = faults.filter(
+function withTrust(faults: readonly ChainFault[], anchored: boolean): ChainFault[] {
+  // A chain that is complete only with the trust list is trusted and incomplete: no contradiction.
+  const contradicted = faults.filter(
     ({ code }) => STRICT_CODES.includes(code) && !(anchored && code === 'missing-intermediate'),
   );
-  if (doubtful.length === 0) return [...faults];
-  const texts = doubtful.map(({ code, text }) => `${code}: ${text}`).join(' ');
-  const text = `OpenSSL trusts the chain that it got, while this analysis of the certificates sent says ${texts} The server may send different chains to different clients.`;
-  return [...faults.filter((fault) => !doubtful.includes(fault)), { code: 'unexplained', at: null, text, fix: SHOW }];
+  if (contradicted.length === 0) return [...faults];
+  const texts = contradicted.map(({ code, text }) => `${code}: ${text}`).join(' ');
+  const text = `OpenSSL trusts the chain, but the analysis found ${texts} The server may send different chains to different clients.`;
+  return [
+    ...faults.filter((fault) => !contradicted.includes(fault)),
+    { code: 'unexplained', at: null, text, fix: COMPARE_HINT },
+  ];
 }
 
-function refused(faults: readonly ChainFault[], path: readonly Link[], oracle: string): ChainFault[] {
+function withRejection(faults: readonly ChainFault[], path: readonly Link[], oracle: string): ChainFault[] {
   const explaining = Object.hasOwn(EXPLAINED_BY, oracle) ? (EXPLAINED_BY[oracle] ?? []) : [];
   if (faults.some(({ code }) => explaining.includes(code) || SELF_EVIDENT.includes(code))) return [...faults];
-  const found = faults.length === 0 ? 'found nothing wrong' : `found only ${faults.map(({ code }) => code).join(', ')}`;
-  const text = `OpenSSL refuses the chain (${visibleText(oracle, 80)}), while this analysis ${found}${guess(path, oracle)}.`;
-  return [...faults, { code: 'unexplained', at: null, text, fix: SHOW }];
+  const found = faults.length === 0 ? 'found no fault' : `found only ${faults.map(({ code }) => code).join(', ')}`;
+  const text = `OpenSSL rejects the chain (${visibleText(oracle, 80)}), but the analysis ${found}${guess(path, oracle)}.`;
+  return [...faults, { code: 'unexplained', at: null, text, fix: COMPARE_HINT }];
 }
 
-const CLOCK = 'the clock of this machine, or the time given to the analysis, may be wrong';
+const CLOCK = 'the clock of this machine or the time given to the analysis may be wrong';
 
 const GUESSES: Readonly<Record<string, string>> = {
   CERT_REVOKED: 'the certificate is revoked',
-  CERT_HAS_EXPIRED: `OpenSSL may have followed another of the certificates sent up to one that has expired, or ${CLOCK}`,
+  CERT_HAS_EXPIRED: `OpenSSL may have followed another path to an expired certificate, or ${CLOCK}`,
   CERT_NOT_YET_VALID: CLOCK,
   UNSPECIFIED:
-    'Node has no name for the reason; it may be an authority that may not certify this name (name constraints), or a critical extension that OpenSSL does not know',
+    'Node does not name the reason; a CA may not be allowed to certify this name (name constraints), or a ' +
+    'critical extension is unknown to OpenSSL',
 };
 
-/** What is known to make OpenSSL refuse a chain whose names and signatures are right. */
+/** Known reasons for OpenSSL to reject a chain with valid names and signatures. */
 function guess(path: readonly Link[], oracle: string): string {
   const [leaf] = path;
   if (Object.hasOwn(GUESSES, oracle)) return `: ${GUESSES[oracle]}`;
   if (leaf !== undefined && !leaf.selfSigned && leaf.certificate.subject.key === leaf.certificate.issuer.key) {
-    return `: ${nameOf(leaf.certificate)} has the same name as the authority that issued it, so OpenSSL takes it for self-signed`;
+    return `: ${nameOf(leaf.certificate)} has the same name as its issuer, so OpenSSL considers it self-signed`;
   }
-  if (misfits(path) > 0) return ': the key identifier of an issuer is not the one that the certificate below it names';
+  if (countMismatches(path) > 0)
+    return ': the key identifier of an issuer differs from the one in the certificate below it';
   return '';
 }

@@ -1,29 +1,29 @@
-/** The options of a test certificate, and its key algorithms in the terms of Web Cryptography. */
+/** The options of a test certificate, and its algorithms in Web Cryptography. */
 
 export type ExtendedKeyUsage = 'serverAuth' | 'clientAuth';
 
 export interface CertificateOptions {
   /** The distinguished name, for example `CN=localhost, O=Example`, or the DER of a name to copy exactly. */
   readonly subject: string | Uint8Array;
-  /** Who signs. Absent: self-signed. */
+  /** The issuer. Absent: self-signed. */
   readonly issuer?: IssuedCertificate;
-  /** P-256 by default. */
+  /** Default: P-256. */
   readonly key?: KeyKind;
   /** Reuses the key pair of another certificate. */
   readonly keyOf?: IssuedCertificate;
-  /** An authority may sign others; `pathLength` is how many authorities may stand below it. */
+  /** Whether it is a CA. `pathLength` is the number of CAs allowed below it. */
   readonly authority?: boolean;
   readonly pathLength?: number;
   /** Host names and IP addresses of the subject alternative name. Absent or empty: no such extension. */
   readonly hosts?: readonly string[];
   /** Absent: no extended key usage extension. */
   readonly usages?: readonly ExtendedKeyUsage[];
-  /** Valid from yesterday and for a year by default. */
+  /** Default: from yesterday for a year. */
   readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** The hash of the signature; SHA-256 by default. */
+  /** The hash of the signature. Default: SHA-256. */
   readonly hash?: Hash;
-  /** Where the issuer's certificate can be had (authority information access, caIssuers). */
+  /** The URL of the issuer's certificate (authority information access, caIssuers). */
   readonly issuerUrl?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Puts certificates together from parts of another one, byte by byte. The library reads a name and writes it anew, which may change its
- * bytes or fail on a name that it does not know; what has to look exactly like another certificate is made here.
+ * Assembles certificates from the parts of another one, byte by byte. The X.509 library would re-encode names, which
+ * may change their bytes or fail.
  */
 import {
   createHash,
@@ -16,27 +16,27 @@ import { bodyOf, EXTENSION_IDS, listExtensions } from '../facts/read-certificate
 import { pemOf } from '../loader/pem.ts';
 
 const { sequence } = TAG;
-/** Algorithms of signatures by the kind of the key, each with its hash. Anything else is not signed with here. */
+/** The supported signature algorithms by key type. */
 const SIGNATURES: Readonly<Record<string, { readonly algorithm: Uint8Array; readonly hash: string | null }>> = {
   ec: { algorithm: der(sequence, derObjectIdentifier('1.2.840.10045.4.3.2')), hash: 'sha256' },
   rsa: { algorithm: der(sequence, derObjectIdentifier('1.2.840.113549.1.1.11'), der(0x05)), hash: 'sha256' },
   ed25519: { algorithm: der(sequence, derObjectIdentifier('1.3.101.112')), hash: null },
 };
-/** Version 3, which is counted from 0. */
+/** Version 3, encoded as 2. */
 const VERSION_3 = der(TAG.context0, der(TAG.integer, Uint8Array.of(2)));
 const HOUR_MS = 3_600_000;
 const VALID_DAYS = 7;
 
-/** The parts of a certificate that can be copied, each as it stands there. */
+/** The parts of a certificate that can be copied. */
 export interface CertificateParts {
   readonly serial: Uint8Array;
   readonly issuer: Uint8Array;
   readonly subject: Uint8Array;
-  /** By object identifier, dotted; each is the whole extension with its identifier. */
+  /** By object identifier; each value is the complete extension. */
   readonly extensions: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Takes a certificate apart (RFC 5280, 4.1). */
+/** Splits a certificate into its parts (RFC 5280, 4.1). */
 export function partsOf(certificate: X509Certificate): CertificateParts {
   const { parts, extensions } = bodyOf(certificate.raw);
   const [serial, , issuer, , subject] = parts;
@@ -51,7 +51,7 @@ export function partsOf(certificate: X509Certificate): CertificateParts {
   };
 }
 
-/** One extension from the DER of its value. */
+/** Encodes an extension with this DER value. */
 export function extension(id: string, value: Uint8Array, critical = false): Uint8Array {
   return der(
     sequence,
@@ -70,7 +70,7 @@ export function subjectKeyId(pair: KeyPair): Uint8Array {
   return extension(EXTENSION_IDS.subjectKeyIdentifier, der(TAG.octetString, keyId(pair)));
 }
 
-/** The authority key identifier that names a self-signed issuer by its key, its name and its serial number (RFC 5280, 4.2.1.1). */
+/** The authority key identifier for a self-signed issuer: its key, name and serial number (RFC 5280, 4.2.1.1). */
 export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificateParts): Uint8Array {
   const value = der(
     sequence,
@@ -88,12 +88,12 @@ export interface KeyPair {
   readonly pem: string;
 }
 
-/** A new pair, of the kind of another key where it is one that certificates usually have, and P-256 otherwise. RSA has 2048 bits. */
+/** Generates a pair of the same type as another key, if that is supported, and P-256 otherwise. RSA has 2048 bits. */
 export function newKeyPair(like?: KeyObject): KeyPair {
   return keyPairOf(newKeys(like).privateKey);
 }
 
-/** The pair of a private key. */
+/** Returns the pair of a private key. */
 export function keyPairOf(privateKey: KeyObject): KeyPair {
   return {
     privateKey,
@@ -102,7 +102,7 @@ export function keyPairOf(privateKey: KeyObject): KeyPair {
   };
 }
 
-/** Whether a key is of a kind that certificates are signed with here. */
+/** Whether signing with this key type is supported. */
 export function canSign({ asymmetricKeyType }: KeyObject): boolean {
   return Object.hasOwn(SIGNATURES, asymmetricKeyType ?? '');
 }
@@ -119,7 +119,7 @@ function newKeys(like: KeyObject | undefined): { privateKey: KeyObject; publicKe
   }
 }
 
-/** Positive, not zero, and new. */
+/** A new positive serial number. */
 export function newSerial(): Uint8Array {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
@@ -128,11 +128,15 @@ export function newSerial(): Uint8Array {
 
 function signatureOf({ privateKey }: KeyPair) {
   const signature = SIGNATURES[privateKey.asymmetricKeyType ?? ''];
-  if (signature === undefined) throw new RangeError(`Nothing is signed with a key of ${privateKey.asymmetricKeyType}.`);
+  if (signature === undefined)
+    throw new RangeError(`Signing with a key of type ${privateKey.asymmetricKeyType} is not supported.`);
   return signature;
 }
 
-/** A certificate from exactly these parts, for the key of `pair`, signed by `signer`; valid from an hour ago for a week. As PEM. */
+/**
+ * Assembles a certificate (PEM) from these parts, for the key of `pair`, signed by `signer`, valid from an hour ago for
+ * a week.
+ */
 export function assembleCertificate(parts: CertificateParts, pair: KeyPair, signer: KeyPair): string {
   const now = Date.now();
   const extensions = [...parts.extensions.values()];

@@ -16,7 +16,7 @@ import {
 
 x509.cryptoProvider.set(webcrypto);
 
-/** What the library needs to sign, beside the PEM that everyone else needs. */
+/** The objects that the library needs for signing, by certificate. */
 const PAIRS = new WeakMap<IssuedCertificate, { keys: webcrypto.CryptoKeyPair; certificate: x509.X509Certificate }>();
 
 function pairOf(issued: IssuedCertificate) {
@@ -25,7 +25,7 @@ function pairOf(issued: IssuedCertificate) {
   return pair;
 }
 
-/** Positive and not zero, as RFC 5280 (4.1.2.2) asks. */
+/** Positive, as RFC 5280 (4.1.2.2) requires. */
 function serialNumber(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
@@ -68,7 +68,7 @@ async function extensionsFor(
   ];
 }
 
-/** {@link makeCertificate} without the wait for the library. */
+/** Implements {@link makeCertificate}. */
 export async function issueCertificate(options: CertificateOptions): Promise<IssuedCertificate> {
   const { issuer = null, keyOf, notBefore, notAfter, hash = 'SHA-256' } = options;
   const keyKind = keyOf?.keyKind ?? options.key ?? 'p256';
@@ -88,7 +88,7 @@ export async function issueCertificate(options: CertificateOptions): Promise<Iss
     issuer: signer?.certificate.subjectName ?? subject,
     notBefore: notBefore ?? new Date(now - DAY_MS),
     notAfter: notAfter ?? new Date(now + 365 * DAY_MS),
-    // The signature is of the issuer's kind, whatever the subject's: that is what allows an elliptic leaf under an RSA authority.
+    // The algorithm depends on the issuer's key, so that an RSA CA can sign an elliptic curve leaf.
     signingAlgorithm: signingAlgorithm(issuer?.keyKind ?? keyKind, hash),
     publicKey: keys.publicKey,
     signingKey: signer?.keys.privateKey ?? keys.privateKey,

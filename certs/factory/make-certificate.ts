@@ -1,12 +1,13 @@
-/** Certificates for tests, demos and probes, made at run time and never for production. Specification: TLS. */
+/** Creates certificates at run time for tests, demos and probes, never for production. Specification: TLS. */
+
 import type { CertificateOptions, IssuedCertificate } from './certificate-options.ts';
 
 /**
- * Makes one certificate, valid or faulty as the options say, and its key unless one is given. An elliptic curve key
+ * Creates a certificate, valid or faulty according to the options, and a key unless one is given. An elliptic curve key
  * takes a few milliseconds, an RSA key a tenth of a second or more.
  */
 export async function makeCertificate(options: CertificateOptions): Promise<IssuedCertificate> {
-  // The library behind it takes a fifth of a second to load.
+  // Loading the library takes a fifth of a second.
   const { issueCertificate } = await import('./issue-certificate.ts');
   return issueCertificate(options);
 }
@@ -17,9 +18,9 @@ export interface KeyedCertificate {
   readonly key: string;
 }
 
-/** A server certificate for localhost, 127.0.0.1 and ::1, and the authority that issued it. */
+/** A server certificate for localhost, 127.0.0.1 and ::1, and the CA that issued it. */
 export interface QuickStartCertificate extends KeyedCertificate {
-  /** Its `cert` is what a client has to trust; its `key` can issue more certificates. */
+  /** Clients must trust `cert`; `key` can issue more certificates. */
   readonly ca: KeyedCertificate;
 }
 
@@ -27,25 +28,25 @@ const VALID_DAYS = 7;
 const HOUR_MS = 3_600_000;
 
 /**
- * Makes the pair afresh at each call: P-256 keys, SHA-256 signatures, valid from an hour ago (clocks differ) for a week.
- * Nothing is written to disk. Takes some 10 to 50 milliseconds.
+ * Creates a new pair in memory at each call: P-256 keys, SHA-256 signatures, valid from an hour ago (clocks differ) for
+ * a week. Takes 10 to 50 milliseconds.
  */
 export async function quickStartCertificate(): Promise<QuickStartCertificate> {
   const notBeforeDate = new Date(Date.now() - HOUR_MS);
   const notAfterDate = new Date(Date.now() + VALID_DAYS * 24 * HOUR_MS);
-  // Loaded here, because few of those who import this file call it.
+  // Loaded on demand, because few importers of this file need it.
   const { generate } = await import('selfsigned');
-  // Left to itself, the library signs with SHA-1, which OpenSSL 3 refuses to load.
+  // By default, the library signs with SHA-1, which OpenSSL 3 rejects.
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
 
-  const authority = await generate([{ name: 'commonName', value: 'hookproof quick-start CA' }], {
+  const issuer = await generate([{ name: 'commonName', value: 'hookproof quick-start CA' }], {
     ...common,
     extensions: [
       { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     ],
   });
-  const ca: KeyedCertificate = { cert: authority.cert, key: authority.private };
+  const ca: KeyedCertificate = { cert: issuer.cert, key: issuer.private };
 
   const leaf = await generate([{ name: 'commonName', value: 'localhost' }], {
     ...common,

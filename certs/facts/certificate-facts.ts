@@ -1,4 +1,5 @@
-/** What a certificate says about itself, in plain data. Specification: TLS. */
+/** The content of a certificate as plain data: names, dates, purposes. Specification: TLS. */
+
 import { createHash, type X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { EXPIRY_WARNING_DAYS, HookproofError } from '../../contract/index.ts';
@@ -7,9 +8,9 @@ import { type KeyFacts, keyFactsOf, publicKeyOf } from './key-facts.ts';
 import { type CertificateExtensions, type ReadCertificate, readCertificate, readingOf } from './read-certificate.ts';
 import { visibleText } from './wording.ts';
 
-/** Every text is safe to print: control characters are escaped, and what is very long is cut. */
+/** All texts are safe to print: control characters are escaped and long texts truncated. */
 export interface CertificateFacts {
-  /** In one line, in the order of the certificate: `C=US, O=Example, CN=hooks.example`. */
+  /** On one line, in the order of the certificate: `C=US, O=Example, CN=hooks.example`. */
   readonly subject: string;
   readonly issuer: string;
   /** DNS names and addresses of the subject alternative name. */
@@ -21,34 +22,34 @@ export interface CertificateFacts {
   readonly key: KeyFacts;
   /** `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or the object identifier. */
   readonly signature: string;
-  /** The basic constraints say CA:TRUE. */
+  /** Whether the basic constraints contain CA:TRUE. */
   readonly authority: boolean;
-  /** How many authorities may stand below it; null for no limit. */
+  /** The number of CAs allowed below it; null for no limit. */
   readonly pathLength: number | null;
-  /** Extended key usages by name, or by object identifier; null when the extension is absent, which allows all. */
+  /** Extended key usages by name, or by object identifier; null if the extension is absent, which allows all. */
   readonly usages: readonly string[] | null;
   /** SHA-256 of the certificate, lower-case hexadecimal. */
   readonly fingerprint: string;
   /** SHA-256 of its SubjectPublicKeyInfo. */
   readonly keyFingerprint: string;
-  /** Where the issuer's certificate can be had. */
+  /** The URL of the issuer's certificate. */
   readonly issuerUrl: string | null;
-  /** Subject and issuer are the same name. Whether it is self-signed is another question. */
+  /** Whether subject and issuer have the same name, which does not imply self-signed. */
   readonly selfIssued: boolean;
-  /** The server has to staple an OCSP answer (RFC 7633). */
+  /** Whether the server must staple an OCSP response (RFC 7633). */
   readonly mustStaple: boolean;
 }
 
 const TEXT_CHARACTERS = 255;
-/** More names or usages than this are left out of the facts; the comparison with the host's name sees all of them. */
-const HOSTS = 1000;
+/** Limit for the names and usages in the facts; the host check uses all names. */
+const MAX_ENTRIES = 1000;
 
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
 export function hostsOf({ extensions }: ReadCertificate): string[] {
-  const names = (extensions.alternativeNames ?? []).slice(0, HOSTS);
+  const names = (extensions.alternativeNames ?? []).slice(0, MAX_ENTRIES);
   return names.map(({ name }) => visibleText(name ?? '(no address)', TEXT_CHARACTERS));
 }
 
@@ -66,7 +67,7 @@ export function factsOf(read: ReadCertificate): CertificateFacts {
     signature: read.signature,
     authority: extensions.basicConstraints?.authority ?? false,
     pathLength: extensions.basicConstraints?.pathLength ?? null,
-    usages: extensions.extendedKeyUsage?.slice(0, HOSTS) ?? null,
+    usages: extensions.extendedKeyUsage?.slice(0, MAX_ENTRIES) ?? null,
     fingerprint: sha256(read.der),
     keyFingerprint: sha256(read.publicKeyInfo),
     issuerUrl: optional(extensions.issuerUrl),
@@ -76,7 +77,9 @@ export function factsOf(read: ReadCertificate): CertificateFacts {
 }
 
 /**
- * Reads one certificate in DER. Throws a {@link HookproofError} with the code `CERTIFICATE_UNREADABLE` for what is no certificate.
+ * Reads one certificate in DER.
+ *
+ * @throws HookproofError CERTIFICATE_UNREADABLE
  */
 export function certificateFacts(der: Uint8Array): CertificateFacts {
   try {
@@ -86,21 +89,19 @@ export function certificateFacts(der: Uint8Array): CertificateFacts {
       'CERTIFICATE_UNREADABLE',
       `The certificate cannot be read: ${whyUnreadable(der, cause)}.`,
       {
-        hint: 'Give one X.509 certificate in DER, for example from `openssl x509 -in cert.pem -outform der`.',
+        hint: 'Give an X.509 certificate in DER; convert PEM with `openssl x509 -in cert.pem -outform der`.',
         cause,
       },
     );
   }
 }
 
-/** What is wrong with bytes that {@link readCertificate} refused, as the end of a sentence. */
+/** Why {@link readCertificate} rejected the bytes, as the end of a sentence. */
 export function whyUnreadable(der: Uint8Array, error: unknown): string {
   if (der.length === 0) return 'it is empty';
-  if (Buffer.from(der.subarray(0, 11)).toString('latin1') === '-----BEGIN ') return 'it is PEM where DER is expected';
-  return error instanceof TypeError ? error.message : 'it is no certificate';
+  if (Buffer.from(der.subarray(0, 11)).toString('latin1') === '-----BEGIN ') return 'it is PEM, expected DER';
+  return error instanceof TypeError ? error.message : 'it is not a certificate';
 }
-
-/** When a certificate is valid. RFC 5280, 4.1.2.5. */
 
 interface Validity {
   readonly notBefore: Date;
@@ -112,7 +113,7 @@ export const DAY_MS = 86_400_000;
 
 type ValidityState = 'expired' | 'not-yet-valid' | 'expires-soon' | 'valid';
 
-/** From Node, which knows it of every certificate that it can read. */
+/** The validity by Node, which works for every certificate that Node can load. */
 export function validityOf({ validFrom, validTo }: X509Certificate): Validity {
   return { notBefore: new Date(validFrom), notAfter: new Date(validTo) };
 }
@@ -123,33 +124,32 @@ export function validityAt({ notBefore, notAfter }: Validity, now: Date): Validi
   return daysBetween(now, notAfter) < EXPIRY_WARNING_DAYS ? 'expires-soon' : 'valid';
 }
 
-/** Whether a certificate may be used at that moment. */
+/** Whether a certificate is valid at that time. */
 export function isInForce(certificate: X509Certificate, now: Date): boolean {
   const state = validityAt(validityOf(certificate), now);
   return state === 'valid' || state === 'expires-soon';
 }
 
-/** Whole days, rounded down; negative when `to` comes first. */
+/** Days, rounded down; negative if `to` is earlier. */
 export function daysBetween(from: Date, to: Date): number {
   return Math.floor((to.getTime() - from.getTime()) / DAY_MS);
 }
 
-/** What a certificate may be used for, by its key usage and its extended key usage. RFC 5280, 4.2.1.3 and 4.2.1.12. */
-
 export type Purpose = 'client' | 'server';
 
-/** The extended key usage that each needs, and who uses it. */
+/** The extended key usage that each purpose requires (RFC 5280, 4.2.1.12), and the users in words. */
 export const PURPOSES = {
   client: { usage: 'clientAuth', users: 'clients' },
   server: { usage: 'serverAuth', users: 'servers' },
 } as const;
 
 /**
- * Why OpenSSL refuses the purpose, or null when it does not; a certificate without the extensions is good for everything.
+ * Why OpenSSL rejects the purpose; null if it accepts it. A certificate without the extensions is valid for every
+ * purpose.
  *
- * - `other-purpose`: its usages name something else;
- * - `any-purpose`: its usages name "any", which does not stand for clients or servers with OpenSSL and with public authorities;
- * - `no-signing`: its key may not do what TLS needs. Only a leaf has to be able to.
+ * - `other-purpose`: the extended key usage does not include the purpose.
+ * - `any-purpose`: the extended key usage is "any", which OpenSSL and public CAs do not accept for clients or servers.
+ * - `no-signing`: the key usage does not allow what TLS requires of a leaf.
  */
 export function purposeFault(
   purpose: Purpose,
@@ -161,37 +161,35 @@ export function purposeFault(
   return keyUsage === null || keyUsage[purpose] ? null : 'no-signing';
 }
 
-/** The public authorities, as Node knows them, by name. */
+let publicRoots: readonly Buffer[] | undefined;
 
-let roots: readonly Buffer[] | undefined;
-
-/** A name without any part has two bytes, and stands anywhere. */
-const LEAST_BYTES = 3;
+/** An empty name has two bytes, which occur anywhere. */
+const MIN_NAME_BYTES = 3;
 
 /**
- * Whether a name (DER, with its tag and length) is that of a root that every client trusts. The roots are decoded when it is first asked, and not
- * read: a name stands in a certificate byte by byte.
+ * Whether a name (DER, with tag and length) belongs to one of Node's built-in roots. The roots are decoded on first use
+ * and not parsed, because a certificate contains the bytes of its name.
  */
 export function isPublicAuthority(name: Uint8Array): boolean {
-  if (name.length < LEAST_BYTES) return false;
-  roots ??= rootCertificates.map((pem) => Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
+  if (name.length < MIN_NAME_BYTES) return false;
+  publicRoots ??= rootCertificates.map((pem) => Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
   const bytes = Buffer.from(name);
-  return roots.some((root) => root.includes(bytes));
+  return publicRoots.some((root) => root.includes(bytes));
 }
 
-const CHARACTERS = 100;
+const NAME_CHARACTERS = 100;
 
-function inWords(name: DistinguishedName | undefined): string {
+function nameText(name: DistinguishedName | undefined): string {
   if (name === undefined) return 'with a name that cannot be read';
-  return name.text === '' ? 'without a name' : visibleText(name.text, CHARACTERS);
+  return name.text === '' ? 'without a name' : visibleText(name.text, NAME_CHARACTERS);
 }
 
-/** The subject in one line that is safe to print and not longer than a message can bear. */
+/** The subject on one line, safe to print and truncated for messages. */
 export function subjectInWords(certificate: X509Certificate): string {
-  return inWords(readingOf(certificate)?.subject);
+  return nameText(readingOf(certificate)?.subject);
 }
 
-/** The issuer, as {@link subjectInWords}. */
+/** The issuer, formatted like {@link subjectInWords}. */
 export function issuerInWords(certificate: X509Certificate): string {
-  return inWords(readingOf(certificate)?.issuer);
+  return nameText(readingOf(certificate)?.issuer);
 }

@@ -1,14 +1,14 @@
-/** Names of subjects and issuers: how they read, and when two are the same. RFC 5280, 4.1.2.4 and 7.1. */
+/** Reads and compares the names of subjects and issuers. RFC 5280, 4.1.2.4 and 7.1. */
 
 import { type DerElement, readElement, readObjectId, readParts, TAG } from '../der.ts';
 import { visibleText } from './wording.ts';
 
 export interface DistinguishedName {
-  /** In one line, `C=US, O=Example, CN=R1`, in the order of the certificate; safe to print, and cut when it is very long. */
+  /** `C=US, O=Example, CN=R1`, in the order of the certificate; safe to print and truncated. */
   readonly text: string;
-  /** Equal for names that OpenSSL takes for the same: letter case, spacing and the type of string do not count. */
+  /** Equal for names that OpenSSL considers equal: ignores letter case, spacing and string type. */
   readonly key: string;
-  /** As written, not made safe to print. */
+  /** As written, not safe to print. */
   readonly commonName: string | null;
   /** In the form of {@link key}. */
   readonly organisation: string | null;
@@ -66,7 +66,7 @@ function decode({ tag, content }: DerElement): string | null {
   }
 }
 
-/** What OpenSSL compares: ASCII letters in lower case, runs of ASCII space as one, none at the ends. */
+/** The form that OpenSSL compares: ASCII letters in lower case, runs of ASCII space as one, none at the ends. */
 function canonical(text: string): string {
   return text
     .replace(/[ \t-\r]+/g, ' ')
@@ -74,7 +74,7 @@ function canonical(text: string): string {
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Reads a name. Throws a TypeError that says what is wrong with it; `what` is what messages call it. */
+/** Reads a name, called `what` in messages. @throws TypeError with the reason */
 export function readName(element: DerElement | undefined, what: string): DistinguishedName {
   const shown: string[] = [];
   const keys: string[][] = [];
@@ -88,8 +88,7 @@ export function readName(element: DerElement | undefined, what: string): Disting
     for (const attribute of attributes) {
       const [type, value, ...more] = readParts(attribute, TAG.sequence, `an attribute of ${what}`);
       const id = readObjectId(type, `a type in ${what}`);
-      if (value === undefined || more.length > 0)
-        throw new TypeError(`a value in ${what} is missing, or is more than one`);
+      if (value === undefined || more.length > 0) throw new TypeError(`a value in ${what} is missing or repeated`);
       const text = decode(value);
       const hex = `#${Buffer.from(value.bytes.subarray(0, VALUE_CHARACTERS)).toString('hex')}`;
       parts.push(`${SHORT_NAMES[id] ?? id}=${text === null ? visibleText(hex, VALUE_CHARACTERS) : readable(text)}`);
@@ -103,19 +102,19 @@ export function readName(element: DerElement | undefined, what: string): Disting
   return { text: visibleText(shown.join(', '), NAME_CHARACTERS), key: JSON.stringify(keys), commonName, organisation };
 }
 
-/** A value as RFC 4514 writes it: what would end it stands behind a backslash. */
+/** Escapes a value as in RFC 4514. */
 function readable(text: string): string {
   return visibleText(text.slice(0, VALUE_CHARACTERS * 2 + 2).replace(/[\\,+]/g, '\\$&'), VALUE_CHARACTERS);
 }
 
 /**
- * One name in DER as text, such as a server lists of the authorities whose certificates it takes: as {@link DistinguishedName.text}, or
- * words that say that it is empty or cannot be read. Never throws.
+ * Returns a name in DER as {@link DistinguishedName.text}, or a text that says that it is empty or unreadable. Never
+ * throws.
  */
 export function distinguishedName(der: Uint8Array): string {
   try {
     const element = readElement(der);
-    if (element.bytes.length < der.length) throw new TypeError('bytes follow after its end');
+    if (element.bytes.length < der.length) throw new TypeError('it has trailing bytes');
     return readName(element, 'the name').text || 'an empty name';
   } catch {
     return `a name of ${der.length} bytes that cannot be read`;

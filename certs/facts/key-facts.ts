@@ -1,21 +1,27 @@
-/** Public keys: their kind, their size, and whether they are strong enough for TLS. Specification: TLS. */
+/**
+ * Public keys and signature algorithms: type, size, strength for TLS, names of object identifiers. Specification: TLS.
+ */
+
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { LIMITS } from '../../contract/index.ts';
 import { type DerElement, readElements, readObjectId, readParts, TAG } from '../der.ts';
 
 export interface KeyFacts {
   readonly kind: 'rsa' | 'ec' | 'ed25519' | 'ed448' | 'dsa' | 'other';
-  /** Of the modulus, or of the curve; null when it is not known. */
+  /** The size of the modulus or the curve; null if unknown. */
   readonly bits: number | null;
-  /** `P-256`, or as OpenSSL calls it (`secp256k1`); null for a key that is not elliptic. */
+  /** `P-256`, or the OpenSSL name (`secp256k1`); null for other key types. */
   readonly curve: string | null;
 }
 
-/** `weak`: it is below what the specification asks for; `unusual`: strong enough, but many do not take it; `unknown`: TLS has no use for it here. */
+/**
+ * `weak`: below the minimum of the specification; `unusual`: strong but not widely supported; `unknown`: unknown to
+ * TLS.
+ */
 type KeyStrength = 'good' | 'unusual' | 'weak' | 'unknown';
 
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
-/** The curves that TLS 1.3 has for certificates. RFC 8446, 4.2.3. */
+/** The curves for certificates in TLS 1.3. RFC 8446, 4.2.3. */
 const TLS_CURVES: readonly (string | null)[] = Object.values(CURVES);
 
 const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
@@ -29,12 +35,12 @@ const KINDS: Readonly<Record<string, KeyFacts['kind']>> = {
 const UNKNOWN: KeyFacts = { kind: 'other', bits: null, curve: null };
 
 /**
- * The bits of an elliptic key at the least. On paper 224 are as strong as RSA with 2048 (NIST SP 800-57, part 1, table 2), but TLS 1.3 has no
- * such curve and no client offers one over TLS 1.2, so whoever has one is refused everywhere.
+ * The minimum size of an elliptic curve. 224 bits match RSA with 2048 (NIST SP 800-57, part 1, table 2), but TLS 1.3
+ * has no such curve and no client offers one over TLS 1.2.
  */
 export const MINIMUM_CURVE_BITS = 256;
 
-/** The key of a certificate, or undefined when this OpenSSL does not know its kind, or it is damaged. */
+/** The key of a certificate; undefined if OpenSSL does not support it or it is damaged. */
 export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
   try {
     return certificate.publicKey;
@@ -43,7 +49,7 @@ export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined
   }
 }
 
-/** Kind and size of a key; `other` for none. */
+/** The type and size of a key; `other` for undefined. */
 export function keyFactsOf(key: KeyObject | undefined): KeyFacts {
   if (key === undefined) return UNKNOWN;
   const kind = KINDS[key.asymmetricKeyType ?? ''] ?? 'other';
@@ -60,7 +66,7 @@ export function keyStrength({ kind, bits, curve }: KeyFacts): KeyStrength {
       return (bits ?? 0) >= LIMITS.minimumRsaBits ? 'good' : 'weak';
     case 'ec':
       if (TLS_CURVES.includes(curve)) return 'good';
-      // A curve without a name, or with one that does not say its size, is one that nobody knows to be strong.
+      // A curve without a known size counts as weak.
       return (bits ?? 0) >= MINIMUM_CURVE_BITS ? 'unusual' : 'weak';
     case 'ed25519':
     case 'ed448':
@@ -74,7 +80,7 @@ export function keyStrength({ kind, bits, curve }: KeyFacts): KeyStrength {
 
 const TYPES: Readonly<Record<string, string>> = { ed25519: 'Ed25519', ed448: 'Ed448' };
 
-/** A key in words: `RSA with 2048 bits`, `EC on P-256`, `Ed25519`. */
+/** Describes a key: `RSA with 2048 bits`, `EC on P-256`, `Ed25519`. */
 export function keyInWords(key: KeyObject): string {
   const { bits, curve } = keyFactsOf(key);
   if (curve !== null) return `EC on ${curve}`;
@@ -82,8 +88,6 @@ export function keyInWords(key: KeyObject): string {
   const name = TYPES[type] ?? type.toUpperCase();
   return bits === null ? name : `${name} with ${bits} bits`;
 }
-
-/** Object identifiers of certificates, in words. */
 
 const HASHES: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.5': 'md5',
@@ -119,8 +123,8 @@ const SIGNATURES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The algorithm of a signature: `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or the identifier itself when it has no
- * name here.
+ * Reads the algorithm of a signature: `ecdsa-sha256`, `rsa-sha1`, `rsa-pss-sha256`, `ed25519`, or the identifier of an
+ * unknown one.
  */
 export function readSignatureAlgorithm(element: DerElement | undefined): string {
   const [id, parameters] = readParts(element, TAG.sequence, 'its signature algorithm');
@@ -135,12 +139,12 @@ export function readSignatureAlgorithm(element: DerElement | undefined): string 
   return `rsa-pss-${HASHES[name] ?? name}`;
 }
 
-/** Whether the algorithm has a name here. What has none, nobody can verify here. */
+/** Whether the algorithm is known; an unknown one cannot be verified. */
 export function isKnownSignature(signature: string): boolean {
   return /^[a-z]/.test(signature);
 }
 
-/** The hash of the signature when it is one that no longer protects, as people write it; null for every other. */
+/** The name of a broken hash in the signature; null for any other hash. */
 export function weakHashOf(signature: string): string | null {
   const hash = /-(md2|md4|md5|sha1)$/.exec(signature)?.[1];
   if (hash === undefined) return null;

@@ -1,4 +1,7 @@
-/** Reads a certificate: by its bytes what Node does not tell, and by Node what needs cryptography. RFC 5280, 4.1. */
+/**
+ * Reads a certificate: the data that Node does not expose from its bytes, keys and signatures with Node. RFC 5280, 4.1.
+ */
+
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
@@ -26,12 +29,12 @@ export interface ReadCertificate {
   readonly notAfter: Date;
   /** The DER of the SubjectPublicKeyInfo. */
   readonly publicKeyInfo: Uint8Array;
-  /** As {@link readSignatureAlgorithm} names it. */
+  /** See {@link readSignatureAlgorithm}. */
   readonly signature: string;
   readonly extensions: CertificateExtensions;
 }
 
-/** A certificate taken apart. `parts` are those of its body from the serial number on, `extensions` the SEQUENCE of them. */
+/** The parts of a certificate. `parts` starts with the serial number; `extensions` is their SEQUENCE. */
 interface Body {
   readonly version: number;
   readonly parts: readonly DerElement[];
@@ -39,25 +42,25 @@ interface Body {
   readonly algorithm: DerElement | undefined;
 }
 
-/** Throws a TypeError for what is no certificate. */
+/** @throws TypeError if the bytes are not a certificate */
 export function bodyOf(der: Uint8Array): Body {
-  const whole = readElement(der);
-  if (whole.bytes.length !== der.length) throw new TypeError('bytes follow after its end');
-  const [body, algorithm] = readParts(whole, TAG.sequence, 'the certificate');
+  const certificate = readElement(der);
+  if (certificate.bytes.length !== der.length) throw new TypeError('it has trailing bytes');
+  const [body, algorithm] = readParts(certificate, TAG.sequence, 'the certificate');
   const all = readParts(body, TAG.sequence, 'its body');
-  // A certificate of version 1 does not say its version.
+  // A certificate of version 1 does not contain its version.
   const version = all[0]?.tag === TAG.context0 ? (readElement(all[0].content).content[0] ?? 0) + 1 : 1;
   const parts = all[0]?.tag === TAG.context0 ? all.slice(1) : all;
   const extensions = parts.find(({ tag }) => tag === TAG.context3);
   return { version, parts, extensions: extensions && readElement(extensions.content), algorithm };
 }
 
-/** Only the subject: what an index of many certificates needs. Throws a TypeError for what is no certificate. */
+/** Reads only the subject, for an index of many certificates. @throws TypeError if the bytes are not a certificate */
 export function readSubject(der: Uint8Array): DistinguishedName {
   return readName(bodyOf(der).parts[4], 'its subject');
 }
 
-/** Throws an error whose message begins with what is wrong ("it is cut off: ...") for what is no certificate. */
+/** @throws TypeError with the reason ("it is cut off: ...") if the bytes are not a certificate */
 export function readCertificate(der: Uint8Array, known?: X509Certificate): ReadCertificate {
   const { version, parts, extensions, algorithm } = bodyOf(der);
   const [, , issuer, validity, subject, key] = parts;
@@ -86,7 +89,7 @@ function loadCertificate(der: Uint8Array): X509Certificate {
 
 const READINGS = new WeakMap<X509Certificate, ReadCertificate | null>();
 
-/** What Node does not tell of a certificate, read once. undefined for one that OpenSSL takes although it is not as it should be. */
+/** Reads a certificate, cached. Undefined for a malformed certificate that OpenSSL accepts. */
 export function readingOf(certificate: X509Certificate): ReadCertificate | undefined {
   let reading = READINGS.get(certificate);
   if (reading === undefined) {
@@ -100,19 +103,17 @@ export function readingOf(certificate: X509Certificate): ReadCertificate | undef
   return reading ?? undefined;
 }
 
-/** The extensions of a certificate that decide whether a server may use it. RFC 5280, 4.2. */
-
-/** A name that the certificate is for. A DNS name is as written; an address is canonical, or null when it is none. */
+/** A subject alternative name. A DNS name is as written; an address is canonical, or null if invalid. */
 export type AlternativeName =
   | { readonly kind: 'dns'; readonly name: string }
   | { readonly kind: 'ip'; readonly name: string | null };
 
-/** What key usages say that matters here. */
+/** The relevant key usages. */
 interface KeyUsage {
   readonly signsCertificates: boolean;
-  /** Digital signature or key agreement: what a TLS client's key does. */
+  /** Digital signature or key agreement, which a TLS client needs. */
   readonly client: boolean;
-  /** One of these, or key encipherment: what a TLS server's key does. */
+  /** One of these or key encipherment, which a TLS server needs. */
   readonly server: boolean;
 }
 
@@ -120,7 +121,7 @@ export interface CertificateExtensions {
   readonly basicConstraints: { readonly authority: boolean; readonly pathLength: number | null } | null;
   readonly keyUsage: KeyUsage | null;
   readonly extendedKeyUsage: readonly string[] | null;
-  /** DNS names and addresses of the subject alternative name; null when the extension is absent. */
+  /** DNS names and addresses of the subject alternative name; null if the extension is absent. */
   readonly alternativeNames: readonly AlternativeName[] | null;
   readonly issuerUrl: string | null;
   readonly mustStaple: boolean;
@@ -140,7 +141,7 @@ function basicConstraints(value: DerElement): CertificateExtensions['basicConstr
 }
 
 function keyUsage(value: DerElement): KeyUsage {
-  if (value.tag !== TAG.bitString) throw new TypeError('its key usage is no bit string');
+  if (value.tag !== TAG.bitString) throw new TypeError('its key usage is not a bit string');
   // Bit 0, the highest, is digitalSignature; 2 keyEncipherment; 4 keyAgreement; 5 keyCertSign.
   const bits = value.content[1] ?? 0;
   return { signsCertificates: (bits & 0x04) !== 0, client: (bits & 0x88) !== 0, server: (bits & 0xa8) !== 0 };
@@ -170,14 +171,14 @@ function mustStaple(value: DerElement): boolean {
   return features.some((feature) => readSmallInteger(feature, 'a TLS feature') === STATUS_REQUEST);
 }
 
-/** One extension as it stands in the certificate: its identifier, the whole of it, and the DER of its value. */
+/** An extension: its identifier, its complete bytes, and the DER of its value. */
 interface DerExtension {
   readonly id: string;
   readonly bytes: Uint8Array;
   readonly value: Uint8Array;
 }
 
-/** The extensions in the SEQUENCE of them, in order; none when the certificate has no such part. */
+/** Returns the extensions in order; none if the certificate has no such part. */
 export function listExtensions(sequence: DerElement | undefined): DerExtension[] {
   if (sequence === undefined) return [];
   return readParts(sequence, TAG.sequence, 'its list of extensions').map((extension) => {
@@ -189,7 +190,7 @@ export function listExtensions(sequence: DerElement | undefined): DerExtension[]
   });
 }
 
-/** Reads those that matter here. Of two of a kind the first counts. */
+/** Reads the relevant extensions. Of duplicates, the first counts. */
 function readExtensions(extensions: readonly DerExtension[]): CertificateExtensions {
   const read = <T>(name: keyof typeof EXTENSION_IDS, reader: (value: DerElement) => T): T | null => {
     const found = extensions.find(({ id }) => id === EXTENSION_IDS[name]);
@@ -207,7 +208,7 @@ function readExtensions(extensions: readonly DerExtension[]): CertificateExtensi
   };
 }
 
-/** The object identifiers of the extensions of certificates that matter here. RFC 5280, 4.2; RFC 6962, 3.3; RFC 7633. */
+/** The object identifiers of the relevant extensions. RFC 5280, 4.2; RFC 6962, 3.3; RFC 7633. */
 export const EXTENSION_IDS = {
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
@@ -222,7 +223,7 @@ export const EXTENSION_IDS = {
   signedTimestamps: '1.3.6.1.4.1.11129.2.4.2',
 } as const;
 
-/** The address in the one spelling that has no other, or null when it is no address. Brackets and a zone are left out. */
+/** Returns the canonical spelling of an IP address, without brackets and zone; null if it is not an address. */
 export function canonicalIp(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/s, '');
   const kind = isIP(bare);
@@ -230,7 +231,7 @@ export function canonicalIp(text: string): string | null {
   return new URL(`http://[${bare}]`).hostname.slice(1, -1);
 }
 
-/** The address of an iPAddress name (4 or 16 bytes), or null for any other length. */
+/** The address of an iPAddress name (4 or 16 bytes); null for any other length. */
 function ipFromBytes(bytes: Uint8Array): string | null {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) return null;
@@ -240,9 +241,7 @@ function ipFromBytes(bytes: Uint8Array): string | null {
   return canonicalIp(groups.join(':'));
 }
 
-/** Who issued a certificate, and who may issue. RFC 5280, 4.2.1.3, 4.2.1.9 and 6.1.4. */
-
-/** Whether the key of `issuer` made the signature of `certificate`. */
+/** Whether the key of `issuer` signed `certificate`. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   try {
     return certificate.verify(issuer.publicKey);
@@ -251,47 +250,50 @@ export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate
   }
 }
 
-/** Whether the name of `issuer` is that of the certificate's issuer. */
+/** Whether `certificate` names `issuer` as its issuer. */
 export function isNamedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   const [below, above] = [readingOf(certificate), readingOf(issuer)];
   if (below === undefined || above === undefined) return certificate.issuer === issuer.subject;
   return below.issuer.key === above.subject.key;
 }
 
-/** Whether subject and issuer are the same name. */
+/** Whether subject and issuer have the same name. */
 export function isSelfIssued(certificate: X509Certificate): boolean {
   return isNamedBy(certificate, certificate);
 }
 
-/** Whether a certificate is signed with its own key, which one of an authority may be and one of a leaf too. */
+/** Whether a certificate is signed with its own key. */
 export function isSelfSigned(certificate: X509Certificate): boolean {
   return isSelfIssued(certificate) && isSignedBy(certificate, certificate);
 }
 
 /**
- * Whether one certificate is signed with the key of another and names it, by its name and by the identifier of its key, as OpenSSL
- * follows a chain. The analysis of what a server sent follows signatures alone, and then says which step OpenSSL does not take.
+ * Whether `issuer` signed `certificate` and is named by it, with its name and key identifier, as OpenSSL requires. The
+ * chain analysis follows signatures only, and reports steps that OpenSSL does not take.
  */
 export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && isSignedBy(certificate, issuer);
 }
 
-/** Why the certificate may not issue others, or null when it may. OpenSSL is lenient with roots of X.509 version 1, which cannot say it. */
-export function whyNoAuthority({ version, extensions }: ReadCertificate, selfSigned: boolean): string | null {
+/**
+ * Why the certificate is not a CA; null if it is one. Like OpenSSL, accepts roots of X.509 version 1, which have no
+ * extensions.
+ */
+export function whyNotCa({ version, extensions }: ReadCertificate, selfSigned: boolean): string | null {
   const { basicConstraints, keyUsage } = extensions;
-  if (keyUsage?.signsCertificates === false) return 'its key usage does not include the signing of certificates';
-  if (basicConstraints !== null) return basicConstraints.authority ? null : 'its basic constraints say CA:FALSE';
+  if (keyUsage?.signsCertificates === false) return 'its key usage does not allow signing certificates';
+  if (basicConstraints !== null) return basicConstraints.authority ? null : 'its basic constraints contain CA:FALSE';
   const old = version === 1 && selfSigned;
-  return old || keyUsage !== null ? null : 'it has no basic constraints that say CA:TRUE';
+  return old || keyUsage !== null ? null : 'it has no basic constraints with CA:TRUE';
 }
 
 /** Whether the certificate may issue others. */
-export function isAuthority(certificate: X509Certificate): boolean {
+export function isCa(certificate: X509Certificate): boolean {
   const read = readingOf(certificate);
-  return read === undefined ? certificate.ca : whyNoAuthority(read, isSelfSigned(certificate)) === null;
+  return read === undefined ? certificate.ca : whyNotCa(read, isSelfSigned(certificate)) === null;
 }
 
-/** The identifier of the key that signed the certificate, in hexadecimal, when the certificate has one. */
+/** The authority key identifier in hexadecimal, if the certificate has one. */
 export function authorityKeyId(certificate: X509Certificate): string | undefined {
   try {
     const { extensions } = bodyOf(certificate.raw);

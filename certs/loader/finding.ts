@@ -1,10 +1,11 @@
-/** How the loader says what it found. */
+/** The findings of the loader: codes, sources, and the texts for what a file contains. */
+
 import { HookproofError } from '../../contract/index.ts';
 import { sentence } from '../facts/wording.ts';
 import type { LineFault } from './pem.ts';
 import type { DerKind, OtherKind } from './sniff.ts';
 
-/** The codes of what makes material unusable. Stable. */
+/** The codes of problems, which make material unusable. Stable. */
 export type MaterialProblemCode =
   | `${'CERT' | 'KEY'}_${'EMPTY' | 'ENCODING' | 'PEM_LINES' | 'TRUNCATED' | 'DAMAGED' | 'IS_OTHER'}`
   | 'CERT_IS_KEY'
@@ -22,7 +23,7 @@ export type MaterialProblemCode =
   | 'CERT_WEAK_KEY'
   | 'CERT_PURPOSE';
 
-/** The codes of what is unwise or worth knowing. Stable. */
+/** The codes of advice. Stable. */
 export type MaterialAdviceCode =
   | 'KEY_NOT_ENCRYPTED'
   | 'CERT_EXPIRES_SOON'
@@ -40,14 +41,14 @@ export type MaterialAdviceCode =
   | 'CA_EXPIRED'
   | 'CA_WITH_KEY';
 
-/** One thing to say. None of the texts ever holds anything of a key. */
+/** One finding. No text contains any part of a key. */
 export interface MaterialFinding<Code extends string = string> {
   readonly code: Code;
-  /** Which of the two files it is about. */
+  /** The file that the finding is about. */
   readonly about: 'certificate' | 'key';
-  /** A sentence without its capital and its full stop, which begins with the name of the file. */
+  /** A clause that starts with the name of the file, without capital letter and full stop. */
   readonly what: string;
-  /** What to do about it, in whole sentences, with the command that does it where there is one. */
+  /** How to fix it, in sentences, with a command if there is one. */
   readonly hint: string;
 }
 
@@ -55,8 +56,8 @@ export type MaterialProblem = MaterialFinding<MaterialProblemCode>;
 export type MaterialAdvice = MaterialFinding<MaterialAdviceCode>;
 
 /**
- * What came of reading. `value` is absent when nothing could be read. Problems beside a value mean that it was read and that a right
- * server or client would refuse it.
+ * The result of reading. `value` is absent if nothing could be read. Problems in addition to a value mean that a
+ * correct peer would reject it.
  */
 export interface MaterialReading<T> {
   readonly value: T | undefined;
@@ -64,27 +65,27 @@ export interface MaterialReading<T> {
   readonly advice: readonly MaterialAdvice[];
 }
 
-/** Where bytes came from: a file by its path, or something else by what messages should call it. */
+/** The source of bytes: a file by its path, or a name for messages. */
 export type MaterialSource = { readonly file: string } | { readonly name: string };
 
-/** What messages call a source. */
+/** The name of a source in messages. */
 export function sourceName(source: MaterialSource): string {
   return 'file' in source ? `the file ${source.file}` : source.name;
 }
 
-/** What messages call the certificate in a source. */
+/** The name of the certificate in a source in messages. */
 export function certificateName(source: MaterialSource): string {
   return 'file' in source ? `the certificate in ${sourceName(source)}` : source.name;
 }
 
-/** A source as an argument in a command for a shell. */
+/** A source as an argument of a shell command. */
 export function shellName(source: MaterialSource): string {
   if (!('file' in source)) return 'FILE';
   return /^[\w./,:@%+][\w./,:@%+-]*$/.test(source.file) ? source.file : `'${source.file.replaceAll("'", `'\\''`)}'`;
 }
 
 /**
- * The value of a reading without problems.
+ * Returns the value of a reading without problems.
  *
  * @throws HookproofError with the code of the first problem
  */
@@ -96,15 +97,13 @@ export function usableMaterial<T>({ value, problems: [problem] }: MaterialReadin
   return value;
 }
 
-/** The words for what a file turns out to be, and how to get from there to what is wanted. */
-
-/** What a caller wants to read. */
+/** What the caller expects to read. */
 export type Wanted = 'certificate' | 'key';
 
-/** Everything that a block, a structure or a file can be. */
+/** All kinds of content of a block, a structure or a file. */
 export type ContentKind = DerKind | OtherKind | 'parameters' | 'openssh-private-key' | 'pgp' | 'unknown-block';
 
-/** Kinds by the label of a PEM block. */
+/** The kinds by the label of a PEM block. */
 const LABELS: Readonly<Record<string, ContentKind>> = {
   CERTIFICATE: 'certificate',
   'X509 CERTIFICATE': 'certificate',
@@ -129,7 +128,7 @@ const LABELS: Readonly<Record<string, ContentKind>> = {
   'OPENSSH PRIVATE KEY': 'openssh-private-key',
 };
 
-/** What a PEM block says that it is. */
+/** The kind that the label of a PEM block states. */
 export function labelKind(label: string): ContentKind {
   return LABELS[label] ?? (label.startsWith('PGP ') ? 'pgp' : 'unknown-block');
 }
@@ -146,7 +145,7 @@ const PRIVATE_KEYS: ReadonlySet<ContentKind> = new Set<ContentKind>([
   'dsa',
 ]);
 
-/** Each with its article. */
+/** With the article. */
 export const KIND_WORDS: Readonly<Record<ContentKind, string>> = {
   certificate: 'a certificate',
   request: 'a certificate request (CSR)',
@@ -159,64 +158,64 @@ export const KIND_WORDS: Readonly<Record<ContentKind, string>> = {
   'public-key': 'a public key',
   pkcs7: 'a PKCS#7 container',
   pkcs12: 'a PKCS#12 container (PFX)',
-  unknown: 'a DER structure of another kind',
+  unknown: 'a DER structure of another type',
   parameters: 'key parameters',
-  'openssh-private-key': 'a private key in the format of OpenSSH',
-  'openssh-public-key': 'a public key of SSH',
-  'putty-key': 'a key of PuTTY (PPK)',
-  pgp: 'something of OpenPGP',
-  'unknown-block': 'a PEM block of another kind',
+  'openssh-private-key': 'a private key in OpenSSH format',
+  'openssh-public-key': 'an SSH public key',
+  'putty-key': 'a PuTTY key (PPK)',
+  pgp: 'OpenPGP data',
+  'unknown-block': 'a PEM block of another type',
   empty: 'empty',
-  blank: 'empty but for white space',
+  blank: 'empty except for white space',
   'utf-16': 'text in UTF-16',
-  'bare-base64': 'base64 without the lines -----BEGIN and -----END',
-  'base64-of-pem': 'PEM text that was encoded in base64 once more',
-  printed: 'a printed description, which a person can read and a program cannot',
+  'bare-base64': 'base64 without -----BEGIN and -----END lines',
+  'base64-of-pem': 'PEM text encoded in base64 again',
+  printed: 'a printed description, not the data itself',
   'java-keystore': 'a Java keystore (JKS)',
   zip: 'a zip archive',
   html: 'an HTML page',
   xml: 'XML',
   json: 'JSON',
-  'json-with-pem': 'JSON with PEM text in it',
+  'json-with-pem': 'JSON that contains PEM text',
   'json-web-key': 'a JSON web key',
-  text: 'text that is no PEM',
-  binary: 'binary data of an unknown kind',
+  text: 'text that is not PEM',
+  binary: 'binary data of unknown type',
 };
 
-/** What is wrong with the lines, after "the file X". */
+/** Faults of PEM lines, as the continuation of "the file X", with hints. */
 export const LINE_WORDS: Readonly<Record<LineFault, readonly [what: string, hint: string]>> = {
-  'no-end': ['is cut off: a line -----BEGIN has no line -----END', 'Copy the file again, whole.'],
-  'no-begin': ['is cut off at its start: a line -----END has no line -----BEGIN', 'Copy the file again, whole.'],
+  'no-end': ['is cut off: a -----BEGIN line has no -----END line', 'Copy the complete file again.'],
+  'no-begin': ['is cut off at its start: an -----END line has no -----BEGIN line', 'Copy the complete file again.'],
   'other-end': [
-    'has a line -----END that names something else than its line -----BEGIN',
-    'Two files were mixed up: take each from its source again.',
+    'has an -----END line that does not match its -----BEGIN line',
+    'Two files were mixed up: copy each from its source again.',
   ],
   glued: [
     'has -----END and -----BEGIN on one line',
-    'A line break was lost when files were joined: put one between them, and end each file with a newline.',
+    'A line break was lost when files were joined: insert one, and end each file with a newline.',
   ],
   'blank-lines': [
     'has empty lines inside a PEM block, which OpenSSL does not read',
-    'Remove them: the lines between -----BEGIN and -----END follow each other.',
+    'Remove the empty lines between -----BEGIN and -----END.',
   ],
   escaped: [
-    'has the two characters \\n in place of line breaks',
-    'Turn them into line breaks; in a shell: printf \'%b\' "$VALUE" > FILE.',
+    'has the two characters \\n instead of line breaks',
+    'Convert them to line breaks; in a shell: printf \'%b\' "$VALUE" > FILE.',
   ],
   'one-line': [
     'has a PEM block on one line, which OpenSSL does not read',
     'Put line breaks back after -----BEGIN … -----, before -----END … -----, and after every 64 characters in between.',
   ],
   'carriage-returns': [
-    'ends its lines with carriage returns alone, which OpenSSL does not read',
-    "Turn them into newlines: tr '\\r' '\\n' < FILE > OUTPUT.",
+    'ends its lines with carriage returns only, which OpenSSL does not read',
+    "Convert them to newlines: tr '\\r' '\\n' < FILE > OUTPUT.",
   ],
   indented: [
     'has its PEM lines indented, which OpenSSL does not read',
-    'Remove the spaces at the start of the lines; they often come from a copy out of YAML.',
+    'Remove the spaces at the start of the lines; they often come from copying out of YAML.',
   ],
   'begin-line': [
-    'has a damaged line BEGIN',
-    'It is -----BEGIN, the kind, and ----- again, with five plain hyphens on each side and nothing else on the line.',
+    'has a damaged -----BEGIN line',
+    'The line must be -----BEGIN, the type, and -----, with five plain hyphens on each side and nothing else.',
   ],
 };

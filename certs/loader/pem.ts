@@ -1,17 +1,17 @@
-/** Splits PEM text into its blocks, as strictly as OpenSSL does, and says what is wrong with the lines when that fails. RFC 7468. */
+/** Splits PEM text into its blocks, as strictly as OpenSSL, and detects faulty lines. RFC 7468. */
 
 export interface PemBlock {
-  /** What stands after BEGIN. */
+  /** The label after BEGIN. */
   readonly label: string;
-  /** Whether the block has the headers of an encrypted key of the old kind (RFC 1421). */
+  /** Whether the block has the headers of an encrypted legacy key (RFC 1421). */
   readonly encrypted: boolean;
-  /** The decoded content; undefined when it is not base64. */
+  /** The decoded content; undefined if it is not base64. */
   readonly der: Buffer | undefined;
   /** The block as OpenSSL reads it, with plain line ends. */
   readonly text: string;
 }
 
-/** What can be wrong with the lines of a text that is meant to be PEM. */
+/** The faults of lines in PEM text. */
 export type LineFault =
   | 'no-end'
   | 'no-begin'
@@ -30,7 +30,7 @@ const BEGIN = /^-----BEGIN ([^-]{1,64})-----$/;
 const END = /^-----END ([^-]{1,64})-----$/;
 const HEADER = /^[A-Za-z][A-Za-z0-9-]*: /;
 
-/** The blocks of a text; none when nothing in it looks like PEM. What stands between blocks does not matter. */
+/** Returns the blocks of a text; none if nothing in it looks like PEM. Ignores text between blocks. */
 export function pemText(text: string): PemText {
   if (/-----END [^-]{1,64}-----[ \t]*-----BEGIN /.test(text)) return { fault: 'glued' };
   const blocks: PemBlock[] = [];
@@ -57,10 +57,10 @@ export function pemText(text: string): PemText {
   return fault === undefined ? { blocks } : { fault };
 }
 
-/** What {@link pemText} is strict about does not matter here: for text that has been read before, or that Node or OpenSSL wrote. */
+/** Less strict than {@link pemText}, for text that was checked before or written by Node or OpenSSL. */
 const CERTIFICATE = /-----BEGIN (X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END \1CERTIFICATE-----/g;
 
-/** The certificates in PEM text, each with its own text; nothing else in it matters. It takes a fraction of what {@link pemText} does. */
+/** Returns the certificates in PEM text and ignores everything else. Much faster than {@link pemText}. */
 export function certificateBlocks(text: string): { readonly text: string; readonly der: Buffer }[] {
   return Array.from(text.matchAll(CERTIFICATE), ([block, , base64 = '']) => ({
     text: block,
@@ -68,12 +68,12 @@ export function certificateBlocks(text: string): { readonly text: string; readon
   }));
 }
 
-/** The line that a block begins with. */
+/** The first line of a block. */
 export function beginLine(label: string): string {
   return `-----BEGIN ${label}-----`;
 }
 
-/** Bytes as PEM. */
+/** Encodes bytes as PEM. */
 export function pemOf(label: string, der: Uint8Array): string {
   return blockText(label, Buffer.from(der).toString('base64'));
 }
@@ -83,7 +83,7 @@ function blockText(label: string, base64: string, headers: readonly string[] = [
   return [beginLine(label), ...headers, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 
-/** undefined when there are empty lines in the middle of the content, which OpenSSL does not read. */
+/** Undefined if the content contains empty lines, which OpenSSL does not read. */
 function toBlock(label: string, lines: readonly string[]): PemBlock | undefined {
   const hasHeaders = HEADER.test(lines[0] ?? '');
   const headers = hasHeaders ? lines.slice(0, Math.max(1, lines.indexOf(''))) : [];
@@ -96,7 +96,7 @@ function toBlock(label: string, lines: readonly string[]): PemBlock | undefined 
   return { label, encrypted, der: isBase64 ? Buffer.from(base64, 'base64') : undefined, text };
 }
 
-/** What is wrong with a text without a whole line BEGIN, or undefined when it is not meant to be PEM. */
+/** The fault of a text without a valid BEGIN line; undefined if it is not PEM. */
 function brokenLines(text: string): LineFault | undefined {
   const line = /^.*\bBEGIN [A-Z0-9 ]*(?:CERTIFICATE|KEY|PKCS|CRL|REQUEST|PARAMETERS).*$/m.exec(text)?.[0];
   if (line === undefined) return undefined;

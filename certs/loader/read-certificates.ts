@@ -1,15 +1,8 @@
-/** Reads certificates: PEM, alone or in a bundle with anything around them, or DER. Specification: TLS (PEM preferred, DER accepted). */
+/** Reads certificates in PEM, alone or in bundles, or in DER. Specification: TLS (PEM preferred, DER accepted). */
 import { X509Certificate } from 'node:crypto';
 import { peekElement } from '../der.ts';
 import { isInForce, subjectInWords, validityAt, validityOf } from '../facts/certificate-facts.ts';
-import {
-  isAuthority,
-  isIssuedBy,
-  isNamedBy,
-  isSelfIssued,
-  isSelfSigned,
-  isSignedBy,
-} from '../facts/read-certificate.ts';
+import { isCa, isIssuedBy, isNamedBy, isSelfIssued, isSelfSigned, isSignedBy } from '../facts/read-certificate.ts';
 import {
   isPrivateKey,
   labelKind,
@@ -21,11 +14,11 @@ import {
 } from './finding.ts';
 import type { PemBlock } from './pem.ts';
 import { sniff } from './sniff.ts';
-import { tellingKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
+import { mainKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
 
 /**
- * The certificates in the order of the file. Keys, parameters and text between them do not matter. One that cannot be read is a
- * problem of the whole file: a bundle with a hole in it would fail later, elsewhere.
+ * Reads the certificates in the order of the file. Ignores keys, parameters and text between them. One unreadable
+ * certificate makes the whole file unusable.
  */
 export function readCertificates(
   bytes: Uint8Array,
@@ -45,14 +38,53 @@ export function readCertificates(
     case 'pem': {
       const blocks = sniffed.blocks.filter(({ label }) => labelKind(label) === 'certificate');
       if (blocks.length > 0) return all(blocks, source);
-      return failed(wrongKind('certificate', tellingKind(sniffed.blocks), source, 'pem'));
+      return failed(wrongKind('certificate', mainKind(sniffed.blocks), source, 'pem'));
     }
   }
 }
 
-/** Certificates as PEM, one after the other. */
+/** Encodes certificates as PEM, in this order. */
 export function certificatesPem(certificates: readonly X509Certificate[]): string {
   return certificates.map((certificate) => certificate.toString()).join('');
+}
+
+/** Reads the CA certificates to trust, with advice on those that cannot anchor a chain. */
+export function readAuthorities(
+  bytes: Uint8Array,
+  { source, now = new Date() }: { source: MaterialSource; now?: Date },
+): MaterialReading<readonly X509Certificate[]> {
+  const reading = readCertificates(bytes, source);
+  if (reading.value === undefined) return reading;
+  return { ...reading, advice: [...adviceOnKeys(bytes, source), ...adviceOnCas(reading.value, source, now)] };
+}
+
+export interface OrderedChain {
+  /** The leaf first. Includes a root if the file contains it. */
+  readonly chain: readonly X509Certificate[];
+  /** Whether the file has the chain in another order. */
+  readonly reordered: boolean;
+  readonly duplicates: number;
+  /** Certificates outside the chain, in the order of the file. */
+  readonly unrelated: readonly X509Certificate[];
+}
+
+/** Orders a bundle as TLS requires: the leaf, then each issuer (RFC 8446, 4.4.2). */
+export function orderChain(leaf: X509Certificate, certificates: readonly X509Certificate[], now: Date): OrderedChain {
+  const distinct = certificates.filter((one, at) => certificates.findIndex(({ raw }) => raw.equals(one.raw)) === at);
+  const chain = [leaf];
+  for (let last: X509Certificate | undefined = leaf; last !== undefined && !isSelfIssued(last); ) {
+    const below: X509Certificate = last;
+    const issuers = distinct.filter((one) => !chain.includes(one) && leadsTo(below, one));
+    // If a CA was renewed with the same key, use its valid certificate.
+    last = issuers.find((one) => isInForce(one, now)) ?? issuers[0];
+    if (last !== undefined) chain.push(last);
+  }
+  return {
+    chain,
+    reordered: distinct.filter((one) => chain.includes(one)).some((one, at) => one !== chain[at]),
+    duplicates: certificates.length - distinct.length,
+    unrelated: distinct.filter((one) => !chain.includes(one)),
+  };
 }
 
 function all(
@@ -68,7 +100,7 @@ function all(
   return { value: certificates, problems: [], advice: [] };
 }
 
-/** What stands after the certificate, such as the trust settings of OpenSSL, is left out. */
+/** Ignores bytes after the certificate, such as the trust settings of OpenSSL. */
 function parse(der: Buffer): X509Certificate | undefined {
   const length = peekElement(der)?.length;
   if (length === undefined || length > der.length) return undefined;
@@ -83,70 +115,28 @@ function failed(problem: MaterialProblem): MaterialReading<never> {
   return { value: undefined, problems: [problem], advice: [] };
 }
 
-/** Puts the certificates of a bundle in the order in which TLS wants them: the leaf, then each one's issuer. RFC 8446, 4.4.2. */
-
-export interface OrderedChain {
-  /** The leaf first. A root at the end stays when it was given. */
-  readonly chain: readonly X509Certificate[];
-  /** Whether the certificates of the chain stood in another order. */
-  readonly reordered: boolean;
-  readonly duplicates: number;
-  /** Certificates that belong to no link of the chain, in the order of the file. */
-  readonly unrelated: readonly X509Certificate[];
-}
-
-export function orderChain(leaf: X509Certificate, certificates: readonly X509Certificate[], now: Date): OrderedChain {
-  const distinct = certificates.filter((one, at) => certificates.findIndex(({ raw }) => raw.equals(one.raw)) === at);
-  const chain = [leaf];
-  for (let last: X509Certificate | undefined = leaf; last !== undefined && !isSelfIssued(last); ) {
-    const below: X509Certificate = last;
-    const issuers = distinct.filter((one) => !chain.includes(one) && comesFrom(below, one));
-    // Of an authority that was renewed with the same key, the certificate that is valid.
-    last = issuers.find((one) => isInForce(one, now)) ?? issuers[0];
-    if (last !== undefined) chain.push(last);
-  }
-  return {
-    chain,
-    reordered: distinct.filter((one) => chain.includes(one)).some((one, at) => one !== chain[at]),
-    duplicates: certificates.length - distinct.length,
-    unrelated: distinct.filter((one) => !chain.includes(one)),
-  };
-}
-
-/** OpenSSL takes no step to an issuer that is no authority. Here it is taken, because then what is wrong with it can be said. */
-function comesFrom(certificate: X509Certificate, issuer: X509Certificate): boolean {
+/** Unlike OpenSSL, also follows an issuer that is not a CA, so that a finding can report it. */
+function leadsTo(certificate: X509Certificate, issuer: X509Certificate): boolean {
   if (isIssuedBy(certificate, issuer)) return true;
-  return isNamedBy(certificate, issuer) && !isAuthority(issuer) && isSignedBy(certificate, issuer);
+  return isNamedBy(certificate, issuer) && !isCa(issuer) && isSignedBy(certificate, issuer);
 }
 
-/** Reads certificates of authorities to trust. */
-
-/** The certificates of the file, with advice on those that nothing can be traced to. */
-export function readAuthorities(
-  bytes: Uint8Array,
-  { source, now = new Date() }: { source: MaterialSource; now?: Date },
-): MaterialReading<readonly X509Certificate[]> {
-  const reading = readCertificates(bytes, source);
-  if (reading.value === undefined) return reading;
-  return { ...reading, advice: [...adviceOnKeys(bytes, source), ...adviceOn(reading.value, source, now)] };
-}
-
-function adviceOn(certificates: readonly X509Certificate[], source: MaterialSource, now: Date): MaterialAdvice[] {
+function adviceOnCas(certificates: readonly X509Certificate[], source: MaterialSource, now: Date): MaterialAdvice[] {
   const name = sourceName(source);
   const expired = certificates.filter((one) => validityAt(validityOf(one), now) === 'expired');
-  // One that is signed by itself can be trusted for itself, whatever it says.
-  const noAuthority = certificates.filter((one) => !isAuthority(one) && !isSelfSigned(one));
-  // An intermediate certificate alone is no anchor: OpenSSL goes on to a root.
+  // A self-signed certificate can be trusted for itself.
+  const notCa = certificates.filter((one) => !isCa(one) && !isSelfSigned(one));
+  // An intermediate alone is not an anchor: OpenSSL requires a root.
   const rootless = certificates.filter(
-    (one) => isAuthority(one) && !isSelfIssued(one) && !certificates.some((other) => isIssuedBy(one, other)),
+    (one) => isCa(one) && !isSelfIssued(one) && !certificates.some((other) => isIssuedBy(one, other)),
   );
   return [
-    ...say('CA_EXPIRED', expired, 'which has expired', 'Get the newer one of the authority.'),
-    ...say('CA_NOT_AUTHORITY', noAuthority, 'which is no authority', 'Give the certificate that issued it.'),
-    ...say('CA_NOT_AUTHORITY', rootless, 'whose own issuer is not there', 'Add the root: a chain is traced to one.'),
+    ...adviseOn('CA_EXPIRED', expired, 'which has expired', 'Get the newer certificate of the CA.'),
+    ...adviseOn('CA_NOT_AUTHORITY', notCa, 'which is not a CA', 'Give the certificate of its issuer.'),
+    ...adviseOn('CA_NOT_AUTHORITY', rootless, 'whose issuer is missing', 'Add the root: a chain must end at one.'),
   ];
 
-  function say(
+  function adviseOn(
     code: MaterialAdvice['code'],
     which: readonly X509Certificate[],
     what: string,
@@ -155,14 +145,14 @@ function adviceOn(certificates: readonly X509Certificate[], source: MaterialSour
     const [first, ...more] = which;
     if (first === undefined) return [];
     const others = more.length === 0 ? '' : ` and ${more.length} more`;
-    return [{ code, about: 'certificate', what: `${name} holds ${subjectInWords(first)}${others}, ${what}`, hint }];
+    return [{ code, about: 'certificate', what: `${name} contains ${subjectInWords(first)}${others}, ${what}`, hint }];
   }
 }
 
 function adviceOnKeys(bytes: Uint8Array, source: MaterialSource): MaterialAdvice[] {
   const sniffed = sniff(bytes);
   if (sniffed.form !== 'pem' || !sniffed.blocks.some(({ label }) => isPrivateKey(labelKind(label)))) return [];
-  const what = `${sourceName(source)} holds a private key beside the authority`;
-  const hint = 'It is not read here. Keep it out of a file that is handed on.';
+  const what = `${sourceName(source)} contains a private key in addition to the CA certificate`;
+  const hint = 'The key is not used. Do not distribute it with the certificate.';
   return [{ code: 'CA_WITH_KEY', about: 'certificate', what, hint }];
 }

@@ -1,4 +1,5 @@
-/** Reads a certificate together with its key, and checks that the two can be used. Specification: TLS. */
+/** Reads a certificate and its key, and checks that they can be used together. Specification: TLS. */
+
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { isInForce, type Purpose, subjectInWords } from '../facts/certificate-facts.ts';
 import { keyInWords, publicKeyOf } from '../facts/key-facts.ts';
@@ -23,17 +24,17 @@ export interface IdentityOptions {
   readonly cert: MaterialFile;
   readonly key: MaterialFile;
   readonly passphrase?: string | undefined;
-  /** What the certificate is meant to be used for. */
+  /** The purpose of the certificate. */
   readonly purpose: Purpose;
-  /** The present by default. */
+  /** Default: the current time. */
   readonly now?: Date;
-  /** Authorities that are known, by which a missing intermediate certificate is recognised. */
+  /** Known CA certificates, used to detect a missing intermediate. */
   readonly authorities?: readonly X509Certificate[];
 }
 
 /** A certificate with its key. */
 export interface Identity {
-  /** The certificate of the key first, then each one's issuer as far as the file has them. */
+  /** The certificate of the key, then its issuers as far as the file contains them. */
   readonly chain: readonly [leaf: X509Certificate, ...issuers: X509Certificate[]];
   readonly key: KeyObject;
   /** The key as PKCS#8 PEM, not encrypted. */
@@ -41,8 +42,8 @@ export interface Identity {
 }
 
 /**
- * The certificate, found in its file by the key, with its chain in order. There is a value as soon as the two belong together;
- * problems beside it say why it would be refused: expired, not valid yet, too weak, for another purpose.
+ * Finds the certificate of the key in its file, and orders its chain. The value is present if the two belong together;
+ * problems then state why a peer would reject it: expired, not yet valid, too weak, for another purpose.
  */
 export function readIdentity(options: IdentityOptions): MaterialReading<Identity> {
   const { cert, key, passphrase, purpose, now = new Date(), authorities = [] } = options;
@@ -51,13 +52,13 @@ export function readIdentity(options: IdentityOptions): MaterialReading<Identity
   const unread = [...certificates.problems, ...privateKey.problems];
   if (certificates.value === undefined || privateKey.value === undefined) {
     const isSwapped = unread.some(({ code }) => code === 'CERT_IS_KEY') && unread.some(isCertificateForKey);
-    return { value: undefined, problems: isSwapped ? [swapped(cert, key)] : unread, advice: [] };
+    return { value: undefined, problems: isSwapped ? [swappedFiles(cert, key)] : unread, advice: [] };
   }
   const object = privateKey.value.key;
   const matching = certificates.value.filter((certificate) => belongsTo(certificate, object));
   const leaf = matching.find((one) => isInForce(one, now)) ?? matching[0];
   if (leaf === undefined) {
-    return { value: undefined, problems: [otherPair(certificates.value, object, cert, key)], advice: [] };
+    return { value: undefined, problems: [keyMismatch(certificates.value, object, cert, key)], advice: [] };
   }
   const ordered = orderChain(leaf, certificates.value, now);
   const [, ...issuers] = ordered.chain;
@@ -82,16 +83,16 @@ function isCertificateForKey({ code }: MaterialProblem): boolean {
   return code === 'KEY_IS_CERTIFICATE';
 }
 
-function swapped(cert: MaterialFile, key: MaterialFile): MaterialProblem {
+function swappedFiles(cert: MaterialFile, key: MaterialFile): MaterialProblem {
   return {
     code: 'PAIR_SWAPPED',
     about: 'certificate',
-    what: `${sourceName(cert.source)} holds a private key, and ${sourceName(key.source)} holds a certificate`,
-    hint: 'The two are swapped: give each in the place of the other.',
+    what: `${sourceName(cert.source)} contains a private key, and ${sourceName(key.source)} contains a certificate`,
+    hint: 'The two are swapped: exchange them.',
   };
 }
 
-function otherPair(
+function keyMismatch(
   certificates: readonly X509Certificate[],
   key: KeyObject,
   cert: MaterialFile,
@@ -101,13 +102,13 @@ function otherPair(
   const [first] = certificates;
   const ours = keyInWords(key);
   const theirKey = first && publicKeyOf(first);
-  const theirs = theirKey === undefined ? 'of a kind that is not known here' : keyInWords(theirKey);
+  const theirs = theirKey === undefined ? 'of an unknown type' : keyInWords(theirKey);
   const what =
     certificates.length > 1
       ? `${name} belongs to none of the ${certificates.length} certificates in ${sourceName(cert.source)}`
       : theirs === ours
         ? `${name} does not belong to ${certificateName(cert.source)}`
-        : `${name} (${ours}) is a key of another kind than that of ${certificateName(cert.source)} (${theirs})`;
-  const hint = `Give the two that were made together; these two print the same then: openssl x509 -in ${shellName(cert.source)} -noout -pubkey; openssl pkey -in ${shellName(keyFile.source)} -pubout.`;
+        : `${name} (${ours}) has another type than the key of ${certificateName(cert.source)} (${theirs})`;
+  const hint = `Give the key that belongs to the certificate. For a matching pair, both commands print the same: openssl x509 -in ${shellName(cert.source)} -noout -pubkey; openssl pkey -in ${shellName(keyFile.source)} -pubout.`;
   return { code: 'KEY_OTHER_PAIR', about: 'key', what, hint };
 }

@@ -1,4 +1,5 @@
 /** Reads a private key: PKCS#8, PKCS#1 or SEC1, PEM or DER, encrypted or not. */
+
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { peekElement } from '../der.ts';
 import { type KeyFacts, keyFactsOf, keyInWords } from '../facts/key-facts.ts';
@@ -13,7 +14,7 @@ import {
   sourceName,
 } from './finding.ts';
 import { type DerKind, type Sniffed, sniff } from './sniff.ts';
-import { tellingKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
+import { mainKind, unreadable, wrongKind, wrongLines } from './wrong-form.ts';
 
 export interface PrivateKey {
   readonly key: KeyObject;
@@ -21,7 +22,7 @@ export interface PrivateKey {
   readonly pem: string;
 }
 
-/** A key that was found and not yet opened. */
+/** A key that was found but not decrypted or parsed yet. */
 interface Found {
   readonly input: { readonly key: string } | { readonly key: Buffer; readonly format: 'der'; readonly type: DerType };
   readonly encrypted: boolean;
@@ -37,10 +38,10 @@ const DER_TYPES: Partial<Record<DerKind, DerType>> = {
   sec1: 'sec1',
 };
 
-/** What TLS still has a use for. */
+/** The key types that TLS supports. */
 const TLS_KEYS: ReadonlySet<KeyFacts['kind']> = new Set(['rsa', 'ec', 'ed25519', 'ed448'] as const);
 
-/** The one private key of a file. An empty passphrase is the same as none. */
+/** Reads the only private key of a file. An empty passphrase counts as none. */
 export function readPrivateKey(
   bytes: Uint8Array,
   { source, passphrase }: { source: MaterialSource; passphrase?: string | undefined },
@@ -59,11 +60,11 @@ export function readPrivateKey(
     const advice = !found.encrypted && given !== undefined ? [passphraseNotNeeded(source)] : [];
     return { value: { key, pem }, problems: [], advice };
   } catch (error) {
-    return failed(whyNotOpened(found, error, source));
+    return failed(keyProblem(found, error, source));
   }
 }
 
-/** The private keys in PEM text, encrypted ones included, for redaction: whoever reads a file must not repeat them. */
+/** Returns the private keys in PEM text, including encrypted ones, for redaction. */
 export function privateKeyTexts(bytes: Uint8Array): string[] {
   const sniffed = sniff(bytes);
   if (sniffed.form !== 'pem') return [];
@@ -88,7 +89,7 @@ function findKey(sniffed: Sniffed, source: MaterialSource): Found | MaterialProb
     case 'pem': {
       const keys = sniffed.blocks.filter(({ label }) => isPrivateKey(labelKind(label)));
       const [block] = keys;
-      if (block === undefined) return wrongKind('key', tellingKind(sniffed.blocks), source, 'pem');
+      if (block === undefined) return wrongKind('key', mainKind(sniffed.blocks), source, 'pem');
       if (keys.length > 1) return several(keys.length, source);
       const { text, der, label } = block;
       const encrypted = block.encrypted || labelKind(label) === 'encrypted-pkcs8';
@@ -97,12 +98,12 @@ function findKey(sniffed: Sniffed, source: MaterialSource): Found | MaterialProb
   }
 }
 
-function whyNotOpened({ encrypted, der, label }: Found, error: unknown, source: MaterialSource): MaterialProblem {
+function keyProblem({ encrypted, der, label }: Found, error: unknown, source: MaterialSource): MaterialProblem {
   if (!encrypted) return unreadable('key', der, source, label);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ERR_OSSL_EVP_UNSUPPORTED') return oldCipher(source);
   const element = der === undefined ? undefined : peekElement(der);
-  // The content of the old kind is encrypted as a whole, so its outline says nothing.
+  // A legacy key is encrypted as a whole, so its structure is not visible.
   const isPkcs8 = label === undefined || label === 'ENCRYPTED PRIVATE KEY';
   const isCut = isPkcs8 && (element?.length === undefined || element.present < element.length);
   return der === undefined || isCut ? unreadable('key', der, source, label) : wrongPassphrase(source);
@@ -114,31 +115,31 @@ function problem(code: MaterialProblemCode, source: MaterialSource, what: string
 
 function isEncrypted(source: MaterialSource): MaterialProblem {
   const hint = `Give its passphrase, or decrypt a copy: openssl pkey -in ${shellName(source)} -out key.pem.`;
-  return problem('KEY_ENCRYPTED', source, 'is encrypted, and there is no passphrase', hint);
+  return problem('KEY_ENCRYPTED', source, 'is encrypted, and no passphrase is configured', hint);
 }
 
 function wrongPassphrase(source: MaterialSource): MaterialProblem {
-  const hint = 'Check the passphrase, and that nothing stands before or after it.';
-  return problem('KEY_WRONG_PASSPHRASE', source, 'does not open with the passphrase', hint);
+  const hint = 'Check the passphrase, including white space around it.';
+  return problem('KEY_WRONG_PASSPHRASE', source, 'cannot be decrypted with the passphrase', hint);
 }
 
 function oldCipher(source: MaterialSource): MaterialProblem {
-  const hint = `Encrypt a copy anew: openssl pkcs8 -provider legacy -provider default -in ${shellName(source)} -topk8 -v2 aes-256-cbc -out key.pem.`;
-  return problem('KEY_CIPHER', source, 'is encrypted in an old way that OpenSSL 3 no longer opens', hint);
+  const hint = `Re-encrypt a copy: openssl pkcs8 -provider legacy -provider default -in ${shellName(source)} -topk8 -v2 aes-256-cbc -out key.pem.`;
+  return problem('KEY_CIPHER', source, 'is encrypted with an old cipher that OpenSSL 3 does not support', hint);
 }
 
 function several(count: number, source: MaterialSource): MaterialProblem {
-  const hint = 'Keep the key of the certificate in a file of its own.';
-  return problem('KEY_SEVERAL', source, `holds ${count} private keys, and one is wanted`, hint);
+  const hint = 'Put the key of the certificate into its own file.';
+  return problem('KEY_SEVERAL', source, `contains ${count} private keys, expected one`, hint);
 }
 
 function wrongType(key: KeyObject, source: MaterialSource): MaterialProblem {
-  const what = `holds a private key (${keyInWords(key)}) that TLS has no use for`;
+  const what = `contains a private key (${keyInWords(key)}) that TLS does not support`;
   return problem(
     'KEY_TYPE',
     source,
     what,
-    'Use a key and a certificate of RSA with 2048 bits or more, or ECDSA on P-256.',
+    'Use a key and a certificate with RSA of 2048 bits or more, or ECDSA on P-256.',
   );
 }
 
@@ -146,8 +147,8 @@ function passphraseNotNeeded(source: MaterialSource) {
   return {
     code: 'KEY_NOT_ENCRYPTED',
     about: 'key',
-    what: `${sourceName(source)} is not encrypted, and a passphrase is given`,
-    hint: 'Leave the passphrase out, or check that this is the right key.',
+    what: `${sourceName(source)} is not encrypted, but a passphrase is configured`,
+    hint: 'Remove the passphrase, or check that this is the correct key.',
   } as const;
 }
 

@@ -1,8 +1,26 @@
-/** What the bytes of a file are, told before OpenSSL sees them: it has one error for nearly everything. */
+/**
+ * Detects the content of a file before OpenSSL parses it, because OpenSSL reports almost everything with the same
+ * error.
+ */
+
 import { type PeekedElement, peekElement, peekParts, TAG } from '../der.ts';
 import { type LineFault, type PemBlock, pemText } from './pem.ts';
 
-/** What a file is when it is neither PEM nor DER. */
+export type DerKind =
+  | 'certificate'
+  | 'request'
+  | 'revocation-list'
+  | 'pkcs8'
+  | 'encrypted-pkcs8'
+  | 'pkcs1'
+  | 'sec1'
+  | 'dsa'
+  | 'public-key'
+  | 'pkcs7'
+  | 'pkcs12'
+  | 'unknown';
+
+/** The kinds of files that are neither PEM nor DER. */
 export type OtherKind =
   | 'empty'
   | 'blank'
@@ -22,19 +40,19 @@ export type OtherKind =
   | 'text'
   | 'binary';
 
-/** What a file is. `der` may be cut short; `text` in PEM form is already split. */
+/** The content of a file. DER may be cut off. */
 export type Sniffed =
   | { readonly form: 'pem'; readonly blocks: readonly PemBlock[] }
   | { readonly form: 'broken-pem'; readonly fault: LineFault }
   | { readonly form: 'der'; readonly kind: DerKind; readonly bytes: Buffer }
   | { readonly form: 'other'; readonly kind: OtherKind };
 
-/** Shorter base64 than this could be a word. */
-const LEAST_BASE64 = 40;
+/** Shorter base64 could be a word. */
+const MIN_BASE64 = 40;
 
-/** Tells what the bytes are. A byte order mark of UTF-8 does not matter. Never throws. */
+/** Detects the content of a file. Ignores a UTF-8 byte order mark. Never throws. */
 export function sniff(bytes: Uint8Array): Sniffed {
-  const content = withoutMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  const content = withoutByteOrderMark(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   if (content.length === 0) return other('empty');
   if (isUtf16(content)) return other('utf-16');
   const text = content.toString('latin1');
@@ -53,11 +71,11 @@ function other(kind: OtherKind): Sniffed {
   return { form: 'other', kind };
 }
 
-function withoutMark(content: Buffer): Buffer {
+function withoutByteOrderMark(content: Buffer): Buffer {
   return content.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf])) ? content.subarray(3) : content;
 }
 
-/** With a byte order mark, or characters and zeros by turns. */
+/** Detects a byte order mark, or alternating characters and zeros. */
 function isUtf16(content: Buffer): boolean {
   const [first, second] = content;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true;
@@ -70,7 +88,7 @@ function jsonKind(text: string): OtherKind | undefined {
   if (!/^\s*[{["]/.test(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    // One JSON text alone is a value that was copied with its quotes.
+    // A JSON string is a value that was copied with its quotes.
     if (typeof value === 'string') return undefined;
   } catch {
     return undefined;
@@ -83,7 +101,7 @@ function binaryKind(content: Buffer): OtherKind | undefined {
   const magic = content.subarray(0, 4).toString('hex');
   if (magic === 'feedfeed' || magic === 'cececece') return 'java-keystore';
   if (magic === '504b0304') return 'zip';
-  // Letters of any language are text; control characters are not.
+  // Letters of any language are text, control characters are not.
   return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(content.toString('latin1')) ? 'binary' : undefined;
 }
 
@@ -99,44 +117,29 @@ function textKind(text: string): OtherKind {
 }
 
 function base64Kind(text: string): OtherKind | undefined {
-  if (text.length < LEAST_BASE64 || text.length % 4 === 1 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
+  if (text.length < MIN_BASE64 || text.length % 4 === 1 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
   const decoded = Buffer.from(text, 'base64');
   if (decoded.includes('-----BEGIN ')) return 'base64-of-pem';
   return peekElement(decoded)?.tag === TAG.sequence && derKind(decoded) !== 'unknown' ? 'bare-base64' : undefined;
 }
 
-/** What a DER structure is, by its outline. */
-
-export type DerKind =
-  | 'certificate'
-  | 'request'
-  | 'revocation-list'
-  | 'pkcs8'
-  | 'encrypted-pkcs8'
-  | 'pkcs1'
-  | 'sec1'
-  | 'dsa'
-  | 'public-key'
-  | 'pkcs7'
-  | 'pkcs12'
-  | 'unknown';
-
-/** Object identifiers as the hexadecimal text of their content. */
+/** Object identifiers as hexadecimal content. */
 const PKCS7 = '2a864886f70d0107';
 const PASSWORD_BASED = ['2a864886f70d0105', '2a864886f70d010c01'];
 
-/** The kind of a structure; most kinds are known even when the end is missing. */
+/** The kind of a DER structure by its outline. Most kinds are recognised even if the end is missing. */
 export function derKind(bytes: Uint8Array): DerKind {
   const root = peekElement(bytes);
   if (root?.tag !== TAG.sequence) return 'unknown';
   const parts = peekParts(root);
   const [first, second] = parts;
-  if (first?.tag === TAG.sequence) return second?.tag === TAG.octetString ? encrypted(first) : signedKind(first, parts);
+  if (first?.tag === TAG.sequence)
+    return second?.tag === TAG.octetString ? encryptedKind(first) : signedKind(first, parts);
   if (first?.tag === TAG.objectId) return hex(first).startsWith(PKCS7) ? 'pkcs7' : 'unknown';
   return first?.tag === TAG.integer ? numberedKind(first, parts) : 'unknown';
 }
 
-/** What begins with a number: the version, or the modulus of a public key. */
+/** A structure that starts with an integer: a version, or the modulus of a public key. */
 function numberedKind(first: PeekedElement, [, second, ...rest]: readonly PeekedElement[]): DerKind {
   const version = first.content.length === 1 ? first.content[0] : undefined;
   switch (second?.tag) {
@@ -154,14 +157,14 @@ function numberedKind(first: PeekedElement, [, second, ...rest]: readonly Peeked
   }
 }
 
-function encrypted(algorithm: PeekedElement): DerKind {
+function encryptedKind(algorithm: PeekedElement): DerKind {
   const [oid] = peekParts(algorithm);
   return oid !== undefined && PASSWORD_BASED.some((prefix) => hex(oid).startsWith(prefix))
     ? 'encrypted-pkcs8'
     : 'unknown';
 }
 
-/** What begins with a structure: a public key, or something that is signed. */
+/** A structure that starts with a sequence: a public key, or signed content. */
 function signedKind(first: PeekedElement, parts: readonly PeekedElement[]): DerKind {
   const tags = peekParts(first).map(({ tag }) => tag);
   if (tags[0] === TAG.objectId) return parts[1]?.tag === TAG.bitString ? 'public-key' : 'unknown';
@@ -170,7 +173,7 @@ function signedKind(first: PeekedElement, parts: readonly PeekedElement[]): DerK
   if (one !== TAG.sequence || two !== TAG.sequence) return 'unknown';
   if (isTime(three)) return 'revocation-list';
   if (three === TAG.context0) return 'request';
-  // A certificate of version 1 goes on with validity and subject.
+  // A certificate of version 1 continues with validity and subject.
   return three === TAG.sequence && four === TAG.sequence ? 'certificate' : 'unknown';
 }
 

@@ -109,7 +109,7 @@ describe('readIdentity', () => {
     const key = { bytes: Buffer.from(m.client.key), source: { file: 'k' } };
     const { problems } = readIdentity({ cert: { bytes, source }, key, purpose: 'client' });
     expect(problems.map(({ what }) => what)).toEqual([
-      'the file k (EC on P-256) is a key of another kind than that of the certificate in the file x (of a kind that is not known here)',
+      'the file k (EC on P-256) has another type than the key of the certificate in the file x (of an unknown type)',
     ]);
   });
 
@@ -120,8 +120,8 @@ describe('readIdentity', () => {
       purpose: 'client',
     });
     expect(problems.map(({ what }) => what)).toEqual([
-      'the client certificate holds a private key, and a certificate is wanted',
-      'the client key is a PKCS#12 container (PFX), and a private key is wanted',
+      'the client certificate contains a private key, expected a certificate',
+      'the client key is a PKCS#12 container (PFX), expected a private key',
     ]);
     expect(problems[1]?.hint).toContain('openssl pkcs12 -in FILE');
   });
@@ -155,7 +155,7 @@ describe('usableMaterial', () => {
       expect.objectContaining({
         code: 'KEY_IS_OTHER',
         kind: 'usage',
-        message: 'The file x.pem holds a private key in the format of OpenSSH, and a private key is wanted.',
+        message: 'The file x.pem contains a private key in OpenSSH format, expected a private key.',
       }),
     );
   });

@@ -104,7 +104,7 @@ describe.skipIf(lacks('openssl'))('files made by openssl', () => {
     const { problems } = readPrivateKey(read('made'), { source: { file: 'made' }, passphrase: PASSPHRASE });
     expect(problems[0]).toMatchObject({
       code: 'KEY_CIPHER',
-      what: 'the file made is encrypted in an old way that OpenSSL 3 no longer opens',
+      what: 'the file made is encrypted with an old cipher that OpenSSL 3 does not support',
     });
     shell(`${commandIn(problems[0]?.hint ?? '')} -passin file:pass -passout file:pass`);
     expect(readPrivateKey(read('key.pem'), { source: { file: 'k' }, passphrase: PASSPHRASE }).problems).toEqual([]);

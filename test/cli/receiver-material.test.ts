@@ -114,7 +114,7 @@ describe('every form is taken, and nothing has to be said', () => {
   });
 });
 
-const WEAK = 'has a key that is too weak: RSA with 1024 bits. Have one issued';
+const WEAK = 'has a key that is too weak: RSA with 1024 bits. Get a certificate';
 const WEAK_SERVED: [string, string, string, null] = ['weak.pem', 'weak.key', WEAK, null];
 const WEAK_REFUSED: [string, string[], string[]] = ['a weak key', flags('weak.pem', 'weak.key'), [WEAK]];
 
@@ -123,7 +123,7 @@ describe('what a right client would not like is served, and said', () => {
     [
       'backwards.pem',
       'right.key',
-      '--tls-cert: the file backwards.pem does not begin with the certificate of the key, or its issuers are out of order. They are used in the right order here',
+      '--tls-cert: the file backwards.pem does not start with the certificate of the key, or its issuers are out of order. hookproof uses the correct order',
       null,
     ],
     [
@@ -136,7 +136,7 @@ describe('what a right client would not like is served, and said', () => {
     [
       'client.pem',
       'client.key',
-      'is meant for clients and not for servers (no extended key usage serverAuth). Have one issued',
+      'is for clients, not for servers (no extended key usage serverAuth). Get a certificate',
       'INVALID_PURPOSE',
     ],
     ...(REFUSES_WEAK_KEYS ? [] : [WEAK_SERVED]),
@@ -167,14 +167,14 @@ describe('what cannot be served ends it with exit 2, the flag, the file and the 
     [
       'the two swapped',
       flags('right.key', 'right.pem'),
-      ['the file right.key holds a private key, and the file right.pem'],
+      ['the file right.key contains a private key, and the file right.pem'],
     ],
     ['a key of another', flags('right.pem', 'other.key'), ['--tls-key: the file other.key belongs to none of the 2']],
     ['no passphrase', locked, ['--tls-key: the file locked.der is encrypted', 'HOOKPROOF_TLS_KEY_PASSPHRASE']],
     [
       'a wrong passphrase',
       [...locked, '--tls-passphrase-file', 'wrong-passphrase.txt'],
-      ['--tls-key: the file locked.der does not open with the passphrase'],
+      ['--tls-key: the file locked.der cannot be decrypted with the passphrase'],
     ],
     [
       'both of them wrong',
@@ -219,7 +219,7 @@ describe('when the files change', () => {
     const { port, says, stop, output } = await started(flags('live.pem', 'live.key'));
     const refused = /certificates not reloaded, the old ones stay in use: (.*)\n/;
     await place('live.pem', 'empty.pem');
-    expect(await says(refused)).toMatch(/^--tls-cert: the file live\.pem is empty\. Was it written at all\?/);
+    expect(await says(refused)).toMatch(/^--tls-cert: the file live\.pem is empty\. Check that it was written\./);
     expect(await look(port)).toMatchObject({ error: null });
     await place('live.pem', 'old.pem');
     expect(await says(refused)).toContain('--tls-key: the file live.key belongs to none of the 2 certificates');

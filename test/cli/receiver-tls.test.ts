@@ -125,7 +125,7 @@ describe('an encrypted key', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'hookproof: --tls-key: the file locked.key is encrypted, and there is no passphrase\n  Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.\n  (CONFIG_TLS)\n',
+        'hookproof: --tls-key: the file locked.key is encrypted, and no passphrase is configured\n  Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.\n  (CONFIG_TLS)\n',
     });
   });
 });
@@ -268,7 +268,7 @@ describe('TLS flags', () => {
     ['a certificate without key', () => ({ tlsCert: 'c.pem' }), '`--tls-cert` and `--tls-key` need each other'],
     ['two certificates', () => ({ ...pair(), tlsQuickStart: true }), '`--tls-quick-start` cannot be combined'],
     ['a CA file without use', () => ({ ...pair(), tlsQuickStartCa: 'x.pem' }), 'needs `--tls-quick-start`'],
-    ['a CA that is a key', () => ({ ...pair(), clientCa: at('server.key') }), 'server.key holds a private key'],
+    ['a CA that is a key', () => ({ ...pair(), clientCa: at('server.key') }), 'server.key contains a private key'],
     ['the key of another certificate', () => ({ ...pair(), tlsCert: at('client.pem') }), 'does not belong'],
     ['a certificate that does not exist', () => ({ ...pair(), tlsCert: at('no.pem') }), 'no.pem does not exist'],
     [

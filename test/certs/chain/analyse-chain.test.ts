@@ -44,8 +44,8 @@ describe('what an analysis tells', () => {
     const day = new Date(now.getTime() - 2.5 * DAY).toISOString().slice(0, 10);
     expect(faults.map(({ text }) => text)).toEqual([
       `The leaf CN=hooks.example expired on ${day}, 2 days ago.`,
-      'The leaf CN=hooks.example has an RSA key of 1024 bits, and 2048 are the least.',
-      'CN=hooks.example is for a.example and b.example, and not for hooks.example.',
+      'The leaf CN=hooks.example has an RSA key of 1024 bits; the minimum is 2048.',
+      'CN=hooks.example is for a.example and b.example, not for hooks.example.',
     ]);
     expect(faults[2]?.fix).toContain('DNS:hooks.example');
     expect(daysLeft).toBe(-3);
@@ -53,7 +53,7 @@ describe('what an analysis tells', () => {
 
   it('tells an unknown authority from a missing intermediate, and says when it cannot know', async () => {
     const unknown = analyse([await m.leafOf(m.wrongRoot)], { trusted: [m.root] }).faults[0];
-    expect(unknown?.text).toContain('a root that is not trusted, or an intermediate that the server should send');
+    expect(unknown?.text).toContain('either an untrusted root, or an intermediate that the server should send');
     const private_ = await m.leafOf(m.wrongInter, { issuerUrl: 'http://ca.example/wrong.der' });
     expect(analyse([private_], { trusted: [m.root] }).faults[0]).toMatchObject({
       code: 'missing-intermediate',
@@ -127,7 +127,7 @@ describe('what an analysis tells', () => {
     const analysis = analyse([m.inter, m.leaf], { trusted: [m.root] });
     expect([analysis.path, codes(analysis)]).toEqual([[1, 0], ['misordered@1']]);
     expect(analysis.faults[0]?.text).toBe(
-      'The leaf CN=hooks.example is sent as the second certificate, and it has to be the first.',
+      'The leaf CN=hooks.example is sent as the second certificate; it must be the first.',
     );
     expect(codes(analyse([m.leaf, m.inter], { trusted: [m.root] }))).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe('what an analysis tells', () => {
     const analysis = analyse([m.leaf, broken, m.inter], { trusted: [m.root] });
     expect(codes(analysis)).toEqual(['unreadable@1']);
     expect(analysis.faults[0]?.text).toMatch(
-      /^The second certificate that is sent \(300 bytes\) cannot be read: it is cut off/,
+      /^The second certificate in the chain \(300 bytes\) cannot be read: it is cut off/,
     );
     expect(analysis.certificates[1]).toMatchObject({ role: 'extra', subject: '(unreadable)', notAfter: '' });
     expect(analysis.path).toEqual([0, 2]);
@@ -202,7 +202,7 @@ describe('hosts', () => {
 
   it('says when an address is written as a name, and when there are only other kinds of names', () => {
     expect(analyse([leafFor(['127.0.0.1'])], { trusted: [m.root], host: '127.0.0.1' }).faults[0]?.text).toContain(
-      'as a DNS name, and clients look for it as an IP address',
+      'as a DNS name, but clients expect an IP address',
     );
     const mail = oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), {
       key: m.leaf.key,
@@ -216,7 +216,7 @@ describe('hosts', () => {
   it('shows a few of many names', () => {
     const many = Array.from({ length: 40 }, (_, index) => `n${index}.example`);
     expect(analyse([leafFor(many)], { trusted: [m.root] }).faults[0]?.text).toBe(
-      'CN=hooks.example is for n0.example, n1.example, n2.example, n3.example, n4.example and 35 more, and not for hooks.example.',
+      'CN=hooks.example is for n0.example, n1.example, n2.example, n3.example, n4.example and 35 more, not for hooks.example.',
     );
   });
 });
@@ -240,7 +240,7 @@ describe('OpenSSL as the second opinion', () => {
     for (const oracle of ['CERT_REVOKED', 'UNSPECIFIED', 'toString', '__proto__', '\x1b[31m']) {
       const { faults } = analyse([m.leaf, m.inter], { trusted: [m.root], oracle });
       expect(faults).toMatchObject([
-        { code: 'unexplained', text: expect.stringMatching(/^OpenSSL refuses the chain \(.*found nothing wrong/) },
+        { code: 'unexplained', text: expect.stringMatching(/^OpenSSL rejects the chain \(.*found no fault/) },
       ]);
       expect(faults[0]?.text).not.toContain('\x1b');
     }

@@ -55,8 +55,8 @@ describe('the drawing of a chain', () => {
       analyse([m.leaf, m.inter], { trusted: [m.root], now, exact: false, oracle: 'CERT_REVOKED' }),
     );
     expect(refused.slice(-2)).toEqual([
-      '(order and extra certificates cannot be seen over TLS 1.3)',
-      expect.stringMatching(/^\[unexplained\] OpenSSL refuses the chain \(CERT_REVOKED\)/),
+      '(order and extra certificates are not visible over TLS 1.3)',
+      expect.stringMatching(/^\[unexplained\] OpenSSL rejects the chain \(CERT_REVOKED\)/),
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coversHost } from '../../../certs/chain/host-faults.ts';
+import { matchesHost } from '../../../certs/chain/host-faults.ts';
 import { readCertificate } from '../../../certs/facts/read-certificate.ts';
 import { EXTENSION, handmade, name } from './handmade.ts';
 
@@ -30,7 +30,7 @@ describe('the comparison of names', () => {
         const openssl =
           new X509Certificate(der).checkHost(wanted, { subject: 'never', partialWildcards: false }) !== undefined;
         const { alternativeNames } = readCertificate(der).extensions;
-        const ours = coversHost(alternativeNames ?? [], wanted);
+        const ours = matchesHost(alternativeNames ?? [], wanted);
         if (ours) covered += 1;
         expect({ given, wanted, covers: ours }).toEqual({ given, wanted, covers: openssl });
       }),

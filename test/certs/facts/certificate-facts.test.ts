@@ -145,15 +145,19 @@ describe('the facts of a certificate', () => {
 
   it.each([
     ['nothing', Buffer.alloc(0), 'it is empty'],
-    ['PEM', Buffer.from(pem(Buffer.from('abc'))), 'it is PEM where DER is expected'],
+    ['PEM', Buffer.from(pem(Buffer.from('abc'))), 'it is PEM, expected DER'],
     ['text', Buffer.from('hello, this is no certificate'), 'it is cut off'],
     ['a cut one', bytesOf(rootCertificates[0]!).subarray(0, 200), 'it is cut off'],
     [
       'one with more behind it',
       Buffer.concat([bytesOf(rootCertificates[0]!), Buffer.from('x')]),
-      'bytes follow after its end',
+      'it has trailing bytes',
     ],
-    ['a wrong date', handmade({ subject: name({ CN: 'a' }), key: ec, validity: name({ CN: 'x' }) }).der, 'is no date'],
+    [
+      'a wrong date',
+      handmade({ subject: name({ CN: 'a' }), key: ec, validity: name({ CN: 'x' }) }).der,
+      'is not a date',
+    ],
     [
       'an extension that is no DER',
       handmade({

@@ -99,12 +99,17 @@ describe('mtls.fixtures', () => {
     ['not-yet-valid', () => right.revoked, 'the fixture not-yet-valid is valid already: since 20', 'in the future'],
     ['wrong-purpose', () => right.revoked, 'the fixture wrong-purpose is valid for clients', 'serverAuth'],
     ['expired', () => right['not-yet-valid'], 'the certificate in the file expired.pem is not valid before', 'clock'],
-    ['not-yet-valid', () => right.expired, 'the certificate in the file not-yet-valid.pem expired on', 'new one'],
-    ['revoked', () => right.expired, 'the certificate in the file revoked.pem expired on', 'new one'],
+    [
+      'not-yet-valid',
+      () => right.expired,
+      'the certificate in the file not-yet-valid.pem expired on',
+      'new certificate',
+    ],
+    ['revoked', () => right.expired, 'the certificate in the file revoked.pem expired on', 'new certificate'],
     [
       'other-subject',
       () => right['wrong-purpose'],
-      'the certificate in the file other-subject.pem is meant for servers',
+      'the certificate in the file other-subject.pem is for servers',
       'clientAuth',
     ],
     [
@@ -194,7 +199,7 @@ describe('mtls.fixtures', () => {
     expect(await refusal(given({ expired: { cert: right.expired.cert, key } }))).toEqual({
       code: 'CONFIG_TLS',
       message:
-        'hookproof.yaml:7:12: mtls.fixtures.expired.key: the file expired.key is encrypted, and there is no passphrase',
+        'hookproof.yaml:7:12: mtls.fixtures.expired.key: the file expired.key is encrypted, and no passphrase is configured',
       hint: `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`,
     });
   });

@@ -48,8 +48,8 @@ const pair = ({ cert, key }: { cert: string; key: string }): Files => ({ 'client
 const derOf = (text: string) => Buffer.from(text.replace(/-----.*-----|\s/g, ''), 'base64');
 const CERT = '--client-cert: the file client.pem';
 const KEY = '--client-key: the file client.key';
-const WANTS_CERT = 'and a certificate is wanted';
-const WANTS_KEY = 'and a private key is wanted';
+const WANTS_CERT = 'expected a certificate';
+const WANTS_KEY = 'expected a private key';
 
 interface Row {
   readonly files: () => Files | Promise<Files>;
@@ -64,64 +64,68 @@ interface Row {
 type BadFile = readonly [content: () => string | Uint8Array, says: string, hint: string];
 
 const BAD_CERTIFICATES: readonly BadFile[] = [
-  [() => '', 'is empty', 'Was it written'],
-  [() => '\uFEFF', 'is empty', 'Was it written'],
-  [() => m.client.key, `holds a private key, ${WANTS_CERT}`, 'swapped'],
-  [() => ' \r\n\t\n', 'is empty but for white space', 'Was it written'],
+  [() => '', 'is empty', 'Check that it was written'],
+  [() => '\uFEFF', 'is empty', 'Check that it was written'],
+  [() => m.client.key, `contains a private key, ${WANTS_CERT}`, 'swapped'],
+  [() => ' \r\n\t\n', 'is empty except for white space', 'Check that it was written'],
   [
     () => utf16(m.client.cert),
     `is text in UTF-16, ${WANTS_CERT}`,
     'iconv -f UTF-16 -t UTF-8 client.pem > certificate.pem',
   ],
-  [() => m.client.cert.replaceAll('\n', '\\n'), 'has the two characters \\n in place of line breaks', "printf '%b'"],
+  [() => m.client.cert.replaceAll('\n', '\\n'), 'has the two characters \\n instead of line breaks', "printf '%b'"],
   [() => m.client.cert.replaceAll('\n', ' '), 'has a PEM block on one line', 'Put line breaks back'],
-  [() => m.client.cert.replaceAll('\n', '\r'), 'ends its lines with carriage returns alone', "tr '\\r' '\\n'"],
-  [() => m.client.cert.replaceAll('-----', '—--'), 'has a damaged line BEGIN', 'five plain hyphens'],
+  [() => m.client.cert.replaceAll('\n', '\r'), 'ends its lines with carriage returns only', "tr '\\r' '\\n'"],
+  [() => m.client.cert.replaceAll('-----', '—--'), 'has a damaged -----BEGIN line', 'five plain hyphens'],
   [
     () => `${m.client.cert.trimEnd()}${m.intermediate.cert}`,
     'has -----END and -----BEGIN on one line',
     'line break was lost',
   ],
-  [() => m.client.cert.slice(0, 400), 'is cut off: a line -----BEGIN has no line -----END', 'Copy the file again'],
+  [() => m.client.cert.slice(0, 400), 'is cut off: a -----BEGIN line has no -----END line', 'file again'],
   [
     () => `${m.client.cert}-----BEGIN CERTIFICATE-----\nMIIB`,
-    'is cut off: a line -----BEGIN has no line -----END',
-    'Copy the file again',
+    'is cut off: a -----BEGIN line has no -----END line',
+    'file again',
   ],
   [
     () => m.client.cert.replace('END CERTIFICATE', 'END PUBLIC KEY'),
-    'has a line -----END that names something else',
+    'has an -----END line that does not match',
     'mixed up',
   ],
-  [() => m.client.der.subarray(0, 200), 'holds a certificate that is cut short: 200 of ', 'Copy the file again'],
-  [() => m.client.cert.replace(/(\n.*){3}/, ''), 'holds a certificate that is damaged', 'Copy the file again'],
+  [() => m.client.der.subarray(0, 200), 'contains a certificate that is cut off: it has 200 of ', 'file again'],
+  [() => m.client.cert.replace(/(\n.*){3}/, ''), 'contains a certificate that is damaged', 'file again'],
   [
     () => m.client.cert.replace(/(\n.*){2}\n(?=-----END)/, '\n'),
-    'holds a certificate that is cut short: ',
-    'Copy the file again',
+    'contains a certificate that is cut off: it has ',
+    'file again',
   ],
   [
     () => m.client.cert.replace(/\n(.{10})./, '\n$1!'),
-    'holds a certificate whose lines are not base64',
-    'Copy the file again',
+    'contains a certificate with lines that are not base64',
+    'file again',
   ],
   [
     () => Buffer.from(m.client.der).toString('base64'),
-    `is base64 without the lines -----BEGIN and -----END, ${WANTS_CERT}`,
+    `is base64 without -----BEGIN and -----END lines, ${WANTS_CERT}`,
     'base64 -d < client.pem > certificate.der',
   ],
   [() => derOf(m.client.key), `is a private key, ${WANTS_CERT}`, 'swapped'],
-  [() => publicPem(m.ec), `holds a public key, ${WANTS_CERT}`, 'A certificate holds the public key'],
+  [() => publicPem(m.ec), `contains a public key, ${WANTS_CERT}`, 'Give the certificate'],
   [
     () => pfx(),
     `is a PKCS#12 container (PFX), ${WANTS_CERT}`,
     'openssl pkcs12 -in client.pem -clcerts -nokeys -out certificate.pem',
   ],
-  [() => pem('PKCS7', m.pkcs7), `holds a PKCS#7 container, ${WANTS_CERT}`, 'openssl pkcs7 -in client.pem -print_certs'],
+  [
+    () => pem('PKCS7', m.pkcs7),
+    `contains a PKCS#7 container, ${WANTS_CERT}`,
+    'openssl pkcs7 -in client.pem -print_certs',
+  ],
   [() => m.pkcs7, `is a PKCS#7 container, ${WANTS_CERT}`, 'openssl pkcs7 -inform DER -in client.pem -print_certs'],
-  [() => m.request, `holds a certificate request (CSR), ${WANTS_CERT}`, 'that it sent back'],
-  [() => derOf(m.request), `is a certificate request (CSR), ${WANTS_CERT}`, 'that it sent back'],
-  [() => m.revocationList, `holds a certificate revocation list (CRL), ${WANTS_CERT}`, 'revoked'],
+  [() => m.request, `contains a certificate request (CSR), ${WANTS_CERT}`, 'that the CA returned'],
+  [() => derOf(m.request), `is a certificate request (CSR), ${WANTS_CERT}`, 'that the CA returned'],
+  [() => m.revocationList, `contains a certificate revocation list (CRL), ${WANTS_CERT}`, 'revoked'],
   [() => derOf(m.revocationList), `is a certificate revocation list (CRL), ${WANTS_CERT}`, 'revoked'],
   [
     () => Buffer.concat([Buffer.from('feedfeed00000002', 'hex'), Buffer.alloc(64)]),
@@ -129,110 +133,106 @@ const BAD_CERTIFICATES: readonly BadFile[] = [
     'keytool -importkeystore -srckeystore client.pem',
   ],
   [() => Buffer.from('504b030414000000', 'hex'), `is a zip archive, ${WANTS_CERT}`, 'Unpack it'],
-  [() => '<!DOCTYPE html>\n<html><body>Sign in</body></html>', `is an HTML page, ${WANTS_CERT}`, 'signing in'],
+  [() => '<!DOCTYPE html>\n<html><body>Sign in</body></html>', `is an HTML page, ${WANTS_CERT}`, 'sign-in'],
   [() => '<?xml version="1.0"?><EntityDescriptor/>', `is XML, ${WANTS_CERT}`, 'PEM'],
   [
     () => 'Certificate:\n    Data:\n        Version: 3 (0x2)\n',
-    `is a printed description, which a person can read and a program cannot, ${WANTS_CERT}`,
+    `is a printed description, not the data itself, ${WANTS_CERT}`,
     'PEM',
   ],
   [
     () => Buffer.from('0001020304fffefd', 'hex'),
-    `is binary data of an unknown kind, ${WANTS_CERT}`,
+    `is binary data of unknown type, ${WANTS_CERT}`,
     'A certificate is PEM',
   ],
   [() => Buffer.alloc(1024 * 1024 + 1, 65), 'is larger than 1024 KiB', 'PEM or DER'],
 ];
 
 const BAD_KEYS: readonly BadFile[] = [
-  [() => '', 'is empty', 'Was it written'],
-  [() => '\n\n', 'is empty but for white space', 'Was it written'],
+  [() => '', 'is empty', 'Check that it was written'],
+  [() => '\n\n', 'is empty except for white space', 'Check that it was written'],
   [() => utf16(m.client.key), `is text in UTF-16, ${WANTS_KEY}`, 'iconv -f UTF-16 -t UTF-8 client.key > key.pem'],
-  [() => m.client.key.replaceAll('\n', '\\n'), 'has the two characters \\n in place of line breaks', "printf '%b'"],
+  [() => m.client.key.replaceAll('\n', '\\n'), 'has the two characters \\n instead of line breaks', "printf '%b'"],
   [() => m.client.key.replaceAll('\n', ''), 'has a PEM block on one line', 'Put line breaks back'],
   [() => m.client.key.replace(/^/gm, '    '), 'has its PEM lines indented', 'YAML'],
-  [() => m.client.key.replaceAll('\n', '\n\n'), 'has empty lines inside a PEM block', 'Remove them'],
-  [() => m.client.key.slice(0, 100), 'is cut off: a line -----BEGIN has no line -----END', 'Copy the file again'],
-  [
-    () => m.client.key.slice(40),
-    'is cut off at its start: a line -----END has no line -----BEGIN',
-    'Copy the file again',
-  ],
-  [() => derOf(m.client.key).subarray(0, 90), 'holds a private key that is cut short: 90 of ', 'Copy the file again'],
+  [() => m.client.key.replaceAll('\n', '\n\n'), 'has empty lines inside a PEM block', 'Remove the empty lines'],
+  [() => m.client.key.slice(0, 100), 'is cut off: a -----BEGIN line has no -----END line', 'file again'],
+  [() => m.client.key.slice(40), 'is cut off at its start: an -----END line has no -----BEGIN line', 'file again'],
+  [() => derOf(m.client.key).subarray(0, 90), 'contains a private key that is cut off: it has 90 of ', 'file again'],
   [
     () => m.client.key.replace(/\n(.{10})./, '\n$1…'),
-    'holds a private key whose lines are not base64',
-    'Copy the file again',
+    'contains a private key with lines that are not base64',
+    'file again',
   ],
   [
     () => pem('PRIVATE KEY', der(0x30, Buffer.from('0201003003060155', 'hex'), der(4, Buffer.alloc(40)))),
-    'holds a private key that is damaged',
-    'Copy the file again',
+    'contains a private key that is damaged',
+    'file again',
   ],
   [
     () => m.rsa.key.replaceAll('PRIVATE KEY', 'EC PRIVATE KEY'),
-    'says that it holds an EC private key (EC PRIVATE KEY) and holds a private key',
-    'changed by hand',
+    'has the label of an EC private key (EC PRIVATE KEY) but contains a private key',
+    'was edited',
   ],
   [
     () => m.client.cert.replaceAll('CERTIFICATE', 'PRIVATE KEY'),
-    'says that it holds a private key (PRIVATE KEY) and holds a certificate',
-    'changed by hand',
+    'has the label of a private key (PRIVATE KEY) but contains a certificate',
+    'was edited',
   ],
   [
     () => derOf(m.client.key).toString('base64'),
-    `is base64 without the lines -----BEGIN and -----END, ${WANTS_KEY}`,
+    `is base64 without -----BEGIN and -----END lines, ${WANTS_KEY}`,
     'base64 -d < client.key > key.der',
   ],
   [
     () => Buffer.from(m.client.key).toString('base64'),
-    `is PEM text that was encoded in base64 once more, ${WANTS_KEY}`,
+    `is PEM text encoded in base64 again, ${WANTS_KEY}`,
     'Kubernetes',
   ],
-  [() => m.client.cert, `holds a certificate, ${WANTS_KEY}`, 'swapped'],
+  [() => m.client.cert, `contains a certificate, ${WANTS_KEY}`, 'swapped'],
   [() => m.client.der, `is a certificate, ${WANTS_KEY}`, 'swapped'],
-  [() => publicPem(m.ec), `holds a public key, ${WANTS_KEY}`, 'cannot sign'],
+  [() => publicPem(m.ec), `contains a public key, ${WANTS_KEY}`, 'cannot sign'],
   [() => pfx(), `is a PKCS#12 container (PFX), ${WANTS_KEY}`, 'openssl pkcs12 -in client.key -nocerts -out key.pem'],
-  [() => pem('PKCS7', m.pkcs7), `holds a PKCS#7 container, ${WANTS_KEY}`, 'never a key'],
-  [() => m.request, `holds a certificate request (CSR), ${WANTS_KEY}`, 'made together with the request'],
+  [() => pem('PKCS7', m.pkcs7), `contains a PKCS#7 container, ${WANTS_KEY}`, 'never a key'],
+  [() => m.request, `contains a certificate request (CSR), ${WANTS_KEY}`, 'generated together with the request'],
   [
     () => pem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex')),
-    `holds key parameters, ${WANTS_KEY}`,
-    'hold none',
+    `contains key parameters, ${WANTS_KEY}`,
+    'contain no key',
   ],
   [
     () => openSsh(),
-    `holds a private key in the format of OpenSSH, ${WANTS_KEY}`,
+    `contains a private key in OpenSSH format, ${WANTS_KEY}`,
     'cp client.key key.pem && ssh-keygen -p -m PEM -f key.pem',
   ],
   [
     () => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'A'.repeat(43)} somebody\n`,
-    `is a public key of SSH, ${WANTS_KEY}`,
+    `is an SSH public key, ${WANTS_KEY}`,
     'private key that it belongs to',
   ],
   [
     () => 'PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\n',
-    `is a key of PuTTY (PPK), ${WANTS_KEY}`,
+    `is a PuTTY key (PPK), ${WANTS_KEY}`,
     'puttygen client.key -O private-openssh',
   ],
   [
     () => '-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBF\n=ab12\n-----END PGP PRIVATE KEY BLOCK-----\n',
-    `holds something of OpenPGP, ${WANTS_KEY}`,
+    `contains OpenPGP data, ${WANTS_KEY}`,
     'PEM',
   ],
   [
     () => JSON.stringify({ type: 'service_account', private_key: m.rsa.key }, null, 2),
-    `is JSON with PEM text in it, ${WANTS_KEY}`,
+    `is JSON that contains PEM text, ${WANTS_KEY}`,
     'jq -r .private_key client.key > key.pem',
   ],
   [() => JSON.stringify(m.ec.export({ format: 'jwk' })), `is a JSON web key, ${WANTS_KEY}`, 'Convert'],
   [() => '{"a":1}', `is JSON, ${WANTS_KEY}`, 'PEM'],
-  [() => 'password123\n', `is text that is no PEM, ${WANTS_KEY}`, 'A key is PEM'],
-  [() => encrypted(m.ec, 'pem'), 'is encrypted, and there is no passphrase', 'HOOKPROOF_CLIENT_KEY_PASSPHRASE'],
-  [() => encrypted(m.ec, 'pem', 'sec1'), 'is encrypted, and there is no passphrase', 'tls.passphrase'],
-  [() => encrypted(m.ec, 'der'), 'is encrypted, and there is no passphrase', 'tls.passphrase'],
-  [() => m.client.key + m.other.key, 'holds 2 private keys, and one is wanted', 'a file of its own'],
-  [() => dsaKey(), 'holds a private key (DSA with 2048 bits) that TLS has no use for', 'RSA with 2048 bits'],
+  [() => 'password123\n', `is text that is not PEM, ${WANTS_KEY}`, 'A key is PEM'],
+  [() => encrypted(m.ec, 'pem'), 'is encrypted, and no passphrase is configured', 'HOOKPROOF_CLIENT_KEY_PASSPHRASE'],
+  [() => encrypted(m.ec, 'pem', 'sec1'), 'is encrypted, and no passphrase is configured', 'tls.passphrase'],
+  [() => encrypted(m.ec, 'der'), 'is encrypted, and no passphrase is configured', 'tls.passphrase'],
+  [() => m.client.key + m.other.key, 'contains 2 private keys, expected one', 'its own file'],
+  [() => dsaKey(), 'contains a private key (DSA with 2048 bits) that TLS does not support', 'RSA of 2048 bits'],
   [
     () => m.other.key,
     'does not belong to the certificate in the file client.pem',
@@ -240,8 +240,8 @@ const BAD_KEYS: readonly BadFile[] = [
   ],
   [
     () => m.rsa.key,
-    '(RSA with 2048 bits) is a key of another kind than that of the certificate in the file client.pem (EC on P-256)',
-    'made together',
+    '(RSA with 2048 bits) has another type than the key of the certificate in the file client.pem (EC on P-256)',
+    'matching pair',
   ],
 ];
 
@@ -249,32 +249,32 @@ const BAD_KEYS: readonly BadFile[] = [
 const REFUSED: Record<string, Row> = {
   'certificate and key swapped': {
     files: () => ({ 'client.pem': m.client.key, 'client.key': m.client.cert }),
-    says: `${CERT} holds a private key, and the file client.key holds a certificate`,
+    says: `${CERT} contains a private key, and the file client.key contains a certificate`,
     hint: 'The two are swapped',
   },
   'a wrong passphrase': {
     files: () => key(encrypted(m.ec, 'pem')),
     passphrase: 'shut',
-    says: `${KEY} does not open with the passphrase`,
+    says: `${KEY} cannot be decrypted with the passphrase`,
     hint: 'Check the passphrase',
   },
   'a wrong passphrase for the old kind': {
     files: () => ({ 'client.pem': m.rsa.cert, 'client.key': encrypted(m.rsaKey, 'pem', 'pkcs1') }),
     passphrase: 'shut',
-    says: `${KEY} does not open with the passphrase`,
+    says: `${KEY} cannot be decrypted with the passphrase`,
     hint: 'Check the passphrase',
   },
   'a wrong passphrase for DER': {
     files: () => key(encrypted(m.ec, 'der')),
     passphrase: 'shut',
-    says: `${KEY} does not open with the passphrase`,
+    says: `${KEY} cannot be decrypted with the passphrase`,
     hint: 'Check the passphrase',
   },
   'an encrypted DER key that is cut short': {
     files: () => key(encrypted(m.ec, 'der').subarray(0, 150)),
     passphrase: PASSPHRASE,
-    says: `${KEY} holds a private key that is cut short: 150 of `,
-    hint: 'Copy the file again',
+    says: `${KEY} contains a private key that is cut off: it has 150 of `,
+    hint: 'file again',
   },
   'the key of another certificate of the same RSA size': {
     files: async () => ({
@@ -282,22 +282,22 @@ const REFUSED: Record<string, Row> = {
       'client.key': (await makeRsa()).key,
     }),
     says: `${KEY} does not belong to the certificate in the file client.pem`,
-    hint: 'made together',
+    hint: 'matching pair',
   },
   'an EC key for an RSA certificate': {
     files: () => cert(m.rsa.cert),
-    says: `${KEY} (EC on P-256) is a key of another kind than that of the certificate in the file client.pem (RSA`,
-    hint: 'made together',
+    says: `${KEY} (EC on P-256) has another type than the key of the certificate in the file client.pem (RSA`,
+    hint: 'matching pair',
   },
   'a bundle without the certificate of the key': {
     files: () => cert(m.intermediate.cert + m.root.cert),
     says: `${KEY} belongs to none of the 2 certificates in the file client.pem`,
-    hint: 'made together',
+    hint: 'matching pair',
   },
   'an expired certificate': {
     files: async () => pair(await m.issue({ notBefore: daysFromNow(-9), notAfter: new Date('2026-01-02T03:04:05Z') })),
     says: `--client-cert: the certificate in the file client.pem expired on 2026-01-02T03:04:05.000Z`,
-    hint: 'Have a new one issued',
+    hint: 'Get a new certificate',
   },
   'an expired certificate in a bundle': {
     files: async () => {
@@ -305,7 +305,7 @@ const REFUSED: Record<string, Row> = {
       return { 'client.pem': old.cert + m.intermediate.cert, 'client.key': old.key };
     },
     says: `--client-cert: the certificate in the file client.pem (CN=client) expired on 2026-01-02T03:04:05.000Z`,
-    hint: 'Have a new one issued',
+    hint: 'Get a new certificate',
   },
   'a certificate that is not valid yet': {
     files: async () =>
@@ -316,16 +316,16 @@ const REFUSED: Record<string, Row> = {
   'RSA with 1024 bits': {
     files: async () => pair(await m.issue({ key: 'rsa1024' })),
     says: `--client-cert: the certificate in the file client.pem has a key that is too weak: RSA with 1024 bits`,
-    hint: 'RSA with 2048 bits or more',
+    hint: 'RSA key of 2048 bits or more',
   },
   'a certificate for servers only': {
     files: async () => pair(await m.issue({ usages: ['serverAuth'] })),
-    says: '--client-cert: the certificate in the file client.pem is meant for servers and not for clients',
+    says: '--client-cert: the certificate in the file client.pem is for servers, not for clients',
     hint: 'clientAuth',
   },
   'an authority that may only sign certificates': {
     files: () => pair(m.intermediate),
-    says: '--client-cert: the certificate in the file client.pem may not be used by clients: its key usage has no digital',
+    says: '--client-cert: the certificate in the file client.pem cannot be used by clients: its key usage lacks digitalSignature',
     hint: 'digitalSignature',
   },
 };
@@ -383,7 +383,7 @@ describe('the settings of TLS', () => {
     expect(config.sources['tls.passphrase']).toBe('hookproof.yaml:4:15');
     expect(config.secrets).toContain(PASSPHRASE);
     expect((await refusal({ ...given, env: { PASS: 'shut' } })).message).toBe(
-      'hookproof.yaml:3:15: tls.client-key: the file client.key does not open with the passphrase',
+      'hookproof.yaml:3:15: tls.client-key: the file client.key cannot be decrypted with the passphrase',
     );
   });
 
@@ -400,7 +400,7 @@ describe('the settings of TLS', () => {
 
   it('are no key in the place of a CA, and no PEM text in a flag', async () => {
     expect((await refusal({ flags: { ca: 'client.key' }, files: files() })).message).toBe(
-      '--ca: the file client.key holds a private key, and a certificate is wanted',
+      '--ca: the file client.key contains a private key, expected a certificate',
     );
     expect(await refusal({ flags: { ...FLAGS, clientKey: m.client.key }, files: files() })).toEqual({
       code: 'CONFIG_TLS',
@@ -452,7 +452,7 @@ describe('a file of certificates or keys is refused', () => {
     const error = await refusalOf({ 'client.pem': m.request, 'client.key': openSsh() });
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message).toContain('certificate request (CSR)');
-    expect(error.message).toContain('format of OpenSSH');
+    expect(error.message).toContain('OpenSSH format');
     const weak = await m.issue({
       key: 'rsa1024',
       usages: ['serverAuth'],
@@ -553,7 +553,7 @@ const RIGHT: Record<string, Right> = {
   'a bundle in the wrong order': {
     files: () => cert(m.root.cert + m.intermediate.cert + m.client.cert),
     chain: ['client', 'intermediate', 'root'],
-    advice: ['the file client.pem does not begin with the certificate of the key'],
+    advice: ['the file client.pem does not start with the certificate of the key'],
   },
   'a bundle with its issuers in the wrong order': {
     files: () => cert(m.client.cert + m.root.cert + m.intermediate.cert),
@@ -563,14 +563,14 @@ const RIGHT: Record<string, Right> = {
   'a certificate twice, and one that has no part': {
     files: () => cert(m.client.cert + m.intermediate.cert + m.client.cert + m.other.cert),
     chain: ['client', 'intermediate'],
-    advice: ['holds a certificate twice', 'holds what is no part of the chain: CN=other'],
+    advice: ['contains a certificate twice', 'contains certificates outside the chain: CN=other'],
   },
   'an old certificate for the same key next to the new one': {
     files: async () => {
       const old = await m.issue({ keyOf: m.client, notBefore: new Date(0), notAfter: new Date(1e12) });
       return cert(old.cert + m.client.cert);
     },
-    advice: ['holds what is no part of the chain: CN=client'],
+    advice: ['contains certificates outside the chain: CN=client'],
   },
   'an intermediate that has expired': {
     files: async () => {
@@ -590,7 +590,7 @@ const RIGHT: Record<string, Right> = {
   'a passphrase that is not needed': {
     files: () => ({}),
     passphrase: PASSPHRASE,
-    advice: ['the file client.key is not encrypted, and a passphrase is given'],
+    advice: ['the file client.key is not encrypted, but a passphrase is configured'],
   },
   'a certificate that expires soon': {
     files: async () => pair(await m.issue({ notAfter: daysFromNow(5.5) })),
@@ -601,7 +601,7 @@ const RIGHT: Record<string, Right> = {
   },
   Ed25519: {
     files: async () => pair(await m.issue({ key: 'ed25519' })),
-    advice: ['has a key of a kind that not everyone takes: Ed25519'],
+    advice: ['has a key of a type that is not widely supported: Ed25519'],
   },
   'P-384': { files: async () => pair(await m.issue({ key: 'p384' })) },
   'SHA-1': {
@@ -643,9 +643,9 @@ describe('certificates and keys are taken', () => {
 
 describe('extra CAs', () => {
   it.each<[string, () => string, string]>([
-    ['a leaf', () => m.client.cert + m.root.cert, 'holds CN=client, which is no authority'],
-    ['an intermediate alone', () => m.intermediate.cert, 'holds CN=intermediate, whose own issuer is not there'],
-    ['a key', () => m.root.cert + m.root.key, 'holds a private key beside the authority'],
+    ['a leaf', () => m.client.cert + m.root.cert, 'contains CN=client, which is not a CA'],
+    ['an intermediate alone', () => m.intermediate.cert, 'contains CN=intermediate, whose issuer is missing'],
+    ['a key', () => m.root.cert + m.root.key, 'contains a private key in addition to the CA certificate'],
   ])('get advice about %s', async (_, ca, part) => {
     const { advice, partner, secrets } = await load({ flags: { ca: 'ca.pem' }, files: { 'ca.pem': ca() } });
     expect(advice.filter((line) => line.startsWith('--ca: the file ca.pem'))).toEqual([expect.stringContaining(part)]);
@@ -670,14 +670,13 @@ describe('material in the environment', () => {
 
   it('has the same messages as a file', async () => {
     expect(await refused(m.client.key.replaceAll('\n', '\\n'))).toBe(
-      'HOOKPROOF_CLIENT_KEY: the value has the two characters \\n in place of line breaks',
+      'HOOKPROOF_CLIENT_KEY: the value has the two characters \\n instead of line breaks',
     );
     expect(await refused(derOf(m.client.key).toString('base64'))).toBe(
-      'HOOKPROOF_CLIENT_KEY: the value is base64 without the lines -----BEGIN and -----END, ' +
-        'and a private key is wanted',
+      'HOOKPROOF_CLIENT_KEY: the value is base64 without -----BEGIN and -----END lines, ' + 'expected a private key',
     );
     expect(await refused(m.client.key.replaceAll('-----', '--'))).toBe(
-      'HOOKPROOF_CLIENT_KEY: the value has a damaged line BEGIN',
+      'HOOKPROOF_CLIENT_KEY: the value has a damaged -----BEGIN line',
     );
   });
 
