@@ -159,7 +159,9 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
   const url = (port: number) => `https://${urlHost(hosts)}:${port}/`;
   const secret = `--secret-file ${shell('secret.txt')}`;
   const asClient = `--ca ${shell('ca.pem')} --client-cert ${shell('client.pem')} --client-key ${shell('client-key.pem')}`;
-  const receiver = `hookproof receiver ${secret} --tls-cert ${shell('server.pem')} --tls-key ${shell('server-key.pem')} --client-ca ${shell('client-ca.pem')} --allow-client ${shellWord(clientName)}`;
+  const receiver =
+    `hookproof receiver ${secret} --tls-cert ${shell('server.pem')} --tls-key ${shell('server-key.pem')} ` +
+    `--client-ca ${shell('client-ca.pem')} --allow-client ${shellWord(clientName)}`;
   const curl = `curl --include --cacert ${shell('ca.pem')}`;
   return [
     {
@@ -225,7 +227,8 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
       lines: [
         `${curl} --cert ${shell('client.pem')} --key ${shell('client-key.pem')} --data '{}' ${url(3000)}`,
         `${curl} --data '{}' ${url(3000)}`,
-        `${curl} --cert ${shell('fixtures/client-expired.pem')} --key ${shell('fixtures/client-expired-key.pem')} --data '{}' ${url(3000)}`,
+        `${curl} --cert ${shell('fixtures/client-expired.pem')} --key ` +
+          `${shell('fixtures/client-expired-key.pem')} --data '{}' ${url(3000)}`,
       ],
     },
   ];

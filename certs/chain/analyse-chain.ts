@@ -89,7 +89,9 @@ function readOrReport(der: Uint8Array, at: number, faults: ChainFault[]): ReadCe
   try {
     return readCertificate(der);
   } catch (error) {
-    const text = `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ${whyUnreadable(der, error)}.`;
+    const text =
+      `The ${placeOf(at)} certificate in the chain (${der.length} bytes) cannot be read: ` +
+      `${whyUnreadable(der, error)}.`;
     faults.push({
       code: 'unreadable',
       at,
@@ -137,7 +139,9 @@ function orderFaults(
       const text = `${name} is sent twice, as the ${placeOf(first)} and the ${placeOf(at)} certificate.`;
       faults.push({ code: 'duplicate', at, text, fix: REMOVE });
     } else if (link !== path[0] && link.selfSigned && (link.trusted || (related.has(link) && isTopTrusted(path)))) {
-      const text = `The root ${name} is sent: clients that trust it already have it, and it costs ${certificate.der.length} bytes per handshake.`;
+      const text =
+        `The root ${name} is sent: clients that trust it already have it, and it costs ` +
+        `${certificate.der.length} bytes per handshake.`;
       faults.push({ code: 'root-sent', at, text, fix: REMOVE });
     } else if (!related.has(link)) {
       const text = `${name} is sent as the ${placeOf(at)} certificate and does not belong to the chain.`;

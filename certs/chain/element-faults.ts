@@ -111,7 +111,8 @@ function pathLength({ link, index, path, title }: Element): Verdict {
   if (index === 0 || limit === null || whyNotCa(link.certificate, link.selfSigned) !== null) return null;
   const below = path.slice(1, index).filter(({ certificate }) => certificate.subject.key !== certificate.issuer.key);
   if (below.length <= limit) return null;
-  const text = `${title} allows ${limit} ${limit === 1 ? 'CA' : 'CAs'} below it (pathLenConstraint), but ${below.length} follow`;
+  const allowed = limit === 1 ? '1 CA' : `${limit} CAs`;
+  const text = `${title} allows ${allowed} below it (pathLenConstraint), but ${below.length} follow`;
   return [
     'path-too-long',
     text,

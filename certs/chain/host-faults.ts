@@ -15,7 +15,8 @@ export function hostFaults(leaf: Link, host: string): ChainFault[] {
   const name = nameOf(certificate);
   const asked = visibleText(host, 255);
   const address = canonicalIp(host);
-  const fix = `Get the certificate reissued with ${address === null ? `DNS:${asked}` : `IP:${visibleText(address, 60)}`} in its subject alternative name.`;
+  const entry = address === null ? `DNS:${asked}` : `IP:${visibleText(address, 60)}`;
+  const fix = `Get the certificate reissued with ${entry} in its subject alternative name.`;
   const mismatch = (text: string): ChainFault => ({ code: 'host-mismatch', at, text, fix });
 
   if (names.length === 0) {

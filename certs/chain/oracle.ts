@@ -66,7 +66,9 @@ function withTrust(faults: readonly ChainFault[], anchored: boolean): ChainFault
   );
   if (contradicted.length === 0) return [...faults];
   const texts = contradicted.map(({ code, text }) => `${code}: ${text}`).join(' ');
-  const text = `OpenSSL trusts the chain, but the analysis found ${texts} The server may send different chains to different clients.`;
+  const text =
+    `OpenSSL trusts the chain, but the analysis found ${texts} The server may send different chains to ` +
+    'different clients.';
   return [
     ...faults.filter((fault) => !contradicted.includes(fault)),
     { code: 'unexplained', at: null, text, fix: COMPARE_HINT },

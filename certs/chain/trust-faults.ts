@@ -34,7 +34,9 @@ export function trustFaults(path: readonly Link[], links: Links, trust: TrustLis
   }
   const issuer = issuerNameOf(top.certificate);
   if (path.some(({ trusted }) => trusted)) {
-    const text = `The trust list contains ${name} but not its issuer ${issuer}, and OpenSSL trusts only chains that end at a root.`;
+    const text =
+      `The trust list contains ${name} but not its issuer ${issuer}, and OpenSSL trusts only chains that end ` +
+      'at a root.';
     return [{ code: 'unknown-authority', at, text, fix: `Add the root ${issuer} to the trust list (--ca).` }];
   }
   return [issuerAbsent(top, leaf, issuer, links, trust)];
@@ -45,7 +47,9 @@ function missingButTrusted(path: readonly Link[]): ChainFault[] {
   const index = path.findIndex(({ at, selfSigned }) => at === null && !selfSigned);
   const [below, missing] = [path[index - 1], path[index]];
   if (below === undefined || missing === undefined) return [];
-  const text = `The server does not send the intermediate ${nameOf(missing.certificate)}, which issued ${nameOf(below.certificate)}: the chain is complete only if the trust list contains it.`;
+  const text =
+    `The server does not send the intermediate ${nameOf(missing.certificate)}, which issued ` +
+    `${nameOf(below.certificate)}: the chain is complete only if the trust list contains it.`;
   return [{ code: 'missing-intermediate', at: below.at, text, fix: FULL_CHAIN }];
 }
 
@@ -104,8 +108,10 @@ function issuerAbsent(top: Link, leaf: Link, issuer: string, links: Links, trust
   if (hasUnlinked(top, links)) return missing('the server sends an intermediate of a trusted CA that did not issue it');
   const text =
     top === leaf
-      ? `${name} was issued by ${issuer}, which is neither sent nor trusted: either an untrusted root, or an intermediate that the server should send.`
-      : `The chain ends at ${name}, issued by ${issuer}, which is neither sent nor trusted: either an untrusted root, or another intermediate that the server should send.`;
+      ? `${name} was issued by ${issuer}, which is neither sent nor trusted: either an untrusted root, or an ` +
+        'intermediate that the server should send.'
+      : `The chain ends at ${name}, issued by ${issuer}, which is neither sent nor trusted: either an ` +
+        'untrusted root, or another intermediate that the server should send.';
   return {
     code: 'unknown-authority',
     at,

@@ -79,8 +79,8 @@ export function checkChain(
   }
   if (duplicates > 0) advise('CHAIN_DUPLICATE', 'contains a certificate twice', 'Remove one of them.');
   if (unrelated.length > 0) {
-    const names = unrelated.map(subjectInWords).join('; ');
-    const what = `contains certificates outside the chain: ${unrelated.length > 5 ? `${unrelated.length} certificates` : names}`;
+    const names = unrelated.length > 5 ? `${unrelated.length} certificates` : unrelated.map(subjectInWords).join('; ');
+    const what = `contains certificates outside the chain: ${names}`;
     advise('CHAIN_UNRELATED', what, 'They are not used. Remove them, or check that they are correct.');
   }
   for (const link of chain.slice(1)) {

@@ -124,7 +124,9 @@ function wrongPassphrase(source: MaterialSource): MaterialProblem {
 }
 
 function oldCipher(source: MaterialSource): MaterialProblem {
-  const hint = `Re-encrypt a copy: openssl pkcs8 -provider legacy -provider default -in ${shellName(source)} -topk8 -v2 aes-256-cbc -out key.pem.`;
+  const hint =
+    `Re-encrypt a copy: openssl pkcs8 -provider legacy -provider default -in ${shellName(source)} -topk8 -v2 ` +
+    'aes-256-cbc -out key.pem.';
   return problem('KEY_CIPHER', source, 'is encrypted with an old cipher that OpenSSL 3 does not support', hint);
 }
 

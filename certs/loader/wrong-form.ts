@@ -106,7 +106,11 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
   const certificates = wanted === 'certificate';
   switch (kind) {
     case 'pkcs12':
-      return `Extract ${NOUN[wanted]}: openssl pkcs12 -in ${file} ${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ${out}. Add -legacy if that reports unsupported.`;
+      return (
+        `Extract ${NOUN[wanted]}: openssl pkcs12 -in ${file} ` +
+        `${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ${out}. Add -legacy if that reports ` +
+        'unsupported.'
+      );
     case 'pkcs7':
       return certificates
         ? `Extract the certificates: openssl pkcs7${inform} -in ${file} -print_certs -out ${out}.`
@@ -122,7 +126,10 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
         ? 'Give the certificate that contains this public key.'
         : 'A public key cannot sign: give the private key that it belongs to.';
     case 'parameters':
-      return `They describe a key type and contain no key: give ${certificates ? 'the certificate' : 'the file with the key itself'}.`;
+      return (
+        'They describe a key type and contain no key: give ' +
+        `${certificates ? 'the certificate' : 'the file with the key itself'}.`
+      );
     case 'certificate':
       return `Check whether certificate and key are swapped. ${expectedForm(false)}`;
     case 'dsa':
@@ -134,13 +141,20 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
         ? 'OpenSSH has no X.509 certificates: give the one that the CA issued.'
         : `Convert a copy of it: cp ${file} ${out} && ssh-keygen -p -m PEM -f ${out}.`;
     case 'openssh-public-key':
-      return `SSH has no X.509 certificates: give the ${certificates ? 'certificate that the CA issued' : 'private key that it belongs to'}.`;
+      return (
+        'SSH has no X.509 certificates: give the ' +
+        `${certificates ? 'certificate that the CA issued' : 'private key that it belongs to'}.`
+      );
     case 'putty-key':
       return certificates
         ? 'PuTTY has no X.509 certificates: give the one that the CA issued.'
         : `Export it: puttygen ${file} -O private-openssh -o ${out}.`;
     case 'java-keystore':
-      return `Convert it first: keytool -importkeystore -srckeystore ${file} -destkeystore store.p12 -deststoretype pkcs12; then: openssl pkcs12 -in store.p12 ${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ${out}.`;
+      return (
+        `Convert it first: keytool -importkeystore -srckeystore ${file} -destkeystore store.p12 ` +
+        '-deststoretype pkcs12; then: openssl pkcs12 -in store.p12 ' +
+        `${certificates ? '-clcerts -nokeys' : '-nocerts'} -out ${out}.`
+      );
     case 'utf-16':
       return (
         `Save it as UTF-8 or ASCII: iconv -f UTF-16 -t UTF-8 ${file} > ${out}. PowerShell writes UTF-16 ` +

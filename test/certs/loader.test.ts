@@ -28,7 +28,7 @@ const identity = (pair: { cert: string; key: string }, more: Partial<IdentityOpt
 const codes = ({ problems, advice }: MaterialReading<unknown>) => [...problems, ...advice].map(({ code }) => code);
 
 describe('sniff', () => {
-  it('tells PEM by its blocks', () => {
+  it('detects PEM and its blocks', () => {
     const sniffed = sniff(Buffer.from(`x\n${m.client.cert}${m.client.key}`));
     expect(sniffed.form === 'pem' && sniffed.blocks.map(({ label }) => label)).toEqual(['CERTIFICATE', 'PRIVATE KEY']);
   });
@@ -42,11 +42,11 @@ describe('sniff', () => {
     ['PKCS#7', () => m.pkcs7, 'pkcs7'],
     ['PFX', pfx, 'pkcs12'],
     ['an empty sequence', () => Buffer.from('3000', 'hex'), 'unknown'],
-  ])('tells DER by its outline: %s', (_, bytes, kind) => {
+  ])('detects DER by its structure: %s', (_, bytes, kind) => {
     expect(sniff(bytes())).toMatchObject({ form: 'der', kind });
   });
 
-  it('takes any bytes', () => {
+  it('accepts any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, asDer) => {
         if (asDer && bytes.length > 0) bytes.set([0x30], 0);
@@ -58,7 +58,7 @@ describe('sniff', () => {
 });
 
 describe('certificateBlocks', () => {
-  it('finds the certificates in text, each by itself, and nothing else', () => {
+  it('returns only the certificates in a text', () => {
     const text = `Bag\r\n${m.client.cert.replaceAll('\n', '\r\n')}${m.client.key}${m.root.cert.replaceAll('CERTIFICATE', 'X509 CERTIFICATE')}`;
     const blocks = certificateBlocks(text);
     expect(blocks.map(({ der }) => der.equals(m.client.der) || der.equals(m.root.der))).toEqual([true, true]);
@@ -68,7 +68,7 @@ describe('certificateBlocks', () => {
 });
 
 describe('readIdentity', () => {
-  it('judges by the time that it is given', () => {
+  it('checks the dates at the given time', () => {
     const codesAt = (days: number) => codes(identity(m.client, { now: daysFromNow(days) }));
     expect([codesAt(0), codesAt(-5), codesAt(340), codesAt(400)]).toEqual([
       [],
@@ -78,7 +78,7 @@ describe('readIdentity', () => {
     ]);
   });
 
-  it('judges by the purpose', async () => {
+  it('checks the purpose', async () => {
     const server = await m.issue({ usages: ['serverAuth'] });
     const both = await m.issue({ usages: ['serverAuth', 'clientAuth'] });
     const found = (pair: typeof server) =>
@@ -90,7 +90,7 @@ describe('readIdentity', () => {
     ]);
   });
 
-  it('gives the value beside its problems, and none when the two do not belong together', async () => {
+  it('returns a value with its problems, and none if certificate and key do not belong together', async () => {
     const old = await m.issue({ notBefore: new Date(0), notAfter: new Date(1e12) });
     expect(identity(old).value?.chain).toHaveLength(1);
     expect(identity({ cert: old.cert, key: m.other.key })).toMatchObject({
@@ -99,7 +99,7 @@ describe('readIdentity', () => {
     });
   });
 
-  it('takes certificates whose keys OpenSSL does not know, which trust stores have', () => {
+  it('accepts certificates with unknown key types, which trust stores contain', () => {
     const bytes = Buffer.from(
       Buffer.from(m.root.der).toString('hex').replace('2a8648ce3d030107', '2a8648ce3d03017f'),
       'hex',
@@ -113,7 +113,7 @@ describe('readIdentity', () => {
     ]);
   });
 
-  it('names no file where there is none', () => {
+  it('mentions no file if there is none', () => {
     const { problems } = readIdentity({
       cert: { bytes: Buffer.from(m.client.key), source: { name: 'the client certificate' } },
       key: { bytes: pfx(), source: { name: 'the client key' } },
@@ -126,13 +126,13 @@ describe('readIdentity', () => {
     expect(problems[1]?.hint).toContain('openssl pkcs12 -in FILE');
   });
 
-  it('quotes the names of files in its commands', () => {
+  it('quotes file names in commands', () => {
     const { problems } = readPrivateKey(pfx(), { source: { file: "it's; rm -rf ~" } });
     expect(problems[0]?.hint).toContain(`-in 'it'\\''s; rm -rf ~' -nocerts`);
     expect(readPrivateKey(pfx(), { source: { file: '-x' } }).problems[0]?.hint).toContain(`-in '-x' -nocerts`);
   });
 
-  it('takes a long chain with a loop in it', async () => {
+  it('accepts a long chain with a loop', async () => {
     const loop = await makeCertificate({
       subject: 'CN=intermediate',
       issuer: m.intermediate,
@@ -146,7 +146,7 @@ describe('readIdentity', () => {
 });
 
 describe('usableMaterial', () => {
-  it('is the value, or throws what is wrong', () => {
+  it('returns the value or throws the first problem', () => {
     const source = { file: 'x.pem' };
     expect(usableMaterial(readCertificates(Buffer.from(m.client.cert), source))).toHaveLength(1);
     const make = () => usableMaterial(readPrivateKey(Buffer.from(openSsh()), { source }));
@@ -161,7 +161,7 @@ describe('usableMaterial', () => {
   });
 });
 
-describe('nothing of a key is repeated', () => {
+describe('no message repeats any part of a key', () => {
   /** Whatever the loader says about bytes, in every place where they may be. */
   const said = (bytes: Uint8Array, passphrase?: string): string => {
     const source = { file: 'x' };
@@ -177,7 +177,7 @@ describe('nothing of a key is repeated', () => {
     return JSON.stringify(readings.map(({ problems, advice }) => [problems, advice]));
   };
 
-  it('however the key is damaged', () => {
+  it('for any damaged key', () => {
     const keys = [
       m.client.key,
       m.rsa.key,
@@ -217,12 +217,12 @@ describe('nothing of a key is repeated', () => {
     );
   });
 
-  it('would be noticed', () => {
+  it('which this test would notice', () => {
     expect(said(Buffer.from(publicPem(m.ec)))).toContain('a public key');
   });
 });
 
-describe('what the loader refuses, a right server refuses', () => {
+describe('a correct server rejects what the loader rejects', () => {
   /** Whether Node, which asks OpenSSL, takes a client certificate; the fault by its name otherwise. */
   async function verdictOf(cert: string, key: string): Promise<string> {
     const server = await makeCertificate({ subject: 'CN=localhost', issuer: m.root, hosts: ['localhost'] });
@@ -248,7 +248,7 @@ describe('what the loader refuses, a right server refuses', () => {
   }
 
   it.each<[string, () => Promise<{ cert: string; key: string }>, string[], string]>([
-    ['a right one', async () => m.client, [], 'accepted'],
+    ['a valid certificate', async () => m.client, [], 'accepted'],
     [
       'an expired one',
       () => m.issue({ notBefore: new Date(0), notAfter: daysFromNow(-1) }),
@@ -256,7 +256,7 @@ describe('what the loader refuses, a right server refuses', () => {
       'CERT_HAS_EXPIRED',
     ],
     ['one for servers', () => m.issue({ usages: ['serverAuth'] }), ['CERT_PURPOSE'], 'INVALID_PURPOSE'],
-    ['an authority', async () => m.intermediate, ['CERT_PURPOSE', 'CERT_IS_AUTHORITY'], 'INVALID_PURPOSE'],
+    ['a CA', async () => m.intermediate, ['CERT_PURPOSE', 'CERT_IS_AUTHORITY'], 'INVALID_PURPOSE'],
     ['one without usages', () => makeCertificate({ subject: 'CN=c', issuer: m.intermediate }), [], 'accepted'],
     ['Ed25519', () => m.issue({ key: 'ed25519' }), ['CERT_KEY_KIND'], 'accepted'],
   ])('%s', async (_, make, expected, verdict) => {
@@ -266,7 +266,7 @@ describe('what the loader refuses, a right server refuses', () => {
     expect(await verdictOf(chain, key)).toBe(verdict);
   });
 
-  it('while a bundle in the wrong order is presented in the right one', async () => {
+  it('and accepts a bundle that the loader has reordered', async () => {
     const { value } = identity({ cert: m.root.cert + m.intermediate.cert + m.client.cert, key: m.client.key });
     const presented = value?.chain.map((one) => one.toString()).join('') ?? '';
     expect(await verdictOf(presented, value?.keyPem ?? '')).toBe('accepted');

@@ -95,7 +95,8 @@ describe.skipIf(lacks('openssl'))('files made by openssl', () => {
   it('a key with a cipher of yesterday is told apart from a wrong passphrase', () => {
     try {
       shell(
-        'openssl pkcs8 -provider legacy -provider default -topk8 -in client.key -v1 PBE-MD5-DES -passout file:pass -out made',
+        'openssl pkcs8 -provider legacy -provider default -topk8 -in client.key -v1 PBE-MD5-DES -passout ' +
+          'file:pass -out made',
       );
     } catch {
       console.warn('skipped: a key with an old cipher (openssl has no legacy provider here)');

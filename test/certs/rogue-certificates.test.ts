@@ -109,7 +109,7 @@ describe('rogue certificates', () => {
   });
 
   it('are taken by a server that checks nothing', async () => {
-    // Not a matter of course: a forgery that makes OpenSSL try the right authority's key breaks the connection by accident.
+    // A forgery that makes OpenSSL try the key of the partner's CA would break the connection by accident.
     const port = await server(authority.cert, false, () => 'accepted');
     const all = {
       right: 'accepted',

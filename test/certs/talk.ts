@@ -1,4 +1,4 @@
-/** Real TLS on the loopback interface: a server that says what it thinks of its client, and clients that say what they think of it. */
+/** TLS over loopback: a server that reports its verdict on the client certificate, and clients that report theirs. */
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, type SecureVersion, type TLSSocket, type TlsOptions } from 'node:tls';

@@ -138,7 +138,7 @@ describe('a working set', () => {
   });
 
   it('has a configuration that refers to existing files', async () => {
-    const config = parse(lines(/^The same from a hookproof\.yaml/).join('\n'));
+    const config = parse(lines(/^The same with a hookproof\.yaml/).join('\n'));
     expect(config.url).toBe('https://localhost:3000/');
     const paths = [
       ...Object.values(config.tls),
@@ -148,7 +148,7 @@ describe('a working set', () => {
     expect(Object.keys(config.mtls.fixtures)).toEqual([...WORKING_SET_FIXTURES]);
     // Everything but the fixtures works unchanged, from any folder.
     const { mtls: _, ...rest } = config;
-    const secret = (await run(lines(/^A secret/)[0]!)).code;
+    const secret = (await run(lines(/^Create a secret/)[0]!)).code;
     await writeFile(join(dir, 'hookproof.yaml'), JSON.stringify(rest));
     const shown = await hookproof(['config', 'show', '--config', join(dir, 'hookproof.yaml')], { cwd: base });
     expect({ secret, code: shown.code, stderr: shown.stderr }).toEqual({ secret: 0, code: 0, stderr: '' });

@@ -40,7 +40,7 @@ describe('hookproof run', () => {
     [
       'client.key',
       'client.pem',
-      'the file client.key holds a private key, and the file client.pem holds a certificate',
+      'the file client.key contains a private key, and the file client.pem contains a certificate',
     ],
     ['store.pfx', 'client.key', 'openssl pkcs12 -in store.pfx -clcerts -nokeys -out certificate.pem'],
     ['client.pem', 'id', 'ssh-keygen -p -m PEM -f key.pem'],

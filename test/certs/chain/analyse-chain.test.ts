@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const now = new Date();
 
-describe('what an analysis tells', () => {
+describe('an analysis', () => {
   it('is the certificates with their roles, the path, the root and the days left', async () => {
     const leaf = await m.leafOf(m.soonInter);
     const analysis = analyse([leaf, m.wrongInter, m.soonInter, m.root, leaf], { trusted: [m.root], now });
@@ -33,7 +33,7 @@ describe('what an analysis tells', () => {
     expect(codes(analysis)).toEqual(['expires-soon@2', 'unrelated@1', 'root-sent@3', 'duplicate@4']);
   });
 
-  it('names certificates, dates, sizes and names, and how to mend each fault', async () => {
+  it('names certificates, dates, sizes and hosts, and how to fix each fault', async () => {
     const leaf = await m.leafOf(m.inter, {
       key: 'rsa1024',
       hosts: ['a.example', 'b.example'],
@@ -80,7 +80,7 @@ describe('what an analysis tells', () => {
     expect(codes(analyse([leaf, m.inter], { trusted: [m.root], now: later }))).toEqual(faults);
   });
 
-  it('prefers a path up to a trusted root, even an expired one, to a flawless one up to nobody', () => {
+  it('prefers a path to a trusted root, even with an expired certificate, to a faultless path without one', () => {
     const cross = (issuer: string, signer: string, ended: boolean) =>
       handmade({
         subject: name({ CN: 'Cross' }),
@@ -96,7 +96,7 @@ describe('what an analysis tells', () => {
     expect([analysis.path, codes(analysis)]).toEqual([[0, 2], ['expired@2']]);
   });
 
-  it('takes the path that OpenSSL takes by the key identifiers, and without a trusted one the longest', () => {
+  it('follows the key identifiers like OpenSSL, and without a trusted path takes the longest', () => {
     const middle = (issuer: Uint8Array, signer: string, id: string) =>
       handmade({
         subject: name({ CN: 'Middle' }),
@@ -123,7 +123,7 @@ describe('what an analysis tells', () => {
     expect([analysis.path, codes(analysis)]).toEqual([[0, 2, 3], ['unknown-authority@3']]);
   });
 
-  it('takes the leaf for what it is when the authority is sent before it', () => {
+  it('finds the leaf even if the CA is sent before it', () => {
     const analysis = analyse([m.inter, m.leaf], { trusted: [m.root] });
     expect([analysis.path, codes(analysis)]).toEqual([[1, 0], ['misordered@1']]);
     expect(analysis.faults[0]?.text).toBe(
@@ -132,7 +132,7 @@ describe('what an analysis tells', () => {
     expect(codes(analyse([m.leaf, m.inter], { trusted: [m.root] }))).toEqual([]);
   });
 
-  it('does not judge the list when it is not exact', () => {
+  it('does not judge the order of a list that is not exact', () => {
     const sent = [m.leaf, m.root, m.wrongInter, m.inter, m.inter];
     expect(codes(analyse(sent, { trusted: [m.root], exact: false }))).toEqual([]);
     expect(codes(analyse(sent, { trusted: [m.root], exact: true }))).toEqual([
@@ -145,7 +145,7 @@ describe('what an analysis tells', () => {
     expect(codes(analyse([m.leaf], { trusted: [m.root], exact: false }))).toEqual(['missing-intermediate@0']);
   });
 
-  it('names what cannot be read, and goes on with the rest', () => {
+  it('reports an unreadable certificate and analyses the rest', () => {
     const broken = { der: m.inter.der.subarray(0, 300) };
     const analysis = analyse([m.leaf, broken, m.inter], { trusted: [m.root] });
     expect(codes(analysis)).toEqual(['unreadable@1']);
@@ -200,7 +200,7 @@ describe('hosts', () => {
     expect(codes(analyse([m.leaf, m.inter], { trusted: [m.root], host }))).toEqual([]);
   });
 
-  it('says when an address is written as a name, and when there are only other kinds of names', () => {
+  it('reports an address that is written as a DNS name, and a list without hosts', () => {
     expect(analyse([leafFor(['127.0.0.1'])], { trusted: [m.root], host: '127.0.0.1' }).faults[0]?.text).toContain(
       'as a DNS name, but clients expect an IP address',
     );
@@ -213,10 +213,11 @@ describe('hosts', () => {
     ]);
   });
 
-  it('shows a few of many names', () => {
+  it('lists only some of many names', () => {
     const many = Array.from({ length: 40 }, (_, index) => `n${index}.example`);
     expect(analyse([leafFor(many)], { trusted: [m.root] }).faults[0]?.text).toBe(
-      'CN=hooks.example is for n0.example, n1.example, n2.example, n3.example, n4.example and 35 more, not for hooks.example.',
+      'CN=hooks.example is for n0.example, n1.example, n2.example, n3.example, n4.example and 35 more, not ' +
+        'for hooks.example.',
     );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Chains, right and wrong, each with what Node's client says of it and what the analysis finds. Where Node says null and there are
- * faults, Node is too lax: that is why there is an analysis.
+ * Valid and faulty chains, each with the verdict of Node's client and the faults of the analysis. Where Node says null
+ * and there are faults, Node is too lax: that is why there is an analysis.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { REFUSES_WEAK_KEYS } from '../../setup/node-openssl.ts';
@@ -382,7 +382,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     faults: [],
   },
   'a root cross-signed by an old one that has expired': {
-    // What many servers sent in 2021: the trusted root counts, and the certificate that leads on to the expired one does not.
+    // The chain of many servers in 2021: the path to the trusted root counts, not the one to the expired root.
     sent: async (m) => [
       m.leaf,
       m.inter,
