@@ -104,7 +104,7 @@ function explainFailedPreflight({ fault, title, why, fix }: Finding, seen: Omit<
     fix,
     stack: null,
   };
-  const known = dictionary.faults.find(({ name }) => name === faultOfMistake(fault));
+  const known = faultOfMistake(fault, dictionary.faults);
   if (known !== undefined) {
     const forStack = fixFor(known.fix, stack);
     return [{ ...own, fault: known.name, seen: known.seen, ...(forStack.stack === null ? {} : forStack) }];

@@ -1,7 +1,8 @@
 /** Mutants whose answers reveal credentials or signatures. */
-import { createHmac } from 'node:crypto';
+
 import { STATUS_CODES } from 'node:http';
 import type { Request, Response } from 'express';
+import { hmac } from '../../contract/signing/index.ts';
 import { checkApiKey } from '../check-api-key.ts';
 import type { Pipeline } from '../create-receiver.ts';
 import type { ReceiverConfig } from '../options.ts';
@@ -84,9 +85,7 @@ export function rejectSignature(page: (refused: RefusedSignature) => Page | null
       const presented = requestHeader(req, signing.header);
       const result = verifySignature({ rawBody, header: presented, secrets: signing.secrets });
       if (result.ok) return next();
-      const expected = createHmac('sha256', signing.secrets[0] ?? '')
-        .update(rawBody)
-        .digest();
+      const expected = hmac(rawBody, signing.secrets[0] ?? '');
       const shown = page({ req, config, rawBody, reason: result.reason, presented, expected });
       if (shown === null) refuseUnauthorized(res, `signature-${result.reason}`);
       else show(res, 401, shown);

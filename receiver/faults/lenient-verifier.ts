@@ -1,6 +1,6 @@
 /** Shared by the mutants of the signature check: the correct check, which a mutant widens, narrows or skips. */
-import { createHmac } from 'node:crypto';
 import type { Request } from 'express';
+import { hmac } from '../../contract/signing/index.ts';
 import { refuseUnauthorized, requestHeader, required, type Stage } from '../stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
@@ -23,7 +23,7 @@ type Replace = StageFault['replace'];
 
 /** HMAC of a body in Base64. */
 export function signed(secret: string | Uint8Array, body: Uint8Array, algorithm = 'sha256'): string {
-  return createHmac(algorithm, secret).update(body).digest('base64');
+  return hmac(body, secret, algorithm).toString('base64');
 }
 
 /** A stage that passes the delivery to `judge`; without a secret, the correct stage. */
