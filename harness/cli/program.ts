@@ -27,7 +27,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' });
     return code;
   } catch (error) {
-    // Help and version end with an exit code of 0. Commander has already reported every other error of its own.
+    // Help and version end with exit code 0. Commander has already printed its other errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     process.stderr.write(describeError(error));
     return error instanceof HookproofError && error.kind === 'usage' ? 2 : 4;

@@ -190,7 +190,10 @@ describe('a working set', () => {
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((what) => `${what}_temp_path ${place};`);
     await writeFile(
       join(place, 'nginx.conf'),
-      `daemon off;\nmaster_process off;\npid ${place}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${temporary.join('\n')}\n${block}\n}\n`,
+      [
+        `daemon off;\nmaster_process off;\npid ${place}/pid;\nerror_log stderr;\nevents {}`,
+        `http {\naccess_log off;\n${temporary.join('\n')}\n${block}\n}\n`,
+      ].join('\n'),
     );
     const nginx = spawn(pathOf('nginx') ?? 'nginx', ['-p', place, '-c', join(place, 'nginx.conf')], {
       stdio: ['ignore', 'ignore', 'pipe'],

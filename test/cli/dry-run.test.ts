@@ -36,9 +36,12 @@ describe('run --dry-run', () => {
     const { code, stdout, stderr } = await hookproof(['run', endpoint.url, '--dry-run', '--seed', 'abc'], { env });
     expect({ code, stderr, connections: endpoint.connections() }).toEqual({ code: 0, stderr: '', connections: 0 });
     for (const secret of [SECRET, API_KEY]) expect(stdout).not.toContain(secret);
-    expect(stdout).toMatch(
-      /^Dry run: nothing is sent\n {2}target {8}http:\/\/127\.0\.0\.1:\d+\/hooks\n {2}address {7}127\.0\.0\.1, for the whole run\n {2}features {6}hmac, api-key\n/,
-    );
+    expect(stdout.split('\n').slice(0, 4)).toEqual([
+      'Dry run: nothing is sent',
+      `  target        ${endpoint.url}`,
+      '  address       127.0.0.1, for the whole run',
+      '  features      hmac, api-key',
+    ]);
     expect(stdout).toContain('checks: the feature https is not configured');
   });
 

@@ -1,4 +1,4 @@
-/** The processes of many partners: one that crashes or spins is ended, and the next partner gets another. */
+/** Worker processes: one that crashes or blocks is ended, and the next partner gets a new one. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,14 +6,16 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createWorkers, type Workers } from '../../harness/cli/certify/worker-process.ts';
 import type { ResolvedConfig } from '../../harness/config/index.ts';
 
-/** It does what the name of the folder says, and answers with its process id. */
+/** Does what the name of the folder says, and answers with its process id. */
 const WORKER = `
+const done = (what) =>
+  process.send({ kind: 'done', facts: {}, refusals: [], identity: null, files: [String(what)] });
 process.on('message', ({ kind, folder }) => {
-  if (kind === 'stop') process.send({ kind: 'done', facts: {}, refusals: [], identity: null, files: ['stopped'] });
+  if (kind === 'stop') done('stopped');
   else if (folder === 'crash') throw new Error('of this one');
   else if (folder === 'spin') for (;;);
   else if (folder === 'broken') process.send({ kind: 'broken', message: 'no' });
-  else if (folder === 'good') process.send({ kind: 'done', facts: {}, refusals: [], identity: null, files: [String(process.pid)] });
+  else if (folder === 'good') done(process.pid);
 });
 process.on('disconnect', () => process.exit());
 `;
@@ -32,7 +34,7 @@ beforeAll(async () => {
 afterEach(() => workers.close());
 
 describe('a worker', () => {
-  it('is used again after a partner that ended well, and not after one that crashed or broke', async () => {
+  it('is reused after a finished partner, but not after a crash or an error', async () => {
     workers = createWorkers(join(folder, 'worker.mjs'));
     const pids: unknown[] = [];
     for (const what of ['good', 'good', 'crash', 'good', 'broken', 'good']) pids.push((await run(what)).answer);
@@ -42,17 +44,17 @@ describe('a worker', () => {
     expect(new Set([pids[1], pids[3], pids[5]].map((one) => JSON.stringify(one))).size).toBe(3);
   });
 
-  it('is told to stop when its time is over, and killed when it does not obey', async () => {
+  it('is stopped at its time limit, and killed if it does not stop', async () => {
     workers = createWorkers(join(folder, 'worker.mjs'), 10_000);
-    const obedient = await run('wait', 300);
-    expect(obedient).toMatchObject({ timedOut: true, answer: { kind: 'done', files: ['stopped'] } });
+    const stopped = await run('wait', 300);
+    expect(stopped).toMatchObject({ timedOut: true, answer: { kind: 'done', files: ['stopped'] } });
     workers.close();
     workers = createWorkers(join(folder, 'worker.mjs'), 100);
     const spinning = await run('spin', 300);
     expect(spinning).toEqual({ timedOut: true, answer: { kind: 'gone', how: 'signal SIGKILL' } });
   });
 
-  it('is told to stop when the certification is interrupted', async () => {
+  it('is stopped when the certification is interrupted', async () => {
     workers = createWorkers(join(folder, 'worker.mjs'), 10_000);
     const stop = new AbortController();
     const stopped = run('wait', 20_000, stop.signal);

@@ -10,7 +10,7 @@ export interface Finished {
 /** The compiled program. */
 export const MAIN = new URL('../../dist/bin/hookproof.js', import.meta.url).pathname;
 
-/** Runs the compiled program as a process of its own. Nothing of the surrounding configuration reaches it. */
+/** Runs the compiled program in a separate process, without the configuration of this one. */
 export function hookproof(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string } = {},

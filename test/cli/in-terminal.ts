@@ -1,8 +1,8 @@
-/** The compiled program in a terminal of a given width, with somebody who types. */
+/** The compiled program in a terminal of a given width, with typed input. */
 import { execFile } from 'node:child_process';
 import { MAIN } from './hookproof.ts';
 
-/** Opens a terminal, gives it its width, and hands on what is typed. Python has what Node lacks. */
+/** Opens a terminal with this width, and types the input. In Python, because Node has no pseudo-terminals. */
 const TERMINAL = `
 import fcntl, os, pty, struct, sys, termios
 child, end = pty.fork()
@@ -27,7 +27,7 @@ sys.stdout.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `;
 
-/** `typed` is typed when the program asks. Lines end as the terminal gets them, CR LF. */
+/** `typed` is typed when the program asks. Lines of the screen end with CR LF. */
 export function inTerminal(
   args: readonly string[],
   { columns, typed = '', env = {} }: { columns: number; typed?: string; env?: NodeJS.ProcessEnv },

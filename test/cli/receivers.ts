@@ -1,4 +1,4 @@
-/** `hookproof receiver` as a process of its own, for as long as a test needs it. */
+/** `hookproof receiver` in a separate process, for as long as a test needs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
@@ -6,7 +6,7 @@ import { MAIN } from './hookproof.ts';
 
 const children: ChildProcess[] = [];
 
-/** Ends those that a failed test has left behind. For `afterAll`. */
+/** Ends those that a failed test left behind. For `afterAll`. */
 export function endReceivers(): void {
   for (const child of children) child.kill('SIGKILL');
 }
@@ -44,7 +44,7 @@ export async function startedReceiver(args: readonly string[], { env, cwd }: { e
     }
   };
   const url = await says(/listening at (\S+)/);
-  /** Ends it, and sees that it ends well; what it has written last is read by then. */
+  /** Ends it, and expects exit code 0. All its output has been read then. */
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     const exited = once(child, 'close');
     child.kill(signal);

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { type Endpoint, listen } from '../endpoints/listen.ts';
 
-/** A request as it stood on the wire. */
+/** A request as received. */
 export interface Recorded {
   readonly method: string;
   readonly target: string;
@@ -9,7 +9,7 @@ export interface Recorded {
   readonly body: Buffer;
 }
 
-/** The pieces of a chunked body put together; null while the last chunk is missing. */
+/** The content of a chunked body; null until the last chunk has arrived. */
 function unchunk(bytes: Buffer): Buffer | null {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {
@@ -23,7 +23,7 @@ function unchunk(bytes: Buffer): Buffer | null {
   }
 }
 
-/** The request in these bytes, or null while it is not whole. */
+/** The request in these bytes; null until it is complete. */
 function readRequest(bytes: Buffer): Recorded | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return null;
@@ -43,7 +43,7 @@ function readRequest(bytes: Buffer): Recorded | null {
   return rest.length < length ? null : { method, target, headers, body: rest.subarray(0, length) };
 }
 
-/** An endpoint that writes down what comes, without any HTTP parser that would tidy it up, and answers 200. */
+/** An endpoint that records requests and answers 200. It uses no HTTP parser, which would normalise them. */
 export async function recording(): Promise<Endpoint & { readonly requests: Recorded[] }> {
   const requests: Recorded[] = [];
   const server = createServer((socket: Socket) => {

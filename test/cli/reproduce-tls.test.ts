@@ -69,7 +69,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
 
   function scriptOf(id: string, to = partner): string | null {
     const scenario = findScenario(id);
-    if (scenario === undefined || !('change' in scenario)) throw new Error(`${id} is no probe`);
+    if (scenario === undefined || !('change' in scenario)) throw new Error(`${id} is not a probe`);
     return curlScript(assemble(scenario.change, createKit(to, 'seed', id, new Date()), to), to);
   }
 
@@ -92,7 +92,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
     expect(script).not.toContain('PRIVATE KEY');
   });
 
-  it('is there whatever pieces of a secret the certificate in a header holds by chance', () => {
+  it('exists even if a certificate in a header contains a piece of the secret by chance', () => {
     const inside = encodeURIComponent(certificateBlocks(partner.tls?.clientCert ?? '')[0]?.text ?? '').slice(400, 420);
     const likely = { ...partner, signing: { secret: `${inside}${randomBytes(16).toString('hex')}` } };
     expect(scriptOf('mtls/forged-x-ssl-client', likely)).toContain('X-SSL-Client-Cert');
@@ -104,5 +104,5 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
     'mtls/tls-1-3-resumed-none',
     'tls/plain-http-refused',
     'tls/no-server-name',
-  ])('has none where curl cannot connect like that: %s', (id) => expect(scriptOf(id)).toBeNull());
+  ])('does not exist where curl cannot connect like that: %s', (id) => expect(scriptOf(id)).toBeNull());
 });

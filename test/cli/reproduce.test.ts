@@ -16,7 +16,7 @@ import { type Recorded, recording } from './recording.ts';
 const PROBES = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(
   (one): one is ProbeScenario => 'change' in one && one.change.connect === undefined,
 );
-/** So many at a time; each with an endpoint of its own, so that what comes in is known by its order. */
+/** Each worker has its own endpoint, so that the order of its requests is known. */
 const WORKERS = 4;
 
 const SECRET = randomBytes(32).toString('base64');
@@ -42,7 +42,7 @@ function bash(script: string, cwd: string): Promise<string> {
   });
 }
 
-/** What a script is like, whatever it carries: its commands, and how the probe came to be. */
+/** The form of a script without its values: its commands, and the stages that the probe changes. */
 function formOf({ change, id }: ProbeScenario): string {
   const partner = partnerAt('http://127.0.0.1:9/hooks');
   const script = curlScript(assembled({ change, id } as ProbeScenario, partner), partner) ?? 'none';
@@ -57,7 +57,7 @@ function sentByCurl(): readonly ProbeScenario[] {
   return PROBES.filter((probe, at) => first.get(formOf(probe)) === probe || at % 8 === 0);
 }
 
-/** What curl and the harness may differ in without any meaning: headers of the client itself, and the order. */
+/** Headers in which curl and the harness may differ. */
 const OWN = /^(host|user-agent|accept|connection|content-length)$/i;
 
 function comparable(request: Recorded | undefined) {
@@ -67,7 +67,7 @@ function comparable(request: Recorded | undefined) {
   return { method, target, headers: lines.toSorted(), body: body.toString('base64') };
 }
 
-/** Sends a probe both ways and gives what differs, or null; "none" when there is no script. */
+/** Sends a probe both ways and returns the difference, or null; "none" without a script. */
 async function differenceOf(scenario: ProbeScenario, endpoint: Awaited<ReturnType<typeof recording>>, cwd: string) {
   const partner = partnerAt(endpoint.url);
   const request = assembled(scenario, partner);
@@ -90,7 +90,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl', 'xxd', 'python3'))('the curl sc
   });
   afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-  it('sends what the harness sends, for every form of probe that has one', async () => {
+  it('sends the same request as the harness, for every form of probe that has one', async () => {
     const played = sentByCurl();
     const queue = [...played];
     const differences: unknown[] = [];
@@ -110,7 +110,7 @@ describe.skipIf(lacks('bash', 'curl', 'openssl', 'xxd', 'python3'))('the curl sc
     expect(scripts).toBeGreaterThan(played.length / 2);
   });
 
-  it('is told apart from one that sends something else', async () => {
+  it('differs from one that sends something else', async () => {
     const endpoint = await recording();
     const partner = partnerAt(endpoint.url);
     const [plain] = PROBES;
@@ -129,7 +129,7 @@ describe('a curl script', () => {
     ({ scenario, request }) => ({ id: scenario.id, request, script: curlScript(request, partner) }),
   );
 
-  it('holds neither secret nor key nor right signature, in any spelling', () => {
+  it('contains neither secret nor key nor valid signature, in any encoding', () => {
     const leaking = scripts.filter(({ request, script }) => {
       const digest = Buffer.from(request.rightSignature ?? '', 'base64');
       const told = [SECRET, API_KEY, digest.toString('base64'), digest.toString('hex'), digest.toString('base64url')];
@@ -142,11 +142,11 @@ describe('a curl script', () => {
     expect(leaking.map(({ id }) => id)).toEqual([]);
   });
 
-  it('is there for most probes', () => {
+  it('exists for most probes', () => {
     expect(scripts.filter(({ script }) => script !== null).length / PROBES.length).toBeGreaterThan(0.85);
   });
 
-  it('is not written for what curl cannot send, or for a body with a credential in it', () => {
+  it('does not exist for what curl cannot send, or for a body that contains a credential', () => {
     const without = new Set(scripts.filter(({ script }) => script === null).map(({ id }) => id));
     const raw = PROBES.filter(({ change }) => change.transmit !== undefined && change.transmit.kind !== 'chunked');
     expect(raw.filter(({ id }) => !without.has(id))).toEqual([]);

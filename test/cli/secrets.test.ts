@@ -27,7 +27,7 @@ interface Credentials {
 
 const random = (bytes: number) => randomBytes(bytes).toString('base64url');
 
-/** Awkward shapes, new values at every run of the tests. */
+/** Awkward shapes, with new values in every run of the tests. */
 const SHAPES: Readonly<Record<string, () => Credentials>> = {
   base64: () => ({ secret: randomBytes(32).toString('base64'), apiKey: randomBytes(24).toString('base64') }),
   hex: () => ({ secret: randomBytes(32).toString('hex'), apiKey: randomBytes(16).toString('hex') }),
@@ -42,23 +42,23 @@ const SHAPES: Readonly<Record<string, () => Credentials>> = {
 
 const digestOf = (secret: string, body: Uint8Array) => createHmac('sha256', secret).update(body).digest();
 
-/** How a right signature may be spelt. */
+/** The encodings of a valid signature. */
 const spellings = (digest: Buffer) => [digest.toString('base64'), digest.toString('base64url'), digest.toString('hex')];
 
-/** What a text gives away, in itself and behind any base64 in it, also when it was wrapped. */
-function givenAway(text: string, { secret, apiKey }: Credentials, bodies: readonly Buffer[]): string[] {
+/** What a text reveals, directly and inside any base64 in it, even when it is wrapped. */
+function revealed(text: string, { secret, apiKey }: Credentials, bodies: readonly Buffer[]): string[] {
   const behind = [...text.matchAll(/[A-Za-z0-9+/]{24,}={0,2}/g)].map(([word]) =>
     Buffer.from(word, 'base64').toString(),
   );
   const looked = [text, text.replace(/\s+/g, ''), behind.join('\n')];
-  const told = new Map<string, string>();
+  const values = new Map<string, string>();
   for (const [name, value] of Object.entries({ secret, apiKey })) {
     const bytes = Buffer.from(value);
     const json = JSON.stringify(value).slice(1, -1);
     const forms = [value, value.replace(/\s+/g, ''), json, encodeURIComponent(value), bytes.toString('hex')];
-    for (const form of [...forms, bytes.toString('base64'), bytes.toString('base64url')]) told.set(form, name);
+    for (const form of [...forms, bytes.toString('base64'), bytes.toString('base64url')]) values.set(form, name);
   }
-  const found = [...told].filter(([form]) => looked.some((one) => one.includes(form))).map(([, name]) => name);
+  const found = [...values].filter(([form]) => looked.some((one) => one.includes(form))).map(([, name]) => name);
   const words = new Set(text.match(/[A-Za-z0-9+/_-]{43,64}=?/g));
   const decoded = new Set(behind.join('\n').match(/[A-Za-z0-9+/_-]{43,64}=?/g));
   for (const body of bodies)
@@ -71,8 +71,8 @@ const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 
 type Manner = 'verifies' | 'refuses' | 'accepts' | 'redirects' | 'long';
 
-/** An endpoint that tells everything that it knows, in headers, body and reason phrase. */
-async function telling(manner: Manner, { secret, apiKey }: Credentials) {
+/** An endpoint that reveals everything it knows, in headers, body and reason phrase. */
+async function revealing(manner: Manner, { secret, apiKey }: Credentials) {
   const bodies: Buffer[] = [];
   const endpoint = await serve((request, response) => {
     bodyOf(request).then(
@@ -94,7 +94,7 @@ async function telling(manner: Manner, { secret, apiKey }: Credentials) {
           response.end(`${secret} ${apiKey} ${right}\n${JSON.stringify(said)}\n${body}`);
           return;
         }
-        // What is kept of a body is cut in the middle of something.
+        // Bodies are cut when they are recorded: here in the middle of a value.
         const value = bodies.length % 2 === 0 ? secret : apiKey;
         response.end(`${'x'.repeat(4096 - Buffer.byteLength(value) + 1)}${value}`);
       },
@@ -109,12 +109,8 @@ const REPORTERS: readonly Reporter[] = REPORTER_NAMES.map((name) => ({
   file: null,
 }));
 
-/** Runs in this process and gives everything that any reporter writes, and the progress. */
-async function everythingSaid(
-  url: string,
-  { secret, apiKey }: Credentials,
-  suites: readonly string[],
-): Promise<string> {
+/** Runs in this process and returns the output of every reporter, and the progress. */
+async function allOutput(url: string, { secret, apiKey }: Credentials, suites: readonly string[]): Promise<string> {
   const redactor = createRedactor({ values: namedSecrets([secret, apiKey]) });
   let said = '';
   const stream = new Writable({
@@ -124,7 +120,7 @@ async function everythingSaid(
     },
   });
   const progress = createProgress({ stream, isTTY: true, columns: 100, color: true });
-  const told = openEventStream(REPORTERS, { stdout: stream, cwd: tmpdir() });
+  const events = openEventStream(REPORTERS, { stdout: stream, cwd: tmpdir() });
   const document = await run({
     partner: { url, signing: { secret }, apiKey: { value: apiKey } },
     selection: { suites: [...suites] },
@@ -133,7 +129,7 @@ async function everythingSaid(
     onSignature: (signature) => redactor.addSignature(signature),
     listener: (event) => {
       const clean = redactEvent(event, redactor);
-      told?.tell(clean);
+      events?.tell(clean);
       progress(clean);
     },
   });
@@ -147,42 +143,42 @@ afterEach(async () => {
 });
 
 const MANNERS: readonly Manner[] = ['verifies', 'refuses', 'accepts', 'redirects', 'long'];
-/** Those that tell things in ways of their own. */
-const TELLING: readonly Manner[] = ['verifies', 'long'];
-/** Those whose probes carry something that is made of a credential. */
+/** Those that reveal secrets in different ways. */
+const REVEALING: readonly Manner[] = ['verifies', 'long'];
+/** Suites whose probes contain something made from a credential. */
 const FEW = ['combination', 'api-key'];
 const SUITES = ['signature', 'api-key', 'combination', 'leaks'];
 
-describe('a run against an endpoint that tells everything it knows', () => {
+describe('a run against an endpoint that reveals everything', () => {
   const others = Object.keys(SHAPES).filter((shape) => shape !== 'base64');
   const all = [
     ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: SUITES })),
-    ...others.flatMap((shape) => TELLING.map((manner) => ({ shape, manner, suites: FEW }))),
+    ...others.flatMap((shape) => REVEALING.map((manner) => ({ shape, manner, suites: FEW }))),
   ];
   // Each shape, each manner and each suite once.
   const few = [
     ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: manner === 'verifies' ? SUITES : FEW })),
-    ...others.map((shape, at) => ({ shape, manner: TELLING[at % 2]!, suites: [FEW[(at >> 1) % 2]!] })),
+    ...others.map((shape, at) => ({ shape, manner: REVEALING[at % 2]!, suites: [FEW[(at >> 1) % 2]!] })),
   ];
   const cases = inject('whole') ? all : few;
 
-  it.each(cases)('says no secret, key or right signature: $shape, $manner', async (given) => {
+  it.each(cases)('prints no secret, key or valid signature: $shape, $manner', async (given) => {
     const credentials = SHAPES[given.shape]!();
-    const { endpoint, bodies } = await telling(given.manner, credentials);
+    const { endpoint, bodies } = await revealing(given.manner, credentials);
     open.push(endpoint);
-    const said = await everythingSaid(endpoint.url, credentials, given.suites);
+    const said = await allOutput(endpoint.url, credentials, given.suites);
     expect(bodies.length).toBeGreaterThan(0);
     expect(said.length).toBeGreaterThan(1000);
-    expect(givenAway(said, credentials, bodies)).toEqual([]);
-    // Nor all but a little of one.
+    expect(revealed(said, credentials, bodies)).toEqual([]);
+    // Nor most of one.
     const { secret, apiKey } = credentials;
     const most = [secret, apiKey].map((value) => value.slice(0, Math.max(6, value.length - 4)));
     expect(most.map((part) => said.includes(part))).toEqual([false, false]);
   });
 
-  it('would be caught: the same document without redaction gives all three away', async () => {
+  it('is a real test: the same document without redaction reveals all three', async () => {
     const credentials = SHAPES.base64!();
-    const { endpoint, bodies } = await telling('verifies', credentials);
+    const { endpoint, bodies } = await revealing('verifies', credentials);
     open.push(endpoint);
     const document = await run({
       partner: {
@@ -193,21 +189,21 @@ describe('a run against an endpoint that tells everything it knows', () => {
       selection: { suites: ['combination'] },
       evidence: true,
     });
-    expect(givenAway(JSON.stringify(document), credentials, bodies).toSorted()).toEqual([
+    expect(revealed(JSON.stringify(document), credentials, bodies).toSorted()).toEqual([
       'apiKey',
       'secret',
       'signature',
     ]);
   });
 
-  it('says nothing of an answer that is no HTTP and holds what was sent', async () => {
+  it('reveals nothing of an answer that is not HTTP and echoes the request', async () => {
     const credentials = SHAPES.base64!();
     const { secret, apiKey } = credentials;
     const endpoint = await listen(
       createTcp((socket) => socket.once('data', (data) => socket.end(`${secret} ${apiKey} ${data}`))),
     );
     open.push(endpoint);
-    expect(givenAway(await everythingSaid(endpoint.url, credentials, SUITES), credentials, [])).toEqual([]);
+    expect(revealed(await allOutput(endpoint.url, credentials, SUITES), credentials, [])).toEqual([]);
   });
 });
 
@@ -217,7 +213,7 @@ describe('the program as a process', () => {
   const env = { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey };
 
   it('run: stdout, stderr and files', async () => {
-    const { endpoint, bodies } = await telling('verifies', credentials);
+    const { endpoint, bodies } = await revealing('verifies', credentials);
     open.push(endpoint);
     const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     const { stdout, stderr } = await hookproof(['run', endpoint.url, '--evidence', '-o', folder], { env, cwd: folder });
@@ -225,23 +221,23 @@ describe('the program as a process', () => {
       ['run.json', 'junit.xml', 'report.html'].map((name) => readFile(join(folder, name), 'utf8')),
     );
     await rm(folder, { recursive: true });
-    expect(givenAway([stdout, stderr, ...files].join('\n'), credentials, bodies)).toEqual([]);
+    expect(revealed([stdout, stderr, ...files].join('\n'), credentials, bodies)).toEqual([]);
   });
 
   it.each([[[]], [['--json']], [['--dry-run']]])('trigger %j', async (flags) => {
-    const { endpoint, bodies } = await telling('verifies', credentials);
+    const { endpoint, bodies } = await revealing('verifies', credentials);
     open.push(endpoint);
     const { stdout, stderr } = await hookproof(['trigger', 'onboarding', endpoint.url, ...flags], { env });
-    // What a dry run would send is seen in its output alone.
+    // A dry run shows what it would send only in its output.
     const unsent = stdout
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => Buffer.from(line));
     expect(stdout.length).toBeGreaterThan(100);
-    expect(givenAway(stdout + stderr, credentials, [...bodies, ...unsent])).toEqual([]);
+    expect(revealed(stdout + stderr, credentials, [...bodies, ...unsent])).toEqual([]);
   });
 
-  it('errors: wrong configuration, wrong files, wrong names', async () => {
+  it('errors about configuration, files and names', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     const yaml = join(folder, 'bad.yaml');
     await writeFile(
@@ -260,11 +256,11 @@ describe('the program as a process', () => {
     ];
     const said = await Promise.all(wrong.map((args) => hookproof(args, { env })));
     await rm(folder, { recursive: true });
-    expect(said.map(({ stdout, stderr }) => givenAway(stdout + stderr, credentials, []))).toEqual(wrong.map(() => []));
+    expect(said.map(({ stdout, stderr }) => revealed(stdout + stderr, credentials, []))).toEqual(wrong.map(() => []));
     expect(said.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2, 0, 1]);
   });
 
-  it('verify explains credentials in place of a signature without showing them', async () => {
+  it('verify explains credentials instead of a signature without printing them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
     const file = join(folder, 'body.json');
     const body = Buffer.from(JSON.stringify({ id: random(6) }));
@@ -276,7 +272,7 @@ describe('the program as a process', () => {
       ),
     );
     await rm(folder, { recursive: true });
-    expect(said.map(({ stdout, stderr }) => givenAway(stdout + stderr, credentials, [body]))).toEqual(
+    expect(said.map(({ stdout, stderr }) => revealed(stdout + stderr, credentials, [body]))).toEqual(
       said.map(() => []),
     );
     expect(said.every(({ code }) => code === 1)).toBe(true);

@@ -61,7 +61,8 @@ describe('hookproof run', () => {
 
   it('prints fixtures as the names of their files', async () => {
     const yaml =
-      'url: https://partner.example/\ntls: { client-cert: client.pem, client-key: client.key }\nmtls: { fixtures: { expired: { cert: old.pem, key: old.key } } }\n';
+      'url: https://partner.example/\ntls: { client-cert: client.pem, client-key: client.key }\n' +
+      'mtls: { fixtures: { expired: { cert: old.pem, key: old.key } } }\n';
     writeFileSync(join(directory, 'hookproof.yaml'), yaml);
     const { code, stdout } = await hookproof(['config', 'show'], { cwd: directory });
     rmSync(join(directory, 'hookproof.yaml'));

@@ -31,7 +31,7 @@ function answering(status: number, headers: Record<string, string> = {}): Promis
   });
 }
 
-/** A receiver as a process of its own; `supervised` starts it again whenever it ends. */
+/** A receiver in a separate process; `supervised` restarts it whenever it ends. */
 async function fragile(supervised: boolean): Promise<string> {
   const script = new URL('../endpoints/fragile-receiver.mjs', import.meta.url).pathname;
   let port = '0';
@@ -49,7 +49,7 @@ async function fragile(supervised: boolean): Promise<string> {
   return `http://127.0.0.1:${port}/hooks`;
 }
 
-/** A port that was free a moment ago, and where nothing listens now. */
+/** A port on which nothing is listening. */
 async function closedPort(): Promise<string> {
   const { url, close } = await answering(200);
   await close();
@@ -60,29 +60,26 @@ interface Wrong {
   readonly name: string;
   readonly url: () => Promise<string>;
   readonly code: number;
-  /** The one clear explanation: it stands in the report, once, as the title of the diagnosis. */
+  /** The title of the diagnosis in the report. */
   readonly says: string;
   readonly args?: readonly string[];
-  /**
-   * Long, and held in another form by the tests of the run and by the matrix: left to `npm run proofs --
-   * sampled-tests`.
-   */
+  /** Long, and covered by the tests of the run and by the matrix: only in `npm run proofs -- sampled-tests`. */
   readonly long?: true;
 }
 
-/** A receiver that verifies rightly, with one other thing wrong. */
+/** A receiver that verifies correctly, with one other fault. */
 function rightBut(wrong: Parameters<typeof verifying>[2]) {
   return verifying((body) => hmacOf(SECRET, body).toString('base64'), 'x-service-signature', wrong);
 }
 
 const SHORT = ['--timeout', '1s'];
-/** The suites that bring it to light, where a run goes through to its end; or every suite. */
+/** The suites that show the fault; or every suite. */
 const only = (...suites: string[]) => (inject('whole') ? [] : suites.flatMap((suite) => ['--suite', suite]));
-/** The time limit that is usual, and a patience of seconds besides; or half of all that. */
+/** Longer than the default time limit; or a shorter pair of both. */
 const LATE = inject('whole') ? { seconds: 12, args: [] } : { seconds: 6, args: ['--timeout', '5s'] };
 
 const WRONG: readonly Wrong[] = [
-  { name: 'nothing listens', url: closedPort, code: 3, says: 'Nothing is listening on the port of the endpoint' },
+  { name: 'closed port', url: closedPort, code: 3, says: 'Nothing is listening on the port of the endpoint' },
   {
     name: 'DNS fails',
     url: async () => 'http://no-such-host.invalid/hooks',
@@ -228,7 +225,7 @@ const WRONG: readonly Wrong[] = [
     args: only('valid', 'raw-body'),
   },
   {
-    name: 'right but for 403 in place of 401',
+    name: '403 instead of 401',
     long: true,
     url: () => using(serve(rightBut({ refusal: 403 }))),
     code: 1,
@@ -236,7 +233,7 @@ const WRONG: readonly Wrong[] = [
     args: only('valid', 'signature'),
   },
   {
-    name: 'missing header let through',
+    name: 'missing header accepted',
     long: true,
     url: () => using(serve(rightBut({ lenient: true }))),
     code: 1,
@@ -287,8 +284,8 @@ const WRONG: readonly Wrong[] = [
   },
 ];
 
-describe('credentials that are not configured', () => {
-  it('says so, and does not call them right', async () => {
+describe('a run without credentials', () => {
+  it('reports that the endpoint requires them', async () => {
     const { code, stdout } = await hookproof(['run', await using(answering(401))]);
     expect({ code, title: stdout.includes('The endpoint requires credentials, and none are configured') }).toEqual({
       code: 1,
@@ -296,7 +293,7 @@ describe('credentials that are not configured', () => {
     });
   });
 
-  it('never takes a secret on the command line', async () => {
+  it('rejects a secret on the command line', async () => {
     const { code, stderr } = await hookproof(['run', 'http://127.0.0.1:9/', '--secret', SECRET]);
     expect({ code, named: stderr.includes('--secret-file'), shown: stderr.includes(SECRET) }).toEqual({
       code: 2,
@@ -306,7 +303,7 @@ describe('credentials that are not configured', () => {
   });
 });
 
-describe('an endpoint that is wrong as a whole', () => {
+describe('a broken endpoint', () => {
   it.concurrent.each(WRONG.filter(({ long }) => inject('whole') || long !== true))(
     '$name: exit $code and one clear explanation',
     async ({ url, code, says, args = [] }) => {

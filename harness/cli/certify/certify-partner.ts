@@ -2,14 +2,15 @@
 import type { KeyObject } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CURRENT_REVISION, configurationBytes, issueCertificate, type Refusal } from '../../certify/index.ts';
+import { CURRENT_REVISION, type Refusal } from '../../certify/index.ts';
 import { durationText, OUTPUT_FILES } from '../../config/index.ts';
 import { type FleetPartner, NO_FACTS, outcomeOf, shownUrl } from '../../fleet.ts';
 import { createRedactor } from '../../report/index.ts';
 import type { ResultDocument } from '../../report/result-document.ts';
 import { namedSecrets } from '../conduct.ts';
-import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
+import { CERTIFICATE_FILES } from './certify-files.ts';
 import { beginPartner, placePartner } from './fleet-folder.ts';
+import { writeCertificate } from './issuing.ts';
 import type { FleetMember } from './partner-files.ts';
 import type { Answer, Workers } from './worker-process.ts';
 
@@ -69,24 +70,11 @@ export async function certifyPartner(
       refusals = [harnessError('the key of the endpoint is unknown')];
     if (refusals.length === 0 && answer.identity !== null) {
       const documentBytes = await readFile(join(unfinished, OUTPUT_FILES.json));
-      const settings = configurationBytes(config.settings);
-      const issuedAt = new Date();
-      const text = issueCertificate({
-        document: JSON.parse(documentBytes.toString()) as ResultDocument,
-        documentBytes,
-        url: config.partner.url,
-        leafKey: answer.identity.leafKey,
-        trust: answer.identity.publiclyTrusted ? 'public' : 'configured',
-        configurationBytes: settings,
-        issuedAt,
-        validForMs,
-        privateKey,
-      });
-      await writeNew(join(unfinished, CERTIFICATE_FILES.configuration), settings);
-      await writeNew(join(unfinished, CERTIFICATE_FILES.certificate), text);
+      const document = JSON.parse(documentBytes.toString()) as ResultDocument;
+      const { identity } = answer;
+      const evidence = { config, document, documentBytes, identity, validForMs, privateKey };
+      certificate = await writeCertificate(unfinished, evidence);
       files.push(CERTIFICATE_FILES.certificate, CERTIFICATE_FILES.configuration);
-      const expiresAt = new Date(issuedAt.getTime() + validForMs).toISOString();
-      certificate = { issuedAt: issuedAt.toISOString(), expiresAt };
     }
   } else {
     // A process that was killed may have left incomplete files.

@@ -1,29 +1,26 @@
 /** `hookproof certify`: runs a profile, and issues a certificate if every check passes. */
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import {
   type CertificationRun,
   CURRENT_REVISION,
   certificationRun,
-  configurationBytes,
   exitCodeOfRefusals,
-  issueCertificate,
   keyIdOf,
   loadRevision,
   refusalsAfter,
-  refusalsBefore,
 } from '../../certify/index.ts';
 import { type ConfigFlags, OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
 import { redactDocument, renderJson } from '../../report/index.ts';
-import { featuresOf } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { perform, report } from '../conduct.ts';
 import { interruptible } from '../stop-signals.ts';
 import { shownPath } from '../terminal.ts';
-import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, fileExists, writeNew } from './certify-files.ts';
+import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, fileExists } from './certify-files.ts';
 import type { FleetFlags } from './certify-fleet.ts';
-import { certifiable, flagName, notCertified, print } from './output.ts';
+import { certifiable, configurationRefusals, writeCertificate } from './issuing.ts';
+import { flagName, notCertified, print } from './output.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
 
 interface CertifyFlags extends ConfigFlags, KeyFlags, Partial<FleetFlags> {
@@ -81,29 +78,17 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     }
     const saved = await readFile(join(folder, OUTPUT_FILES.json));
     if (!saved.equals(Buffer.from(renderJson(redacted)))) throw documentChanged(folder);
-    const settings = configurationBytes(config.settings);
-    const issuedAt = new Date();
-    const certificate = issueCertificate({
+    const { expiresAt } = await writeCertificate(folder, {
+      config,
       document: redacted,
       documentBytes: saved,
-      url: config.partner.url,
-      leafKey: identity.leafKey,
-      trust: identity.publiclyTrusted ? 'public' : 'configured',
-      configurationBytes: settings,
-      issuedAt,
+      identity,
       validForMs: lifetime,
       privateKey,
     });
-    await mkdir(folder, { recursive: true });
-    await writeNew(places.configuration, settings);
-    await writeNew(places.certificate, certificate).catch(async (error) => {
-      await rm(places.configuration, { force: true });
-      throw error;
-    });
-    const until = new Date(issuedAt.getTime() + lifetime).toISOString().slice(0, 10);
     print(config, (layout) => [
       `${layout.sign('pass')} ${layout.paint('CERTIFIED', 'bold', 'green')}  ` +
-        `${config.run.profile}, revision ${revision.number}, until ${until}`,
+        `${config.run.profile}, revision ${revision.number}, until ${expiresAt.slice(0, 10)}`,
       `  certificate  ${layout.safe(shownPath(places.certificate))}`,
       `  evidence     ${layout.safe(shownPath(join(folder, OUTPUT_FILES.json)))}, ` +
         `${CERTIFICATE_FILES.configuration}: keep them together`,
@@ -124,30 +109,16 @@ function validForMs(text: string): number {
 }
 
 function refuseFlagsOfMany(flags: Partial<FleetFlags>): void {
-  const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : flagName(name)));
+  const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : `\`${flagName(name)}\``));
   if (given.length === 0) return;
-  throw new HookproofError(
-    'CERTIFY_FLAGS',
-    `${given.map((flag) => `\`${flag}\``).join(', ')} only works with \`--partners\``,
-    {
-      hint: 'Name the folder of the partners with `--partners`, or remove the flag.',
-    },
-  );
+  throw new HookproofError('CERTIFY_FLAGS', `${given.join(', ')} can only be used with \`--partners\``, {
+    hint: 'Name the folder of the partners with `--partners`, or remove the flag.',
+  });
 }
 
 /** Throws every reason that prevents a certificate and is known before anything is sent. */
 function refuseBefore(config: ResolvedConfig): void {
-  const { run, partner, clientFixtures } = config;
-  const refusals = refusalsBefore({
-    profile: run.profile,
-    features: featuresOf(partner, clientFixtures),
-    selected: [...run.suites, ...run.scenarios, ...run.greps],
-    shard: run.shard !== null,
-    bail: run.bail,
-    baseline: run.baseline !== null,
-    extraCa: partner.tls?.ca !== undefined,
-    environment: process.env,
-  });
+  const refusals = configurationRefusals(config);
   if (refusals.length === 0) return;
   const list = refusals.map(({ message, fix }) => `\n  ${message}\n    ${fix}`).join('');
   throw new HookproofError('CERTIFY_REFUSED', `no certificate can be issued:${list}`, {

@@ -22,7 +22,8 @@ import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { interruptible } from '../stop-signals.ts';
 import { readKeyText, readNamed } from './certify-files.ts';
-import { certifiable, certificateJson, certificateLines, outputLayout, reasonLines } from './output.ts';
+import { certifiable } from './issuing.ts';
+import { certificateJson, certificateLines, outputLayout, reasonLines } from './output.ts';
 
 interface VerifyFlags {
   readonly key: readonly string[];

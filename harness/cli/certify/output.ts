@@ -1,8 +1,7 @@
-/** What the certification commands print, and which addresses they may reach. */
+/** What the certification commands print. */
 import type { Refusal, Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
-import type { AddressPolicy } from '../../transport/index.ts';
 import { displayOf } from '../terminal.ts';
 
 type Statement = NonNullable<Verification['statement']>;
@@ -68,14 +67,6 @@ export function notCertified(refusals: readonly Refusal[]): (layout: Layout) => 
     `${layout.sign('fail')} ${layout.paint('NOT CERTIFIED', 'bold', 'red')}`,
     ...reasonLines(refusals, 'fail', layout),
   ];
-}
-
-/**
- * The addresses that `certify` may deliver to. URLs come from partners, who must not make the operator's machine send
- * requests to its own network; a private address must be allowed by name.
- */
-export function certifiable({ run }: Pick<ResolvedConfig, 'run'>): AddressPolicy {
-  return { reach: 'public-only', allowPrivate: run.allowPrivate };
 }
 
 /** A flag as the user writes it, from its name in the program: `perHost` is `--per-host`. */

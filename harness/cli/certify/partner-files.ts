@@ -2,10 +2,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { CURRENT_REVISION, loadRevision, refusalsBefore } from '../../certify/index.ts';
+import { CURRENT_REVISION, loadRevision } from '../../certify/index.ts';
 import { type ConfigFlags, collectConfig, type Problem, type ResolvedConfig } from '../../config/index.ts';
 import { visible } from '../../report/index.ts';
-import { featuresOf } from '../../run/index.ts';
+import { configurationRefusals } from './issuing.ts';
 
 export interface FleetMember {
   readonly name: string;
@@ -98,17 +98,10 @@ async function namesIn(directory: string, problems: FileProblems[]): Promise<{ n
   return { names: names.toSorted(), defaults: files.some(({ name }) => name === DEFAULTS) };
 }
 
-function problemsOf({ run, partner, clientFixtures, sources }: ResolvedConfig): string[] {
-  const lines = refusalsBefore({
-    profile: run.profile,
-    features: featuresOf(partner, clientFixtures),
-    selected: [...run.suites, ...run.scenarios, ...run.greps],
-    shard: false,
-    bail: run.bail,
-    baseline: run.baseline !== null,
-    extraCa: partner.tls?.ca !== undefined,
-    environment: process.env,
-  }).map(({ message, fix }) => `${message}\n    ${fix}`);
+/** Why a valid configuration cannot be certified. */
+function problemsOf(config: ResolvedConfig): string[] {
+  const { run, sources } = config;
+  const lines = configurationRefusals(config).map(({ message, fix }) => `${message}\n    ${fix}`);
   const elsewhere = (['reporters', 'output-dir'] as const).filter((path) => (sources[path] ?? 'default') !== 'default');
   const problems = elsewhere.map(
     (path) =>

@@ -10,7 +10,7 @@ import { OUTPUT_FILES, type ResolvedConfig } from '../../config/index.ts';
 import { factsOf } from '../../fleet.ts';
 import { createRedactor, redactDocument, renderHtml, renderJson } from '../../report/index.ts';
 import { namedSecrets, runOptions } from '../conduct.ts';
-import { certifiable } from './output.ts';
+import { certifiable } from './issuing.ts';
 import type { Order, Reply } from './worker-process.ts';
 
 let stop = new AbortController();

@@ -1,7 +1,7 @@
 /**
  * `npm run proofs -- fleet`: 300 partners on loopback, certified in one go and then in 4 shards that are joined. Prints
- * wall time and memory, and fails when an outcome is not what the kind of the partner demands, or when the joined
- * document is another one. `--keep DIR` leaves everything there.
+ * wall time and memory, and fails if an outcome is unexpected, or if the joined document differs. `--keep DIR` keeps
+ * all files there.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { MAIN } from '../../cli/hookproof.ts';
 import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, WARNED, withoutTimes } from './kinds.ts';
 import { startFleet } from './start-fleet.ts';
 
-/** Another build of the program, for who works on this one meanwhile. */
+/** May be another build of the program. */
 const PROGRAM = process.env.FLEET_PROGRAM ?? MAIN;
 const SHARDS = 4;
 const PARTNER_TIMEOUT = '60s';
@@ -21,7 +21,7 @@ const AT_A_HOST = '4';
 const cycle = (kinds: readonly Kind[], count: number) =>
   Array.from({ length: count }, (_, at) => kinds[at % kinds.length]!);
 
-/** 300 partners, dealt so that every kind is spread over the whole list. */
+/** 300 partners, with every kind spread over the whole list. */
 function mix(): Kind[] {
   const groups = [
     cycle([RIGHT], 172),
@@ -38,7 +38,7 @@ function mix(): Kind[] {
     .map(({ kind }) => kind);
 }
 
-/** Resident memory of a process and of those it has started, in bytes, and of the process alone. */
+/** Resident memory of a process alone, and with its children, in bytes. */
 async function residentOf(pid: number): Promise<{ own: number; all: number; processes: number }> {
   const statusOf = (id: string) => readFile(`/proc/${id}/status`, 'utf8').catch(() => '');
   const rss = (text: string) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) * 1024;
@@ -73,7 +73,8 @@ async function certify(label: string, args: readonly string[]): Promise<number |
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   console.log(
-    `${label}: ${seconds} s, exit ${code}, peak ${megabytes(peak.all)} in ${peak.processes} processes, the asking one ${megabytes(peak.own)}`,
+    `${label}: ${seconds} s, exit ${code}, peak ${megabytes(peak.all)} in ${peak.processes} processes, ` +
+      `the parent ${megabytes(peak.own)}`,
   );
   if (code === null || code === 2 || code === 4) console.log(errors);
   return code;
@@ -95,7 +96,7 @@ try {
   const whole = await documentIn('whole');
   console.log(JSON.stringify(whole.totals));
   const wrong = surprises(whole, fleet.kindOf);
-  console.log(`${wrong.length} outcomes that the kind does not demand${wrong.map((line) => `\n  ${line}`).join('')}`);
+  console.log(`${wrong.length} unexpected outcomes${wrong.map((line) => `\n  ${line}`).join('')}`);
   const sizes = await Promise.all(
     ['fleet.json', 'fleet.csv', 'fleet.html'].map(
       async (name) => `${name} ${Math.round((await stat(join(folder, 'whole', name))).size / 1000)} kB`,
@@ -117,7 +118,7 @@ try {
       line === joined[at] ? [] : [`  line ${at + 1}: ${line.trim()} in one go, ${joined[at]?.trim()} joined`],
     );
   const same = differing.length === 0;
-  console.log(`the joined document is ${same ? 'the same' : 'ANOTHER ONE'} but for the times`);
+  console.log(`the joined document is ${same ? 'the same' : 'DIFFERENT'} except for times`);
   for (const line of differing.slice(0, 10)) console.log(line);
   if (wrong.length > 0 || !same) process.exitCode = 1;
 } finally {

@@ -1,7 +1,4 @@
-/**
- * A process that serves many partners of a test fleet, each on a port of its own. Started with a channel; it is told
- * what to serve.
- */
+/** A process that serves many partners of a test fleet, each on its own port. A message tells it what to serve. */
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { createServer as createRawTls, type TLSSocket } from 'node:tls';
@@ -23,7 +20,7 @@ function listening(server: Server | HttpsServer): Promise<number> {
   });
 }
 
-/** A TLS server whose bytes are its own business. */
+/** A TLS server that does not speak HTTP by itself. */
 function raw(tls: ToServe['tls'], talk: (socket: TLSSocket) => void): Promise<number> {
   return listening(
     createRawTls(tls, (socket) => {
@@ -34,8 +31,8 @@ function raw(tls: ToServe['tls'], talk: (socket: TLSSocket) => void): Promise<nu
 }
 
 /**
- * A port where nothing listens, and where nothing will: below 1024 the system gives none away. One that was free a
- * moment ago may belong to another partner, or to a connection, before it is asked.
+ * A port on which nothing is listening: the system assigns no ports below 1024. A port that was just free may be
+ * assigned to another partner or connection.
  */
 const CLOSED_PORT = 9;
 
@@ -50,9 +47,8 @@ async function serve({ behaviour, fault }: Kind, secret: string, tls: ToServe['t
     case 'escapes':
       return raw(tls, (socket) => {
         const body = NASTY.repeat(50);
-        socket.end(
-          `HTTP/1.1 500 \x1b[31mNo\r\nX-Nasty: <img src=x>\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-        );
+        const head = `HTTP/1.1 500 \x1b[31mNo\r\nX-Nasty: <img src=x>\r\nContent-Length: ${Buffer.byteLength(body)}`;
+        socket.end(`${head}\r\n\r\n${body}`);
       });
     case 'garbage':
       return raw(tls, (socket) => socket.end(`\x00\xff${NASTY.repeat(20)}`));

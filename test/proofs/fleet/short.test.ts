@@ -14,9 +14,9 @@ import { hookproof, MAIN } from '../../cli/hookproof.ts';
 import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, withoutTimes } from './kinds.ts';
 import { startFleet, type TestFleet } from './start-fleet.ts';
 
-/** In this order by name: one ends at once, so that there is something to go on from. */
+/** In this order by name: the first ends at once, so that there is something to resume. */
 const KINDS: readonly Kind[] = [DEAD, RIGHT, FAULTY[0]!, HANGING[0]!, HOSTILE[0]!, DEAD, DEAD, LATE];
-/** All but the one that has to be stopped. */
+/** All but the one that must be stopped. */
 const SHORT = ['p001-dead', 'p002-right', 'p003-faulty', 'p004-hanging', 'p005-hostile', 'p006-dead', 'p007-dead'];
 const OF_SHORT = SHORT.flatMap((name) => ['--only', name]);
 
@@ -32,9 +32,9 @@ const words = (name: string, ...more: string[]) => {
 };
 const certify = (name: string, ...more: string[]) => hookproof(words(name, ...more));
 
-/** Starts it, waits until a partner has its folder, and ends it with a signal. */
+/** Starts it, waits until one partner is finished, and ends it with a signal. */
 async function interrupted(name: string, signal: NodeJS.Signals): Promise<{ code: number | null; done: string[] }> {
-  // One after another: when the first partner has ended, others are still to come.
+  // One after another: when the first partner is finished, others have not started.
   const args = [MAIN, ...words(name), '--parallel', '1'];
   const child: ChildProcess = spawn(process.execPath, args, { stdio: 'ignore' });
   const finished = () => SHORT.filter((one) => existsSync(join(out(name), one)));
@@ -47,7 +47,7 @@ async function interrupted(name: string, signal: NodeJS.Signals): Promise<{ code
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookproof-fleet-'));
   fleet = await startFleet(folder, KINDS, 1);
-  // They wait more than they work, and meanwhile the others run.
+  // They mostly wait, so they run during the other tests.
   shards = Promise.all([1, 2].map((index) => certify(`shard-${index}`, '--shard', `${index}/2`)));
 });
 afterAll(async () => {
@@ -56,9 +56,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-// Beside each other for the same reason; what builds on a run comes after it.
+// Concurrent for the same reason, except tests that build on a run.
 describe.concurrent('a certification of partners', () => {
-  it.sequential('is killed, goes on, and repeats nobody; then every partner has come to what its kind demands', async () => {
+  it.sequential('resumes after a kill without repeating partners, and gives each the expected outcome', async () => {
     const killed = await interrupted('whole', 'SIGKILL');
     expect(killed.done.length).toBeLessThan(SHORT.length);
     const outcomes = () =>
@@ -77,7 +77,7 @@ describe.concurrent('a certification of partners', () => {
       totals: { certified: 1, failed: 3, inconclusive: 3 },
     });
 
-    // What is left of the process that was killed is gone, and a certificate is there for each that is certified.
+    // Leftovers of the killed process are removed, and each certified partner has a certificate.
     const files = await readdir(out('whole'));
     expect(files.filter((name) => name.startsWith('.') || name.endsWith('.tmp'))).toEqual([]);
     for (const { name, outcome } of document.partners) {
@@ -91,7 +91,7 @@ describe.concurrent('a certification of partners', () => {
     expect(verified.code).toBe(0);
   });
 
-  it.sequential('in shards, joined, is the same document but for the times', async () => {
+  it.sequential('gives the same document, except times, when it is run in shards and joined', async () => {
     await shards;
     const { code } = await hookproof(['certify', 'merge', out('shard-1'), out('shard-2'), '-o', out('joined')]);
     expect(code).toBe(1);
@@ -104,13 +104,13 @@ describe.concurrent('a certification of partners', () => {
 });
 
 describe.concurrent('a certification of one partner', () => {
-  it.sequential('stops a partner that takes too long, which then has no verdict', async () => {
+  it.sequential('stops a partner at its time limit, without a verdict', async () => {
     const { code } = await certify('late', '--only', 'p008-late', '--partner-timeout', '2s');
     const [late] = (await documentIn('late')).partners;
     expect([code, late?.outcome, late?.refusals[0]?.code]).toEqual([3, 'inconclusive', 'partner-timeout']);
   });
 
-  it.sequential('keeps to a certification that is begun anew, and says what is better and worse', async () => {
+  it.sequential('compares with the previous certification, and keeps its files', async () => {
     const before = await documentIn('late');
     const partners = before.partners.map((one) => ({ ...one, name: 'p001-dead', outcome: 'certified' }));
     await writeFile(join(folder, 'before.json'), JSON.stringify({ ...before, partners }));
@@ -125,7 +125,7 @@ describe.concurrent('a certification of one partner', () => {
 });
 
 describe.concurrent('a certification that is interrupted', () => {
-  it('ends with 130, and says that it is not complete', async () => {
+  it('exits with 130, and is marked as not complete', async () => {
     const { code, done } = await interrupted('stopped', 'SIGINT');
     const document = await documentIn('stopped');
     expect([code, document.complete]).toEqual([130, false]);
@@ -136,14 +136,14 @@ describe.concurrent('a certification that is interrupted', () => {
 });
 
 describe.concurrent('before the first request', () => {
-  it('shows the plan with --check, and sends nothing', async () => {
+  it('prints the plan with --check, and sends nothing', async () => {
     const { code, stdout } = await certify('none', '--check', '--shard', '2/3');
     expect([code, existsSync(out('none'))]).toEqual([0, false]);
     expect(stdout).toMatch(/^2 of 7 partners \(shard 2 of 3\) on 1 host,/);
     expect(stdout).toContain('Nothing was sent.');
   });
 
-  it('tells everything that is wrong with any of the files, with its place, and what is wrong with the defaults once', async () => {
+  it('lists the problems of every file with their positions, and those of the defaults once', async () => {
     const partners = join(folder, 'wrong');
     await promisify(execFile)('mkdir', ['-p', partners]);
     const files = {
@@ -157,7 +157,7 @@ describe.concurrent('before the first request', () => {
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(partners, name), text);
     const { code, stderr } = await hookproof(['certify', '--partners', partners, '--key', fleet.key], {
-      env: { HOOKPROOF_SECRET: 'of nobody' },
+      env: { HOOKPROOF_SECRET: 'unused' },
     });
     expect(code).toBe(2);
     const places = [
@@ -176,10 +176,10 @@ describe.concurrent('before the first request', () => {
   it.each([
     [['--url', 'x'], /unknown option/],
     [['--suite', 'valid'], /cannot be combined with `--suite`/],
-    [['--only', 'nobody'], /there is no partner nobody/],
+    [['--only', 'unknown'], /there is no partner unknown/],
     [['--resume'], /contains no certification to resume/],
     [['--shard', '3/2'], /is not a shard/],
-  ])('refuses %j', async (more, reason) => {
+  ])('rejects %j', async (more, reason) => {
     const { code, stderr } = await certify('none', ...more);
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
   });

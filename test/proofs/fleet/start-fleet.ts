@@ -20,14 +20,14 @@ export interface TestFleet {
 
 const SERVER = new URL('serve-partners.ts', import.meta.url).pathname;
 
-/** `p007-faulty`: sorted by name, the kinds are as they were given. */
+/** `p007-faulty`: sorted by name, the kinds keep their order. */
 const nameOf = (kind: Kind, at: number) => `p${String(at + 1).padStart(3, '0')}-${kind.name}`;
 
 export async function startFleet(folder: string, kinds: readonly Kind[], processes: number): Promise<TestFleet> {
-  const authority = await makeCertificate({ subject: 'CN=Authority of the test fleet', authority: true });
+  const ca = await makeCertificate({ subject: 'CN=CA of the test fleet', authority: true });
   const tls = await makeCertificate({
     subject: 'CN=localhost',
-    issuer: authority,
+    issuer: ca,
     hosts: ['localhost'],
     usages: ['serverAuth'],
   });
@@ -38,7 +38,7 @@ export async function startFleet(folder: string, kinds: readonly Kind[], process
   }));
   const partners = join(folder, 'partners');
   await mkdir(join(partners, 'secrets'), { recursive: true });
-  await writeFile(join(partners, 'ca.pem'), authority.cert);
+  await writeFile(join(partners, 'ca.pem'), ca.cert);
   await writeFile(join(partners, '_defaults.yaml'), 'profile: staging\ntls:\n  ca: ca.pem\n');
   const key = join(folder, 'operator.pem');
   const pair = makeKeyPair();
