@@ -72,41 +72,26 @@ describe('explainSignature', () => {
     expect(faultOf(signBody(ODD_BODY, secret, fault), secret, ODD_BODY)).toBe(fault);
   });
 
-  it('explains values that are nearly correct', () => {
-    const secret = secretWithAllCharacters();
-    const right = signBody(body, secret);
-    const changed = (at: number): string =>
-      `${right.slice(0, at)}${right[at] === '7' ? '8' : '7'}${right.slice(at + 1)}`;
-    expect({
-      truncated: faultOf(right.slice(0, 20), secret),
-      truncatedHex: faultOf(signBody(body, secret, 'hex').slice(0, 32), secret),
-      tooShortToSay: faultOf(right.slice(0, 4), secret),
-      longer: faultOf(`${right}AAAA`, secret),
-      altered: faultOf(changed(5), secret),
-      swappedCase: faultOf(
-        right.replace(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase())),
-        secret,
-      ),
-      secret: faultOf(secret, secret),
-      quoted: faultOf(`"${right}"`, secret),
-      labelled: faultOf(`v1,${right}`, secret),
-      joined: faultOf(`${randomBytes(32).toString('base64')}, ${right}`, secret),
-      broken: faultOf(`${right.slice(0, 10)}\n${right.slice(10)}`, secret),
-      named: faultOf(`X-Service-Signature: ${right}`, secret),
-    }).toEqual({
-      truncated: 'truncated-signature',
-      truncatedHex: 'truncated-signature+hex',
-      tooShortToSay: null,
-      longer: 'extra-characters',
-      altered: 'altered-signature',
-      swappedCase: 'letter-case',
-      secret: 'secret-as-signature',
-      quoted: 'quoted-header',
-      labelled: 'prefixed-header',
-      joined: 'several-values',
-      broken: 'inner-white-space',
-      named: 'header-name-included',
-    });
+  const secret = secretWithAllCharacters();
+  const correct = signBody(body, secret);
+  const altered = `${correct.slice(0, 5)}${correct[5] === '7' ? '8' : '7'}${correct.slice(6)}`;
+  const swapped = correct.replace(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase()));
+
+  it.each([
+    ['truncated-signature', correct.slice(0, 20)],
+    ['truncated-signature+hex', signBody(body, secret, 'hex').slice(0, 32)],
+    [null, correct.slice(0, 4)],
+    ['extra-characters', `${correct}AAAA`],
+    ['altered-signature', altered],
+    ['letter-case', swapped],
+    ['secret-as-signature', secret],
+    ['quoted-header', `"${correct}"`],
+    ['prefixed-header', `v1,${correct}`],
+    ['several-values', `${randomBytes(32).toString('base64')}, ${correct}`],
+    ['inner-white-space', `${correct.slice(0, 10)}\n${correct.slice(10)}`],
+    ['header-name-included', `X-Service-Signature: ${correct}`],
+  ])('explains a nearly correct value: %s', (fault, header) => {
+    expect(faultOf(header, secret)).toBe(fault);
   });
 
   it('recognises the API key instead of the signature', () => {

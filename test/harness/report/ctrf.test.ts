@@ -63,13 +63,13 @@ describe('the CTRF report', () => {
     expect(summary).toMatchObject({ start, stop: start + 840 });
     expect(tool).toEqual({ name: 'hookproof', version: '0.1.0' });
     expect(tests[1]).toMatchObject({
-      name: 'signature/fail: Refuses a delivery without a signature',
+      name: 'signature/fail: Rejects a delivery without a signature',
       duration: 13,
       suite: ['hookproof', 'signature'],
       message: 'expected 401, observed 401',
       tags: ['must', 'hmac-missing'],
     });
-    expect(tests[1].trace).toContain('fix: Treat an absent header like a wrong one');
+    expect(tests[1].trace).toContain('fix: Treat a missing header like an invalid one');
     expect(tests[0]).not.toHaveProperty('trace', undefined);
   });
 

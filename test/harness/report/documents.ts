@@ -39,7 +39,7 @@ export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult 
   return {
     id,
     suite: id.split('/')[0] ?? 'signature',
-    title: 'Refuses a delivery without a signature',
+    title: 'Rejects a delivery without a signature',
     level: 'must',
     requirements: ['hmac-missing'],
     verdict: 'pass',
@@ -47,8 +47,8 @@ export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult 
     observed: '401',
     reason: '',
     outcome: status,
-    why: 'Anybody who knows the URL could send notifications.',
-    fix: 'Treat an absent header like a wrong one: answer 401.',
+    why: 'Anyone who knows the URL could send notifications.',
+    fix: 'Treat a missing header like an invalid one: answer 401.',
     known: null,
     durationMs: 12.5,
     reproduce: { curl: null, command: `hookproof run --scenario ${id}` },
@@ -68,7 +68,7 @@ export function diagnosisWith(parts: Partial<Diagnosis> = {}): Diagnosis {
     alike: [],
     seen: 'Middlewares that look only at headers that are there.',
     why: 'A sender that omits the header is accepted.',
-    fix: 'Treat a missing header like a wrong one.',
+    fix: 'Treat a missing header like an invalid one.',
     stack: null,
     ...parts,
   };

@@ -74,7 +74,7 @@ describe('the log of a step in GitHub Actions', () => {
       ['error', '2 checks: answered 500'],
     ]);
     expect(commands[0]?.data).toBe('3 failed, 1 passed; 4 of 4 planned checks judged');
-    expect(commands[1]?.data).toContain('Fix: Treat a missing header like a wrong one.\nChecks: signature/missing');
+    expect(commands[1]?.data).toContain('Fix: Treat a missing header like an invalid one.\nChecks: signature/missing');
     expect(renderGithub(document, terminal)).toContain('NOT CONFORMANT');
   });
 
@@ -169,8 +169,8 @@ describe('the job summary', () => {
       '<details><summary>Without a verdict, by reason (1)</summary>',
       '<details><summary>Not verified (1)</summary>',
     ]);
-    expect(renderSummary(document)).toContain('**Fix:** Treat a missing header like a wrong one&#46;');
-    expect(renderSummary(document)).toContain('`signature/missing` Refuses a delivery');
+    expect(renderSummary(document)).toContain('**Fix:** Treat a missing header like an invalid one&#46;');
+    expect(renderSummary(document)).toContain('`signature/missing` Rejects a delivery');
   });
 
   it('contains no foreign markup, link, picture or mention', () => {

@@ -25,7 +25,7 @@ describe('the JUnit report', () => {
       diagnosis: 'A missing signature is accepted (missing-signature-accepted, 1 of 1 outcome agrees)',
       'diagnosis.evidence': 'signature/missing',
       'diagnosis.why': 'A sender that omits the header is accepted.',
-      'diagnosis.fix': 'Treat a missing header like a wrong one. (for flask)',
+      'diagnosis.fix': 'Treat a missing header like an invalid one. (for flask)',
       'diagnosis.2': 'or: Other (other, 1 of 1 outcome agrees)',
     });
   });
@@ -106,7 +106,7 @@ describe('the JUnit report', () => {
     });
     const testcase = parseXml(renderJunit(documentWith({ results: [result] }))).children[0]?.children[1];
     expect(testcase?.attributes).toEqual({
-      name: 'signature/missing: Refuses a delivery without a signature',
+      name: 'signature/missing: Rejects a delivery without a signature',
       classname: 'hookproof.signature',
       time: '0.013',
     });
@@ -118,8 +118,8 @@ describe('the JUnit report', () => {
         'expected: 401',
         'observed: 200',
         'reason: accepted',
-        'why: Anybody who knows the URL could send notifications.',
-        'fix: Treat an absent header like a wrong one: answer 401.',
+        'why: Anyone who knows the URL could send notifications.',
+        'fix: Treat a missing header like an invalid one: answer 401.',
         'requirements: hmac-missing',
         'rerun: hookproof run --scenario signature/missing',
         'curl: curl -X POST \\',

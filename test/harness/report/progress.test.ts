@@ -42,9 +42,9 @@ describe('progress without a terminal', () => {
     expect(outputOf(eventful)).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n',
       '1 of 4 judged, 0 failures so far\n',
-      '✗ fail  signature/missing: Refuses a delivery without a signature; accepted with\n' +
+      '✗ fail  signature/missing: Rejects a delivery without a signature; accepted with\n' +
         '        200\n2 of 4 judged, 1 failure so far\n',
-      '! warn  http/case: Refuses a delivery without a signature; answered 403\n3 of 4 judged, 1 failure so far\n',
+      '! warn  http/case: Rejects a delivery without a signature; answered 403\n3 of 4 judged, 1 failure so far\n',
       '? inconclusive  rate-limited (first at http/slow)\n',
       'Finished in 840 ms: NOT CONFORMANT\n',
     ]);
@@ -77,9 +77,9 @@ describe('progress on a terminal', () => {
     expect(outputOf(eventful, { isTTY: true })).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n0/4',
       '\r\x1b[K1/4  valid',
-      '\r\x1b[K✗ fail  signature/missing: Refuses a delivery without a signature; accepted with\n' +
+      '\r\x1b[K✗ fail  signature/missing: Rejects a delivery without a signature; accepted with\n' +
         '        200\n1/4  valid\r\x1b[K2/4  signature  1 failure',
-      '\r\x1b[K! warn  http/case: Refuses a delivery without a signature; answered 403\n' +
+      '\r\x1b[K! warn  http/case: Rejects a delivery without a signature; answered 403\n' +
         '2/4  signature  1 failure\r\x1b[K3/4  http  1 failure  1 warning',
       '\r\x1b[K? inconclusive  rate-limited (first at http/slow)\n' +
         '3/4  http  1 failure  1 warning\r\x1b[K4/4  http  1 failure  1 warning',

@@ -99,7 +99,7 @@ describe('redacting a secret', () => {
 
   it('keeps a secret that is a plain word only in texts of the catalogue', () => {
     const { text, wording } = createRedactor({ values: [{ name: 'API key', value: 'delivery' }] });
-    expect(wording('Refuses a delivery without a key')).toBe('Refuses a delivery without a key');
+    expect(wording('Rejects a delivery without a key')).toBe('Rejects a delivery without a key');
     expect(text('echo: delivery')).toBe('echo: [redacted:API key]');
     expect(redactor.wording(`never ${secret} here`)).toBe('never [redacted:signature secret] here');
   });

@@ -116,7 +116,7 @@ describe('a scenario that is not scored', () => {
         '  ✗ valid/newer: Does something new',
         '    observed  500',
         '    fix       Correct it.',
-        '  ? valid/newest: Refuses a delivery without a signature',
+        '  ? valid/newest: Rejects a delivery without a signature',
       ].join('\n'),
     );
     expect(text).not.toMatch(/^(?:Failures|Inconclusive)/m);

@@ -39,15 +39,15 @@ describe('isAuthentic', () => {
     ['the plain delivery', {}, true],
     ['white space around a value', header(SIGNATURE, (value) => [`\t ${value} `]), true],
     ['no signature', { sign: { label: '', make: () => undefined } }, false],
-    ['a wrong signature', { sign: { label: '', make: () => 'x' } }, false],
+    ['an invalid signature', { sign: { label: '', make: () => 'x' } }, false],
     ['a signature in other letter case', header(SIGNATURE, (value) => [value.toLowerCase()]), false],
     ['a signature twice', header(SIGNATURE, (value) => [value, value]), false],
     ['a signature in quotes', header(SIGNATURE, (value) => [`"${value}"`]), false],
     ['no key', header(KEY, () => []), false],
-    ['a wrong key', header(KEY, (value) => [`${value}x`]), false],
+    ['an invalid key', header(KEY, (value) => [`${value}x`]), false],
     ['a key twice', header(KEY, (value) => [value, 'x']), false],
     ['a signature over other bytes', { sign: { label: '', make: (_, kit) => kit.sign(Buffer.from('x')) } }, false],
-  ])('%s', (_, change, authentic) => {
+  ])('for %s', (_, change, authentic) => {
     expect(isAuthentic(assembled(change), partner)).toBe(authentic);
   });
 
@@ -73,27 +73,27 @@ describe('faultOfProbe', () => {
     ['valid credentials that should be invalid', {}, false, 'should be invalid and are valid'],
     ['other bytes', { serialise: (value: JsonValue) => Buffer.from(`${JSON.stringify(value)} `) }, true, null],
     [
-      'other bytes that are the same',
+      'other bytes that are equal',
       { serialise: (value: JsonValue) => Buffer.from(JSON.stringify(value)) },
       true,
       'its bytes should differ',
     ],
-  ])('%s', (_, change, authentic, says) => {
+  ])('for %s', (_, change, authentic, message) => {
     const fault = faultOfProbe(assembled(change), partner, authentic);
-    if (says === null) expect(fault).toBeNull();
-    else expect(fault).toContain(says);
+    if (message === null) expect(fault).toBeNull();
+    else expect(fault).toContain(message);
   });
 });
 
 describe('faultOfControl', () => {
   it.each<[string, Change, string | null]>([
     ['the plain delivery', {}, null],
-    ['wrong credentials', { sign: { label: '', make: () => undefined } }, 'credentials should be valid'],
+    ['invalid credentials', { sign: { label: '', make: () => undefined } }, 'credentials should be valid'],
     ['no notification', { compose: () => ({ id: 'x' }) }, 'it is not a valid notification'],
     ['an unknown field', { compose: (kit) => ({ ...kit.notification(), extra: 1 }) }, 'it is not a valid notification'],
-  ])('%s', (_, change, says) => {
+  ])('for %s', (_, change, message) => {
     const fault = faultOfControl(assembled(change), partner);
-    if (says === null) expect(fault).toBeNull();
-    else expect(fault).toContain(says);
+    if (message === null) expect(fault).toBeNull();
+    else expect(fault).toContain(message);
   });
 });

@@ -67,7 +67,7 @@ describe('describeBytes', () => {
     ['a real replacement character', Buffer.from('\ufffd'), { ...plain, length: 3, text: '\ufffd' }],
     ['bytes', Buffer.from([0xff, 0x00]), { length: 2, text: null, base64: '/wA=', truncated: false }],
     ['half a character', Buffer.from([0x61, 0xc3]), { length: 2, text: null, base64: 'YcM=', truncated: false }],
-  ])('%s', (_, bytes, expected) => {
+  ])('describes %s', (_, bytes, expected) => {
     expect(describeBytes(bytes)).toEqual(expected);
   });
 

@@ -108,7 +108,7 @@ describe('the HTML report', () => {
     expect(text).toContain('The gateway. Owner: payments, until 2099-12-31.');
     expect(text).toContain('Harness errors 1 check');
     // In a strict run a warning fails.
-    expect(text).toContain('What to fix 1 check, 1 cause Refuses');
+    expect(text).toContain('What to fix 1 check, 1 cause Rejects');
   });
 
   it('stays small: a passing run below 360 kB, one with 300 failures and large answers below 3 MB', () => {
