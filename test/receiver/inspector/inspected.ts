@@ -1,5 +1,6 @@
-/** A receiver with its inspector, on real sockets, for as long as a test needs them. */
+/** A receiver with its inspector on real sockets, and reports and events for tests. */
 import type { IncomingMessage } from 'node:http';
+import { onTestFinished } from 'vitest';
 import {
   type DeliveryReport,
   type InspectorOptions,
@@ -13,7 +14,7 @@ import { API_KEY, headersFor, SECRET } from '../deliveries.ts';
 export interface Inspected {
   readonly inspector: RunningInspector;
   readonly receiver: RunningReceiver;
-  /** Delivers these bytes and gives the status. */
+  /** Delivers these bytes and returns the status. */
   deliver(body: string | Uint8Array, changes?: Record<string, string | undefined>, path?: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -42,7 +43,14 @@ export async function inspected(options: InspectorOptions = {}): Promise<Inspect
   };
 }
 
-/** A report as the receiver makes it. */
+/** The same, closed when the test ends. */
+export async function inspectedForTest(options?: InspectorOptions): Promise<Inspected> {
+  const site = await inspected(options);
+  onTestFinished(() => site.close());
+  return site;
+}
+
+/** The report of a rejected delivery. */
 export function reportOf(changes: Partial<DeliveryReport> & { headers?: string[]; url?: string } = {}): DeliveryReport {
   const { headers = ['Content-Type', 'application/json'], url = '/', ...rest } = changes;
   const request = { rawHeaders: headers, method: 'POST', url, httpVersion: '1.1', socket: { remoteAddress: '::1' } };
@@ -70,7 +78,7 @@ export interface StreamEvent {
   readonly data: { readonly id: string; readonly number: number; readonly lost: number; readonly instance: string };
 }
 
-/** Reads server-sent events from a response, as text and parsed. */
+/** Parses server-sent events. */
 export function eventsIn(text: string): StreamEvent[] {
   return text
     .split('\n\n')
@@ -85,7 +93,7 @@ export function eventsIn(text: string): StreamEvent[] {
     }));
 }
 
-/** An open stream of events. `until` resolves with all that came once it holds. */
+/** An open stream of events. `until` resolves with all events once the condition holds. */
 export async function openEvents(inspector: RunningInspector, headers: Record<string, string> = {}) {
   const controller = new AbortController();
   const answer = await fetch(new URL('events', inspector.url), { headers, signal: controller.signal });

@@ -10,14 +10,14 @@ import { deliveriesIn, eventsIn, reportOf } from './inspected.ts';
 const numbers = (recorder: ReturnType<typeof createRecorder>) => Array.from(recorder.all(), ({ number }) => number);
 
 describe('the recorder', () => {
-  it('keeps the last deliveries, in number', () => {
+  it('keeps the last deliveries up to a number', () => {
     const recorder = createRecorder({ maxDeliveries: 3 });
     for (let count = 0; count < 5; count++) recorder.observe(reportOf());
     expect([numbers(recorder), recorder.oldest(), recorder.newest()]).toEqual([[3, 4, 5], 3, 5]);
     expect([recorder.get(2), recorder.get(5)?.number]).toEqual([undefined, 5]);
   });
 
-  it('keeps the last deliveries, in bytes; headers count too', () => {
+  it('keeps the last deliveries up to a size that includes headers', () => {
     const recorder = createRecorder({ maxBytes: 10_000 });
     for (let count = 0; count < 4; count++) recorder.observe(reportOf({ rawBody: Buffer.alloc(3000) }));
     expect(numbers(recorder)).toEqual([3, 4]);
@@ -25,13 +25,13 @@ describe('the recorder', () => {
     expect(numbers(recorder)).toEqual([5]);
   });
 
-  it('keeps no body that is larger than all it may keep', () => {
+  it('keeps no body that is larger than its limit', () => {
     const recorder = createRecorder({ maxBytes: 5000 });
     recorder.observe(reportOf({ rawBody: Buffer.alloc(6000) }));
     expect(recorder.get(1)).toMatchObject({ rawBody: undefined, bodyLength: 6000 });
   });
 
-  it('knows its own ids', () => {
+  it('resolves only its own ids', () => {
     const [one, other] = [createRecorder(), createRecorder()];
     one.observe(reportOf());
     const id = one.idOf(one.get(1)!);
@@ -43,7 +43,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('summarises with the ids that a refused body claims, cut and without credentials', () => {
+  it('summarises a refused delivery with the ids of its body, cut and masked', () => {
     const recorder = createRecorder();
     const summarise = createSummariser(recorder, createMasker(['my-secret']));
     const body = { id: 'x'.repeat(500), data: { transactionId: 'a my-secret b' } };
@@ -60,7 +60,7 @@ describe('the recorder', () => {
   });
 });
 
-describe('the streams', () => {
+describe('the event streams', () => {
   const often = { interval: 2, timeout: 5000 };
 
   function opened(options: Parameters<typeof createEventStreams>[2] = {}, maxDeliveries = 500) {
@@ -81,7 +81,7 @@ describe('the streams', () => {
     return { recorder, streams, open, record };
   }
 
-  it('send what is kept, then what comes, each once and in order', async () => {
+  it('send recorded and then new deliveries, each once and in order', async () => {
     const { open, record, streams } = opened();
     record(3);
     const stream = open();
@@ -93,7 +93,7 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('go on after an id; an id of another process starts over', async () => {
+  it('continue after an id, and start over after the id of another process', async () => {
     const { open, record, streams, recorder } = opened();
     record(4);
     const [known, other, ahead] = [open(`${recorder.instance}-3`), open('000000-3'), open(`${recorder.instance}-99`)];
@@ -102,7 +102,7 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('say how many were lost while no page was connected', async () => {
+  it('report how many deliveries were lost while no page was connected', async () => {
     const { open, record, streams, recorder } = opened({}, 10);
     record(5);
     const id = `${recorder.instance}-2`;
@@ -113,18 +113,18 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('use no more memory when a page does not read, delay no other stream, and then say what was lost', async () => {
+  it('buffer little for a page that does not read, delay no other stream, and report what was lost', async () => {
     const { open, record, streams } = opened({}, 100);
     const slow = open(undefined, { reads: false });
     const quick = open();
     let most = 0;
     for (let round = 1; round <= 20; round++) {
       record(50);
-      const due = round * 50;
-      await vi.waitFor(() => expect(deliveriesIn(quick.events()).at(-1)?.data.number).toBe(due), often);
+      const expected = round * 50;
+      await vi.waitFor(() => expect(deliveriesIn(quick.events()).at(-1)?.data.number).toBe(expected), often);
       most = Math.max(most, slow.sink.writableLength + slow.sink.readableLength);
     }
-    // Two buffers of 2000 bytes, and the events that made them full.
+    // Two buffers of 2000 bytes, and the events that exceeded them.
     expect(most).toBeLessThan(6000);
     expect(quick.events().some(({ event }) => event === 'gap')).toBe(false);
     slow.read();
@@ -136,7 +136,7 @@ describe('the streams', () => {
     streams.close();
   });
 
-  it('are bounded in number, send pings, and end when they are not read for long', async () => {
+  it('are limited in number, send pings, and end when they are not read', async () => {
     const { open, record, streams } = opened({ maxStreams: 2, pingMs: 5, stalledMs: 20 });
     const [one, stalled, third] = [open(), open(undefined, { reads: false }), open()];
     expect([one.isOpen, stalled.isOpen, third.isOpen]).toEqual([true, true, false]);

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startInspector } from '../../../receiver/index.ts';
 import { API_KEY, buy, SECRET, sign } from '../deliveries.ts';
-import { deliveriesIn, type Inspected, inspected, openEvents } from './inspected.ts';
+import { deliveriesIn, type Inspected, inspected, inspectedForTest, openEvents } from './inspected.ts';
 
 const read = async (url: string | URL, init: RequestInit = {}) => {
   const answer = await fetch(url, init);
@@ -21,15 +21,21 @@ function ask(url: string, headers: Record<string, string>, method = 'GET'): Prom
   });
 }
 
-/** The deliveries that are kept, newest last. */
-async function kept({ inspector }: Inspected, count: number) {
+/** The summaries of the recorded deliveries, newest last. */
+async function recorded({ inspector }: Inspected, count: number) {
   const events = await openEvents(inspector);
   const all = await events.until((seen) => deliveriesIn(seen).length >= count);
   events.close();
   return deliveriesIn(all).map(({ data }) => data);
 }
 
-describe('the answers', () => {
+/** The first recorded delivery, as text. */
+async function firstDelivery(site: Inspected): Promise<string> {
+  const [first] = await recorded(site, 1);
+  return (await read(new URL(`deliveries/${first?.id}`, site.inspector.url))).text;
+}
+
+describe('a response', () => {
   let site: Inspected;
   beforeAll(async () => {
     site = await inspected();
@@ -37,19 +43,11 @@ describe('the answers', () => {
   afterAll(() => site.close());
   const at = (path: string) => new URL(path, site.inspector.url).href;
 
-  it('have the headers that keep a page to itself, whatever they are', async () => {
+  it('has headers that isolate the page', async () => {
     await site.deliver(JSON.stringify(buy()));
-    const [{ id = '' } = {}] = await kept(site, 1);
-    for (const path of [
-      '',
-      'main.js',
-      'style.css',
-      'icon.svg',
-      'search?q=x',
-      `deliveries/${id}`,
-      `deliveries/${id}/body`,
-      'none',
-    ]) {
+    const [{ id = '' } = {}] = await recorded(site, 1);
+    const paths = ['', 'main.js', 'style.css', 'icon.svg', 'search?q=x', `deliveries/${id}`, `deliveries/${id}/body`];
+    for (const path of [...paths, 'none']) {
       const { headers, status } = await read(at(path));
       expect({ path, status, ...Object.fromEntries(headers) }).toMatchObject({
         status: path === 'none' ? 404 : 200,
@@ -70,21 +68,15 @@ describe('the answers', () => {
     events.close();
   });
 
-  it('have no inline script, style or handler in the page', async () => {
+  it('has no inline script, style or event handler', async () => {
     const { text } = await read(at(''));
     expect(text).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=|style=|javascript:/);
   });
 
-  it('go to GET alone, and to nothing outside the page', async () => {
+  it('is 405 to other methods than GET, and 404 for other paths', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD']) expect(await ask(at(''), {}, method)).toBe(405);
-    for (const path of [
-      '../index.ts',
-      '%2e%2e/index.ts',
-      '/etc/passwd',
-      'deliveries/',
-      'deliveries/000000-1',
-      'toString',
-    ]) {
+    const others = ['../index.ts', '%2e%2e/index.ts', '/etc/passwd', 'deliveries/', 'deliveries/000000-1', 'toString'];
+    for (const path of others) {
       expect(await ask(at('') + path, {})).toBe(404);
     }
   });
@@ -105,15 +97,15 @@ describe('the answers', () => {
     for (const path of ['events', 'search?q=a', 'main.js']) expect(await ask(at(path), headers)).toBe(status);
   });
 
-  it('to a link from elsewhere: the page, and nothing more', async () => {
+  it('to a link from another site is the page only', async () => {
     const visit = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
     expect([await ask(at(''), visit), await ask(at('events'), visit)]).toEqual([200, 403]);
   });
 
-  it('give the body as a file that no browser would show', async () => {
+  it('with a body is a download', async () => {
     const body = Buffer.concat([Buffer.from('{"a":"<script>alert(1)</script>"}'), randomBytes(200_000)]);
     await site.deliver(body);
-    const id = (await kept(site, 2)).at(-1)?.id;
+    const id = (await recorded(site, 2)).at(-1)?.id;
     const answer = await fetch(at(`deliveries/${id}/body`));
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'application/octet-stream',
@@ -125,10 +117,10 @@ describe('the answers', () => {
     expect(Buffer.from(view.body.base64, 'base64')).toHaveLength(64 * 1024);
   });
 
-  it('find texts in bodies, in any letter case, after an id', async () => {
+  it('to a search lists bodies that contain the text in any letter case, after an id', async () => {
     await site.deliver(JSON.stringify(buy('n-1', { note: 'Needle \u00e9' })));
     await site.deliver(JSON.stringify(buy('n-2', { note: 'nEEDLE \u00c9' })));
-    const ids = (await kept(site, 4)).map(({ id }) => id);
+    const ids = (await recorded(site, 4)).map(({ id }) => id);
     const found = async (query: string) => JSON.parse((await read(at(`search?${query}`))).text);
     expect(await found('q=needle+%C3%89')).toEqual(ids.slice(-2));
     expect(await found(`q=needle&after=${ids.at(-2)}`)).toEqual(ids.slice(-1));
@@ -136,8 +128,8 @@ describe('the answers', () => {
   });
 });
 
-it('a stream goes on after Last-Event-ID, and nothing is lost or doubled', async () => {
-  const site = await inspected();
+it('continues a stream after Last-Event-ID without losing or repeating a delivery', async () => {
+  const site = await inspectedForTest();
   await site.deliver(JSON.stringify(buy()));
   const first = await openEvents(site.inspector);
   const last = deliveriesIn(await first.until((seen) => deliveriesIn(seen).length === 1))[0]?.id ?? '';
@@ -148,11 +140,10 @@ it('a stream goes on after Last-Event-ID, and nothing is lost or doubled', async
   const seen = deliveriesIn(await again.until((events) => deliveriesIn(events).length === 4));
   expect(seen.map(({ data }) => data.number)).toEqual([2, 3, 4, 5]);
   again.close();
-  await site.close();
 });
 
-describe('beyond this machine', () => {
-  it('only the URL with the token leads anywhere', async () => {
+describe('an inspector on a public address', () => {
+  it('serves only the URL with the token', async () => {
     const inspector = await startInspector({ host: '0.0.0.0' });
     const { port } = inspector;
     const [, token = ''] = /^http:\/\/0\.0\.0\.0:\d+\/([0-9a-f]{32})\/$/.exec(inspector.url) ?? [];
@@ -174,22 +165,19 @@ describe('beyond this machine', () => {
   });
 });
 
-describe('what must never be seen', () => {
+describe('a credential', () => {
   const older = randomBytes(32).toString('hex');
   const mac = (body: string, encoding: 'hex' | 'base64' | 'base64url', secret = SECRET) =>
     createHmac('sha256', secret).update(body).digest(encoding);
 
-  /** Deliveries that carry credentials and right signatures where one would not look for them. */
+  /** Deliveries with credentials and valid signatures in unusual places. */
   const tricky = (): [body: string, headers: Record<string, string | undefined>, path?: string][] => {
     const plain = () => JSON.stringify(buy(randomUUID()));
-    const spelled = (encoding: 'hex' | 'base64url') => {
+    const signedWith = (value: (body: string) => string): [string, Record<string, string>] => {
       const body = plain();
-      return [body, { 'X-Service-Signature': mac(body, encoding) }] as [string, Record<string, string>];
+      return [body, { 'X-Service-Signature': value(body) }];
     };
-    const changed = (change: (right: string) => string) => {
-      const body = plain();
-      return [body, { 'X-Service-Signature': change(sign(body)) }] as [string, Record<string, string>];
-    };
+    const changed = (change: (valid: string) => string) => signedWith((body) => change(sign(body)));
     const pretty = JSON.stringify(buy(), null, 2);
     return [
       [plain(), {}],
@@ -198,13 +186,13 @@ describe('what must never be seen', () => {
       [plain(), {}, `/?api_key=${API_KEY}&${SECRET}`],
       [plain(), { 'Content-Type': `text/${API_KEY}` }],
       [plain(), { 'Content-Type': 'text/plain', 'X-Copy': sign('x') }],
-      spelled('hex'),
-      spelled('base64url'),
-      changed((right) => `${right}x`),
-      changed((right) => `v1,${right}`),
-      changed((right) => `${right.slice(0, 20)}${right[20] === 'A' ? 'B' : 'A'}${right.slice(21)}`),
-      changed((right) => right.slice(0, -4)),
-      changed((right) => right.toUpperCase()),
+      signedWith((body) => mac(body, 'hex')),
+      signedWith((body) => mac(body, 'base64url')),
+      changed((valid) => `${valid}x`),
+      changed((valid) => `v1,${valid}`),
+      changed((valid) => `${valid.slice(0, 20)}${valid[20] === 'A' ? 'B' : 'A'}${valid.slice(21)}`),
+      changed((valid) => valid.slice(0, -4)),
+      changed((valid) => valid.toUpperCase()),
       [pretty, { 'X-Service-Signature': sign(JSON.stringify(JSON.parse(pretty))) }],
       [`${plain()}\n`, {}],
       [JSON.stringify(buy(API_KEY, { transactionId: SECRET, [older]: 1 })), {}],
@@ -214,9 +202,9 @@ describe('what must never be seen', () => {
     ];
   };
 
-  it('is in no answer, no event, no search and no download', async () => {
+  it('is not shown in any response, event, search or download', async () => {
     const secrets = [SECRET, older];
-    const site = await inspected({ signing: { secrets } });
+    const site = await inspectedForTest({ signing: { secrets } });
     const bodies: string[] = [];
     for (const [body, headers, path] of tricky()) {
       await site.deliver(body, headers, path);
@@ -224,13 +212,8 @@ describe('what must never be seen', () => {
       const json = body.trim();
       if (json.startsWith('{')) bodies.push(json, JSON.stringify(JSON.parse(json)));
     }
-    const hidden = new Set([
-      SECRET,
-      API_KEY,
-      older,
-      Buffer.from(API_KEY).toString('base64'),
-      encodeURIComponent(SECRET),
-    ]);
+    const encodedKey = Buffer.from(API_KEY).toString('base64');
+    const hidden = new Set([SECRET, API_KEY, older, encodedKey, encodeURIComponent(SECRET)]);
     for (const body of bodies) {
       for (const secret of secrets) {
         for (const encoding of ['hex', 'base64', 'base64url'] as const) hidden.add(mac(body, encoding, secret));
@@ -252,25 +235,23 @@ describe('what must never be seen', () => {
     }
     expect(everything.length).toBeGreaterThan(50_000);
     expect([...hidden].filter((value) => everything.includes(value))).toEqual([]);
-    // No long part of a right signature either, in any letter case.
+    // Nor a long part of a valid signature, in any letter case.
     for (const body of bodies) {
-      const right = sign(body).toLowerCase();
-      expect([...shown.values()].filter((text) => text.toLowerCase().includes(right.slice(2, 18)))).toEqual([]);
-      expect([...shown.values()].filter((text) => text.toLowerCase().includes(right.slice(24, 40)))).toEqual([]);
+      const valid = sign(body).toLowerCase();
+      expect([...shown.values()].filter((text) => text.toLowerCase().includes(valid.slice(2, 18)))).toEqual([]);
+      expect([...shown.values()].filter((text) => text.toLowerCase().includes(valid.slice(24, 40)))).toEqual([]);
     }
     const search = async (query: string) =>
       (await read(new URL(`search?q=${encodeURIComponent(query)}`, site.inspector.url))).text;
     for (const value of [SECRET, SECRET.slice(0, 12), API_KEY, API_KEY.slice(5)])
       expect(await search(value)).toBe('[]');
-    await site.close();
   });
 
-  it('nor a credential that this receiver does not know, where credentials stand', async () => {
-    const site = await inspected();
+  it('of another service is not shown in the places of credentials', async () => {
+    const site = await inspectedForTest();
     const unknown = { Authorization: 'Bearer unknown-credential', Cookie: 'session=unknown-credential' };
     await site.deliver(JSON.stringify(buy()), unknown, '/hooks?token=unknown-credential');
-    const [{ id = '' } = {}] = await kept(site, 1);
-    const { text } = await read(new URL(`deliveries/${id}`, site.inspector.url));
+    const text = await firstDelivery(site);
     expect(text).not.toContain('unknown-credential');
     expect(JSON.parse(text)).toMatchObject({
       request: { target: '/hooks?token=[***]' },
@@ -279,23 +260,20 @@ describe('what must never be seen', () => {
         { name: 'X-API-Key', value: null, note: 'the API key is never shown' },
       ]),
     });
-    await site.close();
   });
 
-  it('while a signature that is simply wrong is shown', async () => {
-    const site = await inspected();
+  it('is shown when it is an unrelated signature', async () => {
+    const site = await inspectedForTest();
     const wrong = randomBytes(32).toString('base64');
     await site.deliver(JSON.stringify(buy()), { 'X-Service-Signature': wrong });
-    const [{ id = '' } = {}] = await kept(site, 1);
-    const { headers, unexplained } = JSON.parse((await read(new URL(`deliveries/${id}`, site.inspector.url))).text);
+    const { headers, unexplained } = JSON.parse(await firstDelivery(site));
     expect(headers).toContainEqual({ name: 'X-Service-Signature', value: wrong });
     expect(unexplained).toBe(true);
-    await site.close();
   });
 });
 
-it('the receiver answers while many watch and none of them reads', async () => {
-  const site = await inspected({ maxDeliveries: 50 });
+it('keeps the receiver responsive while many streams are open and none is read', async () => {
+  const site = await inspectedForTest({ maxDeliveries: 50 });
   const streams = await Promise.all(Array.from({ length: 25 }, () => openEvents(site.inspector)));
   const body = JSON.stringify(buy());
   const statuses = await Promise.all(Array.from({ length: 300 }, () => site.deliver(body)));
@@ -303,12 +281,11 @@ it('the receiver answers while many watch and none of them reads', async () => {
   const full = await Promise.all(streams.map((stream) => stream.until((events) => events.length > 0)));
   expect(full.filter(([first]) => first?.event === 'full')).toHaveLength(5);
   for (const stream of streams) stream.close();
-  // A place is free again.
+  // A stream can be opened again.
   await vi.waitFor(async () => {
     const stream = await openEvents(site.inspector);
     const [first] = await stream.until((events) => events.length > 0);
     stream.close();
     expect(first?.event).toBe('hello');
   });
-  await site.close();
 });
