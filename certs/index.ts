@@ -7,7 +7,7 @@ export type {
   ChainRole,
 } from './chain/chain-analysis.ts';
 export type { TrustedCertificates } from './chain/chain-path.ts';
-export { drawChain } from './chain/draw-chain.ts';
+export { type ChainLine, chainLines, drawChain } from './chain/draw-chain.ts';
 export type {
   CertificateOptions,
   ExtendedKeyUsage,

@@ -8,39 +8,60 @@ import { type ChainAnalysis, type ChainCertificate, days, placeOf } from './chai
  * Returns the lines of the tree: names, keys, signatures, dates, and the codes of faults in brackets. Certificates
  * outside the path follow. `ascii` draws the branches without box characters.
  */
-export function drawChain(analysis: ChainAnalysis, { ascii = false }: { ascii?: boolean } = {}): string[] {
+export function drawChain(analysis: ChainAnalysis, options: { readonly ascii?: boolean } = {}): string[] {
+  return chainLines(analysis, options).map(({ lead, text }) => lead + text);
+}
+
+/** A line of the tree. */
+export interface ChainLine {
+  /** The indentation and the branch. */
+  readonly lead: string;
+  readonly text: string;
+  /** Whether the line ends with codes of faults. */
+  readonly hasFaults: boolean;
+}
+
+/** The lines of {@link drawChain} in parts, for a caller that wraps and colours them. */
+export function chainLines(analysis: ChainAnalysis, { ascii = false }: { readonly ascii?: boolean } = {}): ChainLine[] {
   const { certificates, path, anchor, faults, exact } = analysis;
   const branch = ascii ? '`- ' : '└─ ';
   const now = new Date(analysis.checkedAt);
 
-  const marks = (at: number | null): string =>
-    faults
-      .filter((fault) => fault.at === at && !(at === null && fault.code === 'unexplained'))
-      .map(({ code }) => ` [${code}]`)
-      .join('');
-  const line = (at: number): string => {
+  const marked = (text: string, at: number | null, after = '') => {
+    const codes = faults.filter((fault) => fault.at === at && !(at === null && fault.code === 'unexplained'));
+    const marks = codes.map(({ code }) => ` [${code}]`).join('');
+    return { text: `${text}${after === '' ? marks : `${marks} ${after}`}`, hasFaults: codes.length > 0 };
+  };
+  const plain = (text: string) => ({ lead: '', text, hasFaults: false });
+  const line = (at: number, after = '') => {
     const certificate = certificates[at];
-    if (certificate === undefined) return '';
-    if (certificate.notAfter === '') return `${certificate.subject}${marks(at)}`;
+    if (certificate === undefined) return plain('');
+    if (certificate.notAfter === '') return marked(certificate.subject, at, after);
     const left = daysBetween(now, new Date(certificate.notAfter));
     const until = `until ${certificate.notAfter.slice(0, 10)} (${left < 0 ? 'expired' : days(left)})`;
-    return [shortName(certificate), keyText(certificate.key), certificate.signature, until].join(', ') + marks(at);
+    const facts = [shortName(certificate), keyText(certificate.key), certificate.signature, until];
+    return marked(facts.join(', '), at, after);
   };
 
-  const levels = path.toReversed().map(line);
   const top = certificates[path.at(-1) ?? -1];
   const endsAtAnchor = top !== undefined && top.subject === anchor && (top.role === 'root' || path.length === 1);
-  if (endsAtAnchor) levels[0] = `${levels[0]} (trusted here)`;
-  else if (anchor !== null) levels.unshift(`${anchor} (trusted here)${marks(null)}`);
-  else if (top !== undefined && !top.selfIssued) levels.unshift(`${top.issuer} (not sent, not trusted here)`);
-  else if (top === undefined) levels.push(`(no certificate that can be read)${marks(null)}`);
-  const tree = levels.map((text, depth) => (depth === 0 ? text : `${'   '.repeat(depth - 1)}${branch}${text}`));
+  const levels = path.toReversed().map((at, depth) => line(at, endsAtAnchor && depth === 0 ? '(trusted here)' : ''));
+  if (!endsAtAnchor && anchor !== null) levels.unshift(marked(`${anchor} (trusted here)`, null));
+  else if (top !== undefined && !endsAtAnchor && !top.selfIssued) {
+    levels.unshift(plain(`${top.issuer} (not sent, not trusted here)`));
+  } else if (top === undefined) levels.push(marked('(no certificate that can be read)', null));
+  const tree = levels.map((level, depth): ChainLine => {
+    return { ...level, lead: depth === 0 ? '' : `${'   '.repeat(depth - 1)}${branch}` };
+  });
 
-  const others = certificates.flatMap((_, at) => (path.includes(at) ? [] : [`   ${placeOf(at)}: ${line(at)}`]));
-  if (others.length > 0) tree.push('also sent:', ...others);
-  if (!exact) tree.push('(order and extra certificates are not visible over TLS 1.3)');
+  const others = certificates.flatMap((_, at): ChainLine[] => {
+    const { text, hasFaults } = line(at);
+    return path.includes(at) ? [] : [{ lead: '   ', text: `${placeOf(at)}: ${text}`, hasFaults }];
+  });
+  if (others.length > 0) tree.push(plain('also sent:'), ...others);
+  if (!exact) tree.push(plain('(order and extra certificates are not visible over TLS 1.3)'));
   for (const fault of faults)
-    if (fault.code === 'unexplained' && fault.at === null) tree.push(`[unexplained] ${fault.text}`);
+    if (fault.code === 'unexplained' && fault.at === null) tree.push(plain(`[unexplained] ${fault.text}`));
   return tree;
 }
 

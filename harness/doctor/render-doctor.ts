@@ -1,5 +1,5 @@
 /** The document for a terminal: for each section what was seen, and its findings with their fixes. */
-import { drawChain } from '../../certs/index.ts';
+import { type ChainLine, chainLines } from '../../certs/index.ts';
 import { tlsVersionName } from '../../contract/index.ts';
 import { counted, createLayout, formatDuration, type Layout, type TerminalOptions } from '../report/index.ts';
 import type { DoctorDocument, DoctorFinding, DoctorSection, FactsOf, Reception, Severity } from './doctor-document.ts';
@@ -68,10 +68,8 @@ function signOf(section: DoctorSection, layout: Layout): string {
 }
 
 /** A line of the tree; its continuation is indented like the text, not like the branch. */
-function branch(line: string, layout: Layout): string[] {
-  const [, lead = '', text = ''] = /^(\s*(?:└─ |`- )?)(.*)$/.exec(line) ?? [];
-  const marked = / \[[a-z-]+\]/.test(text);
-  return layout.paragraph(`    ${lead}`, text, ...(marked ? (['yellow'] as const) : []));
+function branch({ lead, text, hasFaults }: ChainLine, layout: Layout): string[] {
+  return layout.paragraph(`    ${lead}`, text, ...(hasFaults ? (['yellow'] as const) : []));
 }
 
 function renderFinding({ severity, code, title, detail, fix }: DoctorFinding, layout: Layout): string[] {
@@ -132,8 +130,8 @@ function summaryOf(section: DoctorSection, now: Date): string[] {
 }
 
 /** The certificates of the endpoint as a tree, when there are any. */
-function treeOf(section: DoctorSection, ascii: boolean): string[] {
-  return section.id !== 'tls' || section.facts?.chain == null ? [] : drawChain(section.facts.chain, { ascii });
+function treeOf(section: DoctorSection, ascii: boolean): ChainLine[] {
+  return section.id !== 'tls' || section.facts?.chain == null ? [] : chainLines(section.facts.chain, { ascii });
 }
 
 function dns({ host, literal, addresses, ms, error }: FactsOf<'dns'>): string[] {
