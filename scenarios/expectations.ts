@@ -16,7 +16,7 @@ export const accepted: Expectation = { text: '200', authentic: true, pass: [200]
  * other bytes.
  */
 export const acceptedUnlessStrict: Expectation = {
-  text: '200 (400 or 422 from a strict schema: warning)',
+  text: '200 (400 or 422 from strict schema validation is a warning)',
   authentic: true,
   pass: [200],
   warn: [400, 422],
@@ -88,7 +88,7 @@ export const refusedOrChosen: Expectation = {
 
 /** An invalid credential that a server or proxy in front of the receiver may reject for its size or its characters. */
 export const refusedOddHeader: Expectation = {
-  text: '401 (400 or 431 from a server in front: recorded)',
+  text: '401 (400 or 431 from a server in front is recorded, not a failure)',
   authentic: false,
   pass: [401],
   note: [400, 431],

@@ -24,7 +24,8 @@ const SENDER = 'It binds the sender, and the tests of the sender core prove it.'
 const OPERATOR = 'It binds the operator and is not part of a delivery.';
 const REVOCATION = 'It would require a request to the CA, which is not part of the endpoint.';
 const PUBLIC_AUTHORITIES =
-  'It would require a client certificate of a public CA. The CAs in the request of the server are recorded.';
+  'Checking this would require a client certificate from a public CA. The CAs that the server names in its ' +
+  'certificate request are recorded.';
 
 export const REQUIREMENTS = [
   // Delivery and answer

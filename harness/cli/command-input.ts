@@ -46,7 +46,7 @@ export async function requiredSecret(file: string | undefined): Promise<string> 
     variable: 'HOOKPROOF_SECRET',
   });
   if (secret !== undefined) return secret;
-  throw new HookproofError('SECRET_MISSING', 'no signature secret is given', {
+  throw new HookproofError('SECRET_MISSING', 'no HMAC secret was given', {
     hint: 'Set HOOKPROOF_SECRET, or name a file with `--secret-file`.',
   });
 }

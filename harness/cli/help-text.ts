@@ -13,38 +13,39 @@ Usage: hookproof <command> [options]
 Commands:
   run [URL]            run the suites against an endpoint
   demo                 start the reference receiver and run every suite against it
-  receiver             serve the reference receiver; --fault NAME makes a known mistake
-  list                 list scenarios, suites, requirements, faults, error codes; --json, --schemas
-  explain ID           explain a scenario, a requirement, a fault, a status or an error code
-  trigger NAME URL     send one notification or one flow, as the service would
+  receiver             start the reference receiver; --fault NAME gives it one deliberate fault
+  list                 list checks (scenarios), suites, requirements, faults, error codes; --json, --schemas
+  explain ID           explain a check, a requirement, a fault, a status or an error code
+  trigger NAME URL     send one notification, or a sequence of them (a flow), as the real sender does
   sign [FILE]          sign a body, offline
   verify [FILE]        explain why a signature does not match, offline
-  doctor [URL]         examine DNS, connection, TLS chain, client certificate, secrets and clock
-  certs DIR            write test certificates for HTTPS and mutual TLS
+  doctor [URL]         check DNS, connection, TLS chain, client certificate, secrets and clock; no pass or fail
+  certs FOLDER         write test certificates for HTTPS and mutual TLS
   report FILE...       render a saved run again; --merge joins shards
-  certify [URL]        run a profile and issue a signed certificate; --partners DIR: for many partners
-  certify keygen       make the key pair that signs and verifies certificates
+  certify [URL]        run the checks of a profile and, if all pass, issue a signed conformance certificate;
+                       --partners FOLDER certifies many partners
+  certify keygen       generate the key pair that signs and verifies certificates
   certify verify FILE  check whether a certificate is valid, offline
-  certify merge DIR    join the shards of a certification of many partners
+  certify merge FOLDER  join the shards of a certification of many partners
   certify recheck FILE  send a few deliveries to a certified endpoint and report what has changed
   config show          print every setting with its source; secrets are never shown
   config schema        print the JSON Schema of hookproof.yaml
   inbox list           list the entries in the inbox of a receiver, newest first
-  inbox show ID        print one entry with its body
-  inbox replay [ID]    handle entries again: --state dead
+  inbox show ID        print one entry in full, with its body
+  inbox replay [ID]    handle entries again, for example --state dead
   inbox export         write entries with their bodies, as NDJSON
-  inbox prune          remove entries that were done long ago
-  baseline update FILE  record the failures of a run as known, for run --baseline
+  inbox prune          remove old entries that are done or superseded
+  baseline update FILE  record the failures of a run in a baseline, for run --baseline
   init [FILE]          write a commented hookproof.yaml
 
-Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY), never from the command line.
+Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY), never directly from the command line.
 
 Exit codes:
   0  conformant (warnings allowed unless --strict)
-  1  at least one failure that is not known, or a stale entry in a baseline
+  1  at least one failure that is not in the baseline, or a stale entry in the baseline
   2  usage or configuration error; nothing selected
   3  no verdict: unreachable, or inconclusive checks and no failure
-  4  internal or harness error
+  4  internal error
   130, 143  interrupted; the partial report is written
 
 hookproof <command> --help prints the options and examples of a command.

@@ -20,8 +20,8 @@ export interface PartnerReading {
 }
 
 /**
- * Builds the partner and has the sender core check it. A secret turns HMAC on, an API key turns the API key header
- * on. A missing URL is noted, unless the configuration file could not be read (`fileBroken`).
+ * Builds the partner and has the sender core check it. A secret enables HMAC signatures, an API key the API key
+ * header. A missing URL is noted, unless the configuration file could not be read (`fileBroken`).
  */
 export async function resolvePartner(resolution: Resolution, fileBroken: boolean): Promise<PartnerReading> {
   const url = resolveUrl(resolution, fileBroken);
@@ -54,7 +54,7 @@ function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undef
   }
   const url = URL.canParse(given.value) ? new URL(given.value) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    const hint = 'Give a whole URL, for example https://partner.example/webhooks.';
+    const hint = 'Give a full URL, for example https://partner.example/webhooks.';
     problems.push(problemWith(given, 'is not an http or https URL', hint));
     return undefined;
   }

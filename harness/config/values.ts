@@ -11,7 +11,7 @@ const UNITS = { ms: 1, s: 1000, m: 60_000 } as const;
 
 /** `10s`, `1.5s`, `500ms`, `2m`. Also the pattern in the JSON Schema of the configuration file. */
 export const DURATION = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)$/;
-export const DURATION_HINT = 'Write a number and its unit: 500ms, 10s or 2m.';
+export const DURATION_HINT = 'Write a number and a unit, for example 500ms, 10s or 2m.';
 
 /** Milliseconds. A number without a unit is a problem: it could be seconds or milliseconds. */
 export function duration(given: Given<string>, [min, max]: Bounds, problems: Problem[]): number | undefined {

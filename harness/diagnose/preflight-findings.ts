@@ -49,7 +49,7 @@ const TRANSPORT: Readonly<Record<Exclude<TransportErrorKind, 'timeout' | 'local'
     title: 'Nothing is listening on the port of the endpoint',
     why: 'The port is closed: the receiver is not running, or it listens on another port or address.',
     fix:
-      'Start the receiver, and check host and port of the URL. In a container, listen on 0.0.0.0 and publish the ' +
+      'Start the receiver, and check the host and port of the URL. In a container, listen on 0.0.0.0 and publish the ' +
       'port.',
   },
   unreachable: {

@@ -229,7 +229,8 @@ function otherFindings({ problems, advice: given, attempted }: CollectedConfig):
 function noCredentials(): DoctorFinding {
   return advice(
     'no-credentials',
-    'No signature secret, API key or client certificate is configured: the receiver cannot tell who sends a delivery.',
-    'Set HOOKPROOF_SECRET, or name a file with --secret-file, to the secret that was agreed with the receiver.',
+    'No HMAC secret, API key or client certificate is configured: the receiver cannot tell who sends a delivery.',
+    'Put the secret in HOOKPROOF_SECRET, or in a file given with --secret-file: the secret that was agreed with ' +
+      'the receiver.',
   );
 }

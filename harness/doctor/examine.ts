@@ -118,7 +118,8 @@ function planDelivery({ options: { makeNotification }, collected: { config }, re
   delivery: EndpointProbe['delivery'];
   view: DeliveryView;
 } {
-  if (makeNotification === null) return { delivery: null, view: { skipped: 'not asked for: --deliver sends one' } };
+  if (makeNotification === null)
+    return { delivery: null, view: { skipped: 'not requested; use --deliver to send one' } };
   if (config === null) {
     const reason = 'nothing is sent with this configuration: `hookproof run` would not start either';
     return { delivery: null, view: { skipped: reason } };

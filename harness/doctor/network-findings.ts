@@ -65,7 +65,7 @@ function scopes(addresses: readonly Address[], literal: boolean): DoctorFinding[
       return info(
         'loopback-address',
         title,
-        'Fine for a local test; no other machine reaches the endpoint by this URL.',
+        'Fine for a local test; no other machine can reach the endpoint at this URL.',
       );
     }),
     ...found('private', (list) => {
@@ -117,7 +117,8 @@ function noConnection(addresses: readonly Attempted[], port: number): DoctorFind
     return problem(
       'nothing-listens',
       `Nothing is listening on port ${port}: the connection was refused.`,
-      'Start the receiver, and check host and port of the URL. In a container, listen on 0.0.0.0 and publish the port.',
+      'Start the receiver, and check the host and port of the URL. In a container, listen on 0.0.0.0 and ' +
+        'publish the port.',
     );
   }
   if (is('timeout')) {

@@ -138,7 +138,7 @@ export function renderGroups(layout: Layout) {
         ...group.flatMap(({ requirement, text }) => layout.paragraph(lead, `${requirement}: ${text}`)),
         ...layout.paragraph('    ', reason, 'dim'),
       ]);
-      return section(`Not verified by black-box test (${entries.length})`, entries.length, lines);
+      return section(`Cannot be verified by black-box tests (${entries.length})`, entries.length, lines);
     },
   };
 }

@@ -104,11 +104,11 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     area: 'raw-body',
     title: 'Verifies the signature over re-serialised JSON',
     seen:
-      'Usually behind express.json(), where JSON.stringify(req.body) replaces the lost raw bytes; some vendors even ' +
-      'recommend it.',
+      'Usually after express.json(), where JSON.stringify(req.body) stands in for the lost raw bytes; some vendors ' +
+      'even recommend this.',
     why:
-      'Valid signatures are rejected whenever the body is not exactly what your JSON library writes: another space, ' +
-      'number format or escape is enough.',
+      'Valid signatures are rejected whenever the body is not exactly what your JSON library writes: a different use ' +
+      'of spaces, number format or escape is enough.',
     fix: RAW_BYTES,
     severity: 'high',
     forbidden: true,

@@ -20,7 +20,8 @@ function matchesGlob(pattern: string, text: string): boolean {
 const critical = { ...SIGNATURE, severity: 'critical', forbidden: true } as const;
 
 const WHOLE =
-  'Compare the whole values: equal lengths first, then every byte, with the constant-time function of your library.';
+  "Compare the complete values: equal lengths first, then every byte, with your library's constant-time " +
+  'comparison function.';
 
 const EXPRESS = 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.';
 
@@ -116,8 +117,10 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     ...critical,
     name: 'compares-first-8',
     title: 'Compares only the first 8 characters of the signature',
-    seen: 'Short forms of digests, as people compare them by eye, that ended up in code.',
-    why: '48 bits can be brute-forced, and the rest of the signature is not checked.',
+    seen: 'Shortened digests, meant for comparison by eye, that found their way into code.',
+    why:
+      'Eight Base64 characters are only 48 bits, which can be brute-forced; the rest of the signature is ' +
+      'not checked.',
     fix: { rule: WHOLE, express: EXPRESS },
     severity: 'high',
     replace: comparing((header, expected) => header.slice(0, 8) === expected.slice(0, 8)),

@@ -54,8 +54,8 @@ const uniformRefusals: readonly Scenario[] = [
       [missingSignature],
     ],
     uniform: true,
-    why: 'Answers such as "bad length", "bad encoding" and "no match" lead an attacker to the expected format.',
-    fix: 'Let every failed check answer 401 with the same text, and write the reason to the log.',
+    why: 'Answers such as "bad length", "bad encoding" and "no match" help an attacker find the expected format.',
+    fix: 'Answer every failed verification with 401 and the same body, and write the reason to the log.',
   },
   {
     id: 'leaks/uniform-key-refusals',

@@ -36,8 +36,8 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
     title: 'Accepts a signed body with an indentation of two spaces',
     change: { serialise: indented(2) },
     why:
-      'Some integration guides verify JSON.stringify(body, null, 2), others remove the indentation. Neither was ' +
-      'sent.',
+      'Some integration guides verify JSON.stringify(body, null, 2); others remove the indentation first. ' +
+      'Neither is necessarily what the sender signed.',
     fix: 'Verify the raw bytes instead of the formatted body.',
   },
   {
@@ -45,7 +45,7 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
     id: 'raw-body/indent-4',
     title: 'Accepts a signed body with an indentation of four spaces',
     change: { serialise: indented(4) },
-    why: 'PHP and Python indent by four spaces, so a check that expects two fails.',
+    why: 'PHP and Python indent by four spaces, so a receiver that expects two fails.',
     fix: 'Keep the body as bytes until it is verified, so that its formatting does not matter.',
   },
   {
@@ -54,7 +54,7 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
     title: 'Accepts a signed body with an indentation of tabs',
     change: { serialise: indented('\t') },
     why: 'Gateways that replace tabs with spaces, or templates that embed the body, change what was signed.',
-    fix: 'Read the body before any template, logger or gateway transformation.',
+    fix: 'Verify the body before a template, logger or gateway changes it.',
   },
   {
     ...base,
@@ -63,15 +63,17 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
     change: {
       serialise: rewritten((json) => respelt(json, (token) => (token === ',' || token === ':' ? `${token} ` : token))),
     },
-    why: 'Python writes JSON like this. A receiver that passes only here verifies json.dumps(...).',
-    fix: 'Use request.data or request.body instead of json.dumps(request.json).',
+    why:
+      "Python's json.dumps writes JSON like this by default. A receiver that re-serialises the body in any " +
+      'other format rejects it.',
+    fix: 'Verify the raw body (request.data or request.body), never re-serialised JSON.',
   },
   {
     ...base,
     id: 'raw-body/trailing-lf',
     title: 'Accepts a signed body that ends in a line feed',
     change: { serialise: rewritten((json) => `${json}\n`) },
-    why: 'trim() or chomp before the check removes a byte that was signed.',
+    why: 'trim() or chomp before verification removes a byte that was signed.',
     fix: 'Remove trim, strip and chomp from the code that reads the body.',
   },
   {
@@ -79,7 +81,7 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
     id: 'raw-body/trailing-crlf',
     title: 'Accepts a signed body that ends in a carriage return and a line feed',
     change: { serialise: rewritten((json) => `${json}\r\n`) },
-    why: 'Reading the body line by line changes or removes the last line end.',
+    why: 'Reading the body line by line changes or removes the last line ending.',
     fix: 'Read the body as a block of bytes, not as lines.',
   },
   {
@@ -104,12 +106,12 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
     title: 'Accepts a signed body that starts with a line feed',
     change: { serialise: rewritten((json) => `\n${json}`) },
     why: 'Custom HTTP parsers skip empty lines after the headers, and with them the start of the body.',
-    fix: 'Take the body from the HTTP library, by Content-Length.',
+    fix: 'Let the HTTP library read the body, using Content-Length.',
   },
   {
     ...base,
     id: 'raw-body/crlf-lines',
-    title: 'Accepts a signed body with CRLF line ends',
+    title: 'Accepts a signed body with CRLF line endings',
     change: { serialise: (value) => utf8(JSON.stringify(value, null, 1).replaceAll('\n', '\r\n')) },
     why: 'Text streams convert CRLF to LF, so the verified bytes are not the received ones.',
     fix: 'Read the body as a binary stream, without newline translation.',
@@ -117,21 +119,21 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/cr-lines',
-    title: 'Accepts a signed body with CR line ends',
+    title: 'Accepts a signed body with CR line endings',
     change: { serialise: (value) => utf8(JSON.stringify(value, null, 1).replaceAll('\n', '\r')) },
-    why: 'A carriage return is white space in JSON, and universal newline modes convert it.',
-    fix: 'Do not convert line ends before the verification.',
+    why: 'A carriage return is whitespace in JSON, and universal newline modes convert it.',
+    fix: 'Do not convert line endings before verification.',
   },
   {
     ...base,
     id: 'raw-body/mixed-space',
-    title: 'Accepts a signed body with every kind of JSON white space',
+    title: 'Accepts a signed body with every kind of JSON whitespace',
     change: {
       serialise: (value) =>
         utf8(respelt(compact(value), (token) => (token === ',' ? ' ,\t\r\n' : token === ':' ? '\t: ' : token))),
     },
-    why: 'Some CDNs and firewalls minify bodies and remove all white space.',
-    fix: 'Turn off body rewriting in the proxy, or verify the signature before it.',
+    why: 'Some CDNs and firewalls minify bodies and remove all whitespace.',
+    fix: 'Turn off body rewriting in the proxy, or verify the signature before the body reaches the proxy.',
   },
 ];
 

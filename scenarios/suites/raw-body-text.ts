@@ -173,7 +173,7 @@ export const rawBodyNumbers: readonly ProbeScenario[] = [
     title: 'Accepts a signed body with the number 1.0',
     change: number('1.0'),
     why: 'JavaScript and PHP re-serialise it as 1, so the signature no longer matches.',
-    fix: 'Verify the raw bytes. A regular expression for .0 fails on the next spelling.',
+    fix: 'Verify the raw bytes. A regular expression that restores .0 fails on the next number format.',
   },
   {
     ...numberBase,

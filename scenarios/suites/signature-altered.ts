@@ -82,8 +82,8 @@ export const alteredSignatures: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'A receiver that accepts this compares only the two ends.',
-    fix: 'Use the constant-time comparison of your language on the two whole values.',
+    why: 'A receiver that accepts this does not compare the middle of the signature.',
+    fix: "Compare the two complete values with your language's constant-time comparison function.",
   },
   {
     id: 'signature/last-character-changed',
@@ -134,7 +134,8 @@ export const alteredSignatures: readonly Scenario[] = [
     },
     expect: refused,
     why:
-      'Four spellings decode to the same digest. This is no forgery, but two different headers count as the same ' +
+      'Four last characters decode to the same digest. This is not a forgery, but two different headers count ' +
+      'as the same ' +
       'signature.',
     fix: 'Compare the computed Base64 string with the header instead of decoding the header.',
   },
@@ -209,7 +210,7 @@ export const cutOrGrownSignatures: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'A column or proxy that truncates headers can lead a receiver to accept part of the signature.',
+    why: 'A database column or proxy that truncates headers can lead a receiver to accept part of the signature.',
     fix: 'Keep the whole header, and compare all 44 characters or all 32 bytes.',
   },
   {
@@ -227,7 +228,7 @@ export const cutOrGrownSignatures: readonly Scenario[] = [
     },
     expect: refused,
     why:
-      'It does not help an attacker, but a receiver that accepts two spellings is more lenient than the ' +
+      'It does not help an attacker, but a receiver that accepts two encodings is more lenient than the ' +
       'specification.',
     fix:
       'Compare the header with the expected Base64 string. Buffer.from(x, "base64") and most decoders do not ' +
@@ -247,7 +248,7 @@ export const cutOrGrownSignatures: readonly Scenario[] = [
       ),
     },
     expect: refused,
-    why: 'A decoder that stops at the padding ignores what follows, so signatures with any ending pass.',
+    why: 'A decoder that stops at the padding ignores what follows, so a signature passes whatever is appended to it.',
     fix: 'Compare the header as a string, or check that it has 44 characters.',
   },
   {
@@ -260,8 +261,10 @@ export const cutOrGrownSignatures: readonly Scenario[] = [
       sign: derived('the valid signature and ",x"', (valid) => `${valid},x`, joined(RIGHT_SIGNATURE, "printf %s ',x'")),
     },
     expect: refused,
-    why: 'The header is split at commas like a list, but it is a single value.',
-    fix: 'Remove the split. To rotate secrets, keep several secrets in the receiver, not several values in the header.',
+    why: 'A receiver that splits the header on commas, like a list, accepts this. The header is a single value.',
+    fix:
+      'Do not split the header. To rotate secrets, keep several secrets in the receiver, not several values in ' +
+      'the header.',
   },
   {
     id: 'signature/word-behind',
@@ -273,7 +276,9 @@ export const cutOrGrownSignatures: readonly Scenario[] = [
       sign: derived('the valid signature and " x"', (valid) => `${valid} x`, joined(RIGHT_SIGNATURE, "printf %s ' x'")),
     },
     expect: refused,
-    why: 'A check whether the header contains the signature, or a split at spaces, accepts many other values as well.',
+    why:
+      'A receiver that only tests whether the header contains the signature, or that splits it on spaces, ' +
+      'accepts many other values as well.',
     fix: 'Replace received.includes(expected), or the split, with one comparison of the whole value.',
   },
   {

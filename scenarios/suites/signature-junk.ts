@@ -135,13 +135,15 @@ export const junkSignatures: readonly Scenario[] = [
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the valid signature and a byte FF',
+        'the valid signature followed by the byte 0xFF',
         (valid) => `${valid}\u00ff`,
         joined(RIGHT_SIGNATURE, "printf '\\377'"),
       ),
     },
     expect: refusedOddHeader,
-    why: 'A lenient decoder drops this byte, which can never be part of Base64, so it was not verified.',
+    why:
+      'A lenient decoder drops this byte, which is never valid in Base64, so the receiver accepts a header ' +
+      'that differs from the signature.',
     fix: 'Decode strictly (in Java getDecoder instead of getMimeDecoder, in Python validate=True), or compare strings.',
   },
   {

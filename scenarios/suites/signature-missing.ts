@@ -33,14 +33,14 @@ const kinds: readonly Scenario[] = [
     'buy',
     'confirmed BUY notification',
     (kit) => order(kit, 'BUY', 'CONFIRMED'),
-    'With a forged confirmation, the partner delivers goods or credit for crypto that never arrived.',
-    'Verify before the switch on the type, so that no branch runs without verification.',
+    'A forged confirmation makes you deliver goods or credit for crypto that never arrived.',
+    'Verify before the `switch` on `type`, so that no branch runs without verification.',
   ),
   unsignedKind(
     'sell',
     'completed SELL notification',
     (kit) => order(kit, 'SELL', 'COMPLETED'),
-    'With a forged sale, the partner pays out money.',
+    'A forged sale makes you pay out money.',
     'Make sure that SELL uses the same verification as BUY.',
   ),
   unsignedKind(
@@ -48,14 +48,15 @@ const kinds: readonly Scenario[] = [
     'ORDER_TRACKING notification',
     (kit) => tracking(kit, 'SELL', 'COMPLETED'),
     'Few providers send it, so it is rarely tested. A forged one reports cash that was never paid.',
-    'Verify before data.type is read, so that the third kind of CAAS has no separate path.',
+    'Verify before data.type is read, so that ORDER_TRACKING has no separate code path.',
   ),
   unsignedKind(
     'refund',
     'REFUND notification',
     (kit) => refund(kit, 'SUCCESS'),
     'A forged refund closes an open claim, and the user never gets the money.',
-    'Look for a route or function for refunds that was added later and parses the body itself.',
+    'Look for a separate refund route or function that parses the body itself, and verify the signature there ' +
+      'before parsing.',
   ),
   unsignedKind(
     'payment-method',
@@ -68,8 +69,9 @@ const kinds: readonly Scenario[] = [
     'wallet',
     'WALLET notification',
     (kit) => wallet(kit),
-    "With a forged address, the partner's customers pay into an attacker's wallet.",
-    'Apply the verification to the whole route. Wallet code often comes from onboarding, with its own parser.',
+    "A forged address makes your customers pay into an attacker's wallet.",
+    'Apply the verification to the whole route. Wallet code is often part of the onboarding code, which has its ' +
+      'own parser.',
   ),
   unsignedKind(
     'deposit',
@@ -82,8 +84,8 @@ const kinds: readonly Scenario[] = [
     'unknown-type',
     'notification of an unknown type',
     (kit) => ({ ...kit.notification(), type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}` }),
-    'An early 200 for unknown types shows which types exist, and that they are read before verification.',
-    'Answer 200 to an unknown type only after its signature was verified.',
+    'An early 200 for unknown types reveals which types exist, and that the type is read before verification.',
+    'Answer 200 to an unknown type only after the signature has been verified.',
   ),
 ];
 
@@ -171,7 +173,7 @@ export const missingSignatures: readonly Scenario[] = [
     change: { sign: literal('', 'an empty signature header') },
     expect: refused,
     why: 'An empty string is falsy in many languages, so a check that skips missing signatures skips this one too.',
-    fix: 'Compare an empty string like any other invalid value. Do not use it as a sign that HMAC is off.',
+    fix: 'Compare an empty string like any other invalid value. Do not take it to mean that HMAC is disabled.',
   },
   {
     id: 'signature/blank',
@@ -182,7 +184,7 @@ export const missingSignatures: readonly Scenario[] = [
     change: { sign: literal('   ', 'three spaces as signature') },
     expect: refused,
     why: 'A proxy sees that the header is present, and the HTTP server then trims it to an empty string.',
-    fix: 'Verify the trimmed value in the receiver. A proxy rule that the header is present is not enough.',
+    fix: 'Verify the trimmed value in the receiver. A proxy rule that requires the header to be present is not enough.',
   },
   ...kinds,
   ...shapes,

@@ -56,7 +56,7 @@ const unsetSecrets: readonly Scenario[] = [
       why:
         'String(undefined) and template strings turn a missing setting into this word, which then works as a ' +
         'secret.',
-      fix: 'Check that the secret is set, and do not build it from parts of strings.',
+      fix: 'Check that the secret is set, and do not build it by concatenation or interpolation.',
     },
   ),
   otherSecret('secret-null', 'Rejects a delivery that is signed with the secret "null"', signedWithText('null'), {

@@ -142,7 +142,7 @@ export const spelledSignatures: readonly Scenario[] = [
     },
     expect: refused,
     why: 'Headers are not URLs. A framework that decodes them also turns a + in a valid signature into a space.',
-    fix: 'Remove the URL decoding, before a signature with a + in it is rejected.',
+    fix: 'Do not URL-decode the header; otherwise valid signatures that contain + are rejected.',
   },
   {
     id: 'signature/in-quotes',
@@ -177,7 +177,7 @@ export const spelledSignatures: readonly Scenario[] = [
     },
     expect: refused,
     why: 'A MIME decoder ignores spaces and newlines, so any number of headers count as the same signature.',
-    fix: 'Use a strict Base64 decoder or none, and do not remove white space inside the value.',
+    fix: 'Use a strict Base64 decoder or none, and do not remove whitespace inside the value.',
   },
   {
     id: 'signature/base64-of-hex',

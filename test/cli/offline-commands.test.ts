@@ -53,7 +53,7 @@ describe('sign', () => {
   });
 
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
-    ['no secret', ['sign', 'body.json'], {}, 'no signature secret is given'],
+    ['no secret', ['sign', 'body.json'], {}, 'no HMAC secret was given'],
     ['no such file', ['sign', 'nothing.json'], env, 'nothing.json cannot be read'],
     ['an unknown spelling', ['sign', 'body.json', '--as', 'hexx'], env, 'Did you mean "hex"?'],
     [

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { type ActionMaker, collect, withEndpoint, withRun, withSettings } from './shared-options.ts';
 
 const CERTIFY_HELP = `
-The certificate and its evidence are written to one folder: hookproof-certificate, or --output-dir. No certificate is
-issued, and every reason is listed, unless the run is complete and every scored check is judged and passes.
+The certificate and its evidence are written to one folder: hookproof-certificate, or --output-dir. A certificate is
+issued only if the run is complete and every scored check passes. Otherwise every reason is listed.
 
 Examples:
   hookproof certify keygen
@@ -13,8 +13,8 @@ Examples:
   hookproof certify verify hookproof-certificate/certificate.dsse.json --key hookproof-certify.pub.pem
 
 Exit codes:
-  0 certified, 1 refused because of the endpoint, 2 refused because of the options or of this machine, 3 no verdict,
-  4 internal error, 130/143 interrupted`;
+  0 certified, 1 not certified because of the endpoint, 2 not certified because of the options or this machine, 3 no
+  verdict, 4 internal error, 130/143 interrupted`;
 
 const VERIFY_HELP = `
 Exits 0 if it is valid, 1 if it is not, 2 if it could not be checked.
@@ -27,19 +27,26 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     withRun(program.command('certify').argument('[url]', 'endpoint (or HOOKPROOF_URL)')),
     'certify',
   )
-    .description('run a profile against an endpoint, and issue a signed certificate if every check passes')
-    .option('--key <file>', 'private key to sign with (or HOOKPROOF_CERTIFY_KEY); `certify keygen` makes one')
+    .description('run a profile against an endpoint, and issue a signed conformance certificate if every check passes')
+    .option(
+      '--key <file>',
+      'private key to sign the conformance certificate with (or HOOKPROOF_CERTIFY_KEY); `certify keygen` generates one',
+    )
     .option('--passphrase-file <file>', 'file with the passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
-    .option('--valid-for <days>', 'validity of the certificate, 1d to 398d', '90d')
+    .option('--valid-for <duration>', 'validity of the conformance certificate, 1d to 398d', '90d')
     .option(
       '--partners <folder>',
-      'certify many partners: one file each, like hookproof.yaml; --shard is then by partner',
+      'certify many partners: a folder with one file for each, in the format of hookproof.yaml; --shard then ' +
+        'splits the partners',
     )
-    .option('--only <name>', 'only this partner of the folder (repeatable)', collect)
-    .option('--parallel <n>', 'partners at the same time, 1 to 64 (default: two for each processor, at most 8)')
-    .option('--per-host <n>', 'partners at the same time on one host (default: 1)')
-    .option('--partner-timeout <duration>', 'time limit of one partner, which has no verdict after it (default: 10m)')
-    .option('--previous <place>', 'compare with this fleet.json (default: the latest in the output folder)')
+    .option('--only <name>', 'certify only this partner from the folder (repeatable)', collect)
+    .option('--parallel <n>', 'partners to certify at the same time, 1 to 64 (default: two per CPU, at most 8)')
+    .option('--per-host <n>', 'partners to certify at the same time on one host (default: 1)')
+    .option(
+      '--partner-timeout <duration>',
+      'time limit for one partner; a partner that exceeds it gets no verdict (default: 10m)',
+    )
+    .option('--previous <file>', 'compare with this fleet.json (default: the latest in the output folder)')
     .option('--resume', 'continue an interrupted certification of many partners')
     .option('--check', 'check the files of all partners and print the plan; send nothing')
     .option('--json', 'with --partners: print a summary as JSON')
@@ -54,7 +61,7 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
       'private key to write; the public key is written next to it, as .pub.pem',
       'hookproof-certify.pem',
     )
-    .description('make the Ed25519 key pair that signs and verifies certificates')
+    .description('generate the Ed25519 key pair that signs and verifies certificates')
     .option(
       '--passphrase-file <file>',
       'file with the passphrase to encrypt it with (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)',
@@ -65,10 +72,10 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .command('verify')
     .argument('<file>', 'certificate')
     .description('check whether a certificate is valid, offline')
-    .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
-    .option('--result <file>', 'the result document of the certificate, to check that the two belong together')
-    .option('--url <url>', 'the endpoint that it must be for')
-    .option('--profile <name>', 'the profile that it must be for')
+    .requiredOption('--key <file>', 'public key of the issuer (repeatable, for key rotation)', collect)
+    .option('--result <file>', 'the JSON report that belongs to the certificate, to check that the two match')
+    .option('--url <url>', 'require that the certificate is for this endpoint')
+    .option('--profile <name>', 'require that the certificate is for this profile')
     .option('--at <time>', 'check validity at this time (default: now)')
     .option('--strict', 'also reject a superseded revision')
     .option('--json', 'print JSON')
@@ -77,10 +84,10 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
 
   certify
     .command('merge')
-    .argument('<folders...>', 'what `certify --partners` wrote for each shard')
+    .argument('<folders...>', 'output folders of `certify --partners`, one per shard')
     .description('join the shards of a certification of many partners')
     .requiredOption('-o, --output-dir <folder>', 'folder for the result; it must not exist yet')
-    .option('--previous <place>', 'compare with this fleet.json')
+    .option('--previous <file>', 'compare with this fleet.json')
     .option('--json', 'print a summary as JSON')
     .addHelpText('after', '\nExits as `certify --partners` does, and with 2 if the shards do not belong together.')
     .action(action(async () => (await import('../certify/fleet-folder.ts')).certifyMergeCommand));
@@ -95,12 +102,12 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     'certify',
   )
     .description('send a few deliveries to a certified endpoint, and report what has changed')
-    .requiredOption('--key <file>', 'public key of the issuer (repeatable during a rotation)', collect)
+    .requiredOption('--key <file>', 'public key of the issuer (repeatable, for key rotation)', collect)
     .option('--strict', 'report a superseded revision as a change too')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExits 0 if nothing changed, 1 if something did or the certificate is not valid, 3 if there is no conclusion.',
+      '\nExits 0 if nothing changed, 1 if something did or the certificate is not valid, 3 if there is no verdict.',
     )
     .action(action(async () => (await import('../certify/issued.ts')).certifyRecheckCommand));
 }

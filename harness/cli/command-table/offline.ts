@@ -11,13 +11,13 @@ Examples:
   hookproof explain 352-102-S1`;
 
 const VERIFY_HELP = `
-Exits 0 if it matches and 1 if it does not.
+Exits 0 if the signature matches and 1 if it does not.
 
 Example:
   hookproof verify body.json --signature "$HEADER" --secret-file secret.txt`;
 
 const CERTS_HELP = `
-For tests, never for production. It prints how to use the files.
+For tests, never for production. The command prints how to use the files.
 
 Examples:
   hookproof certs certs
@@ -26,7 +26,7 @@ Examples:
 export function addOfflineCommands(program: Command, action: ActionMaker): void {
   program
     .command('list')
-    .description('list scenarios, suites, requirements, known faults and error codes')
+    .description('list checks (scenarios), suites, requirements, known faults and error codes')
     .addOption(
       new Option('--what <kind>', 'what to list')
         .choices(['scenarios', 'suites', 'requirements', 'faults', 'error-codes'])
@@ -34,14 +34,14 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)
     .option('--json', 'print JSON')
-    .option('--schemas', 'print the JSON Schemas of notifications, of the result document and of events (ndjson)')
+    .option('--schemas', 'print the JSON Schemas of notifications, of the JSON report and of events (ndjson)')
     .action(action(async () => (await import('../commands/list.ts')).listCommand));
 
   program
     .command('explain')
     .argument('<id>', 'scenario, suite, requirement, known fault, order status or error code')
-    .option('--stack <name>', `show the fix of a fault for this stack: ${STACKS.join(', ')}`)
-    .description('what it means, why it matters, how to fix it')
+    .option('--stack <name>', `show the fix for a fault in this stack: ${STACKS.join(', ')}`)
+    .description('explain what an item means, why it matters and how to fix it')
     .addHelpText('after', EXPLAIN_HELP)
     .action(action(async () => (await import('../commands/explain.ts')).explainCommand));
 
@@ -50,11 +50,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     .argument('[file]', 'file with the body (default: standard input)', '-')
     .description('sign a body, offline')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
-    .option(
-      '--as <spelling>',
-      'sign with this mistake or encoding, to reproduce a fault; `--as list` lists them',
-      'base64',
-    )
+    .option('--as <encoding>', 'sign with this fault or encoding; `--as list` lists them', 'base64')
     .addHelpText('after', '\nExample:\n  hookproof sign body.json --secret-file secret.txt')
     .action(action(async () => (await import('../commands/sign.ts')).signCommand));
 
@@ -64,8 +60,8 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     .description('explain why a signature does not match, offline')
     .requiredOption('--signature <value>', 'the signature, as received in the header')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
-    .option('--api-key-file <file>', 'file with the API key, to detect that the two were swapped')
-    .option('--url <url>', 'the URL of the endpoint, to detect that it was signed too')
+    .option('--api-key-file <file>', 'file with the API key, to detect whether it was used in place of the secret')
+    .option('--url <url>', 'URL of the endpoint, to detect whether the URL was signed together with the body')
     .option('--json', 'print JSON')
     .addHelpText('after', VERIFY_HELP)
     .action(action(async () => (await import('../commands/verify.ts')).verifyCommand));
@@ -74,11 +70,15 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     .command('certs')
     .argument('<dir>', 'folder to write to; it is created if it does not exist')
     .description('write test certificates for HTTPS and mutual TLS')
-    .option('--host <name>', 'host or address of the server certificate (repeatable; default: this machine)', collect)
+    .option(
+      '--host <name>',
+      'host name or IP address to put in the server certificate (repeatable; default: the names of this machine)',
+      collect,
+    )
     .option('--days <n>', 'validity in days, 1 to 825 (default: 90)')
     .addOption(new Option('--key <kind>', 'type of the keys').choices(['p256', 'rsa2048']).default('p256'))
     .option('--client-cn <name>', 'common name of the client certificate (default: hookproof test client)')
-    .option('--keep-ca-keys', 'write the private keys of the two CAs too')
+    .option('--keep-ca-keys', 'also write the private keys of the server CA and the client CA')
     .option('--force', 'replace existing files')
     .addHelpText('after', CERTS_HELP)
     .action(action(async () => (await import('../commands/certs.ts')).certsCommand));

@@ -11,9 +11,9 @@ Examples:
   hookproof inbox list --transaction order-7 --json`;
 
 const INBOX_REPLAY_HELP = `
-A replayed entry is handled again with all its attempts: a receiver with handlers on this inbox takes it within a
-second, and its handler gets the same idempotency key as before. Entries that are running are left alone. An outdated
-order status is superseded again: no order moves backwards.
+A replayed entry gets its full number of attempts again: a receiver that runs handlers on this inbox picks it up
+within a second, and its handler gets the same idempotency key as before. Entries that are running are left alone. An
+outdated order status is marked superseded again, so that no order returns to an earlier status.
 
 Examples:
   hookproof inbox replay 7e57ca5e-0000-4000-8000-000000000001
@@ -46,36 +46,43 @@ function withInboxOption(command: Command): Command {
 function withInboxFilters(command: Command): Command {
   return withInboxOption(command)
     .option('--state <name>', 'only pending, running, done, superseded or dead (repeatable)', collect)
-    .option('--kind <name>', 'only this kind of notification: CAAS_BUY, REFUND, ... (repeatable)', collect)
+    .option(
+      '--kind <name>',
+      'only this kind of notification (type and data.type): CAAS_BUY, REFUND, ... (repeatable)',
+      collect,
+    )
     .option('--transaction <id>', 'only this transaction')
-    .option('--since <time>', 'only received since: a time (2026-01-31T12:00:00Z) or an age (2h, 7d)')
-    .option('--until <time>', 'only received before: a time or an age');
+    .option('--since <time>', 'only entries received since: a time (2026-01-31T12:00:00Z) or an age (2h, 7d)')
+    .option('--until <time>', 'only entries received before: a time or an age');
 }
 
 const RECEIVER_HELP = `
-Logs are JSON lines on standard output. Ctrl-C or SIGTERM stops it after the deliveries in flight, a second one at once.
-Certificates are reloaded when their files change, and on SIGHUP.`;
+Logs are JSON lines on standard output. Ctrl-C or SIGTERM stops the receiver when the deliveries in flight have
+finished; a second signal stops it at once. Certificates are reloaded when their files change, and on SIGHUP.`;
 
 export function addReceivingCommands(program: Command, action: ActionMaker): void {
   program
     .command('receiver')
-    .description('serve the reference receiver, or with --fault one that makes a known mistake')
-    .option('--fault <name>', 'make this mistake, to test a harness; never deploy it (`hookproof list --what faults`)')
+    .description('start the reference receiver or, with --fault, one with a deliberate fault')
+    .option(
+      '--fault <name>',
+      'run a receiver with this fault, to try hookproof out; never deploy it (`hookproof list --what faults`)',
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 chooses a free one', '3000')
     .option('--path <path>', 'accept deliveries only at this path')
     .option(
       '--secret-file <file>',
-      'file with the HMAC secret (or HOOKPROOF_SECRET); repeatable during a rotation, the current one first',
+      'file with the HMAC secret (or HOOKPROOF_SECRET); repeatable, for rotation; the current one first',
       collect,
     )
-    .option('--signature-header <name>', 'header of the signature')
+    .option('--signature-header <name>', 'name of the signature header')
     .option(
       '--api-key-file <file>',
-      'file with the API key (or HOOKPROOF_API_KEY); repeatable during a rotation, the current one first',
+      'file with the API key (or HOOKPROOF_API_KEY); repeatable, for rotation; the current one first',
       collect,
     )
-    .option('--api-key-header <name>', 'header of the API key')
+    .option('--api-key-header <name>', 'name of the API key header')
     .option('--body-limit <bytes>', 'largest body to accept')
     .option(
       '--inbox <url>',
@@ -85,10 +92,11 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     .option('--handlers <file>', 'module that exports your handlers by kind: export const handlers = { CAAS_BUY: ... }')
     .option(
       '--max-connections <n>',
-      'connections at the same time; one more closes the one that keeps the receiver waiting longest (default: 1000)',
+      'maximum number of open connections; beyond it, each new connection closes the one that the receiver has ' +
+        'waited for longest (default: 1000)',
     )
-    .option('--max-header-bytes <bytes>', 'request line and headers together (default: 16384)')
-    .option('--max-headers <n>', 'header lines of a request (default: 200)')
+    .option('--max-header-bytes <bytes>', 'maximum size of request line and headers together (default: 16384)')
+    .option('--max-headers <n>', 'maximum number of header lines in a request (default: 200)')
     .option('--header-timeout <duration>', 'time limit for all headers: 500ms, 10s, 1m (default: 10s)')
     .option('--request-timeout <duration>', 'time limit for the whole request (default: 30s)')
     .option('--drain-timeout <duration>', 'after a signal, time for deliveries in flight to finish (default: 10s)')
@@ -97,26 +105,38 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     .option('--tls-passphrase-file <file>', 'file with the passphrase of that key (or HOOKPROOF_TLS_KEY_PASSPHRASE)')
     .option('--tls-quick-start', 'serve HTTPS with a temporary certificate for localhost')
     .option('--tls-quick-start-ca <file>', 'write the CA of that certificate to a file, for clients to trust')
-    .option('--client-ca <file>', 'mutual TLS: CAs that issue client certificates, PEM')
+    .option('--client-ca <file>', 'mutual TLS: CAs to trust for client certificates, PEM')
     .option(
       '--client-cert-mode <mode>',
-      'required: the handshake rejects a missing or invalid certificate; optional: it is answered 401 (default: ' +
+      'required: a missing or invalid certificate fails the handshake; optional: the receiver answers 401 (default: ' +
         'required)',
     )
-    .option('--allow-client <name>', 'only certificates with this common or alternative name (repeatable)', collect)
-    .option('--proxy <address>', 'a proxy in front verifies client certificates: its IP address (repeatable)', collect)
+    .option(
+      '--allow-client <name>',
+      'accept only client certificates with this common name or subject alternative name (repeatable)',
+      collect,
+    )
+    .option(
+      '--proxy <address>',
+      'IP address of a proxy that verifies client certificates in front of the receiver (repeatable)',
+      collect,
+    )
     .option(
       '--proxy-client-header <line>',
-      "header that the proxy sets then, for example 'X-SSL-Client-Verify: SUCCESS'",
+      "header that this proxy sets after a successful verification, for example 'X-SSL-Client-Verify: SUCCESS'",
     )
-    .option('--open', 'accept deliveries without secret and key')
+    .option('--open', 'accept deliveries without a secret or an API key')
     .option('--inspect [port]', 'serve the inspector page on this port (default: 3001; 0 chooses a free one)')
     .option(
       '--inspect-host <address>',
-      'address of the inspector page; other than on loopback, its URL needs the token (default: 127.0.0.1)',
+      'address to serve the inspector page on; on an address other than loopback, the page opens only with the ' +
+        'token that is printed at startup (default: 127.0.0.1)',
     )
     .option('--admin-port <n>', 'serve /healthz, /readyz and /metrics (Prometheus) on this port; 0 chooses a free one')
-    .option('--admin-host <address>', 'address for these; anyone who can connect can read them (default: 127.0.0.1)')
+    .option(
+      '--admin-host <address>',
+      'address for /healthz, /readyz and /metrics; anyone who can connect can read them (default: 127.0.0.1)',
+    )
     .addHelpText('after', RECEIVER_HELP)
     .action(action(async () => (await import('../receiver/receiver.ts')).receiverCommand));
 
@@ -125,13 +145,13 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
   withInboxFilters(inbox.command('list'))
     .description('list entries with their states, newest first')
     .option('--limit <n>', 'number of entries (default: 50)')
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', INBOX_LIST_HELP)
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxListCommand));
 
   withInboxOption(inbox.command('show').argument('<id>', 'id of the notification, or its beginning'))
     .description('print one entry with its body')
-    .option('--raw', 'print the received bytes of the body only')
+    .option('--raw', 'print only the body, exactly as received')
     .option('--json', 'print one JSON object, as in an export')
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxShowCommand));
 
@@ -149,7 +169,7 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxExportCommand));
 
   withInboxOption(inbox.command('prune'))
-    .description('remove entries that were done or superseded long ago')
+    .description('remove old entries that are done or superseded')
     .requiredOption('--before <time>', 'settled before: a time or an age (90d)')
     .option('--yes', 'do not ask')
     .addHelpText('after', INBOX_PRUNE_HELP)

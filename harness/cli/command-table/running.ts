@@ -10,8 +10,8 @@ Examples:
 ${EXIT_CODES}`;
 
 const DOCTOR_HELP = `
-Without --deliver nothing is delivered: one OPTIONS request without credentials shows that HTTP answers. Without a URL,
-only secrets and certificates are examined.
+Without --deliver, no notification is sent: one OPTIONS request without credentials shows whether the endpoint answers
+over HTTP. Without a URL, only secrets and certificates are examined.
 
 Examples:
   hookproof doctor https://partner.example/hooks
@@ -23,19 +23,19 @@ Exit codes:
   4 internal error, 130/143 interrupted`;
 
 const REPORT_HELP = `
-Files are not trusted: each must match the schema of the result document, and be consistent. Several files without
---merge are written to standard output, one after another.
+Files are not trusted: each must match the JSON Schema of a report and be internally consistent. Without --merge, the
+reports of several files are written to standard output, one after another.
 
 Examples:
   hookproof report run.json --reporter html=report.html
   hookproof report --merge shard-*.json --reporter human --reporter json=run.json --reporter junit=junit.xml
 
-Exits as the run did (with several, as the worst; an interrupted run by what it judged), 0 with --no-exit-code, 2 if a
-file is refused.`;
+Exits with the code of the run; for several runs, with the worst; for an interrupted run, with the code for the checks
+it completed. Exits 0 with --no-exit-code, and 2 if a file is rejected.`;
 
 const BASELINE_HELP = `
-Fill in the reason and the owner of new entries; they expire after 90 days. It does not run in CI (where CI is set):
-there, a new failure must fail.
+New entries expire after 90 days; fill in their reason and owner. This command does not run in CI (when the variable
+CI is set): there, a new failure must fail the build.
 
 Examples:
   hookproof baseline update known.yaml https://partner.example/hooks
@@ -65,14 +65,15 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
       .argument('<name>', 'notification or flow; `hookproof trigger list` lists them')
       .argument('[url]', 'endpoint'),
   )
-    .description('send one notification or one flow through the sender core')
+    .description('send one notification, or a sequence of them (a flow), as the real sender does')
     .option(
       '--set <path=value>',
-      'set a field, for example data.metadata.orderStatus=FAILED (repeatable; a JSON value, or text)',
+      'set a field, for example data.metadata.orderStatus=FAILED (repeatable; the value is read as JSON, ' +
+        'otherwise as text)',
       collect,
     )
     .option('--dry-run', 'print the exact request; send nothing')
-    .option('--json', 'print the attempts as JSON')
+    .option('--json', 'print the delivery attempts as JSON')
     .addHelpText('after', TRIGGER_HELP)
     .action(action(async () => (await import('../commands/trigger.ts')).triggerCommand));
 
@@ -88,7 +89,10 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
     .action(action(async () => (await import('../commands/report.ts')).reportCommand));
 
   withEndpoint(program.command('doctor').argument('[url]', 'endpoint (or HOOKPROOF_URL)'))
-    .description('examine DNS, connection, TLS, client certificate, secrets and clock; findings with fixes, no verdict')
+    .description(
+      'check DNS, connection, TLS, client certificate, secrets and clock; report problems and fixes, without ' +
+        'pass or fail',
+    )
     .option('--deliver', 'also send one valid delivery')
     .option('--json', 'print one JSON document')
     .option('--schema', 'print the JSON Schema of that document')
@@ -104,7 +108,7 @@ export function addRunningCommands(program: Command, action: ActionMaker): void 
       .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run'),
   )
     .option('--run <file>', 'take the failures from this JSON report instead of a new run')
-    .description('record the failures of a run as known; existing reasons, owners and expiry dates are kept')
+    .description('record the failures of a run in a baseline; existing reasons, owners and expiry dates are kept')
     .addHelpText('after', BASELINE_HELP)
     .action(action(async () => (await import('../commands/baseline.ts')).baselineUpdateCommand));
 }

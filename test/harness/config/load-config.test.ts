@@ -124,7 +124,7 @@ describe('loadConfig', () => {
       expect(await refusal({ flags: { url } })).toEqual({
         code: 'CONFIG_VALUE',
         message: 'URL: is not an http or https URL',
-        hint: 'Give a whole URL, for example https://partner.example/webhooks.',
+        hint: 'Give a full URL, for example https://partner.example/webhooks.',
       });
     },
   );
@@ -140,13 +140,13 @@ describe('loadConfig', () => {
       code: 'CONFIG_INVALID',
       message: `the configuration has 4 problems:
   URL: is not an http or https URL
-    Give a whole URL, for example https://partner.example/webhooks.
+    Give a full URL, for example https://partner.example/webhooks.
   HOOKPROOF_PROFILE: "stagin" is not a profile; did you mean "staging"?
     Choose from basic, staging, production.
   hookproof.yaml:1:14: concurrency: "65" is not a whole number from 1 to 64
     Write digits only.
   --timeout: "10" is not a duration
-    Write a number and its unit: 500ms, 10s or 2m.`,
+    Write a number and a unit, for example 500ms, 10s or 2m.`,
       hint: 'Nothing was sent. All problems are listed, so that you can fix them in one pass.',
     });
   });

@@ -48,7 +48,7 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     [
       'timeout: 10\n',
       '1:10: timeout: must be a duration with its unit',
-      'Write a number and its unit: 500ms, 10s or 2m.',
+      'Write a number and a unit, for example 500ms, 10s or 2m.',
     ],
     ['timeout: 11m\n', '1:10: timeout: "11m" is out of range', 'Choose a duration from 100ms to 10m.'],
     ['suites: valid\n', '1:9: suites: must be a list', LIST],

@@ -12,7 +12,12 @@ const REFUSED: readonly (readonly [flag: keyof ConfigFlags, values: readonly str
   [
     ['concurrency', ['0', '65', '1.5', '0x8', '-1'], '%s is not a whole number from 1 to 64', 'Write digits only.'],
     ['timeout', ['99ms', '601s'], '%s is out of range', 'Choose a duration from 100ms to 10m.'],
-    ['timeout', ['10', '10 s', '-5s', '1h'], '%s is not a duration', 'Write a number and its unit: 500ms, 10s or 2m.'],
+    [
+      'timeout',
+      ['10', '10 s', '-5s', '1h'],
+      '%s is not a duration',
+      'Write a number and a unit, for example 500ms, 10s or 2m.',
+    ],
     ['recovery', ['11m'], '%s is out of range', 'Choose a duration from 0s to 10m.'],
     [
       'shard',

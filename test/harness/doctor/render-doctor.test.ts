@@ -146,7 +146,7 @@ const sections: DoctorSection[] = [
     id: 'delivery',
     title: 'Delivery',
     state: 'skipped',
-    reason: 'not asked for: --deliver sends one',
+    reason: 'not requested; use --deliver to send one',
     facts: null,
     findings: [],
   },

@@ -186,7 +186,7 @@ describe('the terminal report', () => {
         'Advice',
         '  ! The signature secret has 12 characters; 32 or more are recommended.',
         '',
-        'Not verified by black-box test (3)',
+        'Cannot be verified by black-box tests (3)',
         '  - tls-minimum: TLS 1.2 or higher.',
         '  - tls-trusted: A trusted certificate.',
         '    It needs a TLS probe.',
