@@ -1,6 +1,6 @@
 /** How often a handler is tried, and what it may do meanwhile. */
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { DurableInbox, HandlerContext } from '../../../receiver/index.ts';
 import { onEveryDatabase, onEveryStore, received } from '../inbox/stores.ts';
 import { gate, manyTurns, rig, until } from './rig.ts';
@@ -51,21 +51,13 @@ onEveryStore('a handler', (name) => {
   });
 
   it('that fails is not retried before its pause is over', async () => {
-    let calls = 0;
-    const { give, handling, inbox } = await rig(
-      name,
-      {
-        CAAS_BUY: () => {
-          calls += 1;
-          throw new Error('broke');
-        },
-      },
-      { firstDelayMs: 60_000, maxDelayMs: 600_000 },
-    );
+    const CAAS_BUY = vi.fn().mockRejectedValue(new Error('broke'));
+    const policy = { firstDelayMs: 60_000, maxDelayMs: 600_000 };
+    const { give, handling, inbox } = await rig(name, { CAAS_BUY }, policy);
     await give('BUY');
     await handling.settled();
     await handling.settled();
-    expect(calls).toBe(1);
+    expect(CAAS_BUY).toHaveBeenCalledTimes(1);
     const dueMs = await inbox.nextDueMs();
     expect(dueMs).toBeGreaterThan(25_000);
     expect(dueMs).toBeLessThanOrEqual(60_000);

@@ -1,5 +1,5 @@
 /** Wake-ups, a store that fails for a while, leases, and stopping. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { ClaimedEntry, Inbox } from '../../../receiver/index.ts';
 import { onEveryDatabase, onEveryStore, received, type StoreName } from '../inbox/stores.ts';
 import { gate, manyTurns, openStore, rig, until } from './rig.ts';
@@ -22,47 +22,28 @@ onEveryStore('handling', (name) => {
   });
 
   it('handles what becomes due between a claim and the query for the next time', async () => {
-    let calls = 0;
-    let looked = 0;
-    const slow = (inbox: Inbox): Inbox => ({
-      ...inbox,
-      async nextDueMs() {
-        looked += 1;
+    const CAAS_BUY = vi.fn().mockRejectedValueOnce(new Error('broke'));
+    const nextDueMs = vi.fn();
+    const { give } = await rig(name, { CAAS_BUY }, { firstDelayMs: 40, maxDelayMs: 40 }, (inbox) => {
+      nextDueMs.mockImplementation(async () => {
         // After the failed attempt, it returns only when the pause is over.
-        if (calls === 1) await until(async () => ((await inbox.nextDueMs()) ?? 1) <= 0);
+        if (CAAS_BUY.mock.calls.length === 1) await until(async () => ((await inbox.nextDueMs()) ?? 1) <= 0);
         return inbox.nextDueMs();
-      },
+      });
+      return { ...inbox, nextDueMs };
     });
-    const { give } = await rig(
-      name,
-      {
-        CAAS_BUY: () => {
-          calls += 1;
-          if (calls === 1) throw new Error('broke');
-        },
-      },
-      { firstDelayMs: 40, maxDelayMs: 40 },
-      slow,
-    );
     await give('BUY');
-    await until(() => calls === 2);
-    expect(looked).toBeGreaterThan(0);
+    await until(() => CAAS_BUY.mock.calls.length === 2);
+    expect(nextDueMs).toHaveBeenCalled();
   });
 
   it('does not query the store repeatedly while everything waits', async () => {
-    let claims = 0;
-    const counting = (inbox: Inbox): Inbox => ({
-      ...inbox,
-      claim(...given) {
-        claims += 1;
-        return inbox.claim(...given);
-      },
-    });
+    const claim = vi.fn();
     const { give, handling } = await rig(
       name,
       { CAAS_BUY: () => Promise.reject(new Error('broke')), REFUND: () => {} },
       { firstDelayMs: 60_000, maxDelayMs: 60_000 },
-      counting,
+      (inbox) => ({ ...inbox, claim: claim.mockImplementation(inbox.claim) }),
     );
     await give('BUY', { transactionId: 't' });
     await handling.settled();
@@ -70,64 +51,43 @@ onEveryStore('handling', (name) => {
     await give('BUY', { transactionId: 't', at: 1_800_000_000 });
     await give('REFUND', { transactionId: 'u', status: 'FAIL' });
     await handling.settled();
-    const before = claims;
+    claim.mockClear();
     await manyTurns();
     await manyTurns();
-    expect(claims - before).toBeLessThanOrEqual(1);
+    expect(claim.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
   it('logs an outage once, queries once per poll, and then continues', async () => {
-    let away = true;
-    let claims = 0;
-    const handled: string[] = [];
-    const { give, events, handling } = await rig(
-      name,
-      { CAAS_BUY: ({ id }) => void handled.push(id) },
-      { pollMs: 10 },
-      (inbox) => ({
-        ...inbox,
-        claim(...given) {
-          claims += 1;
-          return away ? unavailable() : inbox.claim(...given);
-        },
-      }),
-    );
+    const claim = vi.fn<Inbox['claim']>(unavailable);
+    const CAAS_BUY = vi.fn();
+    let real: Inbox | undefined;
+    const { give, events, handling } = await rig(name, { CAAS_BUY }, { pollMs: 10 }, (inbox) => {
+      real = inbox;
+      return { ...inbox, claim };
+    });
     const startedAt = performance.now();
     await give('BUY', { id: 'waits' });
     handling.wake();
-    await until(() => claims >= 5);
-    expect(claims).toBeLessThanOrEqual((performance.now() - startedAt) / 10 + 4);
+    await until(() => claim.mock.calls.length >= 5);
+    expect(claim.mock.calls.length).toBeLessThanOrEqual((performance.now() - startedAt) / 10 + 4);
     expect(events('inbox-failed')).toMatchObject([{ level: 'error', error: { message: 'unavailable' } }]);
-    away = false;
-    await until(() => handled.length === 1);
+    claim.mockImplementation(real!.claim);
+    await until(() => CAAS_BUY.mock.calls.length === 1);
     expect(events('inbox-back')).toHaveLength(1);
   });
 
   it('stores the result of a handler when the store is back, without running it again', async () => {
-    let away = true;
-    let tries = 0;
-    let calls = 0;
-    const { give, events, handling, inbox } = await rig(
-      name,
-      {
-        CAAS_BUY: () => {
-          calls += 1;
-        },
-      },
-      { pollMs: 5 },
-      (real) => ({
-        ...real,
-        settle(settlement) {
-          tries += 1;
-          return away ? unavailable() : real.settle(settlement);
-        },
-      }),
-    );
+    const settle = vi.fn<Inbox['settle']>();
+    const CAAS_BUY = vi.fn();
+    const { give, events, handling, inbox } = await rig(name, { CAAS_BUY }, { pollMs: 5 }, (real) => {
+      settle.mockImplementation(real.settle);
+      for (let call = 0; call < 4; call += 1) settle.mockImplementationOnce(unavailable);
+      return { ...real, settle };
+    });
     await give('BUY');
-    await until(() => tries >= 4);
-    away = false;
+    await until(() => settle.mock.calls.length > 4);
     await handling.settled();
-    expect([calls, events('settle-failed').length]).toEqual([1, 1]);
+    expect([CAAS_BUY.mock.calls.length, events('settle-failed').length]).toEqual([1, 1]);
     expect(await inbox.depths()).toEqual({ pending: 0, running: 0, dead: 0 });
   });
 
@@ -161,19 +121,18 @@ onEveryStore('handling', (name) => {
 
   it('that stops signals running handlers, and one that then rejects has not failed', async () => {
     const reasons: unknown[] = [];
-    let started = 0;
-    const heeds = (_notification: unknown, { signal }: { signal: AbortSignal }) => {
-      started += 1;
-      return new Promise<void>((_resolve, reject) =>
-        signal.addEventListener('abort', () => {
-          reasons.push(signal.reason);
-          reject(new Error('gave up'));
-        }),
-      );
-    };
-    const { give, handling, inbox, events } = await rig(name, { CAAS_BUY: heeds }, { attempts: 1 });
+    const CAAS_BUY = vi.fn(
+      (_notification: unknown, { signal }: { signal: AbortSignal }) =>
+        new Promise<void>((_resolve, reject) =>
+          signal.addEventListener('abort', () => {
+            reasons.push(signal.reason);
+            reject(new Error('gave up'));
+          }),
+        ),
+    );
+    const { give, handling, inbox, events } = await rig(name, { CAAS_BUY }, { attempts: 1 });
     await give('BUY');
-    await until(() => started === 1);
+    await until(() => CAAS_BUY.mock.calls.length === 1);
     await handling.stop(200);
     expect(reasons).toMatchObject([{ message: 'the receiver stops' }]);
     expect([events('handler-interrupted').length, events('handler-dead').length]).toEqual([1, 0]);
@@ -188,31 +147,14 @@ onEveryStore('handling', (name) => {
   });
 
   it('stops in time with a handler that never ends and a store that fails', async () => {
-    const settle = { away: false, tries: 0 };
-    let started = 0;
-    const { give, handling } = await rig(
-      name,
-      {
-        CAAS_BUY: () => {
-          started += 1;
-          return new Promise<void>(() => {});
-        },
-        WALLET: () => {},
-      },
-      { pollMs: 5 },
-      (real) => ({
-        ...real,
-        settle(settlement) {
-          settle.tries += 1;
-          return settle.away ? unavailable() : real.settle(settlement);
-        },
-      }),
-    );
+    const settle = vi.fn<Inbox['settle']>(unavailable);
+    const CAAS_BUY = vi.fn(() => new Promise<void>(() => {}));
+    const handlers = { CAAS_BUY, WALLET: () => {} };
+    const { give, handling } = await rig(name, handlers, { pollMs: 5 }, (real) => ({ ...real, settle }));
     await give('BUY');
-    await until(() => started === 1);
-    settle.away = true;
+    await until(() => CAAS_BUY.mock.calls.length === 1);
     await give('WALLET');
-    await until(() => settle.tries > 0);
+    await until(() => settle.mock.calls.length > 0);
     await handling.stop(100);
     // A second call changes nothing.
     await handling.stop(1);
@@ -221,26 +163,17 @@ onEveryStore('handling', (name) => {
   it('gives back what it claims while it begins to stop', async () => {
     const claimed = gate();
     const deliver = gate();
-    let handled = 0;
-    const { give, handling, inbox } = await rig(
-      name,
-      {
-        CAAS_BUY: () => {
-          handled += 1;
-        },
+    const CAAS_BUY = vi.fn();
+    const { give, handling, inbox } = await rig(name, { CAAS_BUY }, {}, (real) => ({
+      ...real,
+      async claim(...given) {
+        const claims = await real.claim(...given);
+        if (claims.length === 0) return claims;
+        claimed.open();
+        await deliver.passed;
+        return claims;
       },
-      {},
-      (real) => ({
-        ...real,
-        async claim(...given) {
-          const claims = await real.claim(...given);
-          if (claims.length === 0) return claims;
-          claimed.open();
-          await deliver.passed;
-          return claims;
-        },
-      }),
-    );
+    }));
     await give('BUY', { id: 'one' });
     await claimed.passed;
     // Memory waits for due notifications until its time limit.
@@ -249,7 +182,8 @@ onEveryStore('handling', (name) => {
     deliver.open();
     await stopping;
     await until(async () => (await inbox.depths()).running === 0);
-    expect([handled, (await inbox.claim(1, 1000))[0]?.attempt]).toEqual([0, 1]);
+    expect(CAAS_BUY).not.toHaveBeenCalled();
+    expect((await inbox.claim(1, 1000))[0]?.attempt).toBe(1);
   });
 });
 
@@ -258,11 +192,11 @@ onEveryDatabase('two receivers on one store', (name) => {
 
   it('handle what a lost receiver had claimed, and the attempt counts', async () => {
     const { open, store } = await openStore(name);
-    const away = await store.open();
-    await away.put(received('BUY', { id: 'left', transactionId: 't' }));
-    await away.put(received('BUY', { id: 'behind', transactionId: 't', at: 1_800_000_000 }));
-    expect(await away.claim(10, 30)).toHaveLength(1);
-    await away.close();
+    const lost = await store.open();
+    await lost.put(received('BUY', { id: 'left', transactionId: 't' }));
+    await lost.put(received('BUY', { id: 'behind', transactionId: 't', at: 1_800_000_000 }));
+    expect(await lost.claim(10, 30)).toHaveLength(1);
+    await lost.close();
     const seen: [string, number][] = [];
     const { events } = await open({ CAAS_BUY: ({ id }, { attempt }) => void seen.push([id, attempt]) }, LEASE);
     await until(() => seen.length === 2);
@@ -275,14 +209,14 @@ onEveryDatabase('two receivers on one store', (name) => {
 
   it('stop retrying a notification that ends its receiver each time', async () => {
     const { open, store } = await openStore(name);
-    const away = await store.open();
-    await away.put(received('BUY', { id: 'poison', transactionId: 't' }));
-    await away.put(received('BUY', { id: 'behind', transactionId: 't', at: 1_800_000_000 }));
+    const lost = await store.open();
+    await lost.put(received('BUY', { id: 'poison', transactionId: 't' }));
+    await lost.put(received('BUY', { id: 'behind', transactionId: 't', at: 1_800_000_000 }));
     for (let life = 1; life <= 2; life += 1) {
-      expect(await away.claim(1, 1)).toMatchObject([{ id: 'poison', attempt: life }]);
-      if (life < 2) await until(async () => (await away.recover(2)) === 1);
+      expect(await lost.claim(1, 1)).toMatchObject([{ id: 'poison', attempt: life }]);
+      if (life < 2) await until(async () => (await lost.recover(2)) === 1);
     }
-    await away.close();
+    await lost.close();
     const seen: string[] = [];
     const { states } = await open({ CAAS_BUY: ({ id }) => void seen.push(id) }, { ...LEASE, attempts: 2 });
     await until(() => seen.length === 1);
@@ -295,7 +229,7 @@ onEveryDatabase('two receivers on one store', (name) => {
     const { open } = await openStore(first);
     const end = gate();
     const seen: string[] = [];
-    let looks = 0;
+    const recover = vi.fn<Inbox['recover']>();
     const extended: string[] = [];
     const slow = await open(
       {
@@ -320,20 +254,14 @@ onEveryDatabase('two receivers on one store', (name) => {
     const quick = await open(
       { CAAS_BUY: (_notification, { attempt }) => void seen.push(`quick ${attempt}`) },
       LEASE,
-      (real) => ({
-        ...real,
-        recover(...given) {
-          looks += 1;
-          return real.recover(...given);
-        },
-      }),
+      (real) => ({ ...real, recover: recover.mockImplementation(real.recover) }),
     );
-    return { slow, quick, end, seen, extended, looks: () => looks };
+    return { slow, quick, end, seen, extended, recover };
   }
 
   it('keep the lease of a handler that takes longer, while its receiver runs', async () => {
-    const { slow, quick, end, seen, extended, looks } = await slowHandler(name, true);
-    await until(() => looks() >= 8 && extended.length >= 8);
+    const { slow, quick, end, seen, extended, recover } = await slowHandler(name, true);
+    await until(() => recover.mock.calls.length >= 8 && extended.length >= 8);
     end.open();
     await slow.handling.settled();
     expect(seen).toEqual(['slow 1']);
