@@ -1,4 +1,4 @@
-/** What a SIGKILL cannot show: that what is acknowledged has been brought to the disk. And a soak, short. */
+/** What a SIGKILL cannot show: acknowledged notifications are flushed to the disk. And a short soak. */
 import { describe, expect, it } from 'vitest';
 import { serialFsyncs } from '../../proofs/durability/fsyncs.ts';
 import { sqliteStore } from '../../proofs/durability/receiver-process.ts';
@@ -8,21 +8,21 @@ import { lacks } from '../../setup/programs.ts';
 const skip = lacks('gcc');
 
 describe.concurrent('the flushes of the receiver', () => {
-  it.skipIf(skip)('are at least one for each notification that comes alone', async () => {
+  it.skipIf(skip)('are at least one for each sequential notification', async () => {
     const store = sqliteStore();
     const result = await serialFsyncs(store, 40).finally(() => store.folder.remove());
     expect(result.acknowledged).toBe(40);
     expect(result.fsyncs).toBeGreaterThanOrEqual(40);
   });
 
-  it.skipIf(skip)('are missed when it does not wait for the disk', async () => {
+  it.skipIf(skip)('are found to be missing when it does not wait for the disk', async () => {
     const store = sqliteStore();
     const result = await serialFsyncs(store, 40, 'does not wait for the disk').finally(() => store.folder.remove());
     expect(result.acknowledged).toBe(40);
     expect(result.fsyncs).toBeLessThan(40);
   });
 
-  it.skipIf(skip)('are far fewer than the notifications when many come at once, and nothing is lost', async () => {
+  it.skipIf(skip)('are far fewer than the notifications under load, and nothing is lost', async () => {
     const store = sqliteStore();
     const setup = { how: 'script', withHandlers: false } as const;
     const result = await soak({ store, setup, deliveries: 2000, warmUp: 200 }).finally(() => store.folder.remove());

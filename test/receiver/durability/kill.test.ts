@@ -30,9 +30,9 @@ async function caught(fault: Fault, what: 'missing' | 'handledUnstored' | 'unhan
   return 0;
 }
 
-describe('killed under load', () => {
+describe('a receiver that is killed under load', () => {
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
-    it.skipIf(name === 'PostgreSQL' && server === null)(`on ${name} it loses nothing`, async () => {
+    it.skipIf(name === 'PostgreSQL' && server === null)(`loses nothing on ${name}`, async () => {
       const result = await kill(name, 2);
       expect(result.acknowledged).toBeGreaterThan(20);
       expect(result).toMatchObject({ missing: 0, duplicates: 0, unhandled: 0, handledUnstored: 0, dead: 0 });
@@ -47,7 +47,7 @@ describe('killed under load', () => {
     expect(await caught('handles first', 'handledUnstored')).toBeGreaterThan(0);
   });
 
-  it('is caught when it writes down that it has handled before it does', async () => {
+  it('is caught when it records the result before it handles', async () => {
     expect(await caught('settles first', 'unhandled')).toBeGreaterThan(0);
   });
 });

@@ -1,4 +1,4 @@
-/** The inbox fails in the middle of a load, and comes back. `npm run proofs -- durability` shows more ways. */
+/** The inbox fails under load and recovers. `npm run proofs -- durability` tests more failures. */
 import { describe, expect, inject, it } from 'vitest';
 import { answersCut, diskFull, openSmallDisk, serverKilled, storeOn } from '../../proofs/durability/failures.ts';
 import { type OutageOptions, outage } from '../../proofs/durability/outage.ts';
@@ -22,13 +22,13 @@ async function expectNothingLost(options: OutageOptions) {
   expect(result.refused).toBeGreaterThanOrEqual(options.refusals);
   expect(result).toMatchObject({ otherwise: 0, acknowledgedWithoutRow: 0, duplicates: 0, unhandled: 0 });
   expect(result).toMatchObject({ sameProcess: true, secretInLog: false });
-  // One line when it fails, of whoever met it first, and one when it is back.
+  // One line when it fails and one when it is back.
   expect(new Set(result.logLines).size).toBe(result.logLines.length);
   return result;
 }
 
 describe.concurrent('an inbox that fails under load', () => {
-  it.skipIf(lacksProgram('prlimit'))('on a full disk is answered 503, and goes on when there is room', async () => {
+  it.skipIf(lacksProgram('prlimit'))('on a full disk causes a 503 until there is space', async () => {
     const store = sqliteStore();
     const disk = openSmallDisk(store.folder.path);
     const inside = { ...setup, commandPrefix: disk.commandPrefix };
@@ -39,7 +39,7 @@ describe.concurrent('an inbox that fails under load', () => {
     });
   });
 
-  it.skipIf(skip)('on a server that ends is answered 503, and goes on when it is back', async () => {
+  it.skipIf(skip)('on a server that ends causes a 503 until it is back', async () => {
     const server = await startPostgres();
     if (server === null) throw new Error('PostgreSQL is not installed');
     try {
@@ -51,7 +51,7 @@ describe.concurrent('an inbox that fails under load', () => {
     }
   });
 
-  it.skipIf(skip)('whose answers are lost has stored what was answered 503, and it is handled once', async () => {
+  it.skipIf(skip)('whose responses are lost has stored what got a 503, which is handled once', async () => {
     const store = await postgresStore(inject('postgresUrl') ?? '');
     const proxy = await startProxy([addressOf(store.url)]);
     const options = { store, inbox: throughProxy(store.url, proxy), failure: answersCut(proxy), setup, refusals: 40 };
@@ -61,15 +61,15 @@ describe.concurrent('an inbox that fails under load', () => {
   });
 });
 
-describe('a place that cannot be written', () => {
-  it('is told at the start', () => {
+describe('a path that cannot be written', () => {
+  it('is reported at the start', () => {
     const folder = openFolder();
     for (const { code, stderr } of startReadOnly(folder))
       expect([code, stderr]).toEqual([2, expect.stringMatching(/INBOX_OPEN/)]);
     folder.remove();
   });
 
-  it('for the log only does not keep the receiver from its work, nor from its end', async () => {
+  it('for the log does not affect the receiver', async () => {
     const { folder, url } = sqliteStore();
     const receiver = await startReceiverProcess({ how: 'program', inbox: url, folder, logFile: '/dev/full' });
     for (let round = 0; round < 5; round += 1) expect((await fetch(receiver.url, { method: 'POST' })).status).toBe(401);

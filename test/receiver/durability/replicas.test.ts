@@ -1,10 +1,10 @@
-/** Two receivers on one PostgreSQL. `npm run proofs -- durability` does it with more notifications. */
+/** Two receivers on one PostgreSQL server. `npm run proofs -- durability` sends more notifications. */
 import { describe, expect, inject, it } from 'vitest';
 import { postgresStore } from '../../proofs/durability/receiver-process.ts';
 import { type ReplicaOptions, replicas } from '../../proofs/durability/replicas.ts';
 import { lacks } from '../inbox/stores.ts';
 
-// On a busy machine a receiver may not come to extend a lease for a second or two.
+// On a busy machine, extending a lease can take a second or two.
 const setup = { how: 'script', handlerMs: 2, handling: { leaseMs: 4000, pollMs: 50 } } as const;
 const skip = lacks('postgres');
 
@@ -15,7 +15,7 @@ async function play(options: Omit<ReplicaOptions, 'store' | 'setup'>, fault?: 'h
 }
 
 describe.concurrent('two receivers on one database', () => {
-  it.skipIf(skip)('store once and handle once what is delivered three times at once, in order', async () => {
+  it.skipIf(skip)('store and handle once, in order, what is delivered three times concurrently', async () => {
     const result = await play({ notifications: 200 });
     expect(result).toMatchObject({ ok: 600, accepted: 200, rows: 200, runs: 200, handled: 200 });
     expect(result).toMatchObject({ overlaps: 0, outOfOrder: 0 });
@@ -28,7 +28,7 @@ describe.concurrent('two receivers on one database', () => {
     expect(result).toMatchObject({ rows: 200, handled: 200, overlaps: 0 });
   });
 
-  it.skipIf(skip)('are caught when each handles what it gets', async () => {
+  it.skipIf(skip)('are caught when each of them handles before it stores', async () => {
     const result = await play({ notifications: 40 }, 'handles first');
     expect(result.runs).toBeGreaterThan(40);
     expect(result.overlaps).toBeGreaterThan(0);
