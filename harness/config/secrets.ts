@@ -152,7 +152,7 @@ async function fromFile(
   const content = await readFile(absolute, MAX_SECRET_BYTES);
   if ('bytes' in content) {
     resolution.files.set(given.path, absolute);
-    return secretText(content.bytes, name, given, noun, resolution);
+    return secretText(content.bytes, { name, ifEmpty: 'unreadable' }, given, noun, resolution);
   }
   const hint = content.missing
     ? `Give the path of a file that contains the ${noun}${suspect ? `, not the ${noun} itself` : ''}.`
@@ -174,7 +174,8 @@ async function fromInput(given: Given<string>, noun: string, resolution: Resolut
     return undefined;
   }
   const bytes = await readInput(stdin);
-  if (bytes !== undefined) return secretText(bytes, 'standard input', given, noun, resolution);
+  const input = { name: 'standard input', ifEmpty: 'empty' } as const;
+  if (bytes !== undefined) return secretText(bytes, input, given, noun, resolution);
   note(resolution, given, `standard input is larger than ${MAX_SECRET_BYTES / 1024} KiB`, hint);
   return undefined;
 }
@@ -194,7 +195,7 @@ async function readInput(input: Input): Promise<Buffer | undefined> {
 /** Editors and `echo` add one newline at the end, which is removed; more than one is taken as intended. */
 function secretText(
   bytes: Buffer,
-  name: string,
+  { name, ifEmpty }: { readonly name: string; readonly ifEmpty: 'empty' | 'unreadable' },
   given: Given<string>,
   noun: string,
   resolution: Resolution,
@@ -206,8 +207,7 @@ function secretText(
   }
   const secret = text.replace(/\r?\n$/, '');
   if (secret === '') {
-    const reason = name === 'standard input' ? 'empty' : 'unreadable';
-    note(resolution, given, `${name} is empty`, `Write the ${noun} to it.`, reason);
+    note(resolution, given, `${name} is empty`, `Write the ${noun} to it.`, ifEmpty);
     return undefined;
   }
   if (secret !== text) {
