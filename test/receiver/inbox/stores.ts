@@ -82,8 +82,8 @@ export const BINARY = Buffer.from([0x7b, 0x00, 0x1b, 0x5b, 0x32, 0x4a, 0xff, 0xf
 export const HOSTILE = '\u001b[2J\u202e\u009b31m';
 
 /**
- * Fills an inbox: two entries are dead, one runs, one waits, one is superseded, the rest are done. Returns the bodies by
- * id, in the order of arrival.
+ * Fills an inbox: two entries are dead, one runs, one waits, one is superseded, the rest are done. Returns the bodies
+ * by id, in the order of arrival.
  */
 export async function filledInbox(inbox: DurableInbox, done = 600): Promise<Map<string, Buffer>> {
   const bodies = new Map<string, Buffer>();

@@ -152,7 +152,8 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await expect.poll(() => rows().count()).toBe(6);
     const focused = () =>
       page.evaluate<string>(
-        "(({ role, textContent, ariaLabel, id }) => role === 'option' ? textContent : ariaLabel ?? id)(document.activeElement)",
+        `(({ role, textContent, ariaLabel, id }) =>
+          role === 'option' ? textContent : ariaLabel ?? id)(document.activeElement)`,
       );
     await page.keyboard.press('j');
     await title().waitFor();
