@@ -1,18 +1,18 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** They wait or work longest: begun last, they would leave one core without work. */
+/** The slowest test files: started last, they would leave the other cores idle. */
 const LONG = [
   'fleet/short',
   'cli/secrets',
   'cli/wrong-as-a-whole',
   'cli/inbox',
-  'tls-matrix/clients',
+  'tls-matrix/matrix',
   'receiver/inspector/page',
   'report/html/browser',
   'cli/receiver-tls',
 ];
 
-/** The longest files first, as known here: a fresh checkout has no recorded times. The rest is as it was sorted. */
+/** Runs the slowest files first, because a fresh checkout has no recorded durations. Keeps the order of the others. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {

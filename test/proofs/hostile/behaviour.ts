@@ -1,4 +1,4 @@
-/** What a hostile endpoint is, and the servers that they are made of. */
+/** Hostile endpoints: their type, the servers that they consist of, and the credentials of a run against them. */
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,43 +9,41 @@ import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from
 import { makeWorkingSet } from '../../../certs/index.ts';
 import { listen } from '../../endpoints/listen.ts';
 
-/** A hostile endpoint that is up. */
-export interface Up {
+/** A running hostile endpoint. */
+export interface RunningEndpoint {
   readonly url: string;
   close(): Promise<void>;
-  /** What the endpoint has to say against hookproof once the run is over: null when it did nothing that it must not. */
+  /** What hookproof did wrong to the endpoint; null if nothing. Called after the run. */
   complaint?(): string | null;
 }
 
 export interface Behaviour {
   readonly name: string;
-  /** What it does, for the table. */
+  /** What the endpoint does, for the table. */
   readonly what: string;
-  /** Options of `hookproof run` beside the usual ones. */
+  /** Further options of `hookproof run`. */
   readonly flags?: readonly string[];
-  start(material: Material): Promise<Up>;
+  start(material: Material): Promise<RunningEndpoint>;
 }
 
-/** Speaks on one connection. `nth` counts connections from 0. */
-type Speaker = (socket: Socket, nth: number, material: Material) => void;
+/** Serves one connection. `nth` counts connections from 0. */
+type ServeConnection = (socket: Socket, nth: number, material: Material) => void;
 
-async function up(server: Server, secure: boolean): Promise<Up> {
+async function listenOn(server: Server, secure: boolean): Promise<RunningEndpoint> {
   const { port, close } = await listen(server);
   return { url: `${secure ? 'https' : 'http'}://127.0.0.1:${port}/hooks`, close };
 }
 
-/**
- * An endpoint that does this on each TCP connection; with `https` in the URL when `secure` is set, whatever it speaks.
- */
-export function onConnection(name: string, what: string, speak: Speaker, secure = false): Behaviour {
+/** An endpoint that does this on each TCP connection. `secure` only sets `https` in its URL. */
+export function onConnection(name: string, what: string, serve: ServeConnection, secure = false): Behaviour {
   return {
     name,
     what,
     start: (material) => {
       let nth = 0;
-      return up(
+      return listenOn(
         createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-          speak(socket, nth, material);
+          serve(socket, nth, material);
           nth += 1;
         }),
         secure,
@@ -54,11 +52,11 @@ export function onConnection(name: string, what: string, speak: Speaker, secure 
   };
 }
 
-/** An endpoint that finishes the TLS handshake with a right certificate, and then does this. */
+/** An endpoint that finishes the TLS handshake with a valid certificate, and then does this. */
 export function onSecureConnection(
   name: string,
   what: string,
-  speak: (socket: TLSSocket) => void,
+  serve: (socket: TLSSocket) => void,
   options: TlsOptions = {},
 ): Behaviour {
   return {
@@ -67,20 +65,20 @@ export function onSecureConnection(
     start: ({ cert, key }) => {
       const server = createTlsServer({ cert, key, ...options }, (socket) => {
         socket.on('error', () => {});
-        speak(socket);
+        serve(socket);
       });
       server.on('tlsClientError', () => {});
-      return up(server, true);
+      return listenOn(server, true);
     },
   };
 }
 
-/** Whether these bytes begin a request. The rest of one may follow in further pieces. */
+/** Whether a request begins with these bytes. Its rest may follow in other pieces. */
 function beginsRequest(piece: Buffer): boolean {
   return /^[A-Za-z]+ [^\r\n]*\r?\n/.test(piece.subarray(0, 2000).toString('latin1'));
 }
 
-/** Calls back for each request that comes on a connection, with its first piece. `nth` counts them from 0. */
+/** Calls `reply` for each request on a connection, with its first bytes. `nth` counts requests from 0. */
 export function onRequests(socket: Socket, reply: (nth: number, piece: Buffer) => void): void {
   let nth = 0;
   socket.on('data', (piece: Buffer) => {
@@ -106,12 +104,12 @@ export function onRequest(
           count += 1;
         }),
       );
-      return up(server, false);
+      return listenOn(server, false);
     },
   };
 }
 
-/** A whole answer. Texts are UTF-8; header lines stand as they are. */
+/** A complete answer. Texts are UTF-8; header lines are sent unchanged. */
 export function answer(
   status: number | string,
   body: string | Buffer = '{"ok":true}',
@@ -126,7 +124,7 @@ export function answer(
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
-/** Writes again and again, as fast as the other side takes it, until the connection ends. */
+/** Writes repeatedly, as fast as the other side reads, until the connection ends. */
 export function flood(socket: Socket, piece: Buffer | string, pauseMs = 0): void {
   const bytes = Buffer.from(piece as string);
   const next = () => {
@@ -137,15 +135,14 @@ export function flood(socket: Socket, piece: Buffer | string, pauseMs = 0): void
   next();
 }
 
-/** Secrets and certificates for the runs against hostile endpoints, made for the occasion. */
-
+/** Credentials and certificates, generated for this run. */
 export interface Material {
   readonly secret: string;
   readonly apiKey: string;
-  /** Of the server, PEM. */
+  /** The certificate of the server, PEM. */
   readonly cert: string;
   readonly key: string;
-  /** A folder for this one purpose; `ca.pem` in it is the authority of the server. */
+  /** A temporary folder; `ca.pem` in it is the CA of the server. */
   readonly folder: string;
   remove(): Promise<void>;
 }

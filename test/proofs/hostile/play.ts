@@ -1,7 +1,4 @@
-/**
- * Plays one run of the compiled program, in a process of its own, against one hostile endpoint, and says what is wrong
- * with what it did.
- */
+/** Runs the compiled program against one hostile endpoint, and checks what the run did. */
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,24 +9,24 @@ import { MAIN } from '../../cli/hookproof.ts';
 import type { Behaviour, Material } from './behaviour.ts';
 import { checkPrinted, documentOf, RENDERINGS } from './renderings.ts';
 
-/** Of each run, in milliseconds. */
+/** The limits of each run. */
 export const LIMITS = { timeoutMs: 400, recoveryMs: 400, concurrency: 8 };
-/** The program has to start, to diagnose, and to write its reports; the machine may be busy. */
-const BESIDE_THE_RUN_MS = 15_000;
-/** Kilobytes that a run may take at its peak. */
-export const MOST_MEMORY_KB = 384 * 1024;
+/** For the start of the program, the diagnosis and the reports, on a busy machine. */
+const OVERHEAD_MS = 15_000;
+/** The highest peak memory of a run. */
+export const MAX_MEMORY_KB = 384 * 1024;
 
 export interface Outcome {
   readonly behaviour: Behaviour;
   readonly exitCode: number | null;
   readonly document: ResultDocument | null;
   readonly wallMs: number;
-  /** By which the run has to have ended. */
+  /** How long the run may take. */
   readonly boundMs: number;
   readonly peakKb: number;
   /** Bytes of each report, by reporter. */
   readonly sizes: ReadonlyMap<string, number>;
-  /** What must not be, a sentence each. */
+  /** The violated rules, a sentence each. */
   readonly complaints: readonly string[];
 }
 
@@ -59,35 +56,35 @@ function spawnRun(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string, 
   });
 }
 
-/** The bound that the run was told, or that follows from its limits and the number of its checks. */
+/** `--max-time`, or the bound that follows from the limits and the number of checks. */
 function boundOf(document: ResultDocument | null, flags: readonly string[]): number {
-  const told = flags[flags.indexOf('--max-time') + 1];
-  const maxMs = flags.includes('--max-time') ? Number.parseInt(told ?? '', 10) * 1000 : null;
+  const maxTime = flags[flags.indexOf('--max-time') + 1];
+  const maxMs = flags.includes('--max-time') ? Number.parseInt(maxTime ?? '', 10) * 1000 : null;
   const checks = document === null ? 700 : document.planned - document.counts.notApplicable;
   return runBoundMs({ ...LIMITS, maxMs }, checks);
 }
 
-export async function play(
+export async function runAgainst(
   behaviour: Behaviour,
   material: Material,
   selection: readonly string[] = [],
 ): Promise<Outcome> {
-  const up = await behaviour.start(material);
+  const endpoint = await behaviour.start(material);
   const { folder, secret, apiKey } = material;
   const fileOf = (name: string) => join(folder, `${behaviour.name}.${name}`);
   const flags = [...(behaviour.flags ?? []), ...selection];
   const args = [
     'run',
-    up.url,
+    endpoint.url,
     ...['--timeout', `${LIMITS.timeoutMs}ms`, '--recovery', `${LIMITS.recoveryMs}ms`, '--seed', 'hostile'],
-    ...(up.url.startsWith('https:') ? ['--ca', join(folder, 'ca.pem')] : []),
+    ...(endpoint.url.startsWith('https:') ? ['--ca', join(folder, 'ca.pem')] : []),
     ...RENDERINGS.flatMap(({ reporter }) => ['--reporter', `${reporter}=${fileOf(reporter)}`]),
     ...flags,
   ];
   const env = { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey, HOOKPROOF_TEST_PEAK_FILE: fileOf('peak') };
-  const ended = await spawnRun(args, env, folder, boundOf(null, flags) + BESIDE_THE_RUN_MS);
-  const complaints = [up.complaint?.() ?? null].filter((text) => text !== null);
-  await up.close();
+  const ended = await spawnRun(args, env, folder, boundOf(null, flags) + OVERHEAD_MS);
+  const complaints = [endpoint.complaint?.() ?? null].filter((text) => text !== null);
+  await endpoint.close();
 
   const sizes = new Map<string, number>();
   let document: ResultDocument | null = null;
@@ -133,12 +130,12 @@ function complaintsAbout(
   rule(document?.judged === document?.planned, `${document?.judged} of ${document?.planned} checks are judged`);
   rule(
     (document?.durationMs ?? 0) <= boundMs + 2_000,
-    `the run took ${document?.durationMs} ms, and its bound is ${boundMs}`,
+    `the run took ${document?.durationMs} ms; its bound is ${boundMs} ms`,
   );
   rule(
-    wallMs <= boundMs + BESIDE_THE_RUN_MS,
-    `it took ${Math.round(wallMs)} ms in all, and the bound of the run is ${boundMs}`,
+    wallMs <= boundMs + OVERHEAD_MS,
+    `the program took ${Math.round(wallMs)} ms; the bound of the run is ${boundMs} ms`,
   );
-  rule(peakKb <= MOST_MEMORY_KB, `it took ${Math.round(peakKb / 1024)} MB of memory`);
+  rule(peakKb <= MAX_MEMORY_KB, `the program used ${Math.round(peakKb / 1024)} MB of memory`);
   return complaints;
 }

@@ -1,20 +1,20 @@
 /**
- * What every rendering of a run against a hostile endpoint has to be: valid in its own format, and harmless. A new
- * reporter gets a line in {@link RENDERINGS}, and is then held to it by every behaviour.
+ * Checks that every report of a run against a hostile endpoint is valid in its format, and harmless. A new reporter
+ * gets a line in {@link RENDERINGS}.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { resultSchema } from '../../../harness/report/index.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { parseXml } from '../../setup/parse-xml.ts';
 
-/** Characters that act on a display or hide in it. A line feed is none of them. */
+/** Characters that control a display or are invisible, except the line feed. */
 const RAW = /[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 const WORKFLOW_COMMAND = /^\s*(?:::|##\[)/m;
 
 export interface Rendering {
   /** As `--reporter` names it. */
   readonly reporter: string;
-  /** What is wrong with it, a sentence each. */
+  /** The violated rules, a sentence each. */
   check(text: string): string[] | Promise<string[]>;
 }
 
@@ -22,15 +22,15 @@ const validate = new Ajv2020({ strict: false }).compile(await resultSchema());
 
 function rawCharacters(text: string): string[] {
   const found = RAW.exec(text);
-  return found === null ? [] : [`holds the raw character ${JSON.stringify(found[0])} at ${found.index}`];
+  return found === null ? [] : [`contains the raw character ${JSON.stringify(found[0])} at ${found.index}`];
 }
 
-/** What is printed on a terminal, in a log or in CI. */
+/** Checks what is printed on a terminal, in a log or in CI. */
 export function checkPrinted(text: string): string[] {
   const command = WORKFLOW_COMMAND.exec(text);
   return [
     ...rawCharacters(text),
-    ...(command === null ? [] : [`has a line that CI takes for a command at ${command.index}`]),
+    ...(command === null ? [] : [`has a line that CI interprets as a command at ${command.index}`]),
   ];
 }
 
@@ -46,7 +46,7 @@ function checkXml(text: string): string[] {
 function checkJson(text: string): string[] {
   const valid = validate(JSON.parse(text));
   return [
-    ...(valid ? [] : [`is against its schema: ${JSON.stringify(validate.errors).slice(0, 300)}`]),
+    ...(valid ? [] : [`does not match its schema: ${JSON.stringify(validate.errors).slice(0, 300)}`]),
     ...rawCharacters(text),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * The short form of `npm run proofs -- hostile`: some of the endpoints, and some of the catalogue, in this process; and
- * the two endings of the whole program that matter most, in processes of their own.
+ * The short form of `npm run proofs -- hostile`: some of the endpoints, with a part of the catalogue, in this process;
+ * and the limits of the program in its own process.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -16,7 +16,7 @@ import { run } from '../../../harness/run/index.ts';
 import { hookproof } from '../../cli/hookproof.ts';
 import { type Material, makeMaterial } from './behaviour.ts';
 import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
-import { play } from './play.ts';
+import { runAgainst } from './play.ts';
 import { checkPrinted, RENDERINGS } from './renderings.ts';
 
 const SHORT = [
@@ -55,25 +55,25 @@ const RENDERERS: Readonly<Record<string, (document: Awaited<ReturnType<typeof ru
 };
 
 describe('hostile endpoints', () => {
-  it('have names of their own, and there are more than forty', () => {
+  it('have unique names, and there are more than forty', () => {
     const names = BEHAVIOURS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThan(40);
   });
 
-  it.each(SHORT)('%s: the run ends, is no pass, and every rendering is valid and harmless', async (name) => {
+  it.each(SHORT)('%s: the run ends without a pass, and every report is valid and harmless', async (name) => {
     const { secret, apiKey } = material;
-    const up = await behaviourNamed(name).start(material);
+    const endpoint = await behaviourNamed(name).start(material);
     const redactor = createRedactor({ values: [secret, apiKey].map((value) => ({ name: 'secret', value })) });
     const limits = { timeoutMs: 200, recoveryMs: 200, concurrency: 8 };
     const document = await run({
-      partner: { url: up.url, signing: { secret }, apiKey: { value: apiKey } },
+      partner: { url: endpoint.url, signing: { secret }, apiKey: { value: apiKey } },
       selection: { suites: ['combination', 'typo-key', 'leaks'] },
       limits,
       onSignature: (signature) => redactor.addSignature(signature),
     });
-    const complaint = up.complaint?.() ?? null;
-    await up.close();
+    const complaint = endpoint.complaint?.() ?? null;
+    await endpoint.close();
     expect(complaint).toBeNull();
     expect(['nonconformant', 'inconclusive']).toContain(document.verdict);
     expect(document.judged).toBe(document.planned);
@@ -81,19 +81,19 @@ describe('hostile endpoints', () => {
     const redacted = redactDocument(document, redactor);
     for (const { reporter, check } of RENDERINGS) {
       const text = RENDERERS[reporter]?.(redacted) ?? '';
-      expect({ reporter, wrong: await check(text) }).toEqual({ reporter, wrong: [] });
+      expect({ reporter, violations: await check(text) }).toEqual({ reporter, violations: [] });
       expect([secret, apiKey].filter((word) => text.includes(word))).toEqual([]);
     }
   });
 
-  it('forgeries-silence: the run gives up after so many deliveries in vain, and has found failures by then', async () => {
-    const up = await behaviourNamed('forgeries-silence').start(material);
+  it('forgeries-silence: the run stops after too many deliveries without an answer, and has found failures', async () => {
+    const endpoint = await behaviourNamed('forgeries-silence').start(material);
     const { counts, results } = await run({
-      partner: { url: up.url, signing: { secret: material.secret } },
+      partner: { url: endpoint.url, signing: { secret: material.secret } },
       selection: { suites: ['signature'] },
       limits: { timeoutMs: 100, recoveryMs: 200, concurrency: 8 },
     });
-    await up.close();
+    await endpoint.close();
     expect(counts.fail).toBeGreaterThan(0);
     const left = results.filter(({ verdict }) => verdict === 'inconclusive');
     expect([...new Set(left.map(({ reason }) => reason.replace(/\d+/g, 'n')))]).toEqual([
@@ -102,36 +102,33 @@ describe('hostile endpoints', () => {
     expect(left.length).toBeGreaterThan(60);
   });
 
-  it('just-in-time: the program ends when it is told to, and within its memory', async () => {
+  it('just-in-time: the program ends at --max-time, within its memory limit', async () => {
     const { flags: _, ...behaviour } = behaviourNamed('just-in-time');
-    const { complaints, document } = await play(behaviour, material, ['--max-time', '1s', '--suite', 'api-key']);
+    const { complaints, document } = await runAgainst(behaviour, material, ['--max-time', '1s', '--suite', 'api-key']);
     expect(complaints).toEqual([]);
     expect(document?.results.map(({ reason }) => reason)).toContain('the run reached its time limit of 1 s');
   });
 
-  it.each(['says-bidi', 'fails-with-words'])(
-    '%s: trigger and doctor print nothing that acts on a display',
-    async (name) => {
-      const up = await behaviourNamed(name).start(material);
-      const env = { HOOKPROOF_SECRET: material.secret };
-      const ended = await Promise.all(
-        [
-          ['trigger', 'buy'],
-          ['trigger', 'buy', '--json'],
-          ['doctor', '--deliver'],
-          ['doctor', '--json'],
-        ].map(([command = '', ...rest]) =>
-          hookproof([command, ...rest, ...(command === 'doctor' ? ['--timeout', '1s'] : []), up.url], { env }),
-        ),
-      );
-      await up.close();
-      expect(ended.flatMap(({ stdout, stderr }) => [...checkPrinted(stdout), ...checkPrinted(stderr)])).toEqual([]);
-      expect(ended.filter(({ code }) => code === 4)).toEqual([]);
-    },
-  );
+  it.each(['says-bidi', 'fails-with-words'])('%s: trigger and doctor print no control characters', async (name) => {
+    const endpoint = await behaviourNamed(name).start(material);
+    const env = { HOOKPROOF_SECRET: material.secret };
+    const ended = await Promise.all(
+      [
+        ['trigger', 'buy'],
+        ['trigger', 'buy', '--json'],
+        ['doctor', '--deliver'],
+        ['doctor', '--json'],
+      ].map(([command = '', ...rest]) =>
+        hookproof([command, ...rest, ...(command === 'doctor' ? ['--timeout', '1s'] : []), endpoint.url], { env }),
+      ),
+    );
+    await endpoint.close();
+    expect(ended.flatMap(({ stdout, stderr }) => [...checkPrinted(stdout), ...checkPrinted(stderr)])).toEqual([]);
+    expect(ended.filter(({ code }) => code === 4)).toEqual([]);
+  });
 });
 
-describe('the checks of a rendering', () => {
+describe('the checks of the reports', () => {
   const [human, junit, json, ndjson] = RENDERINGS;
   it.each([
     ['human', human, 'a\x1b[31mb'],
@@ -139,11 +136,11 @@ describe('the checks of a rendering', () => {
     ['human', human, 'a\n  ::error::b'],
     ['json', json, '{"schemaVersion":2}'],
     ['ndjson', ndjson, '{"type":"run-started"}\n'],
-  ])('%s: find what is wrong', async (_, rendering, text) => {
+  ])('%s: find violations', async (_, rendering, text) => {
     expect((await rendering!.check(text)).length).toBeGreaterThan(0);
   });
 
-  it('junit: finds what is not XML', async () => {
+  it('junit: finds malformed XML', async () => {
     expect((await junit!.check('<a>&x;</b>')).length).toBeGreaterThan(0);
   });
 });

@@ -1,40 +1,22 @@
-/** docs/hostile-endpoints.md, made from what was measured. */
-
+/**
+ * Runs the program against every hostile endpoint and writes docs/hostile-endpoints.md. Run by `npm run proofs --
+ * hostile`. With names, it uses only those endpoints and writes nothing. Fails when a run violates a rule.
+ */
 import { writeFileSync } from 'node:fs';
 import { type Behaviour, makeMaterial } from './behaviour.ts';
-import { BODIES } from './behaviours/bodies.ts';
-import { CONNECTIONS, PACE } from './behaviours/connections.ts';
-import { FORGERIES } from './behaviours/forgeries.ts';
-import { HEADS } from './behaviours/heads.ts';
-import { BEHAVIOURS, behaviourNamed } from './behaviours/index.ts';
-import { TEXTS } from './behaviours/texts.ts';
-import { TLS } from './behaviours/tls.ts';
-import { LIMITS, MOST_MEMORY_KB, type Outcome, play } from './play.ts';
-
-const GROUPS: readonly (readonly [title: string, behaviours: readonly Behaviour[]])[] = [
-  ['Connections', CONNECTIONS],
-  ['Pace', PACE],
-  ['Forged deliveries', FORGERIES],
-  ['Heads of answers', HEADS],
-  ['Bodies', BODIES],
-  ['Words', TEXTS],
-  ['TLS', TLS],
-];
+import { BEHAVIOURS, behaviourNamed, GROUPS } from './behaviours/index.ts';
+import { LIMITS, MAX_MEMORY_KB, type Outcome, runAgainst } from './play.ts';
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
 const mega = (kilobytes: number) => String(Math.round(kilobytes / 1024));
 const kilo = (bytes = 0) => String(Math.round(bytes / 1024));
 
-/** What the run said first of all: its diagnosis, or why it has no verdict. */
-function said({ document }: Outcome): string {
+/** The first diagnosis of the run, or why it has no verdict. */
+function diagnosisOf({ document }: Outcome): string {
   if (document === null) return 'nothing';
   const [first] = document.diagnosis;
-  return (
-    first?.title ??
-    document.results.find(({ verdict }) => verdict === 'inconclusive')?.reason ??
-    'failures of their own'
-  );
+  return first?.title ?? document.results.find(({ verdict }) => verdict === 'inconclusive')?.reason ?? 'no diagnosis';
 }
 
 function row(outcome: Outcome): string {
@@ -44,7 +26,7 @@ function row(outcome: Outcome): string {
     cell(behaviour.what),
     document?.verdict ?? 'none',
     String(exitCode),
-    cell(said(outcome).slice(0, 100)),
+    cell(diagnosisOf(outcome).slice(0, 100)),
     String(document?.requests ?? 0),
     seconds(wallMs),
     seconds(boundMs),
@@ -67,15 +49,21 @@ function documentText(outcomes: readonly Outcome[]): string {
   const most = (of: (outcome: Outcome) => number) => Math.max(...outcomes.map(of));
   const slowest = outcomes.toSorted((a, b) => b.wallMs - a.wallMs)[0];
   const median = outcomes.map(({ wallMs }) => wallMs).toSorted((a, b) => a - b)[Math.floor(outcomes.length / 2)] ?? 0;
+  const slowestText = `the slowest, \`${slowest?.behaviour.name}\`, ${seconds(slowest?.wallMs ?? 0)} s`;
+  const harmless = outcomes.filter(({ complaints }) => complaints.length === 0).length;
+  const memory = mega(most(({ peakKb }) => peakKb));
+  const json = kilo(most(({ sizes }) => sizes.get('json') ?? 0));
   return `# Hostile endpoints
 
 <!-- Written by \`npm run proofs -- hostile\`. Do not edit. -->
 
-The operator runs hookproof against URLs that other people supply, so an endpoint may do anything. Each row is a whole run of the compiled
-program, every suite, against an endpoint that does one hostile thing
-([test/proofs/hostile/behaviours](../test/proofs/hostile/behaviours)). Measured on Node ${process.version}, with \`--timeout ${LIMITS.timeoutMs}ms --recovery ${LIMITS.recoveryMs}ms\`.
+The operator runs hookproof against URLs that other people supply, so an endpoint may do anything. Each row is a whole
+run of the compiled program, every suite, against an endpoint that does one hostile thing
+([test/proofs/hostile/behaviours](../test/proofs/hostile/behaviours)). Measured on Node ${process.version}, with
+\`--timeout ${LIMITS.timeoutMs}ms --recovery ${LIMITS.recoveryMs}ms\`.
 
-**${outcomes.length} endpoints: ${outcomes.filter(({ complaints }) => complaints.length === 0).length} caused no problem.** Median ${seconds(median)} s; the slowest, \`${slowest?.behaviour.name}\`, ${seconds(slowest?.wallMs ?? 0)} s; at most ${mega(most(({ peakKb }) => peakKb))} MB of memory, and a JSON report of at most ${kilo(most(({ sizes }) => sizes.get('json') ?? 0))} kB.
+**${outcomes.length} endpoints: ${harmless} caused no problem.** Median ${seconds(median)} s; ${slowestText}; at most ${memory} MB of memory,
+and a JSON report of at most ${json} kB.
 
 For every run:
 
@@ -85,7 +73,7 @@ For every run:
 - It ends earlier when deliveries have waited thirty time limits in total without an answer, when the first delivery is not accepted, and
   when the receiver is down and does not come back.
 - It never exits with 0 and never reports conformant; the exit code is 1 or 3.
-- At most ${mega(MOST_MEMORY_KB)} MB of memory at its peak. It reads at most 16 kB of head, 64 kB of body and 16 interim answers, and decompresses nothing.
+- At most ${mega(MAX_MEMORY_KB)} MB of memory at its peak. It reads at most 16 kB of head, 64 kB of body and 16 interim answers, and decompresses nothing.
 - The JSON report matches its schema, the JUnit report is well-formed XML, every line of the events parses, and no report, nor
   the terminal, contains a control character, an invisible one, a CI command, or a credential.
 - No error is unhandled, no redirect is followed, and no cookie is sent back.
@@ -94,11 +82,18 @@ ${GROUPS.map(([title, behaviours]) => `## ${title}\n\n${table(outcomes, behaviou
 `;
 }
 
-/**
- * Plays a whole run against every hostile endpoint and writes docs/hostile-endpoints.md. Run by `npm run proofs --
- * hostile`; with names, only those are played and nothing is written. It fails when a run does anything that it must
- * not.
- */
+function summaryOf({ behaviour, document, exitCode, wallMs, peakKb, complaints, sizes }: Outcome): string {
+  return [
+    complaints.length === 0 ? '✓' : '✗',
+    behaviour.name.padEnd(28),
+    String(document?.verdict).padEnd(14),
+    `exit ${exitCode} `,
+    `${seconds(wallMs).padStart(5)} s `,
+    `${mega(peakKb).padStart(4)} MB `,
+    `${String(document?.requests).padStart(5)} requests `,
+    `${kilo(sizes.get('json')).padStart(6)} kB`,
+  ].join(' ');
+}
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const chosen = names.length === 0 ? BEHAVIOURS : names.map(behaviourNamed);
@@ -106,14 +101,10 @@ const material = await makeMaterial();
 const outcomes: Outcome[] = [];
 try {
   for (const behaviour of chosen) {
-    const outcome = await play(behaviour, material);
+    const outcome = await runAgainst(behaviour, material);
     outcomes.push(outcome);
-    const { document, exitCode, wallMs, peakKb, complaints, sizes } = outcome;
-    const json = ((sizes.get('json') ?? 0) / 1024).toFixed(0);
-    process.stdout.write(
-      `${complaints.length === 0 ? '✓' : '✗'} ${behaviour.name.padEnd(28)} ${String(document?.verdict).padEnd(14)} exit ${exitCode}  ${(wallMs / 1000).toFixed(1).padStart(5)} s  ${(peakKb / 1024).toFixed(0).padStart(4)} MB  ${String(document?.requests).padStart(5)} requests  ${json.padStart(6)} kB\n`,
-    );
-    for (const complaint of complaints) process.stdout.write(`    ${complaint}\n`);
+    process.stdout.write(`${summaryOf(outcome)}\n`);
+    for (const complaint of outcome.complaints) process.stdout.write(`    ${complaint}\n`);
   }
 } finally {
   if (!process.argv.includes('--keep')) await material.remove();
@@ -125,5 +116,5 @@ if (names.length === 0 && failed.length === 0) {
   writeFileSync(page, documentText(outcomes));
   process.stdout.write(`${page}\n`);
 }
-process.stdout.write(`${outcomes.length - failed.length} of ${outcomes.length} endpoints did no harm\n`);
+process.stdout.write(`${outcomes.length - failed.length} of ${outcomes.length} endpoints caused no problem\n`);
 process.exitCode = failed.length > 0 ? 1 : 0;

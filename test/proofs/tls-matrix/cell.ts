@@ -1,11 +1,11 @@
-/** One cell of the matrix: a server, and what a run against it has to say. */
+/** A cell of the matrix: a server, and the expected outcome of a run against it. */
 import { type Partner, type ResultDocument, type RunLimits, run } from '../../../harness/index.ts';
 import type { RunOptions } from '../../../harness/run/index.ts';
-import { type Difference, differences, EVERYTHING, EVERYTHING_MUTUAL, type Expected } from './expected.ts';
-import { API_KEY, SECRET, type Spoken } from './material.ts';
+import { ALL_MTLS, ALL_TLS, type Difference, differences, type Expected } from './expected.ts';
+import { API_KEY, SECRET, type TlsVersions } from './material.ts';
 
-/** What a run needs to know of an endpoint that is up. */
-export interface Open {
+/** A running server, and what a run needs to reach it. */
+export interface OpenServer {
   readonly url: string;
   readonly tls: NonNullable<Partner['tls']>;
   readonly clientFixtures?: RunOptions['clientFixtures'];
@@ -13,64 +13,64 @@ export interface Open {
 }
 
 export interface Cell {
-  /** What is put to the test, on which server, and over which versions of TLS: they name the cell. */
+  /** What is tested, on which server, over which versions of TLS: together they name the cell. */
   readonly row: string;
   readonly server: string;
-  readonly spoken: Spoken;
-  /** A program that the cell cannot do without. */
+  readonly tlsVersions: TlsVersions;
+  /** The program that the cell needs. */
   readonly program?: 'nginx' | 'openssl';
-  /** Left to the document, because it takes long or shows little that another cell does not. */
+  /** Measured only for the document, because it takes long or repeats another cell. */
   readonly documentOnly?: boolean;
   readonly suites: readonly ('tls' | 'mtls')[];
-  /** Only these scenarios, where each takes long. */
+  /** Only these scenarios; the whole suites by default. */
   readonly scenarios?: readonly string[];
   readonly limits?: Partial<RunLimits>;
   readonly expected: Expected | { readonly cannotServe: string };
-  open(): Promise<Open>;
+  open(): Promise<OpenServer>;
 }
 
 interface Measured {
   readonly cell: Cell;
-  /** Null when the server cannot serve it, and says so as it should. */
+  /** Null when the server rejects the configuration with the expected error. */
   readonly document: ResultDocument | null;
   readonly differences: readonly Difference[];
 }
 
-/** Patient, because the cells share two cores. Where silence is waited for, a cell has limits of its own. */
+/** Generous, because the cells share two cores. A cell that waits for silence has its own limits. */
 const LIMITS: Partial<RunLimits> = { timeoutMs: 10_000, recoveryMs: 500, concurrency: 4 };
 
-const IN_SUITE = { tls: EVERYTHING, mtls: EVERYTHING_MUTUAL } as const;
+const IN_SUITE = { tls: ALL_TLS, mtls: ALL_MTLS } as const;
 
-export function nameOf({ row, server, spoken }: Cell): string {
-  return `${row} / ${server}${spoken === 'both' ? '' : `, ${spoken}`}`;
+export function nameOf({ row, server, tlsVersions }: Cell): string {
+  return `${row} / ${server}${tlsVersions === 'both' ? '' : `, ${tlsVersions}`}`;
 }
 
 export function isCannotServe(expected: Cell['expected']): expected is { readonly cannotServe: string } {
   return 'cannotServe' in expected;
 }
 
-/** Opens the server, runs the suites against it, closes it, and compares. */
+/** Opens the server, runs the suites against it, closes it, and compares the outcomes. */
 export async function measure(cell: Cell): Promise<Measured> {
   const { expected } = cell;
-  let open: Open;
+  let open: OpenServer;
   try {
     open = await cell.open();
   } catch (error) {
     if (!isCannotServe(expected)) throw error;
-    const said = reasonsOf(error).join(' ');
-    if (said.includes(expected.cannotServe)) return { cell, document: null, differences: [] };
-    throw new Error(`the server does not say "${expected.cannotServe}" but "${said}"`, { cause: error });
+    const reported = reasonsOf(error).join(' ');
+    if (reported.includes(expected.cannotServe)) return { cell, document: null, differences: [] };
+    throw new Error(`the server answered "${reported}", expected "${expected.cannotServe}"`, { cause: error });
   }
   try {
-    if (isCannotServe(expected)) throw new Error(`the server serves it, and "${expected.cannotServe}" was due`);
+    if (isCannotServe(expected)) throw new Error(`the server started, expected "${expected.cannotServe}"`);
     const document = await run({
       partner: { url: open.url, signing: { secret: SECRET }, apiKey: { value: API_KEY }, tls: open.tls },
       clientFixtures: open.clientFixtures ?? {},
       selection: { suites: cell.suites, scenarios: cell.scenarios ?? [] },
       limits: { ...LIMITS, ...cell.limits },
     });
-    const asked = cell.scenarios ?? cell.suites.flatMap((suite) => IN_SUITE[suite]);
-    return { cell, document, differences: differences(expected, document, asked) };
+    const planned = cell.scenarios ?? cell.suites.flatMap((suite) => IN_SUITE[suite]);
+    return { cell, document, differences: differences(expected, document, planned) };
   } finally {
     await open.close();
   }
@@ -81,29 +81,27 @@ function reasonsOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...reasonsOf(error.cause)] : [];
 }
 
-/** The share of a table that the tests play: as few cells as stand for all the others. */
-
-/** What is due of a server, which server it is, and what it speaks. */
-export function kindsIn({ expected, server, spoken, program }: Cell): string[] {
-  const due = isCannotServe(expected)
+/** What a cell covers: its expected outcomes, its server, its versions of TLS. */
+export function traitsOf({ expected, server, tlsVersions, program }: Cell): string[] {
+  const expectedOutcome = isCannotServe(expected)
     ? ['cannot serve']
     : Object.entries(expected).map(([id, word]) => `${word} ${id}`);
-  return [...due, `server ${server}`, `spoken ${spoken}`, `program ${program ?? 'none'}`];
+  return [...expectedOutcome, `server ${server}`, tlsVersions, `program ${program ?? 'none'}`];
 }
 
 /**
- * Every verdict of every scenario, every server and every choice of versions is due in one of these. `npm run proofs --
- * tls-matrix` plays the rest. What takes long is never among them.
+ * The cells for `npm test`: as few as cover every expected outcome of every scenario, every server and every choice of
+ * versions, and none that takes long. `npm run proofs -- tls-matrix` measures all cells.
  */
-export function shareOf(cells: readonly Cell[]): readonly Cell[] {
+export function testedSample(cells: readonly Cell[]): readonly Cell[] {
   const quick = cells.filter(({ documentOnly }) => documentOnly !== true);
-  const times = new Map<string, number>();
-  for (const kind of quick.flatMap(kindsIn)) times.set(kind, (times.get(kind) ?? 0) + 1);
-  // One that brings nothing that another one of those that are left does not bring is not needed.
+  const counts = new Map<string, number>();
+  for (const kind of quick.flatMap(traitsOf)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  // Leaves out a cell when the remaining ones cover all of its traits.
   return quick.filter((cell) => {
-    const kinds = kindsIn(cell);
-    if (kinds.some((kind) => times.get(kind) === 1)) return true;
-    for (const kind of kinds) times.set(kind, (times.get(kind) ?? 0) - 1);
+    const kinds = traitsOf(cell);
+    if (kinds.some((kind) => counts.get(kind) === 1)) return true;
+    for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) - 1);
     return false;
   });
 }

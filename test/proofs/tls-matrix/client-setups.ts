@@ -1,132 +1,135 @@
-/** Ways to set up mutual TLS, right and wrong: what each lets in that it must not. */
+/** Correct and faulty setups of mutual TLS, and the invalid clients that each accepts. */
 import type { ServerOptions } from 'node:https';
-import { type Expected, type Intruder, OF_CERTIFICATES, WITHOUT_CERTIFICATE } from './expected.ts';
-import { CLIENT_NAME, type Given, type GivenName, type Spoken } from './material.ts';
-import { NODE_SHAPES } from './node-setups.ts';
+import { CERTIFICATE_CASES, type Expected, type InvalidClient, NO_CERTIFICATE_CASES } from './expected.ts';
+import { type CertificateSet, type CertificateSetName, CLIENT_NAME, type TlsVersions } from './material.ts';
+import { NODE_SETUPS } from './node-setups.ts';
 import type { NodeChecks } from './servers.ts';
 
 interface Base {
   readonly name: string;
-  /** What it lets in; nothing more for a right one. */
-  readonly letsIn: readonly Intruder[];
-  /** What a run says besides. */
+  /** The invalid clients that it accepts; none for a correct setup. */
+  readonly accepts: readonly InvalidClient[];
+  /** Other expected outcomes. */
   readonly also?: Expected;
-  /** The certificates; the usual ones by default. */
-  readonly given?: GivenName;
+  /** The set of certificates; the usual one by default. */
+  readonly certificates?: CertificateSetName;
 }
 
 /** Node's https server. */
-export interface NodeShape extends Base {
+export interface NodeSetup extends Base {
   readonly on: 'node';
-  readonly options: (given: Given) => ServerOptions;
-  /** Made anew for each server, so that it may count. */
-  readonly checks: (given: Given) => NodeChecks;
-  /**
-   * Only these scenarios, of which `also` says everything, with little patience: each would take as long as the time
-   * limit.
-   */
+  readonly options: (certificates: CertificateSet) => ServerOptions;
+  /** Called for each server, so that the checks may have state. */
+  readonly checks: (certificates: CertificateSet) => NodeChecks;
+  /** Only these scenarios, with short time limits; `also` has all their outcomes. Each lasts until the time limit. */
   readonly scenarios?: readonly string[];
-  /** Milliseconds that everything is on the way, there and back; none by default. */
+  /** Delay of the connection in each direction; none by default. */
   readonly oneWayMs?: number;
   /** All three by default. */
-  readonly spoken?: readonly Spoken[];
+  readonly tlsVersions?: readonly TlsVersions[];
 }
 
-/** The reference receiver, by itself. */
-interface ReceiverShape extends Base {
+/** The reference receiver without a proxy. */
+interface ReceiverSetup extends Base {
   readonly on: 'receiver';
   readonly mode: 'required' | 'optional';
   readonly allowed?: readonly string[];
 }
 
-/** nginx in front of a receiver, which trusts it or knows nothing of certificates. */
-interface NginxShape extends Base {
+/** nginx in front of a receiver, which trusts it or does not check certificates. */
+interface NginxSetup extends Base {
   readonly on: 'nginx';
   readonly lines: string;
-  /** The authority's list of what it revoked is loaded. */
-  readonly withList?: true;
-  /** The receiver behind it takes its word for certificates. */
-  readonly declared?: true;
+  /** nginx loads the revocation list of the CA. */
+  readonly withRevocationList?: true;
+  /** The receiver trusts the header of the proxy about certificates. */
+  readonly trustsProxy?: true;
 }
 
-export type ClientShape = NodeShape | ReceiverShape | NginxShape;
+export type MutualTlsSetup = NodeSetup | ReceiverSetup | NginxSetup;
 
-const RECEIVER_SHAPES: readonly ReceiverShape[] = [
-  { on: 'receiver', name: 'required', letsIn: ['other subject'], mode: 'required' },
-  { on: 'receiver', name: 'required, one name allowed', letsIn: [], mode: 'required', allowed: [CLIENT_NAME] },
+const RECEIVER_SETUPS: readonly ReceiverSetup[] = [
+  { on: 'receiver', name: 'required', accepts: ['other subject'], mode: 'required' },
+  { on: 'receiver', name: 'required, one name allowed', accepts: [], mode: 'required', allowed: [CLIENT_NAME] },
   {
     on: 'receiver',
     name: 'required, and a certificate was revoked',
-    letsIn: ['revoked'],
+    accepts: ['revoked'],
     mode: 'required',
-    given: 'revoked',
+    certificates: 'revoked',
   },
-  { on: 'receiver', name: 'optional', letsIn: ['other subject'], mode: 'optional' },
-  { on: 'receiver', name: 'optional, one name allowed', letsIn: [], mode: 'optional', allowed: [CLIENT_NAME] },
+  { on: 'receiver', name: 'optional', accepts: ['other subject'], mode: 'optional' },
+  { on: 'receiver', name: 'optional, one name allowed', accepts: [], mode: 'optional', allowed: [CLIENT_NAME] },
 ];
 
 const CHECK = 'if ($ssl_client_verify != SUCCESS) { return 403; }';
 
-const NGINX_SHAPES: readonly NginxShape[] = [
-  { on: 'nginx', name: 'on', letsIn: ['other subject'], lines: 'ssl_verify_client on;' },
+const NGINX_SETUPS: readonly NginxSetup[] = [
+  { on: 'nginx', name: 'on', accepts: ['other subject'], lines: 'ssl_verify_client on;' },
   {
     on: 'nginx',
     name: 'on, and the subject is compared',
-    letsIn: [],
+    accepts: [],
     lines: `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}(,|$)") { return 403; }`,
   },
   {
     on: 'nginx',
-    name: 'on, with the list of what is revoked',
-    letsIn: [],
+    name: 'on, with the revocation list',
+    accepts: [],
     lines: 'ssl_verify_client on;',
-    given: 'revoked',
-    withList: true,
+    certificates: 'revoked',
+    withRevocationList: true,
   },
-  { on: 'nginx', name: 'on, without the list', letsIn: ['revoked'], lines: 'ssl_verify_client on;', given: 'revoked' },
   {
     on: 'nginx',
-    name: 'optional, and 403 without',
-    letsIn: ['other subject'],
+    name: 'on, without the revocation list',
+    accepts: ['revoked'],
+    lines: 'ssl_verify_client on;',
+    certificates: 'revoked',
+  },
+  {
+    on: 'nginx',
+    name: 'optional; 403 without one',
+    accepts: ['other subject'],
     lines: `ssl_verify_client optional; ${CHECK}`,
   },
   {
     on: 'nginx',
-    name: 'optional, and nothing looks at it',
-    letsIn: [...WITHOUT_CERTIFICATE, 'other subject'],
+    name: 'optional, and not checked',
+    accepts: [...NO_CERTIFICATE_CASES, 'other subject'],
     lines: 'ssl_verify_client optional;',
   },
   {
     on: 'nginx',
-    name: 'optional_no_ca, and nothing looks at it',
-    // nginx itself refuses what is wrong in another way than by its authority.
-    letsIn: OF_CERTIFICATES.filter(
-      (intruder) => !['expired', 'not yet valid', 'wrong purpose', 'issued by client'].includes(intruder),
+    name: 'optional_no_ca, and not checked',
+    // nginx itself rejects certificates that are invalid for another reason than their CA.
+    accepts: CERTIFICATE_CASES.filter(
+      (invalidClient) => !['expired', 'not yet valid', 'wrong purpose', 'issued by a client'].includes(invalidClient),
     ),
     lines: 'ssl_verify_client optional_no_ca;',
   },
   {
     on: 'nginx',
-    name: 'optional_no_ca, and 403 without a right one',
-    letsIn: ['other subject'],
+    name: 'optional_no_ca; 403 without a valid one',
+    accepts: ['other subject'],
     lines: `ssl_verify_client optional_no_ca; ${CHECK}`,
   },
   {
     on: 'nginx',
-    name: 'optional, and the receiver trusts it as its proxy',
-    letsIn: ['other subject'],
+    name: 'optional; the receiver trusts this proxy',
+    accepts: ['other subject'],
     lines: 'ssl_verify_client optional; proxy_set_header X-SSL-Client-Verify $ssl_client_verify;',
-    declared: true,
+    trustsProxy: true,
   },
   {
     on: 'nginx',
-    name: 'the receiver trusts it as its proxy, and it passes the header on from anybody',
-    letsIn: ['X-SSL-Client-Verify', 'other subject'],
+    name: 'the receiver trusts this proxy, which forwards the header of any client',
+    accepts: ['X-SSL-Client-Verify', 'other subject'],
     lines: `ssl_verify_client optional; set $verified $ssl_client_verify;
       if ($http_x_ssl_client_verify) { set $verified $http_x_ssl_client_verify; }
       proxy_set_header X-SSL-Client-Verify $verified;`,
-    declared: true,
+    trustsProxy: true,
   },
 ];
 
-export const CLIENT_SHAPES: readonly ClientShape[] = [...NODE_SHAPES, ...RECEIVER_SHAPES, ...NGINX_SHAPES];
+export const MUTUAL_TLS_SETUPS: readonly MutualTlsSetup[] = [...NODE_SETUPS, ...RECEIVER_SETUPS, ...NGINX_SETUPS];

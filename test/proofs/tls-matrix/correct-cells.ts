@@ -1,5 +1,4 @@
-/** Servers that are as they should be, each in its own way: a run has nothing to complain of. */
-import { constants } from 'node:crypto';
+/** Correct servers of many kinds: a run must report nothing. */ import { constants } from 'node:crypto';
 import http2 from 'node:http2';
 import type { ServerOptions } from 'node:https';
 import https from 'node:https';
@@ -10,29 +9,29 @@ import {
   type ServerFixtureName,
   serverFixture,
 } from '../../../certs/index.ts';
-import type { Cell, Open } from './cell.ts';
-import { type Expected, rightServer, serverThatLetsIn } from './expected.ts';
-import { CLIENT_NAME, nginxProtocolsOf, type Spoken } from './material.ts';
+import type { Cell, OpenServer } from './cell.ts';
+import { correctServer, type Expected, serverAccepting } from './expected.ts';
+import { CLIENT_NAME, nginxProtocolsOf, type TlsVersions } from './material.ts';
 import type { Upstreams } from './matrix.ts';
 import type { Nginx } from './nginx.ts';
 import { openNode, openReceiver, openServer, receiving } from './servers.ts';
 
-type Row = Omit<Cell, 'suites' | 'spoken'> & Partial<Pick<Cell, 'suites' | 'spoken'>>;
+type Row = Omit<Cell, 'suites' | 'tlsVersions'> & Partial<Pick<Cell, 'suites' | 'tlsVersions'>>;
 
 const RSA: ReadonlySet<ServerFixtureName> = new Set(['rsa2048', 'rsa4096']);
 
-/** By its certificate and its versions, in the reference receiver. */
-function certified(name: ServerFixtureName, spoken: Spoken = 'both'): Row {
+/** The reference receiver with a certificate. */
+function certified(name: ServerFixtureName, tlsVersions: TlsVersions = 'both'): Row {
   const open = async () => {
     const { cert, key, ca } = await serverFixture(name);
-    return openReceiver(spoken, { cert, key }, { tls: { ca } });
+    return openReceiver(tlsVersions, { cert, key }, { tls: { ca } });
   };
   return {
     row: name,
-    spoken,
+    tlsVersions,
     server: 'reference receiver',
-    expected: rightServer(spoken, RSA.has(name) ? 'rsa' : 'ec'),
-    // On another server of Node the table of certificates has them too.
+    expected: correctServer(tlsVersions, RSA.has(name) ? 'rsa' : 'ec'),
+    // The table of server certificates has them too, on Node's https server.
     documentOnly: ['rsa4096', 'direct', 'p384'].includes(name),
     open,
   };
@@ -52,54 +51,54 @@ const CERTIFIED: readonly Row[] = [
 
 async function material() {
   const { cert, key, ca } = await serverFixture('p256');
-  return { served: { cert, key }, reached: { tls: { ca } } };
+  return { served: { cert, key }, access: { tls: { ca } } };
 }
 
 function onNode(row: string, options: ServerOptions, expected: Expected = {}): Row {
   const open = async () => {
-    const { served, reached } = await material();
-    return openNode({ ...served, ...options }, reached);
+    const { served, access } = await material();
+    return openNode({ ...served, ...options }, access);
   };
   return { row, server: 'Node https', expected, open };
 }
 
-/** Two certificates, of which each client gets the one that it can verify. */
-async function openTwo(): Promise<Open> {
-  const [{ served, reached }, rsa] = await Promise.all([material(), serverFixture('rsa2048')]);
-  return openNode({ cert: [rsa.cert, served.cert], key: [rsa.key, served.key] }, reached);
+/** Two certificates: each client gets the one that it can verify. */
+async function openTwo(): Promise<OpenServer> {
+  const [{ served, access }, rsa] = await Promise.all([material(), serverFixture('rsa2048')]);
+  return openNode({ cert: [rsa.cert, served.cert], key: [rsa.key, served.key] }, access);
 }
 
-/** A server of many names: without a name it shows the certificate of another. */
-async function openShared(): Promise<Open> {
-  const [{ served, reached }, other] = await Promise.all([material(), serverFixture('wrong-host')]);
+/** A server with several names: without SNI it serves another certificate. */
+async function openShared(): Promise<OpenServer> {
+  const [{ served, access }, other] = await Promise.all([material(), serverFixture('wrong-host')]);
   const right = createSecureContext(served);
   const SNICallback: ServerOptions['SNICallback'] = (_name, done) => done(null, right);
-  return openNode({ cert: other.cert, key: other.key, SNICallback }, reached);
+  return openNode({ cert: other.cert, key: other.key, SNICallback }, access);
 }
 
-/** Refuses who does not name it. */
-async function openNamed(): Promise<Open> {
-  const { served, reached } = await material();
+/** A server that closes connections without SNI. */
+async function openNamed(): Promise<OpenServer> {
+  const { served, access } = await material();
   const server = https.createServer(served, receiving());
   server.on('secureConnection', (socket) => {
     if (socket.servername === false) socket.destroy();
   });
-  return openServer(server, reached);
+  return openServer(server, access);
 }
 
-async function openHttp2(): Promise<Open> {
-  const { served, reached } = await material();
+async function openHttp2(): Promise<OpenServer> {
+  const { served, access } = await material();
   const server = http2.createSecureServer({ ...served, allowHTTP1: true });
   server.on('request', receiving() as unknown as Parameters<typeof server.on>[1]);
-  return openServer(server, reached);
+  return openServer(server, access);
 }
 
 const ON_NODE: readonly Row[] = [
-  { row: 'HTTP/2 as well', server: 'Node http2', expected: {}, open: openHttp2 },
+  { row: 'HTTP/2 too', server: 'Node http2', expected: {}, open: openHttp2 },
   onNode('without session tickets', { secureOptions: constants.SSL_OP_NO_TICKET }),
   onNode('one suite for each version', { ciphers: 'ECDHE-ECDSA-CHACHA20-POLY1305:TLS_CHACHA20_POLY1305_SHA256' }),
   onNode(
-    'CBC suites alone, over TLS 1.2',
+    'only CBC suites, over TLS 1.2',
     { ciphers: 'ECDHE-ECDSA-AES128-SHA256', maxVersion: 'TLSv1.2' },
     {
       'tls/tls-1-2-spoken': 'recorded',
@@ -108,42 +107,42 @@ const ON_NODE: readonly Row[] = [
     },
   ),
   {
-    row: 'an RSA certificate beside an elliptic one',
+    row: 'an RSA and an EC certificate',
     server: 'Node https',
-    expected: rightServer('both', 'rsa'),
+    expected: correctServer('both', 'rsa'),
     open: openTwo,
   },
-  onNode('P-384 as its one curve', { ecdhCurve: 'P-384' }),
+  onNode('only the curve P-384', { ecdhCurve: 'P-384' }),
   {
-    row: 'another certificate without a name',
+    row: 'another certificate without SNI',
     server: 'Node https',
     expected: { 'tls/no-server-name': 'recorded' },
     open: openShared,
   },
   {
-    row: 'nothing without a name',
+    row: 'closes connections without SNI',
     server: 'Node https',
     expected: { 'tls/no-server-name': 'recorded' },
     open: openNamed,
   },
 ];
 
-/** Right client certificates of each kind. */
+/** Valid client certificates of each kind. */
 const CLIENTS = {
   right: 'a P-256 certificate',
   rsa: 'an RSA certificate',
-  intermediate: 'a certificate of an intermediate',
+  intermediate: 'a certificate from an intermediate CA',
   'no-usages': 'a certificate without usages',
 } as const satisfies Partial<Record<ClientMaterialName, string>>;
 const CLIENT_NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
 
-/** With mutual TLS, in Node's server. */
+/** Mutual TLS with Node's https server. */
 function mutual(name: ClientMaterialName, what: string, options: ServerOptions = {}): Row {
   const open = async () => {
-    const [{ served, reached }, right] = await Promise.all([material(), clientMaterial(name)]);
-    const tls = { ...reached.tls, clientCert: right.cert, clientKey: right.key };
-    const asked = { ca: right.authority, requestCert: true, rejectUnauthorized: true };
-    return openNode({ ...served, ...asked, ...options }, { tls }, receiving());
+    const [{ served, access }, right] = await Promise.all([material(), clientMaterial(name)]);
+    const tls = { ...access.tls, clientCert: right.cert, clientKey: right.key };
+    const client = { ca: right.authority, requestCert: true, rejectUnauthorized: true };
+    return openNode({ ...served, ...client, ...options }, { tls }, receiving());
   };
   return {
     row: `mutual TLS, ${what}`,
@@ -157,8 +156,8 @@ function mutual(name: ClientMaterialName, what: string, options: ServerOptions =
 
 function mutualReceiver(name: ClientMaterialName, what: string): Row {
   const open = async () => {
-    const [{ served, reached }, { cert, key, authority }] = await Promise.all([material(), clientMaterial(name)]);
-    const tls = { ...reached.tls, clientCert: cert, clientKey: key };
+    const [{ served, access }, { cert, key, authority }] = await Promise.all([material(), clientMaterial(name)]);
+    const tls = { ...access.tls, clientCert: cert, clientKey: key };
     return openReceiver('both', { ...served, ca: authority, clientCertificate: 'required' }, { tls });
   };
   return {
@@ -171,8 +170,8 @@ function mutualReceiver(name: ClientMaterialName, what: string): Row {
   };
 }
 
-/** The partner gave none of the certificates that only its authority can make. */
-const withoutFixtures = (spoken: Spoken = 'both') => serverThatLetsIn([], { spoken, given: [] });
+/** The partner gave none of the certificates that only its CA can issue. */
+const withoutFixtures = (tlsVersions: TlsVersions = 'both') => serverAccepting([], { tlsVersions, fixtures: [] });
 
 const MUTUAL: readonly Row[] = [
   ...CLIENT_NAMES.map((name) => mutual(name, CLIENTS[name])),
@@ -184,12 +183,12 @@ const SITES: readonly (readonly [
   row: string,
   lines: string,
   more: { readonly http2?: true; readonly mutual?: ClientMaterialName; readonly documentOnly?: boolean },
-  Spoken?,
+  TlsVersions?,
 ])[] = [
   ['behind nginx', '', {}],
   ['behind nginx', '', {}, 'TLS 1.2 only'],
   ['behind nginx', '', {}, 'TLS 1.3 only'],
-  ['behind nginx, HTTP/2 as well', '', { http2: true }],
+  ['behind nginx, HTTP/2 too', '', { http2: true }],
   ['behind nginx, without session tickets', 'ssl_session_tickets off;', {}],
   ['behind nginx, with a session cache', 'ssl_session_cache shared:one:1m;', { mutual: 'right' }],
   ...CLIENT_NAMES.map(
@@ -204,44 +203,46 @@ const SITES: readonly (readonly [
 ];
 
 function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
-  return SITES.map(([row, lines, { http2: h2, mutual: asked, documentOnly }, spoken = 'both']) => {
+  return SITES.map(([row, lines, { http2: h2, mutual: client, documentOnly }, tlsVersions = 'both']) => {
     const port = nginx.add(async () => {
       const [{ served }, { authority }, behind] = await Promise.all([material(), clientMaterial('right'), plain()]);
       const verify =
-        asked !== undefined ? `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}") { return 403; }` : '';
+        client !== undefined
+          ? `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}") { return 403; }`
+          : '';
       return {
         ...served,
-        lines: `${nginxProtocolsOf(spoken)} ${lines} ${verify} location / { proxy_pass http://127.0.0.1:${behind.port}; }`,
-        ...(asked !== undefined && { clientAuthority: authority }),
+        lines: `${nginxProtocolsOf(tlsVersions)} ${lines} ${verify} location / { proxy_pass http://127.0.0.1:${behind.port}; }`,
+        ...(client !== undefined && { clientCa: authority }),
         ...(h2 === true && { http2: true as const }),
       };
     });
     const open = async () => {
-      const [{ reached }, { cert, key }] = await Promise.all([material(), clientMaterial(asked ?? 'right')]);
-      const client = asked !== undefined ? { clientCert: cert, clientKey: key } : {};
+      const [{ access }, { cert, key }] = await Promise.all([material(), clientMaterial(client ?? 'right')]);
+      const credentials = client !== undefined ? { clientCert: cert, clientKey: key } : {};
       return {
         url: `https://localhost:${await port()}/hooks`,
-        tls: { ...reached.tls, ...client },
+        tls: { ...access.tls, ...credentials },
         close: async () => {},
       };
     };
     return {
       row,
-      spoken,
+      tlsVersions,
       server: 'nginx',
       program: 'nginx',
-      suites: asked !== undefined ? ['tls', 'mtls'] : ['tls'],
-      expected: asked !== undefined ? withoutFixtures(spoken) : rightServer(spoken),
+      suites: client !== undefined ? ['tls', 'mtls'] : ['tls'],
+      expected: client !== undefined ? withoutFixtures(tlsVersions) : correctServer(tlsVersions),
       ...(documentOnly === true && { documentOnly }),
       open,
     };
   });
 }
 
-export function rightCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
+export function correctCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
   return [...CERTIFIED, ...ON_NODE, ...MUTUAL, ...behindNginx(nginx, upstreams)].map((row) => ({
     suites: ['tls'],
-    spoken: 'both',
+    tlsVersions: 'both',
     ...row,
   }));
 }

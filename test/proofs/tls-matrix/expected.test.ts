@@ -1,11 +1,11 @@
-/** That the tables can be wrong: a comparison that sees no difference proves nothing. */
+/** The comparison must see each difference: otherwise the matrix proves nothing. */
 import { describe, expect, it } from 'vitest';
 import type { ScenarioResult } from '../../../harness/index.ts';
-import { differences, type Expected, type Word } from './expected.ts';
+import { differences, type Expected, type Outcome } from './expected.ts';
 
 const ID = 'tls/not-expired';
 
-function document(word: Word) {
+function document(word: Outcome) {
   const result = {
     id: ID,
     observed: '',
@@ -15,15 +15,15 @@ function document(word: Word) {
   return { results: [result as ScenarioResult] };
 }
 
-const kindOf = (due: Word, said: Word | 'nothing') => {
-  const expected: Expected = due === 'pass' ? {} : { [ID]: due };
-  const found = differences(expected, said === 'nothing' ? { results: [] } : document(said), [ID]);
+const kindOf = (expectedOutcome: Outcome, reported: Outcome | 'nothing') => {
+  const expected: Expected = expectedOutcome === 'pass' ? {} : { [ID]: expectedOutcome };
+  const found = differences(expected, reported === 'nothing' ? { results: [] } : document(reported), [ID]);
   return found.map(({ kind }) => kind)[0] ?? 'as expected';
 };
 
-describe('a run against what it has to say', () => {
+describe('the comparison with the expected outcomes', () => {
   it.each(['pass', 'recorded', 'warn', 'fail', 'inconclusive', 'not-applicable', 'harness-error'] as const)(
-    'is right where %s was due and said, and wrong where nothing was',
+    'accepts the expected %s, and reports a false pass when there is no outcome',
     (word) => {
       expect(kindOf(word, word)).toBe('as expected');
       expect(kindOf(word, 'nothing')).toBe('false pass');
@@ -42,8 +42,8 @@ describe('a run against what it has to say', () => {
     ['inconclusive', 'recorded'],
     ['inconclusive', 'not-applicable'],
     ['not-applicable', 'pass'],
-  ] as const)('passes falsely where %s was due and %s said', (due, said) => {
-    expect(kindOf(due, said)).toBe('false pass');
+  ] as const)('reports a false pass: expected %s, reported %s', (expected, reported) => {
+    expect(kindOf(expected, reported)).toBe('false pass');
   });
 
   it.each([
@@ -56,11 +56,11 @@ describe('a run against what it has to say', () => {
     ['inconclusive', 'fail'],
     ['not-applicable', 'inconclusive'],
     ['fail', 'harness-error'],
-  ] as const)('is a false alarm where %s was due and %s said', (due, said) => {
-    expect(kindOf(due, said)).toBe('false alarm');
+  ] as const)('reports a false alarm: expected %s, reported %s', (expected, reported) => {
+    expect(kindOf(expected, reported)).toBe('false alarm');
   });
 
-  it('looks at what nobody asked for too', () => {
+  it('compares outcomes of scenarios that were not planned too', () => {
     expect(differences({}, document('fail'), [])).toMatchObject([{ kind: 'false alarm', scenario: ID }]);
     expect(differences({}, document('pass'), [])).toEqual([]);
   });

@@ -1,24 +1,19 @@
-/**
- * What a run has to say of a server, written by hand, and where what it said differs. Nothing here is taken from the
- * catalogue.
- */
+/** The expected outcomes of runs, and the comparison with a run. Deliberately independent of the catalogue. */
 import type { ResultDocument, ScenarioResult } from '../../../harness/index.ts';
-import type { Spoken } from './material.ts';
+import type { TlsVersions } from './material.ts';
 
-/** A verdict; `recorded` is a pass with something to say about it. */
-export type Word = 'pass' | 'recorded' | 'warn' | 'fail' | 'inconclusive' | 'not-applicable' | 'harness-error';
+/** A verdict; `recorded` is a pass with a reason. */
+export type Outcome = 'pass' | 'recorded' | 'warn' | 'fail' | 'inconclusive' | 'not-applicable' | 'harness-error';
 
 /** The scenarios that do not simply pass, by id. */
-export type Expected = Readonly<Record<string, Exclude<Word, 'pass'>>>;
+export type Expected = Readonly<Record<string, Exclude<Outcome, 'pass'>>>;
 
 export interface Difference {
-  /**
-   * `false pass`: less was said than was due, down to nothing at all. `false alarm`: more was said, or another thing.
-   */
+  /** `false pass`: a weaker outcome than expected, or none. `false alarm`: a stronger one, or another. */
   readonly kind: 'false pass' | 'false alarm';
   readonly scenario: string;
-  readonly expected: Word;
-  readonly said: Word | 'nothing';
+  readonly expected: Outcome;
+  readonly reported: Outcome | 'nothing';
   readonly reason: string;
 }
 
@@ -28,16 +23,16 @@ export function all(word: Expected[string], ids: readonly string[]): Expected {
 }
 
 /** Every verdict of a run, by scenario. */
-export function saidIn({ results }: Pick<ResultDocument, 'results'>): Map<string, Word> {
-  return new Map(results.map((result) => [result.id, wordFor(result)]));
+export function outcomesIn({ results }: Pick<ResultDocument, 'results'>): Map<string, Outcome> {
+  return new Map(results.map((result) => [result.id, outcomeOf(result)]));
 }
 
-function wordFor({ verdict, reason }: ScenarioResult): Word {
+function outcomeOf({ verdict, reason }: ScenarioResult): Outcome {
   return verdict === 'pass' && reason !== '' ? 'recorded' : verdict;
 }
 
-/** How much each says against the server. */
-const WEIGHT: Readonly<Record<Word | 'nothing', number>> = {
+/** The severity of each outcome. */
+const SEVERITY: Readonly<Record<Outcome | 'nothing', number>> = {
   nothing: 0,
   pass: 1,
   recorded: 2,
@@ -49,28 +44,26 @@ const WEIGHT: Readonly<Record<Word | 'nothing', number>> = {
 };
 
 /**
- * Where a run differs from what it has to say; empty when it is right in everything. It has to say something of every
- * scenario in `asked`, so that a run which judged nothing is not taken for one that had nothing to complain of.
+ * The differences between a run and its expected outcomes. The run must have an outcome for every scenario in
+ * `planned`, so that a run which judged nothing is not taken for one without findings.
  */
 export function differences(
   expected: Expected,
   document: Pick<ResultDocument, 'results'>,
-  asked: readonly string[],
+  planned: readonly string[],
 ): Difference[] {
-  const said = saidIn(document);
+  const reported = outcomesIn(document);
   const reasons = new Map(document.results.map(({ id, reason, observed }) => [id, `${observed}; ${reason}`]));
-  return [...new Set([...said.keys(), ...asked, ...Object.keys(expected)])].flatMap((scenario): Difference[] => {
-    const is = said.get(scenario) ?? 'nothing';
-    const due = expected[scenario] ?? 'pass';
-    if (is === due) return [];
-    const kind = WEIGHT[is] < WEIGHT[due] ? 'false pass' : 'false alarm';
-    return [{ kind, scenario, expected: due, said: is, reason: reasons.get(scenario) ?? '' }];
+  return [...new Set([...reported.keys(), ...planned, ...Object.keys(expected)])].flatMap((scenario): Difference[] => {
+    const is = reported.get(scenario) ?? 'nothing';
+    const expectedOutcome = expected[scenario] ?? 'pass';
+    if (is === expectedOutcome) return [];
+    const kind = SEVERITY[is] < SEVERITY[expectedOutcome] ? 'false pass' : 'false alarm';
+    return [{ kind, scenario, expected: expectedOutcome, reported: is, reason: reasons.get(scenario) ?? '' }];
   });
 }
 
-/** What a run says of every right server, by what the server speaks and by its key. */
-
-/** The suite `tls`, scenario by scenario: what looks at the certificates, at handshakes, and at deliveries. */
+/** The scenarios of the suite `tls`: about certificates, handshakes and deliveries. */
 const CERTIFICATES = [
   'tls/trusted-authority',
   'tls/not-self-signed',
@@ -109,15 +102,13 @@ export const HANDSHAKES = [
   'tls/tls-1-2-http-1-1',
   'tls/tls-1-3-http-1-1',
 ];
-/** Without a connection that a right sender trusts these have no verdict. */
-export const DELIVERED = ['tls/http-1-1', 'tls/no-protocol-offer', 'tls/no-server-name', 'tls/plain-http-refused'];
-export const EVERYTHING = [...CERTIFICATES, ...HANDSHAKES, ...DELIVERED];
+/** These have no verdict without a connection that a correct sender trusts. */
+export const NEED_DELIVERY = ['tls/http-1-1', 'tls/no-protocol-offer', 'tls/no-server-name', 'tls/plain-http-refused'];
+export const ALL_TLS = [...CERTIFICATES, ...HANDSHAKES, ...NEED_DELIVERY];
 
-/**
- * A server as it should be. Whether it speaks a version is recorded, and so is that it keeps no secret for the future.
- */
-export function rightServer(spoken: Spoken, key: 'rsa' | 'ec' = 'ec'): Expected {
-  switch (spoken) {
+/** The outcomes of a correct server. Missing versions of TLS and missing forward secrecy are recorded. */
+export function correctServer(tlsVersions: TlsVersions, key: 'rsa' | 'ec' = 'ec'): Expected {
+  switch (tlsVersions) {
     case 'TLS 1.2 only':
       return { 'tls/tls-1-3-spoken': 'recorded', 'tls/tls-1-3-http-1-1': 'not-applicable', ...staticRsa(key) };
     case 'TLS 1.3 only':
@@ -127,38 +118,33 @@ export function rightServer(spoken: Spoken, key: 'rsa' | 'ec' = 'ec'): Expected 
   }
 }
 
-/**
- * The lists of Node, OpenSSL and nginx still have suites of TLS 1.2 with a static RSA key exchange, which take an RSA
- * key.
- */
+/** With an RSA key, the default suites of Node, OpenSSL and nginx include static RSA key exchange over TLS 1.2. */
 function staticRsa(key: 'rsa' | 'ec'): Expected {
   return key === 'rsa' ? { 'tls/forward-secrecy': 'recorded' } : {};
 }
 
-/** What a run says of a server's mutual TLS, from what the server lets in. */
-
-/** What a server can let in although it must not. */
-export const INTRUDERS = [
+/** Clients that a server with mutual TLS must reject. */
+export const INVALID_CLIENTS = [
   'none',
   'self-signed',
-  'unknown authority',
+  'unknown CA',
   'same names',
-  'issued by client',
+  'issued by a client',
   'expired',
   'not yet valid',
   'wrong purpose',
   'other subject',
   'revoked',
-  'resumed without',
-  'resumed unknown',
+  'resumed, none',
+  'resumed, unknown CA',
   'X-SSL-Client-Verify',
   'X-Forwarded-Client-Cert',
   'other forged headers',
-  'by other ways',
+  'other ways',
   'no signature',
   'no API key',
 ] as const;
-export type Intruder = (typeof INTRUDERS)[number];
+export type InvalidClient = (typeof INVALID_CLIENTS)[number];
 
 const OTHER_FORGED = [
   'x-client-verify',
@@ -175,24 +161,24 @@ const VERSIONS = ['1-2', '1-3'] as const;
 const each = (...slugs: readonly string[]) =>
   VERSIONS.flatMap((version) => slugs.map((slug) => `mtls/tls-${version}-${slug}`));
 
-/** The scenarios that try it. */
-export const TRIED: Readonly<Record<Intruder, readonly string[]>> = {
+/** The scenarios that test each of them. */
+export const SCENARIOS_OF: Readonly<Record<InvalidClient, readonly string[]>> = {
   none: each('no-certificate', 'refused-not-recorded'),
   'self-signed': each('self-signed'),
-  'unknown authority': each('unknown-authority'),
+  'unknown CA': each('unknown-authority'),
   'same names': each('same-names'),
-  'issued by client': each('issued-by-client'),
+  'issued by a client': each('issued-by-client'),
   expired: each('expired'),
   'not yet valid': each('not-yet-valid'),
   'wrong purpose': each('wrong-purpose'),
   'other subject': each('other-subject'),
   revoked: each('revoked'),
-  'resumed without': each('resumed-none'),
-  'resumed unknown': each('resumed-unknown-authority'),
+  'resumed, none': each('resumed-none'),
+  'resumed, unknown CA': each('resumed-unknown-authority'),
   'X-SSL-Client-Verify': ['mtls/forged-x-ssl-client'],
   'X-Forwarded-Client-Cert': ['mtls/forged-x-forwarded-client-cert'],
   'other forged headers': OTHER_FORGED,
-  'by other ways': [
+  'other ways': [
     'mtls/no-server-name',
     'mtls/no-certificate-with-query',
     'mtls/no-certificate-other-kinds',
@@ -202,56 +188,69 @@ export const TRIED: Readonly<Record<Intruder, readonly string[]>> = {
   'no API key': ['mtls/no-key', 'mtls/wrong-key'],
 };
 
-/** The suite `mtls`, scenario by scenario. */
-const RIGHT = each('right-certificate', 'resumed-right', 'resumed-with-certificate');
-/** Over TLS 1.3 the certificate is asked for in secret, so that these see nothing. */
-const ASKS = ['mtls/asks-for-certificate', 'mtls/names-private-authorities'];
-export const EVERYTHING_MUTUAL = [...Object.values(TRIED).flat(), ...RIGHT, ...ASKS];
+/** The other scenarios of the suite `mtls`. */
+const VALID = each('right-certificate', 'resumed-right', 'resumed-with-certificate');
+/** Over TLS 1.3 the request for a certificate is encrypted, so these do not apply. */
+const CERTIFICATE_REQUEST = ['mtls/asks-for-certificate', 'mtls/names-private-authorities'];
+export const ALL_MTLS = [...Object.values(SCENARIOS_OF).flat(), ...VALID, ...CERTIFICATE_REQUEST];
 
-/** What a server may well let in, when nothing else was agreed on: it is warned about. */
-const WARNED: ReadonlySet<Intruder> = new Set(['wrong purpose', 'other subject', 'revoked']);
+/** Clients that a server may accept unless agreed otherwise: a warning. */
+const WARNED: ReadonlySet<InvalidClient> = new Set(['wrong purpose', 'other subject', 'revoked']);
 
-/** What goes together with the certificate, and what with the other credentials. */
-export const OF_CERTIFICATES = INTRUDERS.filter((intruder) => intruder !== 'no signature' && intruder !== 'no API key');
+/** The cases about certificates, without those about the other credentials. */
+export const CERTIFICATE_CASES = INVALID_CLIENTS.filter(
+  (invalidClient) => invalidClient !== 'no signature' && invalidClient !== 'no API key',
+);
 
-/** Nobody who lets in a client without a certificate looks at a session or at a header before. */
-export const WITHOUT_CERTIFICATE: readonly Intruder[] = [
+/** A server that accepts clients without a certificate accepts all of these. */
+export const NO_CERTIFICATE_CASES: readonly InvalidClient[] = [
   'none',
-  'resumed without',
+  'resumed, none',
   'X-SSL-Client-Verify',
   'X-Forwarded-Client-Cert',
   'other forged headers',
-  'by other ways',
+  'other ways',
 ];
 
-/** What only the partner's authority can make: without it a run has nothing to try. */
-const OF_AUTHORITY: readonly Intruder[] = ['expired', 'not yet valid', 'wrong purpose', 'other subject', 'revoked'];
+/** Certificates that only the partner's CA can issue: without them the scenarios do not apply. */
+const NEEDS_PARTNER_CA: readonly InvalidClient[] = [
+  'expired',
+  'not yet valid',
+  'wrong purpose',
+  'other subject',
+  'revoked',
+];
 
-interface Mutual {
-  readonly spoken: Spoken;
+interface MutualTls {
+  readonly tlsVersions: TlsVersions;
   readonly key?: 'rsa' | 'ec';
-  /** What of the partner's authority is given. */
-  readonly given: readonly Intruder[];
-  /** What is not the same over both versions, or no matter of being let in. */
+  /** The certificates from the partner's CA that the run has. */
+  readonly fixtures: readonly InvalidClient[];
+  /** Outcomes that do not follow from the accepted clients. */
   readonly also?: Expected;
 }
 
-export function serverThatLetsIn(intruders: readonly Intruder[], { spoken, key, given, also }: Mutual): Expected {
-  const complaints = intruders.map((intruder) => all(WARNED.has(intruder) ? 'warn' : 'fail', TRIED[intruder]));
-  const expected: Expected = Object.assign({}, ...complaints);
-  const missing = OF_AUTHORITY.filter((intruder) => !given.includes(intruder));
-  const unspoken = { 'TLS 1.2 only': '1-3', 'TLS 1.3 only': '1-2', both: '' }[spoken];
+export function serverAccepting(
+  invalidClients: readonly InvalidClient[],
+  { tlsVersions, key, fixtures, also }: MutualTls,
+): Expected {
+  const findings = invalidClients.map((invalidClient) =>
+    all(WARNED.has(invalidClient) ? 'warn' : 'fail', SCENARIOS_OF[invalidClient]),
+  );
+  const expected: Expected = Object.assign({}, ...findings);
+  const missing = NEEDS_PARTNER_CA.filter((invalidClient) => !fixtures.includes(invalidClient));
+  const unspoken = { 'TLS 1.2 only': '1-3', 'TLS 1.3 only': '1-2', both: '' }[tlsVersions];
   return {
-    ...rightServer(spoken, key),
+    ...correctServer(tlsVersions, key),
     ...expected,
     ...also,
     ...all(
       'not-applicable',
-      missing.flatMap((intruder) => TRIED[intruder]),
+      missing.flatMap((invalidClient) => SCENARIOS_OF[invalidClient]),
     ),
     ...all('not-applicable', [
-      ...(unspoken === '' ? [] : EVERYTHING_MUTUAL.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`))),
-      ...(spoken === 'TLS 1.3 only' ? ASKS : []),
+      ...(unspoken === '' ? [] : ALL_MTLS.filter((id) => id.startsWith(`mtls/tls-${unspoken}-`))),
+      ...(tlsVersions === 'TLS 1.3 only' ? CERTIFICATE_REQUEST : []),
     ]),
   };
 }

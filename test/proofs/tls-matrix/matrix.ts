@@ -1,17 +1,17 @@
-/** The four tables, and what their cells share. */
+/** The four tables of the matrix, and the servers that their cells share. */
 import type { Cell } from './cell.ts';
 import { clientCells } from './client-cells.ts';
-import { rightCells } from './correct-cells.ts';
+import { correctCells } from './correct-cells.ts';
 import { createNginx, type Nginx } from './nginx.ts';
 import { protocolCells } from './protocol-cells.ts';
 import { serverCells } from './server-cells.ts';
 import { openUpstream } from './servers.ts';
 
-/** Receivers over plain HTTP, to which nginx passes on what it takes. */
+/** Receivers over plain HTTP behind nginx. */
 export interface Upstreams {
-  /** Knows nothing of certificates. */
+  /** Does not check certificates. */
   readonly plain: () => ReturnType<typeof openUpstream>;
-  /** Takes the word of a proxy on this machine for them. */
+  /** Trusts the header of a proxy on this machine. */
   readonly behindProxy: () => ReturnType<typeof openUpstream>;
 }
 
@@ -19,10 +19,11 @@ const TABLES = {
   servers: serverCells,
   clients: clientCells,
   protocols: protocolCells,
-  right: rightCells,
+  correct: correctCells,
 } as const satisfies Record<string, (nginx: Nginx, upstreams: Upstreams) => Cell[]>;
 
 export type TableName = keyof typeof TABLES;
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
 export interface OpenTable {
   readonly cells: readonly Cell[];
@@ -30,7 +31,7 @@ export interface OpenTable {
   close(): Promise<void>;
 }
 
-/** Nothing is started before the first cell needs it. */
+/** Starts nothing before the first cell needs it. */
 export function openTable(name: TableName): OpenTable {
   const nginx = createNginx();
   const started: ReturnType<typeof openUpstream>[] = [];

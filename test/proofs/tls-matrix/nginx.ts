@@ -1,4 +1,4 @@
-/** One nginx for all the cells that need one: each is a server block with a port of its own. */
+/** One nginx for all cells that need one: each cell has a server block with its own port. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,25 +9,24 @@ import { join } from 'node:path';
 import { pathOf } from '../../setup/programs.ts';
 
 /**
- * Its workers would become somebody who may not enter the folder. Where it is not root it has no choice, and says so
- * when given one.
+ * As root, nginx starts its workers as a user who cannot read the folder. Otherwise it ignores `user` with a warning.
  */
 const USER = process.getuid?.() === 0 ? 'user root;' : '';
 
-/** What a server block serves. `lines` is what stands in it besides. */
+/** A server block. `lines` are its other directives. */
 interface Site {
   readonly cert: string;
   readonly key: string;
   readonly lines: string;
-  /** The authority of the clients. */
-  readonly clientAuthority?: string;
-  /** Its list of what it revoked. */
+  /** The CA of the clients. */
+  readonly clientCa?: string;
+  /** The revocation list of that CA. */
   readonly revocations?: string;
   readonly http2?: true;
 }
 
 export interface Nginx {
-  /** Registers a server block, and gives what starts nginx, once for all of them, and then tells the port. */
+  /** Registers a server block. The returned function starts nginx, once for all blocks, and resolves with the port. */
   add(site: () => Promise<Site>): () => Promise<number>;
   close(): Promise<void>;
 }
@@ -62,10 +61,7 @@ async function start(makes: readonly (() => Promise<Site>)[]): Promise<Running> 
   });
 }
 
-/**
- * Runs one nginx on free ports. `blocks` gives the server blocks for these ports, and writes the files that they name
- * into the folder, which is removed in the end.
- */
+/** Runs one nginx on free ports. `blocks` returns the server blocks, and writes their files to the temporary folder. */
 export async function runNginx(
   count: number,
   blocks: (ports: readonly number[], folder: string) => Promise<string>,
@@ -81,13 +77,13 @@ export async function runNginx(
     http { access_log off; ${paths.join(' ')} server { listen 127.0.0.1:${alive}; return 204; } ${await blocks(ports, folder)} }`,
   );
   const nginx = spawnOn(folder, sockets);
-  let said = '';
+  let stderr = '';
   nginx.stderr?.on('data', (piece: Buffer) => {
-    said += piece.toString();
+    stderr += piece.toString();
   });
   const exited = once(nginx, 'exit');
-  const ended = exited.then(() => Promise.reject(new Error(`nginx ended: ${said.slice(-500)}`)));
-  await Promise.race([answers(alive), ended]);
+  const ended = exited.then(() => Promise.reject(new Error(`nginx ended: ${stderr.slice(-500)}`)));
+  await Promise.race([firstAnswer(alive), ended]);
   ended.catch(() => {});
   return {
     ports,
@@ -99,10 +95,7 @@ export async function runNginx(
   };
 }
 
-/**
- * The system chooses the ports, and nginx takes the sockets over: a port that was closed again could be somebody else's
- * by then.
- */
+/** The system chooses the port, and nginx inherits the socket: a port that is closed again could be taken meanwhile. */
 async function bind(): Promise<Server> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -110,11 +103,10 @@ async function bind(): Promise<Server> {
 }
 
 /**
- * nginx takes over listening sockets that the variable NGINX names, which it has for its own upgrades; without a master
- * process it crashes.
+ * nginx inherits the listening sockets in the variable NGINX, as in its upgrades. Without a master process it crashes.
  */
 function spawnOn(folder: string, sockets: readonly Server[]): ChildProcess {
-  // Node has no public name for it.
+  // Node has no public API for it.
   const numbers = sockets.map((socket) => (socket as unknown as { _handle: { fd: number } })._handle.fd);
   const nginx = spawn(pathOf('nginx') ?? 'nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe', ...numbers],
@@ -125,25 +117,22 @@ function spawnOn(folder: string, sockets: readonly Server[]): ChildProcess {
 }
 
 async function blockOf(site: Site, at: number, port: number, folder: string): Promise<string> {
-  const { cert, key, lines, clientAuthority, revocations, http2 } = site;
+  const { cert, key, lines, clientCa, revocations, http2 } = site;
   await writeFile(join(folder, `${at}.pem`), cert);
   await writeFile(join(folder, `${at}.key`), key, { mode: 0o600 });
-  if (clientAuthority !== undefined) await writeFile(join(folder, `${at}-clients.pem`), clientAuthority);
+  if (clientCa !== undefined) await writeFile(join(folder, `${at}-clients.pem`), clientCa);
   if (revocations !== undefined) await writeFile(join(folder, `${at}-revoked.pem`), revocations);
   return `server {
     listen 127.0.0.1:${port} ssl${http2 === true ? ' http2' : ''};
     ssl_certificate ${at}.pem; ssl_certificate_key ${at}.key;
-    ${clientAuthority === undefined ? '' : `ssl_client_certificate ${at}-clients.pem;`}
+    ${clientCa === undefined ? '' : `ssl_client_certificate ${at}-clients.pem;`}
     ${revocations === undefined ? '' : `ssl_crl ${at}-revoked.pem;`}
     ${lines}
   }`;
 }
 
-/**
- * Resolves with the first answer: the sockets take connections before nginx looks at them. Without one, nginx ended and
- * says why.
- */
-function answers(port: number): Promise<void> {
+/** Resolves with the first answer, because the sockets accept connections before nginx reads from them. */
+function firstAnswer(port: number): Promise<void> {
   return new Promise((resolve) => {
     get({ port, host: '127.0.0.1' }, (response) => {
       response.resume();

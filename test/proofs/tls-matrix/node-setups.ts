@@ -1,9 +1,16 @@
-/** Ways to set up mutual TLS with Node's https server. */
+/** Setups of mutual TLS with Node's https server. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { NodeShape } from './client-setups.ts';
-import { all, type Expected, type Intruder, OF_CERTIFICATES, TRIED, WITHOUT_CERTIFICATE } from './expected.ts';
-import { CLIENT_AUTHORITY, CLIENT_NAME } from './material.ts';
+import type { NodeSetup } from './client-setups.ts';
+import {
+  all,
+  CERTIFICATE_CASES,
+  type Expected,
+  type InvalidClient,
+  NO_CERTIFICATE_CASES,
+  SCENARIOS_OF,
+} from './expected.ts';
+import { CLIENT_CA, CLIENT_NAME } from './material.ts';
 import type { NodeChecks } from './servers.ts';
 
 /** The certificate of a connection; null for none. */
@@ -17,44 +24,41 @@ const names = (socket: TLSSocket) => {
   return { subject: certificate?.subject.CN, issuer: certificate?.issuer.CN };
 };
 
-/**
- * `authorized` alone is not enough: Node says so of every session of TLS 1.3 that is resumed and had no certificate.
- */
-const authorised = (socket: TLSSocket) => socket.authorized && certificateOf(socket) !== null;
-const authorisedByName = (socket: TLSSocket) => socket.authorized && names(socket).subject === CLIENT_NAME;
+/** `authorized` alone is not enough: Node sets it for resumed TLS 1.3 sessions without a certificate. */
+const isAuthorized = (socket: TLSSocket) => socket.authorized && certificateOf(socket) !== null;
+const isAuthorizedByName = (socket: TLSSocket) => socket.authorized && names(socket).subject === CLIENT_NAME;
 
 function node(
   name: string,
   handshake: 'required' | 'asked' | 'off',
-  letsIn: readonly Intruder[],
-  checks: NodeShape['checks'],
+  accepts: readonly InvalidClient[],
+  checks: NodeSetup['checks'],
   also: Expected = {},
-): NodeShape {
-  const options: NodeShape['options'] = ({ right }) =>
-    handshake === 'off' ? {} : { ca: right.authority, requestCert: true, rejectUnauthorized: handshake === 'required' };
-  return { on: 'node', name, letsIn, also, options, checks };
+): NodeSetup {
+  const options: NodeSetup['options'] = ({ client }) =>
+    handshake === 'off' ? {} : { ca: client.ca, requestCert: true, rejectUnauthorized: handshake === 'required' };
+  return { on: 'node', name, accepts, also, options, checks };
 }
 
 const onlyIf =
-  (letsIn: (socket: TLSSocket, headers: IncomingHttpHeaders) => boolean): NodeShape['checks'] =>
-  () => ({ letsIn });
+  (accepts: (socket: TLSSocket, headers: IncomingHttpHeaders) => boolean): NodeSetup['checks'] =>
+  () => ({ accepts });
 
-const ANY_CERTIFICATE = OF_CERTIFICATES.filter((intruder) => !WITHOUT_CERTIFICATE.includes(intruder));
+const ANY_CERTIFICATE = CERTIFICATE_CASES.filter((invalidClient) => !NO_CERTIFICATE_CASES.includes(invalidClient));
 
-/** One for each way to be without a right certificate: each takes as long as the time limit. */
+/** A scenario for each kind of missing certificate; each lasts until the time limit. */
 const UNANSWERED = ['mtls/tls-1-2-no-certificate', 'mtls/tls-1-3-same-names', 'mtls/forged-x-ssl-client'];
 
-const TRIED_OF_CERTIFICATES = OF_CERTIFICATES.flatMap((intruder) => TRIED[intruder]);
+const TRIED_OF_CERTIFICATES = CERTIFICATE_CASES.flatMap((invalidClient) => SCENARIOS_OF[invalidClient]);
 
-/** One connection in five of an authority that it has never heard of, each version counted by itself. */
+/** Accepts one connection in five from an unknown CA, counted for each version. */
 function oneInFive(): NodeChecks {
   const seen = new Map<string | null, number>();
   return {
-    letsIn(socket) {
-      if (authorisedByName(socket)) return true;
+    accepts(socket) {
+      if (isAuthorizedByName(socket)) return true;
       const { subject, issuer } = names(socket);
-      if (issuer === undefined || issuer === CLIENT_AUTHORITY || issuer === subject || socket.isSessionReused())
-        return false;
+      if (issuer === undefined || issuer === CLIENT_CA || issuer === subject || socket.isSessionReused()) return false;
       const version = socket.getProtocol();
       const count = (seen.get(version) ?? 0) + 1;
       seen.set(version, count);
@@ -68,159 +72,159 @@ function forwardedCertificate(header: string | string[] | undefined): string | u
   return found === undefined ? undefined : decodeURIComponent(found).trim();
 }
 
-export const NODE_SHAPES: readonly NodeShape[] = [
+export const NODE_SETUPS: readonly NodeSetup[] = [
   node('required', 'required', ['other subject'], () => ({})),
-  node('required, and the name is compared', 'required', [], onlyIf(authorisedByName)),
-  node('asked, and 401 without a right one', 'asked', ['other subject'], onlyIf(authorised)),
+  node('required, and the name is compared', 'required', [], onlyIf(isAuthorizedByName)),
+  node('requested; 401 without a valid one', 'asked', ['other subject'], onlyIf(isAuthorized)),
   node(
-    'asked, and 401 unless the socket is authorized',
+    'requested; 401 unless the socket is authorized',
     'asked',
     ['other subject'],
     onlyIf((socket) => socket.authorized),
     { 'mtls/tls-1-3-resumed-none': 'fail' },
   ),
-  node('asked, and the name is compared', 'asked', [], onlyIf(authorisedByName)),
-  node('asked, and nothing looks at it', 'asked', OF_CERTIFICATES, () => ({})),
-  node('no mutual TLS', 'off', OF_CERTIFICATES, () => ({}), { 'mtls/asks-for-certificate': 'warn' }),
+  node('requested, and the name is compared', 'asked', [], onlyIf(isAuthorizedByName)),
+  node('requested, and not checked', 'asked', CERTIFICATE_CASES, () => ({})),
+  node('no mutual TLS', 'off', CERTIFICATE_CASES, () => ({}), { 'mtls/asks-for-certificate': 'warn' }),
   node(
-    'the subject is compared, and nothing verified',
+    'the subject is compared, and nothing is verified',
     'asked',
-    ['self-signed', 'same names', 'issued by client', 'expired', 'not yet valid', 'wrong purpose'],
+    ['self-signed', 'same names', 'issued by a client', 'expired', 'not yet valid', 'wrong purpose'],
     onlyIf((socket) => names(socket).subject === CLIENT_NAME),
   ),
   node(
-    'subject and issuer are compared, and nothing verified',
+    'subject and issuer are compared, and nothing is verified',
     'asked',
     ['same names', 'expired', 'not yet valid', 'wrong purpose'],
-    onlyIf((socket) => names(socket).subject === CLIENT_NAME && names(socket).issuer === CLIENT_AUTHORITY),
+    onlyIf((socket) => names(socket).subject === CLIENT_NAME && names(socket).issuer === CLIENT_CA),
   ),
   node(
-    'any certificate will do',
+    'any certificate is accepted',
     'asked',
     ANY_CERTIFICATE,
     onlyIf((socket) => certificateOf(socket) !== null),
   ),
   {
     ...node(
-      'any RSA certificate will do, and no other can be presented',
+      'any RSA certificate is accepted, and no other can be presented',
       'asked',
-      ['self-signed', 'unknown authority', 'same names', 'issued by client', 'resumed unknown'],
+      ['self-signed', 'unknown CA', 'same names', 'issued by a client', 'resumed, unknown CA'],
       onlyIf((socket) => certificateOf(socket) !== null),
     ),
-    options: ({ right }) => ({
-      ca: right.authority,
+    options: ({ client }) => ({
+      ca: client.ca,
       requestCert: true,
       rejectUnauthorized: false,
       sigalgs: 'RSA-PSS+SHA256:RSA+SHA256',
     }),
-    given: 'rsa',
+    certificates: 'rsa',
   },
   {
-    ...node('required, with the list of what is revoked', 'required', [], () => ({})),
-    options: ({ right, revocations }) => ({
-      ca: right.authority,
+    ...node('required, with the revocation list', 'required', [], () => ({})),
+    options: ({ client, revocations }) => ({
+      ca: client.ca,
       ...(revocations !== undefined && { crl: revocations }),
       requestCert: true,
       rejectUnauthorized: true,
     }),
-    given: 'revoked',
+    certificates: 'revoked',
   },
-  { ...node('required, without the list of what is revoked', 'required', ['revoked'], () => ({})), given: 'revoked' },
-  node('an unknown authority is let in one time in five', 'asked', ['unknown authority'], oneInFive),
+  { ...node('required, without the revocation list', 'required', ['revoked'], () => ({})), certificates: 'revoked' },
+  node('an unknown CA is accepted one time in five', 'asked', ['unknown CA'], oneInFive),
   node(
-    'a certificate that has expired is let in',
+    'an expired certificate is accepted',
     'asked',
     ['expired'],
-    onlyIf((socket) => authorisedByName(socket) || String(socket.authorizationError) === 'CERT_HAS_EXPIRED'),
+    onlyIf((socket) => isAuthorizedByName(socket) || String(socket.authorizationError) === 'CERT_HAS_EXPIRED'),
   ),
   node(
-    'a certificate that is not valid yet is let in',
+    'a certificate that is not valid yet is accepted',
     'asked',
     ['not yet valid'],
-    onlyIf((socket) => authorisedByName(socket) || String(socket.authorizationError) === 'CERT_NOT_YET_VALID'),
+    onlyIf((socket) => isAuthorizedByName(socket) || String(socket.authorizationError) === 'CERT_NOT_YET_VALID'),
   ),
   node(
-    'a certificate for servers is let in',
+    'a server certificate is accepted',
     'asked',
     ['wrong purpose'],
-    onlyIf((socket) => authorisedByName(socket) || String(socket.authorizationError) === 'INVALID_PURPOSE'),
+    onlyIf((socket) => isAuthorizedByName(socket) || String(socket.authorizationError) === 'INVALID_PURPOSE'),
   ),
   node(
-    'X-SSL-Client-Verify is believed',
+    'X-SSL-Client-Verify is trusted',
     'asked',
     ['X-SSL-Client-Verify'],
-    onlyIf((socket, headers) => authorisedByName(socket) || headers['x-ssl-client-verify'] === 'SUCCESS'),
+    onlyIf((socket, headers) => isAuthorizedByName(socket) || headers['x-ssl-client-verify'] === 'SUCCESS'),
   ),
-  node('X-Forwarded-Client-Cert is believed', 'asked', ['X-Forwarded-Client-Cert'], ({ right }) => ({
-    // It even looks whether it is the right certificate, which is no secret.
-    letsIn: (socket, headers) =>
-      authorisedByName(socket) || forwardedCertificate(headers['x-forwarded-client-cert']) === right.cert.trim(),
+  node('X-Forwarded-Client-Cert is trusted', 'asked', ['X-Forwarded-Client-Cert'], ({ client }) => ({
+    // It even compares the certificate, which is public.
+    accepts: (socket, headers) =>
+      isAuthorizedByName(socket) || forwardedCertificate(headers['x-forwarded-client-cert']) === client.cert.trim(),
   })),
   node(
-    'a resumed session is let in',
+    'a resumed session is accepted',
     'asked',
-    ['resumed without', 'resumed unknown'],
-    onlyIf((socket) => authorisedByName(socket) || socket.isSessionReused()),
+    ['resumed, none', 'resumed, unknown CA'],
+    onlyIf((socket) => isAuthorizedByName(socket) || socket.isSessionReused()),
   ),
   {
     ...node(
-      'a resumed session is let in, 300 ms away',
+      'a resumed session is accepted, 300 ms away',
       'asked',
       [],
-      onlyIf((socket) => authorisedByName(socket) || socket.isSessionReused()),
+      onlyIf((socket) => isAuthorizedByName(socket) || socket.isSessionReused()),
       { 'mtls/tls-1-2-resumed-none': 'fail' },
     ),
     scenarios: ['mtls/tls-1-2-resumed-none'],
-    spoken: ['both'],
+    tlsVersions: ['both'],
     oneWayMs: 150,
   },
   node(
-    'the id is noted before the certificate is looked at',
+    'the id is recorded before the certificate is checked',
     'asked',
     [],
-    () => ({ letsIn: authorisedByName, notesFirst: true }),
+    () => ({ accepts: isAuthorizedByName, recordsFirst: true }),
     all('fail', ['mtls/tls-1-2-refused-not-recorded', 'mtls/tls-1-3-refused-not-recorded']),
   ),
   node(
-    'a wrong certificate gets 404',
+    'an invalid certificate gets 404',
     'asked',
     [],
-    () => ({ letsIn: authorisedByName, refusal: 404 }),
+    () => ({ accepts: isAuthorizedByName, rejection: 404 }),
     all('warn', TRIED_OF_CERTIFICATES),
   ),
   {
     ...node(
-      'a wrong certificate gets 500',
+      'an invalid certificate gets 500',
       'asked',
       [],
-      () => ({ letsIn: authorisedByName, refusal: 500 }),
+      () => ({ accepts: isAuthorizedByName, rejection: 500 }),
       all('warn', TRIED_OF_CERTIFICATES),
     ),
   },
   node(
-    'a wrong certificate gets 503',
+    'an invalid certificate gets 503',
     'asked',
     [],
-    () => ({ letsIn: authorisedByName, refusal: 503 }),
+    () => ({ accepts: isAuthorizedByName, rejection: 503 }),
     all('inconclusive', TRIED_OF_CERTIFICATES),
   ),
   {
     ...node(
-      'a wrong certificate gets no answer',
+      'an invalid certificate gets no answer',
       'asked',
       [],
-      () => ({ letsIn: authorisedByName, refusal: 'none' }),
+      () => ({ accepts: isAuthorizedByName, rejection: 'none' }),
       all('inconclusive', UNANSWERED),
     ),
     scenarios: UNANSWERED,
-    spoken: ['both'],
+    tlsVersions: ['both'],
   },
   node('with a certificate, the signature is not checked', 'required', ['other subject', 'no signature'], () => ({
-    skipsSignature: authorised,
+    skipsSignature: isAuthorized,
   })),
   {
     ...node('with a certificate, the API key is not checked', 'required', ['other subject', 'no API key'], () => ({
-      skipsKey: authorised,
+      skipsKey: isAuthorized,
     })),
   },
 ];

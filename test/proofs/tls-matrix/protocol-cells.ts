@@ -1,6 +1,5 @@
 /**
- * Old versions, weak ciphers and odd connections: exactly the right scenario complains, and what could not be asked is
- * no pass.
+ * Old versions, weak ciphers and unusual connections: only the scenario concerned fails, and no answer is not a pass.
  */
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -9,8 +8,8 @@ import { type ServerFixtureName, serverFixture } from '../../../certs/index.ts';
 import type { ParsedHello } from '../../endpoints/client-hello.ts';
 import { listen } from '../../endpoints/listen.ts';
 import { grants, grantsSuite, type ScriptedReply, startRightTlsThatAlso } from '../../endpoints/scripted-tls.ts';
-import type { Cell, Open } from './cell.ts';
-import { all, DELIVERED, EVERYTHING, type Expected, HANDSHAKES } from './expected.ts';
+import type { Cell, OpenServer } from './cell.ts';
+import { ALL_TLS, all, type Expected, HANDSHAKES, NEED_DELIVERY } from './expected.ts';
 import type { Upstreams } from './matrix.ts';
 import type { Nginx } from './nginx.ts';
 import { openNode, openServer, openSServer, receiving } from './servers.ts';
@@ -18,38 +17,34 @@ import { openNode, openServer, openSServer, receiving } from './servers.ts';
 type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'program' | 'documentOnly'>;
 
 const OLD = ['tls/tls-1-0-refused', 'tls/tls-1-1-refused'];
-const AGREES = ['tls/tls-1-2-http-1-1', 'tls/tls-1-3-http-1-1'];
-/** Where silence is waited for. */
-const IMPATIENT = { timeoutMs: 3000 } as const;
+const ALPN = ['tls/tls-1-2-http-1-1', 'tls/tls-1-3-http-1-1'];
+/** For cells that wait for silence. */
+const SHORT_TIMEOUT = { timeoutMs: 3000 } as const;
 
 async function material(name: ServerFixtureName = 'p256') {
   const { cert, key, ca } = await serverFixture(name);
-  return { served: { cert, key }, reached: { tls: { ca } } };
+  return { served: { cert, key }, access: { tls: { ca } } };
 }
 
 function onNode(row: string, options: https.ServerOptions, expected: Expected): Row {
   const open = async () => {
-    const { served, reached } = await material();
-    return openNode({ ...served, ...options }, reached);
+    const { served, access } = await material();
+    return openNode({ ...served, ...options }, access);
   };
   return { row, server: 'Node https', expected, open };
 }
 
 const NODE: readonly Row[] = [
-  onNode('TLS 1.0 and 1.1 as well', { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }, all('fail', OLD)),
+  onNode('TLS 1.0 and 1.1 too', { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }, all('fail', OLD)),
+  onNode('TLS 1.1 too', { minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }, { 'tls/tls-1-1-refused': 'fail' }),
+  onNode('TLS 1.0 and 1.1 configured, but not usable', { minVersion: 'TLSv1' }, {}),
   onNode(
-    'TLS 1.1 as well',
-    { minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
-    { 'tls/tls-1-1-refused': 'fail' },
-  ),
-  onNode('TLS 1.0 and 1.1 listed, and not usable', { minVersion: 'TLSv1' }, {}),
-  onNode(
-    'TLS 1.0 and 1.1 alone',
+    'only TLS 1.0 and 1.1',
     { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
     {
-      ...all('fail', [...OLD, ...AGREES]),
+      ...all('fail', [...OLD, ...ALPN]),
       ...all('recorded', ['tls/tls-1-2-spoken', 'tls/tls-1-3-spoken']),
-      ...all('inconclusive', DELIVERED),
+      ...all('inconclusive', NEED_DELIVERY),
     },
   ),
   onNode('suites without encryption', { ciphers: 'ALL:!aNULL:eNULL:@SECLEVEL=0' }, { 'tls/null-refused': 'warn' }),
@@ -61,19 +56,19 @@ function onSServer(row: string, options: readonly string[], expected: Expected):
     row,
     server: 's_server',
     program: 'openssl',
-    expected: { ...all('inconclusive', DELIVERED), ...expected },
+    expected: { ...all('inconclusive', NEED_DELIVERY), ...expected },
     open: () => openSServer(...options),
   };
 }
 
 const S_SERVER: readonly Row[] = [
-  onSServer('as it comes', [], {}),
-  onSServer('TLS 1.0 and 1.1 as well', ['-cipher', 'DEFAULT:@SECLEVEL=0', '-min_protocol', 'TLSv1'], all('fail', OLD)),
+  onSServer('default settings', [], {}),
+  onSServer('TLS 1.0 and 1.1 too', ['-cipher', 'DEFAULT:@SECLEVEL=0', '-min_protocol', 'TLSv1'], all('fail', OLD)),
   onSServer('suites without encryption', ['-cipher', 'ALL:!aNULL:eNULL:@SECLEVEL=0', '-min_protocol', 'TLSv1.2'], {
     'tls/null-refused': 'warn',
   }),
   onSServer(
-    'TLS 1.0 and 1.1, and every suite but those without encryption',
+    'TLS 1.0 and 1.1, and every suite with encryption',
     ['-cipher', 'ALL:@SECLEVEL=0', '-min_protocol', 'TLSv1'],
     {
       ...all('fail', OLD),
@@ -84,11 +79,11 @@ const S_SERVER: readonly Row[] = [
 
 const SSL_LINES: readonly (readonly [string, string, Expected])[] = [
   [
-    'TLS 1.0 and 1.1 as well',
+    'TLS 1.0 and 1.1 too',
     'ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3; ssl_ciphers DEFAULT@SECLEVEL=0;',
     all('fail', OLD),
   ],
-  ['TLS 1.0 and 1.1 listed, and not usable', 'ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3;', {}],
+  ['TLS 1.0 and 1.1 configured, but not usable', 'ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3;', {}],
   [
     'suites without encryption or certificate',
     'ssl_protocols TLSv1.2; ssl_ciphers ALL:eNULL:@SECLEVEL=0;',
@@ -107,23 +102,23 @@ function onNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
       return { ...served, lines: `${lines} location / { proxy_pass http://127.0.0.1:${behind.port}; }` };
     });
     const open = async () => {
-      const { reached } = await material();
-      return { url: `https://localhost:${await port()}/hooks`, tls: reached.tls, close: async () => {} };
+      const { access } = await material();
+      return { url: `https://localhost:${await port()}/hooks`, tls: access.tls, close: async () => {} };
     };
     return { row, server: 'nginx', program: 'nginx', expected, open };
   });
 }
 
-/** A right server that also does this with hellos that no right sender sends. */
+/** A correct server that also answers hellos that no correct sender sends. */
 function scripted(
   row: string,
   also: (hello: ParsedHello) => ScriptedReply | null,
   expected: Expected,
   limits: Cell['limits'] = {},
 ): Row {
-  const open = async (): Promise<Open> => {
-    const { served, reached } = await material();
-    const right = await openNode(served, reached);
+  const open = async (): Promise<OpenServer> => {
+    const { served, access } = await material();
+    const right = await openNode(served, access);
     const front = await startRightTlsThatAlso(Number(new URL(right.url).port), also);
     const close = async () => void (await Promise.all([front.close(), right.close()]));
     return { url: `https://localhost:${front.port}/hooks`, tls: right.tls, close };
@@ -138,7 +133,7 @@ function oldVersion(version: keyof typeof NUMBERS) {
     hello.version === NUMBERS[version] ? grants({ version, suite: hello.suites[0] ?? 0 }) : null;
 }
 
-/** Takes these suites, from a client of TLS 1.2. */
+/** Accepts these suites from a TLS 1.2 client. */
 function suites(...ids: readonly number[]) {
   const grant = grantsSuite(ids, { version: 'TLSv1.2' });
   return (hello: ParsedHello) => (hello.version === 0x0303 ? grant(hello) : null);
@@ -167,23 +162,23 @@ const SCRIPTED: readonly Row[] = [
     'silence for old versions',
     (hello) => (isOld(hello) ? 'silence' : null),
     all('inconclusive', ['tls/ssl-3-0-refused', ...OLD]),
-    IMPATIENT,
+    SHORT_TIMEOUT,
   ),
 ];
 
 function open(server: Server, url = 'localhost') {
-  return async (): Promise<Open> => {
-    const { reached } = await material();
-    return { ...(await openServer(server, reached)), ...(url === 'localhost' ? {} : { url }) };
+  return async (): Promise<OpenServer> => {
+    const { access } = await material();
+    return { ...(await openServer(server, access)), ...(url === 'localhost' ? {} : { url }) };
   };
 }
 
-/** Nothing listens, or nobody who says anything that could be judged. */
+/** Endpoints without an answer that can be judged. */
 const NO_ANSWER: readonly Row[] = [
   {
-    row: 'nothing listens',
+    row: 'nothing is listening',
     server: 'none',
-    expected: all('inconclusive', EVERYTHING),
+    expected: all('inconclusive', ALL_TLS),
     async open() {
       const { port, close } = await listen(createServer());
       await close();
@@ -193,39 +188,39 @@ const NO_ANSWER: readonly Row[] = [
   {
     row: 'the name does not resolve',
     server: 'none',
-    expected: all('inconclusive', EVERYTHING),
+    expected: all('inconclusive', ALL_TLS),
     open: async () => ({ url: 'https://nowhere.invalid/hooks', tls: {}, close: async () => {} }),
   },
   {
     row: 'connections are closed at once',
     server: 'scripted',
-    expected: all('inconclusive', EVERYTHING),
+    expected: all('inconclusive', ALL_TLS),
     open: async () => open(createServer((socket) => socket.end()))(),
   },
   {
-    row: 'connections are taken, and nothing said',
+    row: 'connections are accepted, but not answered',
     server: 'scripted',
     // Takes twelve seconds.
     documentOnly: true,
-    expected: all('inconclusive', EVERYTHING),
-    limits: IMPATIENT,
+    expected: all('inconclusive', ALL_TLS),
+    limits: SHORT_TIMEOUT,
     open: async () => open(createServer((socket) => void socket.resume()))(),
   },
   {
-    row: 'plain HTTP in place of TLS',
+    row: 'plain HTTP instead of TLS',
     server: 'scripted',
-    expected: all('inconclusive', EVERYTHING),
+    expected: all('inconclusive', ALL_TLS),
     open: async () =>
       open(createServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))))(),
   },
   {
-    row: 'goes away at the first odd hello',
+    row: 'stops at the first unusual hello',
     server: 'scripted',
-    // Its certificates had been seen by then.
-    expected: all('inconclusive', [...HANDSHAKES, ...DELIVERED]),
+    // The run has seen its certificates before.
+    expected: all('inconclusive', [...HANDSHAKES, ...NEED_DELIVERY]),
     async open() {
-      const { served, reached } = await material();
-      const right = await openNode(served, reached);
+      const { served, access } = await material();
+      const right = await openNode(served, access);
       const front: { close: () => void } = { close: () => {} };
       const started = await startRightTlsThatAlso(Number(new URL(right.url).port), () => {
         front.close();
@@ -244,38 +239,38 @@ const NO_ANSWER: readonly Row[] = [
   },
 ];
 
-/** Connections that a sender makes, or should not be able to make. */
+/** Connections that a sender opens, or must not be able to open. */
 const CONNECTIONS: readonly Row[] = [
   {
-    row: 'HTTP/2 alone',
+    row: 'only HTTP/2',
     server: 'Node http2',
-    expected: { ...all('inconclusive', DELIVERED), ...all('fail', AGREES) },
+    expected: { ...all('inconclusive', NEED_DELIVERY), ...all('fail', ALPN) },
     async open() {
       const { served } = await material();
       return open(http2.createSecureServer({ ...served, allowHTTP1: false }))();
     },
   },
   {
-    row: 'an offer of HTTP/1.1 is refused',
+    row: 'HTTP/1.1 in ALPN is refused',
     server: 'Node https',
-    // The sender makes this very offer.
-    expected: { ...all('inconclusive', DELIVERED), ...all('fail', AGREES) },
+    // The sender offers it.
+    expected: { ...all('inconclusive', NEED_DELIVERY), ...all('fail', ALPN) },
     async open() {
-      const { served, reached } = await material();
-      return openNode({ ...served, ALPNProtocols: ['h2'] }, reached);
+      const { served, access } = await material();
+      return openNode({ ...served, ALPNProtocols: ['h2'] }, access);
     },
   },
   {
-    row: 'closes the connection without an offer of a protocol',
+    row: 'closes connections without ALPN',
     server: 'Node https',
     expected: { 'tls/no-protocol-offer': 'warn' },
     async open() {
-      const { served, reached } = await material();
+      const { served, access } = await material();
       const server = https.createServer({ ...served, ALPNProtocols: ['http/1.1'] }, receiving());
       server.on('secureConnection', (socket) => {
         if (socket.alpnProtocol === false) socket.destroy();
       });
-      return openServer(server, reached);
+      return openServer(server, access);
     },
   },
   {
@@ -283,12 +278,12 @@ const CONNECTIONS: readonly Row[] = [
     server: 'Node https',
     expected: { 'tls/plain-http-refused': 'fail' },
     async open() {
-      const { served, reached } = await material();
+      const { served, access } = await material();
       const secure = https.createServer(served, receiving());
       const plain = (await import('node:http')).createServer((request, response) => {
         request.resume().on('end', () => response.end('{}'));
       });
-      const [behindTls, behindPlain] = await Promise.all([openServer(secure, reached), openServer(plain, reached)]);
+      const [behindTls, behindPlain] = await Promise.all([openServer(secure, access), openServer(plain, access)]);
       const front = await open(
         createServer((socket) => {
           socket.once('data', (first) => {
@@ -308,17 +303,17 @@ const CONNECTIONS: readonly Row[] = [
     },
   },
   {
-    row: 'a client certificate is required, and the partner has none',
+    row: 'requires a client certificate that the partner does not have',
     server: 'Node https',
-    expected: all('inconclusive', DELIVERED),
+    expected: all('inconclusive', NEED_DELIVERY),
     async open() {
-      const { served, reached } = await material();
-      return openNode({ ...served, ca: reached.tls.ca, requestCert: true, rejectUnauthorized: true }, reached);
+      const { served, access } = await material();
+      return openNode({ ...served, ca: access.tls.ca, requestCert: true, rejectUnauthorized: true }, access);
     },
   },
 ];
 
 export function protocolCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
   const rows = [...NODE, ...S_SERVER, ...onNginx(nginx, upstreams), ...SCRIPTED, ...NO_ANSWER, ...CONNECTIONS];
-  return rows.map((row) => ({ ...row, spoken: 'both', suites: ['tls'] }));
+  return rows.map((row) => ({ ...row, tlsVersions: 'both', suites: ['tls'] }));
 }

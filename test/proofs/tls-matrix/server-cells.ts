@@ -1,9 +1,9 @@
-/** Every server certificate, right and wrong, on three servers, over each choice of versions. */
+/** Every correct and faulty server certificate on three servers, over each choice of versions. */
 import { SERVER_FIXTURE_NAMES, type ServerFixtureName, serverFixture } from '../../../certs/index.ts';
 import { REFUSES_WEAK_KEYS } from '../../setup/node-openssl.ts';
-import type { Cell, Open } from './cell.ts';
-import { all, DELIVERED, type Expected, rightServer } from './expected.ts';
-import { nginxProtocolsOf, protocolsOf, SPOKEN, type Spoken } from './material.ts';
+import type { Cell, OpenServer } from './cell.ts';
+import { all, correctServer, type Expected, NEED_DELIVERY } from './expected.ts';
+import { nginxProtocolsOf, protocolsOf, TLS_VERSIONS, type TlsVersions } from './material.ts';
 import type { Upstreams } from './matrix.ts';
 import type { Nginx } from './nginx.ts';
 import { openNode, openReceiver } from './servers.ts';
@@ -12,9 +12,9 @@ const SERVERS = ['Node https', 'reference receiver', 'nginx'] as const;
 type ServerName = (typeof SERVERS)[number];
 
 interface Fault {
-  /** The one scenario that has to see it, and its verdict. */
+  /** The scenario that finds it, and its outcome. */
   readonly seen: Expected;
-  /** A right sender does not connect, so what is delivered has no verdict. */
+  /** A correct sender does not connect, so the scenarios about deliveries have no verdict. */
   readonly untrusted?: true;
 }
 
@@ -48,7 +48,7 @@ const FAULTS: Readonly<Record<ServerFixtureName, Fault | null>> = {
   rsa1024: weakKey('tls/key-size'),
   'path-too-long': untrusted('tls/path-length'),
   'self-signed': untrusted('tls/not-self-signed'),
-  // Whether the authority would be trusted cannot be told as long as the link to it is missing.
+  // Without the intermediate it is unknown whether the CA is trusted.
   'missing-intermediate': untrusted('tls/chain-complete', { 'tls/trusted-authority': 'inconclusive' }),
   misordered: seen('tls/chain-order', 'warn'),
   duplicate: seen('tls/chain-once', 'warn'),
@@ -57,76 +57,78 @@ const FAULTS: Readonly<Record<ServerFixtureName, Fault | null>> = {
 };
 
 const RSA: ReadonlySet<ServerFixtureName> = new Set(['rsa2048', 'rsa4096', 'rsa1024']);
-/** What no server loads at its ordinary security level. */
+/** Certificates that no server loads at its default security level. */
 const NEEDS_LEVEL_0: ReadonlySet<ServerFixtureName> = new Set(['sha1', 'rsa1024', 'weak-intermediate']);
 const LEVEL_0 = 'DEFAULT@SECLEVEL=0';
 
-function expectedOf(name: ServerFixtureName, spoken: Spoken): Expected {
-  const right = rightServer(spoken, RSA.has(name) ? 'rsa' : 'ec');
+function expectedOf(name: ServerFixtureName, tlsVersions: TlsVersions): Expected {
+  const correct = correctServer(tlsVersions, RSA.has(name) ? 'rsa' : 'ec');
   const fault = FAULTS[name];
-  if (fault === null) return right;
-  return { ...right, ...fault.seen, ...(fault.untrusted === true ? all('inconclusive', DELIVERED) : {}) };
+  if (fault === null) return correct;
+  return { ...correct, ...fault.seen, ...(fault.untrusted === true ? all('inconclusive', NEED_DELIVERY) : {}) };
 }
 
-/** The receiver has no switch for the security level, and says what OpenSSL says. */
-function refusalOf(name: ServerFixtureName): string | null {
+/** The error of OpenSSL: the receiver has no option for the security level. */
+function rejectionOf(name: ServerFixtureName): string | null {
   if (name === 'sha1') return REFUSES_WEAK_KEYS ? null : 'ca md too weak';
   return REFUSES_WEAK_KEYS && NEEDS_LEVEL_0.has(name) ? 'key too small' : null;
 }
 
-async function openCell(name: ServerFixtureName, server: ServerName, spoken: Spoken, port: () => Promise<number>) {
+async function openCell(
+  name: ServerFixtureName,
+  server: ServerName,
+  tlsVersions: TlsVersions,
+  port: () => Promise<number>,
+) {
   const { cert, key, ca, host } = await serverFixture(name);
-  const reached = { host, tls: { ca } };
+  const access = { host, tls: { ca } };
   switch (server) {
     case 'Node https': {
       const level = NEEDS_LEVEL_0.has(name) ? { ciphers: LEVEL_0 } : {};
-      return openNode({ cert, key, ...protocolsOf(spoken), ...level }, reached);
+      return openNode({ cert, key, ...protocolsOf(tlsVersions), ...level }, access);
     }
     case 'reference receiver':
-      return openReceiver(spoken, { cert, key }, reached);
+      return openReceiver(tlsVersions, { cert, key }, access);
     case 'nginx': {
-      const open: Open = { url: `https://${host}:${await port()}/hooks`, tls: { ca }, close: async () => {} };
+      const open: OpenServer = { url: `https://${host}:${await port()}/hooks`, tls: { ca }, close: async () => {} };
       return open;
     }
   }
 }
 
-/**
- * All three servers take a certificate from the same library, over one version as over both: the tests leave out most
- * of what that repeats.
- */
+/** All three servers use OpenSSL, so `npm test` may leave out most certificates on the other servers and versions. */
 const ON_EACH_SERVER: ReadonlySet<ServerFixtureName> = new Set([
   ...(['p256', 'rsa2048', 'expired', 'sha1', 'misordered'] as const),
   ...(REFUSES_WEAK_KEYS ? (['rsa1024'] as const) : []),
 ]);
 const OVER_ONE_VERSION: ReadonlySet<ServerFixtureName> = new Set(['p256', 'rsa2048', 'misordered']);
 
-function isTested(name: ServerFixtureName, server: ServerName, spoken: Spoken): boolean {
-  if (spoken === 'both') return server === 'Node https' || ON_EACH_SERVER.has(name);
+function isTested(name: ServerFixtureName, server: ServerName, tlsVersions: TlsVersions): boolean {
+  if (tlsVersions === 'both') return server === 'Node https' || ON_EACH_SERVER.has(name);
   return server === 'Node https' && OVER_ONE_VERSION.has(name);
 }
 
 export function serverCells(nginx: Nginx, { plain }: Upstreams): Cell[] {
   return SERVER_FIXTURE_NAMES.flatMap((name) =>
     SERVERS.flatMap((server) =>
-      SPOKEN.map((spoken): Cell => {
+      TLS_VERSIONS.map((tlsVersions): Cell => {
         const level = NEEDS_LEVEL_0.has(name) ? `ssl_ciphers ${LEVEL_0};` : '';
         const site = async () => {
           const [{ cert, key }, { port }] = await Promise.all([serverFixture(name), plain()]);
-          const lines = `${nginxProtocolsOf(spoken)} ${level} location / { proxy_pass http://127.0.0.1:${port}; }`;
+          const lines = `${nginxProtocolsOf(tlsVersions)} ${level} location / { proxy_pass http://127.0.0.1:${port}; }`;
           return { cert, key, lines };
         };
-        const refusal = server === 'reference receiver' ? refusalOf(name) : null;
+        const rejection = server === 'reference receiver' ? rejectionOf(name) : null;
         const port = server === 'nginx' ? nginx.add(site) : async () => 0;
         return {
           row: name,
           server,
-          spoken,
+          tlsVersions,
           ...(server === 'nginx' && { program: 'nginx' as const }),
-          ...(!isTested(name, server, spoken) && { documentOnly: true }),
+          ...(!isTested(name, server, tlsVersions) && { documentOnly: true }),
           suites: ['tls'],
-          expected: refusal === null ? expectedOf(name, spoken) : { cannotServe: refusal },
-          open: () => openCell(name, server, spoken, port),
+          expected: rejection === null ? expectedOf(name, tlsVersions) : { cannotServe: rejection },
+          open: () => openCell(name, server, tlsVersions, port),
         };
       }),
     ),

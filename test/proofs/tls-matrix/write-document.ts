@@ -1,47 +1,44 @@
 /**
  * Measures the whole matrix and writes docs/tls-matrix.md, or with `--check` fails when the page is stale. Exits with 1
- * when a cell is wrong. Run by `npm run proofs -- tls-matrix`.
+ * when a cell is not as expected. Run by `npm run proofs -- tls-matrix`.
  */
 import { fork, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { lacks, pathOf } from '../../setup/programs.ts';
 import { type Cell, measure, nameOf } from './cell.ts';
-import { countInWords, countOf, renderDocument, type Told, VERSIONS_LINE } from './document.ts';
-import { saidIn } from './expected.ts';
+import { countOf, countText, type MeasuredCell, renderDocument, SOFTWARE_LINE } from './document.ts';
+import { outcomesIn } from './expected.ts';
 import { openTable, type TableName } from './matrix.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/tls-matrix.md', import.meta.url));
-/**
- * Cells at the same time in one process. More than the cores have work for would only make the timings unlike those of
- * a real run.
- */
-const SIDE_BY_SIDE = 3;
-/** One process measures one table after the other; the longest stands alone. */
-const PROCESSES: readonly (readonly TableName[])[] = [['clients'], ['servers', 'protocols', 'right']];
+/** Concurrent cells in one process: more would change the timing of the runs. */
+const CONCURRENT_CELLS = 3;
+/** The tables of each process, which measures them one after the other. */
+const PROCESSES: readonly (readonly TableName[])[] = [['clients'], ['servers', 'protocols', 'correct']];
 
-/** What one process tells the other; the cells are the same in both. */
-type Message = readonly [table: TableName, at: number, told: Omit<Told, 'cell'>];
+/** A result from a child process; both processes have the same cells. */
+type Message = readonly [table: TableName, at: number, measured: Omit<MeasuredCell, 'cell'>];
 
-async function measureTable(name: TableName, tell: (message: Message) => void): Promise<void> {
+async function measureTable(name: TableName, send: (message: Message) => void): Promise<void> {
   const { cells, close } = openTable(name);
   let next = 0;
   async function work(): Promise<void> {
     for (let at = next++; at < cells.length; at = next++) {
       const { document, differences } = await measure(cells[at] as Cell);
-      tell([name, at, { said: document === null ? null : [...saidIn(document)], differences }]);
+      send([name, at, { reported: document === null ? null : [...outcomesIn(document)], differences }]);
     }
   }
   try {
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+    await Promise.all(Array.from({ length: CONCURRENT_CELLS }, work));
   } finally {
     await close();
   }
 }
 
-async function measureElsewhere(names: readonly TableName[], hear: (message: Message) => void): Promise<void> {
+async function measureInProcess(names: readonly TableName[], onMessage: (message: Message) => void): Promise<void> {
   const child = fork(fileURLToPath(import.meta.url), ['--tables', ...names]);
-  child.on('message', (message) => hear(message as Message));
+  child.on('message', (message) => onMessage(message as Message));
   const code = await new Promise((resolve) => child.on('exit', resolve));
   if (code !== 0) throw new Error(`the tables ${names.join(', ')} could not be measured`);
 }
@@ -51,51 +48,54 @@ function wordOf(program: string, option: string, pattern: RegExp): string {
   return pattern.exec(`${stdout}${stderr}`)?.[1] ?? 'unknown';
 }
 
-/** Everything but what the machine is. */
+/** The lines that do not depend on the machine. */
 function comparable(page: string): string[] {
-  return page.split('\n').filter((line) => !line.startsWith(VERSIONS_LINE));
+  return page.split('\n').filter((line) => !line.startsWith(SOFTWARE_LINE));
 }
 
 function check(page: string): void {
-  const [is, due] = [comparable(readFileSync(PAGE, 'utf8')), comparable(page)];
-  const stale = [...is.filter((line) => !due.includes(line)), ...due.filter((line) => !is.includes(line))];
-  if (is.join('\n') === due.join('\n')) return;
+  const [is, expectedOutcome] = [comparable(readFileSync(PAGE, 'utf8')), comparable(page)];
+  const stale = [
+    ...is.filter((line) => !expectedOutcome.includes(line)),
+    ...expectedOutcome.filter((line) => !is.includes(line)),
+  ];
+  if (is.join('\n') === expectedOutcome.join('\n')) return;
   process.stderr.write(
-    `docs/tls-matrix.md is stale, run npm run proofs -- tls-matrix; it differs in\n${stale.join('\n')}\n`,
+    `docs/tls-matrix.md is stale, run npm run proofs -- tls-matrix; the differing lines are\n${stale.join('\n')}\n`,
   );
   process.exitCode = 1;
 }
 
 async function main(): Promise<void> {
-  if (lacks('nginx', 'openssl')) throw new Error('The matrix needs the programs nginx and openssl.');
-  const told: Record<TableName, Told[]> = { servers: [], clients: [], protocols: [], right: [] };
+  if (lacks('nginx', 'openssl')) throw new Error('the matrix needs the programs nginx and openssl');
+  const measured: Record<TableName, MeasuredCell[]> = { servers: [], clients: [], protocols: [], correct: [] };
   const cells = Object.fromEntries(PROCESSES.flat().map((name) => [name, openTable(name).cells])) as Record<
     TableName,
     readonly Cell[]
   >;
-  const hear = ([name, at, { said, differences }]: Message) => {
+  const onMessage = ([name, at, { reported, differences }]: Message) => {
     const cell = cells[name][at] as Cell;
-    told[name][at] = { cell, said, differences };
+    measured[name][at] = { cell, reported, differences };
     process.stderr.write('.');
     for (const each of differences) process.stderr.write(`\n${nameOf(cell)}: ${JSON.stringify(each)}\n`);
   };
-  await Promise.all(PROCESSES.map((names) => measureElsewhere(names, hear)));
+  await Promise.all(PROCESSES.map((names) => measureInProcess(names, onMessage)));
   const versions = [
     `Node ${process.versions.node} (OpenSSL ${process.versions.openssl.replace('+quic', '')})`,
     `the program openssl ${wordOf('openssl', 'version', /OpenSSL (\S+)/)}`,
     `nginx ${wordOf(pathOf('nginx') ?? 'nginx', '-v', /nginx\/(\S+)/)}`,
   ];
-  const page = renderDocument({ tables: told, versions });
-  const count = countOf(Object.values(told).flat());
-  process.stderr.write(`\n${countInWords(count)}\n`);
-  if (count.right < count.cells) process.exitCode = 1;
+  const page = renderDocument({ tables: measured, versions });
+  const count = countOf(Object.values(measured).flat());
+  process.stderr.write(`\n${countText(count)}\n`);
+  if (count.asExpected < count.cells) process.exitCode = 1;
   if (process.argv.includes('--check')) check(page);
   else writeFileSync(PAGE, page);
 }
 
 const [option, ...names] = process.argv.slice(2);
 if (option === '--tables') {
-  const tell = (message: Message) => void process.send?.(message);
-  for (const name of names) await measureTable(name as TableName, tell);
+  const send = (message: Message) => void process.send?.(message);
+  for (const name of names) await measureTable(name as TableName, send);
   process.disconnect();
 } else await main();

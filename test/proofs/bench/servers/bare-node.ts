@@ -1,4 +1,6 @@
-/** node:http alone, with the credential checks, or with everything that our receiver does without a store: BENCH_WORK. */
+/**
+ * node:http alone, with the credential checks, or with everything that our receiver does without a store: BENCH_WORK.
+ */
 import { createServer, type IncomingMessage } from 'node:http';
 import { readNotification } from '../../../../contract/index.ts';
 import { checkApiKey, verifySignature } from '../../../../receiver/index.ts';

@@ -1,18 +1,18 @@
-/** Endpoints that are odd in how they take, keep and end connections. */
+/** Endpoints that accept, keep and end connections in unusual ways, or answer just in time. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { listen } from '../../../endpoints/listen.ts';
-import { answer, type Behaviour, onConnection, onRequests, type Up } from '../behaviour.ts';
+import { answer, type Behaviour, onConnection, onRequests, type RunningEndpoint } from '../behaviour.ts';
 
 const OK = answer(200);
 const ignore = () => {};
 
-/** Answers everything with 200, which is wrong, until `isUp` says otherwise. */
+/** Answers every request with 200. */
 function accepting(socket: Socket): void {
   onRequests(socket, () => socket.write(OK));
 }
 
-/** Falls over after so many requests, and listens again on the same port after a while, or never. */
-async function fallsAfter(requests: number, backAfterMs: number | null): Promise<Up> {
+/** Crashes after this many requests, and listens on the same port again after a delay, or never. */
+async function crashesAfter(requests: number, backAfterMs: number | null): Promise<RunningEndpoint> {
   let seen = 0;
   const sockets = new Set<Socket>();
   const make = (): Server =>
@@ -22,7 +22,7 @@ async function fallsAfter(requests: number, backAfterMs: number | null): Promise
       socket.on('close', () => sockets.delete(socket));
       onRequests(socket, () => {
         seen += 1;
-        if (seen === requests) fall();
+        if (seen === requests) crash();
         else socket.write(OK);
       });
     });
@@ -30,7 +30,7 @@ async function fallsAfter(requests: number, backAfterMs: number | null): Promise
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as { port: number };
-  const fall = () => {
+  const crash = () => {
     server.close();
     for (const socket of sockets) socket.resetAndDestroy();
     if (backAfterMs === null) return;
@@ -55,16 +55,16 @@ export const CONNECTIONS: readonly Behaviour[] = [
     name: 'nothing-listens',
     what: 'the port is closed',
     start: async () => {
-      const up = await onConnection('', '', ignore).start({} as never);
-      await up.close();
-      return { ...up, close: async () => {} };
+      const endpoint = await onConnection('', '', ignore).start({} as never);
+      await endpoint.close();
+      return { ...endpoint, close: async () => {} };
     },
   },
-  onConnection('closes-at-once', 'takes the connection and closes it', (socket) => socket.end()),
-  onConnection('resets-at-once', 'takes the connection and resets it', (socket) => socket.resetAndDestroy()),
-  onConnection('never-answers', 'reads everything and says nothing', (socket) => socket.resume()),
-  onConnection('never-reads', 'takes the connection and never reads from it', (socket) => socket.pause()),
-  onConnection('half-closes', 'says at once that it will never send anything, and reads on', (socket) => {
+  onConnection('closes-at-once', 'accepts the connection and closes it', (socket) => socket.end()),
+  onConnection('resets-at-once', 'accepts the connection and resets it', (socket) => socket.resetAndDestroy()),
+  onConnection('never-answers', 'reads everything and never answers', (socket) => socket.resume()),
+  onConnection('never-reads', 'accepts the connection and never reads from it', (socket) => socket.pause()),
+  onConnection('half-closes', 'half-closes the connection at once, and keeps reading', (socket) => {
     socket.resume();
     socket.end();
   }),
@@ -74,27 +74,23 @@ export const CONNECTIONS: readonly Behaviour[] = [
   onConnection('closes-in-body', 'closes in the middle of the body of its answer', (socket) =>
     onRequests(socket, () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
   ),
-  onConnection('resets-after-answer', 'answers 200 and resets the connection behind it', (socket) =>
+  onConnection('resets-after-answer', 'answers 200 and then resets the connection', (socket) =>
     onRequests(socket, () => socket.write(OK, () => setTimeout(() => socket.resetAndDestroy(), 1))),
   ),
-  onConnection('answers-before-request', 'sends a 200 before anything was asked', (socket) => {
+  onConnection('answers-before-request', 'sends a 200 before any request', (socket) => {
     socket.write(OK);
     accepting(socket);
   }),
-  onConnection(
-    'differs-per-connection',
-    'each connection is another: 200, reset, silence, no HTTP, 500',
-    (socket, nth) => {
-      const manner = nth % 5;
-      if (manner === 1) socket.resetAndDestroy();
-      else if (manner === 2) socket.resume();
-      else if (manner === 3) onRequests(socket, () => socket.end('SSH-2.0-nonsense\r\n\r\n'));
-      else onRequests(socket, () => socket.write(manner === 0 ? OK : answer(500)));
-    },
-  ),
+  onConnection('differs-per-connection', 'differs by connection: 200, reset, silence, not HTTP, 500', (socket, nth) => {
+    const kind = nth % 5;
+    if (kind === 1) socket.resetAndDestroy();
+    else if (kind === 2) socket.resume();
+    else if (kind === 3) onRequests(socket, () => socket.end('SSH-2.0-nonsense\r\n\r\n'));
+    else onRequests(socket, () => socket.write(kind === 0 ? OK : answer(500)));
+  }),
   onConnection(
     'silent-after-a-while',
-    'answers on eight connections, then takes more and says nothing',
+    'answers on nine connections, then accepts more and never answers',
     (socket, nth) => {
       let left = nth < 9 ? 6 : 0;
       onRequests(socket, () => {
@@ -105,15 +101,13 @@ export const CONNECTIONS: readonly Behaviour[] = [
   ),
   {
     name: 'falls-and-comes-back',
-    what: 'falls over at the 60th request and is back after 150 ms',
-    start: () => fallsAfter(60, 150),
+    what: 'crashes at the 60th request and is back after 150 ms',
+    start: () => crashesAfter(60, 150),
   },
-  { name: 'falls-for-good', what: 'falls over at the 60th request and stays down', start: () => fallsAfter(60, null) },
+  { name: 'falls-for-good', what: 'crashes at the 60th request and stays down', start: () => crashesAfter(60, null) },
 ];
 
-/** Endpoints that answer just in time, so that a run against them would take hours. */
-
-/** Answers everything with 200 after so long. */
+/** Answers everything with 200 after a delay, so that a whole run would take hours. */
 function slowly(afterMs: number): Behaviour['start'] {
   return () =>
     listen(
@@ -134,7 +128,7 @@ export const PACE: readonly Behaviour[] = [
   },
   {
     name: 'every-other-in-time',
-    what: 'accepts every other request at once and the rest a moment too late',
+    what: 'accepts every other request at once, and the others just too late',
     start: () => {
       let nth = 0;
       return listen(

@@ -1,39 +1,39 @@
-/** Endpoints whose answers are odd up to the body: status lines, interim answers, headers. */
+/** Endpoints with unusual status lines, interim answers and headers. */
 import { createServer } from 'node:net';
 import { listen } from '../../../endpoints/listen.ts';
 import { answer, type Behaviour, flood, onConnection, onRequest, onRequests } from '../behaviour.ts';
 
 const STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
-const MANNERS = [200, 401, 500, 302, 404, 204, 418, 503];
+const STATUSES = [200, 401, 500, 302, 404, 204, 418, 503];
 
-/** A redirect to a trap, and a complaint when anybody steps into it. */
+/** A redirect to a second port, and a complaint when it gets a request. */
 const redirectToTrap: Behaviour = {
   name: 'redirects-to-a-trap',
-  what: 'redirects (307) to another of its ports, which must never get a request',
+  what: 'redirects (307) to another of its ports, which must not get a request',
   start: async (material) => {
-    let caught = 0;
+    let followed = 0;
     const trap = await listen(
       createServer((socket) => {
-        caught += 1;
+        followed += 1;
         socket.destroy();
       }),
     );
     const { start } = onRequest('', '', answer(307, '', [`Location: ${trap.url}`]));
-    const entrance = await start(material);
+    const endpoint = await start(material);
     return {
-      url: entrance.url,
+      url: endpoint.url,
       close: async () => {
-        await Promise.all([entrance.close(), trap.close()]);
+        await Promise.all([endpoint.close(), trap.close()]);
       },
-      complaint: () => (caught === 0 ? null : `the redirect was followed ${caught} times`),
+      complaint: () => (followed === 0 ? null : `the redirect was followed ${followed} times`),
     };
   },
 };
 
-/** Cookies, and a complaint when one comes back. */
+/** Cookies, and a complaint when one is sent back. */
 const setsCookies: Behaviour = {
   name: 'sets-cookies',
-  what: 'sets forty cookies with each 200; none may ever come back',
+  what: 'sets forty cookies with each 200; none may be sent back',
   start: async () => {
     let returned = 0;
     const lines = Array.from({ length: 40 }, (_, at) => `Set-Cookie: c${at}=${'v'.repeat(50)}; Path=/`);
@@ -45,21 +45,21 @@ const setsCookies: Behaviour = {
         }),
       ),
     );
-    return { ...endpoint, complaint: () => (returned === 0 ? null : `${returned} requests brought cookies back`) };
+    return { ...endpoint, complaint: () => (returned === 0 ? null : `${returned} requests sent cookies back`) };
   },
 };
 
 export const HEADS: readonly Behaviour[] = [
-  onRequest('differs-per-request', 'each request is answered by the next of eight statuses', (nth) =>
-    answer(MANNERS[nth % MANNERS.length] ?? 200, '', ['Location: /elsewhere']),
+  onRequest('differs-per-request', 'answers each request with the next of eight statuses', (nth) =>
+    answer(STATUSES[nth % STATUSES.length] ?? 200, '', ['Location: /elsewhere']),
   ),
-  onConnection('endless-headers', 'sends header lines without end', (socket) =>
+  onConnection('endless-headers', 'sends endless header lines', (socket) =>
     onRequests(socket, () => {
       socket.write(STATUS_LINE);
       flood(socket, 'X-More: and more\r\n'.repeat(500));
     }),
   ),
-  onConnection('endless-header', 'sends one header that does not end', (socket) =>
+  onConnection('endless-header', 'sends one endless header', (socket) =>
     onRequests(socket, () => {
       socket.write(`${STATUS_LINE}X-Long: `);
       flood(socket, 'a'.repeat(16_384));
@@ -90,18 +90,18 @@ export const HEADS: readonly Behaviour[] = [
       Buffer.from('\r\n\r\n'),
     ]),
   ),
-  onConnection('interim-flood', 'sends 100 Continue without end', (socket) =>
+  onConnection('interim-flood', 'sends 100 Continue endlessly', (socket) =>
     onRequests(socket, () => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(500))),
   ),
-  onConnection('early-hints-flood', 'sends 103 with 8 kB of links without end', (socket) =>
+  onConnection('early-hints-flood', 'sends 103 with 8 kB of links endlessly', (socket) =>
     onRequests(socket, () => flood(socket, `HTTP/1.1 103 Early Hints\r\nLink: <${'l'.repeat(8_000)}>\r\n\r\n`)),
   ),
   onRequest(
     'continue-games',
-    'says 100 and 102 twice before each 200, asked or not',
+    'sends 100 and 102 twice before each 200, expected or not',
     `${'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n'.repeat(2)}${answer(200).toString('latin1')}`,
   ),
-  onConnection('upgrades', 'answers 101 to another protocol and floods in it', (socket) =>
+  onConnection('upgrades', 'answers 101 and floods the new protocol', (socket) =>
     onRequests(socket, () => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n');
       flood(socket, Buffer.alloc(16_384, 0x81));
@@ -110,19 +110,19 @@ export const HEADS: readonly Behaviour[] = [
   onRequest('status-000', 'answers 000', answer('000 Nothing')),
   onRequest('status-999', 'answers 999', answer('999 Everything')),
   onRequest('status-of-20-digits', 'has a status of twenty digits', answer('20000000000000000000 OK')),
-  onRequest('no-reason-but-spaces', 'has 4 kB of spaces for a reason', answer(`200 ${' '.repeat(4096)}`)),
+  onRequest('no-reason-but-spaces', 'has 4 kB of spaces as its reason', answer(`200 ${' '.repeat(4096)}`)),
   onRequest('204-with-body', 'answers 204 with a body', answer('204 No Content', 'but a body')),
-  onRequest('http-0.9', 'answers with a body alone, as HTTP 0.9 did', '<html>200 OK</html>\r\n'),
+  onRequest('http-0.9', 'answers with only a body, like HTTP 0.9', '<html>200 OK</html>\r\n'),
   onRequest('http-9.9', 'answers in HTTP/9.9', answer(200).toString('latin1').replace('HTTP/1.1', 'HTTP/9.9')),
   onRequest(
     'http-2-preface',
     'answers with frames of HTTP/2',
     Buffer.from('00000c04000000000000030000006400040000ffff', 'hex'),
   ),
-  onRequest('bare-line-feeds', 'ends its lines with a line feed alone', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'),
+  onRequest('bare-line-feeds', 'ends its lines with only a line feed', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'),
   onRequest(
     'folded-headers',
-    'folds a header over lines, and has blanks before a colon',
+    'folds a header over lines, and has spaces before a colon',
     `${STATUS_LINE}X-A: b\r\n  c\r\nX-B : d\r\nContent-Length: 0\r\n\r\n`,
   ),
   onRequest(
@@ -140,7 +140,7 @@ export const HEADS: readonly Behaviour[] = [
   ),
   onConnection(
     'poisons-kept-connections',
-    'sends another 200, 20 ms after each 401, for the next request to find',
+    'sends another 200, 20 ms after each 401, which looks like the answer to the next request',
     (socket) =>
       onRequests(socket, () => {
         socket.write(answer('401 No', ''));
@@ -149,12 +149,12 @@ export const HEADS: readonly Behaviour[] = [
   ),
   onRequest(
     'poisons-after-acceptance',
-    'sends an unasked 401 behind each 200',
+    'sends an unexpected 401 after each 200',
     Buffer.concat([answer(200), answer('401 No')]),
   ),
   onRequest(
     'redirects-to-metadata',
-    'redirects to the metadata of the cloud',
+    'redirects to the cloud metadata service',
     answer(302, '', ['Location: http://169.254.169.254/latest/meta-data/']),
   ),
   onRequest(
@@ -176,7 +176,7 @@ export const HEADS: readonly Behaviour[] = [
   ),
   onRequest(
     'nonsense-clock',
-    'accepts with a Date, an Age, an Expires and a Retry-After that mean nothing',
+    'accepts with a meaningless Date, Age, Expires and Retry-After',
     answer(200, 'ok', [
       'Date: Mon, 99 Foo 99999 99:99:99 XYZ',
       'Age: -1e999',

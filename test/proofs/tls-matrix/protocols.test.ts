@@ -1,3 +1,0 @@
-import { holdTable } from './hold-table.ts';
-
-holdTable('protocols');
