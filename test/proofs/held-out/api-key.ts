@@ -1,13 +1,13 @@
 /** Faults of the API key check and of both checks together, written independently. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './bare-receiver.ts';
-import { equal, findsKey, keyBy, peek, queryOf, skipsKey, type Twist, type Twists } from './twist.ts';
+import { equal, type FaultMixin, type FaultMixins, findsKey, keyBy, peek, queryOf, skipsKey } from './fault-mixins.ts';
 
 const given = (req: IncomingMessage, name: string) => req.headersDistinct[name]?.[0];
 
 /** The answer to a wrong or missing key. */
 const refusesWith =
-  (answer: (res: ServerResponse) => void): Twist =>
+  (answer: (res: ServerResponse) => void): FaultMixin =>
   (Base) =>
     class extends Base {
       protected override async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -18,7 +18,7 @@ const refusesWith =
       }
     };
 
-const missing = (then: (die: () => void) => never): Twist => {
+const missing = (then: (die: () => void) => never): FaultMixin => {
   return (Base) =>
     class extends Base {
       protected override requireKey(req: IncomingMessage, raw: Buffer | null): void {
@@ -30,7 +30,7 @@ const missing = (then: (die: () => void) => never): Twist => {
 
 /** Combines the results of both checks incorrectly. */
 const together =
-  (accepted: (key: 'right' | 'wrong' | 'none', signature: 'right' | 'wrong' | 'none') => boolean): Twist =>
+  (accepted: (key: 'right' | 'wrong' | 'none', signature: 'right' | 'wrong' | 'none') => boolean): FaultMixin =>
   (Base) =>
     class extends Base {
       private signatureIs(req: IncomingMessage, raw: Buffer): 'right' | 'wrong' | 'none' {
@@ -46,7 +46,7 @@ const together =
       }
     };
 
-export const apiKeyFaults: Twists = {
+export const apiKeyFaults: FaultMixins = {
   'api-key-not-checked': skipsKey(() => true),
   'api-key-missing-accepted': skipsKey((req) => !('x-api-key' in req.headers)),
   'api-key-empty-accepted': skipsKey((req) => req.headers['x-api-key'] === ''),

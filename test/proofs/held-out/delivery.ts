@@ -2,11 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedNotification } from '../../../contract/index.ts';
 import { Refusal } from './bare-receiver.ts';
-import { peek, type Twist, type Twists, usesUnchecked } from './twist.ts';
+import { type FaultMixin, type FaultMixins, peek, usesUnchecked } from './fault-mixins.ts';
 
 /** Handles a duplicate notification. */
 const onCopy =
-  (then: (receiver: { die(): void }, notification: ReceivedNotification, count: number) => void): Twist =>
+  (then: (receiver: { die(): void }, notification: ReceivedNotification, count: number) => void): FaultMixin =>
   (Base) => {
     class Copies extends Base {
       private readonly counts = new Map<string, number>();
@@ -26,7 +26,7 @@ const no = (status: number) => {
 
 /** Claims an id before the credentials are checked, or before the payload is; answers 409 to a claimed id. */
 const claims =
-  (beforeCredentials: boolean): Twist =>
+  (beforeCredentials: boolean): FaultMixin =>
   (Base) => {
     class Claiming extends Base {
       private readonly claimed = new Map<string, 'claimed' | 'stored'>();
@@ -56,7 +56,7 @@ const claims =
 /** Handles a later notification of the same transaction. */
 const onTransaction =
   // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
-    (then: (known: readonly any[], value: any) => void): Twist =>
+    (then: (known: readonly any[], value: any) => void): FaultMixin =>
     (Base) => {
       class Transactions extends Base {
         private readonly known = new Map<string, unknown[]>();
@@ -79,7 +79,7 @@ const STEPS = ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED', 'COMPLE
 
 /** Handles the body before it is parsed. */
 const onBody =
-  (then: (raw: Buffer, receiver: { die(): void }) => void, verified = true): Twist =>
+  (then: (raw: Buffer, receiver: { die(): void }) => void, verified = true): FaultMixin =>
   (Base) =>
     class extends Base {
       protected override async authenticate(req: IncomingMessage, raw: Buffer): Promise<void> {
@@ -103,7 +103,7 @@ const depthOf = (raw: Buffer) => {
   return deepest;
 };
 
-export const deliveryFaults: Twists = {
+export const deliveryFaults: FaultMixins = {
   'copies-answered-409': onCopy(() => no(409)),
   'copies-answered-400': onCopy(() => no(400)),
   'copies-hit-the-unique-key': onCopy(() => {

@@ -1,5 +1,6 @@
 /** Renders the measurement of the diagnosis on held-out receivers. Pure. */
 import type { FaultDictionary } from '../../../harness/diagnose/index.ts';
+import { markdownTable } from '../../setup/markdown-table.ts';
 import type { HeldOutRun } from './play.ts';
 import { STYLES, subjectOf } from './subjects.ts';
 
@@ -11,7 +12,7 @@ interface Measured {
 }
 
 /** The rank of the actual fault in the diagnosis; -1 if it is missing. Declared equivalents count as one. */
-function placeOf(fault: string, { diagnosed }: HeldOutRun, same: (a: string, b: string) => boolean): number {
+function rankOf(fault: string, { diagnosed }: HeldOutRun, same: (a: string, b: string) => boolean): number {
   return diagnosed.findIndex((names) => names.some((name) => same(name, fault)));
 }
 
@@ -23,43 +24,46 @@ const SAME_FINDING: Readonly<Record<string, string>> = {
 };
 
 function equality({ faults }: FaultDictionary): (a: string, b: string) => boolean {
-  const rootOf = (said: string) => {
-    const name = SAME_FINDING[said] ?? said;
+  const rootOf = (named: string) => {
+    const name = SAME_FINDING[named] ?? named;
     return faults.find((fault) => fault.name === name)?.equivalentTo?.name ?? name;
   };
   return (a, b) => rootOf(a) === rootOf(b);
 }
 
 const percent = (part: number, whole: number) => `${part} of ${whole} (${((100 * part) / whole).toFixed(1)} %)`;
-const said = ({ diagnosed }: HeldOutRun) => diagnosed.map(([name]) => `\`${name}\``).join(', ') || 'none';
+const diagnosisOf = ({ diagnosed }: HeldOutRun) => diagnosed.map(([name]) => `\`${name}\``).join(', ') || 'none';
 const whyOf = (name: string) => MISSES[name] ?? 'not explained yet';
 
 export function renderFigures({ seed, dictionary, singles, pairs }: Measured): string {
   const same = equality(dictionary);
-  const places = singles.map((run) => ({ run, place: placeOf(subjectOf(run.name).faults[0] ?? '', run, same) }));
+  const places = singles.map((run) => ({ run, place: rankOf(subjectOf(run.name).faults[0] ?? '', run, same) }));
   const first = places.filter(({ place }) => place === 0).length;
   const three = places.filter(({ place }) => place >= 0 && place < 3).length;
-  const found = pairs.map((run) => subjectOf(run.name).faults.filter((fault) => placeOf(fault, run, same) >= 0));
+  const found = pairs.map((run) => subjectOf(run.name).faults.filter((fault) => rankOf(fault, run, same) >= 0));
   const both = found.filter(({ length }) => length === 2).length;
   const misses = places.filter(({ place }) => place !== 0);
   const rows = misses.map(({ run, place }) => {
     const { faults, style } = subjectOf(run.name);
     const rank = place < 0 ? 'not named' : `rank ${place + 1}`;
-    return `| \`${faults[0]}\` | ${STYLES[style]?.name} | ${rank} | ${said(run)} | ${whyOf(faults.join('+'))} |`;
+    return [`\`${faults[0]}\``, STYLES[style]?.name ?? '', rank, diagnosisOf(run), whyOf(faults.join('+'))];
   });
   const pairRows = pairs.flatMap((run, at) => {
     const { faults } = subjectOf(run.name);
     if (found[at]?.length === 2) return [];
-    return [`| \`${faults.join('` and `')}\` | ${said(run)} | ${whyOf(faults.join('+'))} |`];
+    return [[`\`${faults.join('` and `')}\``, diagnosisOf(run), whyOf(faults.join('+'))]];
   });
+  const styles = STYLES.map(({ name }) => name).join('; ');
   return `# How often the diagnosis is correct
 
 <!-- Written by \`npm run proofs -- held-out\`. Do not edit. -->
 
-The fault dictionary is recorded from mutants of the reference receiver: Express, one stage replaced. These figures are from receivers that it
-has never seen: bare node:http, one class with methods, in ${STYLES.length} styles (${STYLES.map(({ name }) => name).join('; ')}), with independently
-written faults (\`test/proofs/held-out/\`). Seed ${seed} selects the style of each receiver and the pairs. A fault counts as named under its own
-name, under that of a mutant with the same outcomes in the run, and under that of a declared equivalent.
+The fault dictionary is recorded from mutants of the reference receiver: Express, one stage replaced. These figures are
+from receivers that it has never seen: bare node:http, one class with methods, in ${STYLES.length} styles
+(${styles}), with independently
+written faults (\`test/proofs/held-out/\`). Seed ${seed} selects the style of each receiver and the pairs. A fault counts
+as named under its own name, under that of a mutant with the same outcomes in the run, and under that of a declared
+equivalent.
 
 | | |
 | --- | --- |
@@ -70,15 +74,11 @@ name, under that of a mutant with the same outcomes in the run, and under that o
 
 ## Each miss
 
-| fault | style | rank | diagnosis | why |
-| --- | --- | --- | --- | --- |
-${rows.join('\n')}
+${markdownTable(['fault', 'style', 'rank', 'diagnosis', 'why'], rows)}
 
 ## Pairs with a fault that was not named
 
-| faults | diagnosis | why |
-| --- | --- | --- |
-${pairRows.join('\n')}
+${markdownTable(['faults', 'diagnosis', 'why'], pairRows)}
 `;
 }
 

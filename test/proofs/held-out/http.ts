@@ -1,13 +1,13 @@
 /** Faults of HTTP, of answers and of leaks, written independently. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './bare-receiver.ts';
-import { equal, peek, type Twist, type Twists } from './twist.ts';
+import { equal, type FaultMixin, type FaultMixins, peek } from './fault-mixins.ts';
 
 type Answer = (res: ServerResponse) => void;
 
 /** Answers before anything else. */
 const first =
-  (when: (req: IncomingMessage) => boolean, answer: Answer): Twist =>
+  (when: (req: IncomingMessage) => boolean, answer: Answer): FaultMixin =>
   (Base) =>
     class extends Base {
       protected override async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -19,7 +19,7 @@ const first =
 
 /** The answer to an invalid signature. `right` is the valid one. */
 const wrongSignature =
-  (answer: (res: ServerResponse, right: string, given: string | null) => void): Twist =>
+  (answer: (res: ServerResponse, right: string, given: string | null) => void): FaultMixin =>
   (Base) =>
     class extends Base {
       private asked = new WeakMap<IncomingMessage, ServerResponse>();
@@ -40,7 +40,7 @@ const wrongSignature =
 
 /** Changes the status of every answer. */
 const statuses =
-  (other: (status: number) => number): Twist =>
+  (other: (status: number) => number): FaultMixin =>
   (Base) =>
     class extends Base {
       protected override send(res: ServerResponse, status: number): void {
@@ -59,7 +59,7 @@ const refuse = (code: number) => () => {
 
 /** Runs after the request is read and before it is checked. */
 const looks =
-  (at: (req: IncomingMessage, raw: Buffer) => void): Twist =>
+  (at: (req: IncomingMessage, raw: Buffer) => void): FaultMixin =>
   (Base) =>
     class extends Base {
       protected override async bodyOf(req: IncomingMessage): Promise<Buffer> {
@@ -69,7 +69,7 @@ const looks =
       }
     };
 
-export const httpFaults: Twists = {
+export const httpFaults: FaultMixins = {
   'content-type-compared-exactly': (Base) =>
     class extends Base {
       protected override requireJson(req: IncomingMessage): void {

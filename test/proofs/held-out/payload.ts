@@ -1,7 +1,7 @@
 /** Faults in reading the notification, written independently. */
 import { ERROR_CODES, ORDER_STATUSES, TRACKING_STATUSES } from '../../../contract/index.ts';
 import { Refusal } from './bare-receiver.ts';
-import { type Twists, uses, usesUnchecked } from './twist.ts';
+import { type FaultMixins, uses, usesUnchecked } from './fault-mixins.ts';
 
 const no = () => {
   throw new Refusal(400);
@@ -24,7 +24,7 @@ const knows = (of: unknown, fields: string) => {
   if (typeof of === 'object' && of !== null) for (const field of Object.keys(of)) inList(field, fields);
 };
 
-export const payloadFaults: Twists = {
+export const payloadFaults: FaultMixins = {
   'refuses-refunds': refuses('REFUND'),
   'refuses-payment-methods': refuses('PAYMENT_METHOD'),
   'refuses-wallets': refuses('WALLET'),

@@ -1,6 +1,6 @@
 /** Faults of the raw body, written independently. */
 import type { IncomingMessage } from 'node:http';
-import { alsoSigns, peek, reads, signs, type Twist, type Twists } from './twist.ts';
+import { alsoSigns, type FaultMixin, type FaultMixins, peek, reads, signs } from './fault-mixins.ts';
 
 const text = (raw: Buffer) => raw.toString('utf8');
 
@@ -58,7 +58,7 @@ const python = (raw: Buffer) => ascii(spaced(String(compact(raw))));
 const firstBytes = (most: number) => signs((raw) => raw.subarray(0, most));
 
 const chunkwise =
-  (join: (chunks: Buffer[]) => Buffer): Twist =>
+  (join: (chunks: Buffer[]) => Buffer): FaultMixin =>
   (Base) =>
     class extends Base {
       protected override async bodyOf(req: IncomingMessage): Promise<Buffer> {
@@ -68,7 +68,7 @@ const chunkwise =
       }
     };
 
-export const rawBodyFaults: Twists = {
+export const rawBodyFaults: FaultMixins = {
   'verifies-reserialised-json': signs(reserialise),
   'verifies-python-json': signs(python),
   'verifies-python-compact-json': signs((raw) => ascii(String(compact(raw)))),

@@ -6,14 +6,14 @@ import {
   alsoTakes,
   decidesBy,
   equal,
+  type FaultMixin,
+  type FaultMixins,
   findsSignature,
   peek,
   queryOf,
   signs,
   skipsSignature,
-  type Twist,
-  type Twists,
-} from './twist.ts';
+} from './fault-mixins.ts';
 
 const mac = (algorithm: string, secret: string | Buffer, raw: Buffer) =>
   createHmac(algorithm, secret).update(raw).digest();
@@ -24,7 +24,7 @@ const words = (...list: string[]) =>
 const typeOf = (raw: Buffer) => peek(raw)?.type;
 
 /** A check that throws in some cases. */
-const throwsOn = (when: (given: string, right: string) => boolean): Twist =>
+const throwsOn = (when: (given: string, right: string) => boolean): FaultMixin =>
   decidesBy((given, right) => {
     if (when(given, right)) throw new TypeError('Input buffers must have the same byte length');
     return equal(given, right);
@@ -32,7 +32,7 @@ const throwsOn = (when: (given: string, right: string) => boolean): Twist =>
 
 /** Ends the process in some cases. */
 const diesOn =
-  (when: (given: string | null) => boolean): Twist =>
+  (when: (given: string | null) => boolean): FaultMixin =>
   (Base) =>
     class extends Base {
       protected override requireSignature(req: IncomingMessage, raw: Buffer): void | Promise<void> {
@@ -43,7 +43,7 @@ const diesOn =
     };
 
 const remembers =
-  (keyOf: (req: IncomingMessage) => unknown): Twist =>
+  (keyOf: (req: IncomingMessage) => unknown): FaultMixin =>
   (Base) => {
     class Remembering extends Base {
       private readonly trusted = new Set<unknown>();
@@ -56,7 +56,7 @@ const remembers =
     return Remembering;
   };
 
-export const signatureFaults: Twists = {
+export const signatureFaults: FaultMixins = {
   'missing-signature-accepted': skipsSignature((_raw, req) => req.headers['x-service-signature'] === undefined),
   'falsy-signature-accepted': skipsSignature((_raw, req) => !req.headers['x-service-signature']),
   'empty-signature-accepted': skipsSignature((_raw, req) => req.headers['x-service-signature'] === ''),

@@ -7,11 +7,11 @@ import { seededRandom } from '../../setup/seeded-random.ts';
 import { apiKeyFaults } from './api-key.ts';
 import { BareReceiver, type Credentials } from './bare-receiver.ts';
 import { deliveryFaults } from './delivery.ts';
+import type { FaultMixins } from './fault-mixins.ts';
 import { httpFaults } from './http.ts';
 import { payloadFaults } from './payload.ts';
 import { rawBodyFaults } from './raw-body.ts';
 import { signatureFaults } from './signature.ts';
-import type { Twists } from './twist.ts';
 
 interface HeldOutSubject {
   readonly faults: readonly string[];
@@ -29,15 +29,15 @@ export function subjectOf(name: string): HeldOutSubject {
 export function receiverOf({ faults, style: index }: HeldOutSubject, credentials: Credentials): BareReceiver {
   const style = STYLES[index];
   if (style === undefined) throw new RangeError(`there is no style ${index}`);
-  const Twisted = faults.reduce((Base, fault) => {
-    const twist = HELD_OUT[fault];
-    if (twist === undefined) throw new RangeError(`no bare receiver has the fault ${fault}`);
-    return twist(Base);
+  const FaultyReceiver = faults.reduce((Base, fault) => {
+    const mixin = HELD_OUT[fault];
+    if (mixin === undefined) throw new RangeError(`no bare receiver has the fault ${fault}`);
+    return mixin(Base);
   }, BareReceiver);
-  return new Twisted(credentials, style);
+  return new FaultyReceiver(credentials, style);
 }
 
-/** How the bare receivers differ besides their faults. All of them are correct. */
+/** How the bare receivers differ apart from their faults. */
 export interface Style {
   readonly name: string;
   readonly keyBeforeBody: boolean;
@@ -70,8 +70,6 @@ export const STYLES: readonly Style[] = [
   { name: 'closing, HTML', keyBeforeBody: false, signatureFirst: true, malformed: 422, closes: true, answer: html },
 ];
 
-/** A random sample, the same for the same seed. */
-
 /** A generator of integers in [0, below). */
 export function randomOf(seed: number): (below: number) => number {
   const random = seededRandom(seed);
@@ -79,7 +77,7 @@ export function randomOf(seed: number): (below: number) => number {
 }
 
 /** If the first delivery is rejected, a second fault is not visible. */
-const letsTheFirstIn = ({ outcomes }: DictionaryFault) => outcomes['valid/plain'] === undefined;
+const acceptsFirstDelivery = ({ outcomes }: DictionaryFault) => outcomes['valid/plain'] === undefined;
 
 /**
  * Pairs of faults that are both visible. Two faults that accept too much in the same check are excluded: the wider one
@@ -91,7 +89,7 @@ export function pairsOf(
   count: number,
   random: (below: number) => number,
 ): (readonly [string, string])[] {
-  const usable = faults.filter((fault) => names.includes(fault.name) && letsTheFirstIn(fault));
+  const usable = faults.filter((fault) => names.includes(fault.name) && acceptsFirstDelivery(fault));
   const pairs: (readonly [string, string])[] = [];
   while (pairs.length < count) {
     const [one, other] = [usable[random(usable.length)], usable[random(usable.length)]];
@@ -102,8 +100,7 @@ export function pairsOf(
 }
 
 /** Every fault of the bare receivers, by the name of its mutant. */
-
-export const HELD_OUT: Twists = {
+export const HELD_OUT: FaultMixins = {
   ...rawBodyFaults,
   ...signatureFaults,
   ...apiKeyFaults,

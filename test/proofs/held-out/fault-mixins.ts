@@ -1,11 +1,11 @@
-/** How the faults of the bare receivers are written: subclasses, so that two of them can be combined. */
+/** The faults of the bare receivers are mixins, so that two of them can be combined. */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReceivedNotification } from '../../../contract/index.ts';
 import type { BareReceiver, Credentials } from './bare-receiver.ts';
 
-export type Twist = (Base: typeof BareReceiver) => typeof BareReceiver;
-export type Twists = Readonly<Record<string, Twist>>;
+export type FaultMixin = (Base: typeof BareReceiver) => typeof BareReceiver;
+export type FaultMixins = Readonly<Record<string, FaultMixin>>;
 
 interface Known extends Credentials {
   readonly req: IncomingMessage;
@@ -13,7 +13,7 @@ interface Known extends Credentials {
 }
 
 /** The signature covers other bytes than the received ones. */
-export function signs(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): Twist {
+export function signs(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override signedBytes(raw: Buffer, req: IncomingMessage): Buffer {
@@ -23,7 +23,7 @@ export function signs(other: (raw: Buffer, req: IncomingMessage) => Buffer | str
 }
 
 /** Changes the body for the check and everything after it. */
-export function reads(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): Twist {
+export function reads(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override async bodyOf(req: IncomingMessage): Promise<Buffer> {
@@ -33,7 +33,7 @@ export function reads(other: (raw: Buffer, req: IncomingMessage) => Buffer | str
 }
 
 /** Also tries something derived from the bytes. */
-export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): Twist {
+export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override signatureFits(given: string, bytes: Buffer, req: IncomingMessage): boolean {
@@ -47,8 +47,8 @@ export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer |
     };
 }
 
-/** Also accepts another signature. `right` is the valid one. */
-export function alsoTakes(other: (given: string, right: string, known: Known) => boolean): Twist {
+/** Also accepts another signature. `valid` is the valid one. */
+export function alsoTakes(other: (given: string, valid: string, known: Known) => boolean): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override signatureFits(given: string, raw: Buffer, req: IncomingMessage): boolean {
@@ -59,7 +59,7 @@ export function alsoTakes(other: (given: string, right: string, known: Known) =>
 }
 
 /** Replaces the comparison of signatures. */
-export function decidesBy(other: (given: string, right: string, known: Known) => boolean): Twist {
+export function decidesBy(other: (given: string, valid: string, known: Known) => boolean): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override signatureFits(given: string, raw: Buffer, req: IncomingMessage): boolean {
@@ -69,7 +69,7 @@ export function decidesBy(other: (given: string, right: string, known: Known) =>
 }
 
 /** Skips the signature check under a condition. */
-export function skipsSignature(when: (raw: Buffer, req: IncomingMessage, given: string | null) => boolean): Twist {
+export function skipsSignature(when: (raw: Buffer, req: IncomingMessage, given: string | null) => boolean): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override requireSignature(req: IncomingMessage, raw: Buffer): void | Promise<void> {
@@ -80,7 +80,9 @@ export function skipsSignature(when: (raw: Buffer, req: IncomingMessage, given: 
 }
 
 /** Also looks for the signature elsewhere. */
-export function findsSignature(elsewhere: (req: IncomingMessage, raw: Buffer) => string | null | undefined): Twist {
+export function findsSignature(
+  elsewhere: (req: IncomingMessage, raw: Buffer) => string | null | undefined,
+): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override givenSignature(req: IncomingMessage, raw: Buffer): string | null {
@@ -90,7 +92,7 @@ export function findsSignature(elsewhere: (req: IncomingMessage, raw: Buffer) =>
 }
 
 /** Replaces the comparison of API keys. */
-export function keyBy(other: (given: string, right: string, known: Known) => boolean): Twist {
+export function keyBy(other: (given: string, valid: string, known: Known) => boolean): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override keyFits(given: string, req: IncomingMessage, raw: Buffer | null): boolean {
@@ -100,7 +102,7 @@ export function keyBy(other: (given: string, right: string, known: Known) => boo
 }
 
 /** Also looks for the API key elsewhere. */
-export function findsKey(elsewhere: (req: IncomingMessage) => string | null | undefined): Twist {
+export function findsKey(elsewhere: (req: IncomingMessage) => string | null | undefined): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override givenKey(req: IncomingMessage): string | null {
@@ -110,7 +112,7 @@ export function findsKey(elsewhere: (req: IncomingMessage) => string | null | un
 }
 
 /** Skips the API key check under a condition, and runs it after reading the body. */
-export function skipsKey(when: (req: IncomingMessage, raw: Buffer) => boolean): Twist {
+export function skipsKey(when: (req: IncomingMessage, raw: Buffer) => boolean): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override requireKey(req: IncomingMessage, raw: Buffer | null): void {
@@ -125,7 +127,7 @@ export function skipsKey(when: (req: IncomingMessage, raw: Buffer) => boolean): 
 
 /** Code of the partner that fails on a valid notification by throwing any exception. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
-export function uses(code: (value: any, notification: ReceivedNotification) => unknown): Twist {
+export function uses(code: (value: any, notification: ReceivedNotification) => unknown): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override use(notification: ReceivedNotification, value: unknown): void {
@@ -137,7 +139,7 @@ export function uses(code: (value: any, notification: ReceivedNotification) => u
 
 /** Code of the partner that reads the JSON before any check and may throw any exception. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
-export function usesUnchecked(code: (value: any) => unknown): Twist {
+export function usesUnchecked(code: (value: any) => unknown): FaultMixin {
   return (Base) =>
     class extends Base {
       protected override understand(value: unknown, res: ServerResponse): ReceivedNotification {
