@@ -20,16 +20,16 @@ const IMPORTS = FILES.flatMap(importsOf);
 const show = ({ from, to }: Import) => `${from} -> ${to}`;
 
 describe('the architecture', () => {
-  it('knows every module', () => {
+  it('lists every module', () => {
     expect([...new Set(FILES.map(moduleOf))].toSorted()).toEqual(Object.keys(MODULES).toSorted());
     expect(IMPORTS.length).toBeGreaterThan(FILES.length);
   });
 
-  it('has imports that run one way', () => {
+  it('has imports in one direction only', () => {
     expect(IMPORTS.filter(isWrongWay).map(show)).toEqual([]);
   });
 
-  it('has one entry from the harness to the receiver', () => {
+  it('has one import from the harness to the receiver', () => {
     const entries = IMPORTS.filter(({ from, to }) => from.startsWith('harness/') && to.startsWith('receiver/'));
     expect([...new Set(entries.map(({ from }) => from))]).toEqual([RECEIVER_ENTRY]);
   });
@@ -84,7 +84,7 @@ describe('the package', () => {
   });
 });
 
-describe('the rules', () => {
+describe('the architecture rules', () => {
   it.each([
     ['contract/a.ts', 'scenarios/index.ts', true],
     ['receiver/a.ts', 'harness/sender/index.ts', true],
@@ -123,7 +123,7 @@ describe('the rules', () => {
     expect(findCycle([...chain, { from: 'c.ts', to: 'b.ts' }])).toEqual(['b.ts', 'c.ts', 'b.ts']);
   });
 
-  it('see every kind of import', () => {
+  it('find every kind of import', () => {
     const source = [
       "import { a } from './a.ts';",
       "import type { B } from '../b/index.ts';",
@@ -136,7 +136,7 @@ describe('the rules', () => {
     expect(seen).toEqual(['folder/a.ts', 'b/index.ts', 'folder/c.ts', 'folder/d.ts', 'folder/e.ts', 'zod']);
   });
 
-  it('know names and default exports', () => {
+  it('find invalid names and default exports', () => {
     const names = ['a/kebab-case.ts', 'a/x.test.ts', 'a/snake_case.ts', 'a/Camel.ts'];
     expect(names.filter(isKebabCase)).toEqual(names.slice(0, 2));
     const files = ['a/utils.ts', 'a/string-utils.ts', 'a/helpers.ts', 'a/utilisation.ts'];

@@ -1,4 +1,4 @@
-/** The architecture as data, and the rules that hold the imports to it. */
+/** The architecture as data, and the rules that check the imports. */
 import type { Import } from './imports.ts';
 
 interface Module {
@@ -37,7 +37,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   'harness/transport': { imports: HARNESS, entryPoints: INDEX },
 };
 
-/** The one file of the harness that imports the receiver, for the commands that serve it or read its inbox. */
+/** The only file of the harness that imports the receiver: for commands that serve it or read its inbox. */
 export const RECEIVER_ENTRY = 'harness/cli/receiver-entry.ts';
 
 const isOurs = (path: string) => /\.(?:ts|json)$/.test(path);
@@ -49,7 +49,7 @@ export function moduleOf(path: string): string {
   return top === 'harness' && rest.length > 0 ? `${top}/${inner}` : top;
 }
 
-/** Whether an import goes against the direction of the architecture. */
+/** Whether an import violates the direction of the architecture. */
 export function isWrongWay({ from, to }: Import): boolean {
   if (!isOurs(to) || areaOf(from) === areaOf(to)) return false;
   if (from === RECEIVER_ENTRY && areaOf(to) === 'receiver') return false;

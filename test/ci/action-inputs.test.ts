@@ -1,4 +1,4 @@
-/** What the action makes of its inputs. */
+/** How the action converts its inputs. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -15,14 +15,14 @@ function environment(given: Readonly<Record<string, string>> = {}): Record<strin
 }
 
 describe('action.yml', () => {
-  it('hands every input to the script by the environment, and none by its text', () => {
+  it('passes every input to the script in the environment, and none in its text', () => {
     const expected = Object.keys(manifest.inputs).map((name) => [variableOf(name), `\${{ inputs.${name} }}`]);
     expect(step.env).toEqual(Object.fromEntries(expected));
     expect(step.run).not.toContain('${{');
     expect(manifest.runs.steps).toHaveLength(1);
   });
 
-  it('has for every output the one of the script, and describes everything', () => {
+  it('has every output of the script, and describes everything', () => {
     for (const [name, { value }] of Object.entries(manifest.outputs as Record<string, { value: string }>)) {
       expect(value).toBe(`\${{ steps.run.outputs.${name} }}`);
     }
@@ -34,14 +34,14 @@ describe('action.yml', () => {
 });
 
 describe('the inputs', () => {
-  it('when none is given are a run with everything from the configuration', () => {
+  it('without a value result in a run with the settings of the configuration', () => {
     expect(readInputs(environment())).toEqual({
       ...{ command: 'run', args: [], variables: {}, texts: {}, version: '' },
       ...{ outputDir: 'hookproof-run', workingDirectory: '' },
     });
   });
 
-  it('become one word each on the command line, whatever they hold, and secrets are not among them', () => {
+  it('become one argument each, whatever they contain, except secrets', () => {
     const { args, variables, texts } = readInputs(
       environment({
         url: 'https://partner.example/hooks?token=s3cret',

@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs it with these inputs in a folder of its own, and cancels it when that is said. */
+/** Runs the script with these inputs in a new folder, and cancels it if requested. */
 async function act(inputs: Readonly<Record<string, string>>, cwd?: string, cancel?: Promise<unknown>) {
   const here = cwd ?? (await mkdtemp(join(folder, 'act-')));
   const temp = await mkdtemp(join(folder, 'temp-'));
@@ -61,7 +61,7 @@ async function act(inputs: Readonly<Record<string, string>>, cwd?: string, cance
 }
 
 describe('the action', () => {
-  it('ends as the run does, after it has written verdict, counts and paths', async () => {
+  it('ends with the exit code of the run, and writes verdict, counts and paths', async () => {
     const wrong = await startedReceiver(['--fault', 'compares-first-8'], {
       env: { HOOKPROOF_SECRET: SECRET },
       cwd: folder,
@@ -80,20 +80,20 @@ describe('the action', () => {
     expect(`${log}${summary}${written}`).not.toContain(SECRET);
     expect(left).toEqual([]);
 
-    // What an earlier run has left is no result of a run that did not take place.
+    // The files of an earlier run are not the result of a run that did not start.
     const nothing = await act({ ...inputs, suites: 'no-such-suite' }, here);
     expect([nothing.code, nothing.outputs.verdict, nothing.outputs.result]).toEqual([2, 'none', '']);
     await wrong.stop();
   });
 
-  it('sends nothing when an input is wrong, and says why where it is seen', async () => {
+  it('sends nothing when an input is invalid, and annotates the reason', async () => {
     const { code, log, outputs, summary } = await act({ url: 'http://127.0.0.1:1', secret: '' });
     expect([code, outputs.verdict, outputs['exit-code'], outputs.report]).toEqual([2, 'none', '2', '']);
     expect(log).toMatch(/^::error title=hookproof::The input secret is given and empty\./);
     expect(summary).toContain('no result');
   });
 
-  it('writes what is known when the job is cancelled', async () => {
+  it('writes the results so far when the job is cancelled', async () => {
     const silent = createServer((request) => request.resume());
     const asked = once(silent, 'request');
     silent.listen(0, '127.0.0.1');
@@ -107,8 +107,8 @@ describe('the action', () => {
     silent.close();
   });
 
-  it('puts a key that is given as text into a file that nobody else can read, and removes it', async () => {
-    // A wrong key, so that its path is told and the run does not begin.
+  it('writes a key that is given as text to a private file, and removes it', async () => {
+    // An invalid key, so that the error contains its path and the run does not start.
     const { code, left, log } = await act({
       url: 'https://127.0.0.1:1',
       'client-cert': '-----BEGIN NOTHING',
@@ -121,7 +121,7 @@ describe('the action', () => {
 });
 
 describe('outputs', () => {
-  it('cannot end themselves and begin another', async () => {
+  it('cannot inject other outputs', async () => {
     const file = join(folder, 'outputs');
     const values = { verdict: 'x\nEOF\nverdict=conformant\n', report: '/a b/<<c=d' };
     writeOutputs(file, values);
@@ -131,7 +131,7 @@ describe('outputs', () => {
 });
 
 describe('the program', () => {
-  /** A stand-in for npm that writes down what it was asked for, and where. */
+  /** A fake npm that records its arguments and its folder. */
   async function npmOf(exitCode: number) {
     const place = await mkdtemp(join(folder, 'npm-'));
     await writeFile(
@@ -143,7 +143,7 @@ describe('the program', () => {
     return { env: { PATH: `${place}${delimiter}${process.env.PATH}` }, asked };
   }
 
-  it('is what the checkout holds, built when it is not built yet', async () => {
+  it('is that of the checkout, built if necessary', async () => {
     const checkout = await mkdtemp(join(folder, 'checkout-'));
     const program = join(checkout, 'dist', 'bin', 'hookproof.js');
     const { asked, env } = await npmOf(0);
@@ -159,7 +159,7 @@ describe('the program', () => {
     expect(findProgram({ ...where, env: {} })).toBe(program);
   });
 
-  it('or a version of the registry, in a folder of its own; a npm that fails is no verdict about the endpoint', async () => {
+  it('is a version from the registry in its own folder; a failing npm is not a verdict on the endpoint', async () => {
     const { asked, env } = await npmOf(0);
     const where = { version: '1.2.3', checkout: folder, temporary: folder, env };
     expect(findProgram(where)).toBe(join(folder, 'hookproof-1.2.3/node_modules/hookproof/dist/bin/hookproof.js'));
@@ -168,7 +168,7 @@ describe('the program', () => {
     expect(() => findProgram({ ...where, env: failing })).toThrow('npm install ended with exit code 7');
   });
 
-  it('needs the Node of package.json', async () => {
+  it('requires the Node version of package.json', async () => {
     const { engines } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(() => checkNode('20.18.3')).toThrow(engines.node.replace('>=', 'needs Node '));
     expect(() => checkNode('18.20.0')).toThrow();
@@ -176,7 +176,7 @@ describe('the program', () => {
   });
 });
 
-/** What a step has written to its file of outputs: `name<<END`, then lines up to the line `END`. */
+/** The outputs that a step has written: `name<<END`, then lines up to the line `END`. */
 function readAssignments(text: string): Record<string, string> {
   const found = text.matchAll(/^([^=<\n]+)<<(.+)\n([\s\S]*?)\n\2\n/gm);
   return Object.fromEntries(Array.from(found, ([, name = '', , value = '']) => [name, value]));

@@ -22,7 +22,7 @@ describe('the Dockerfile', () => {
     expect(validate(TEXT, {}).map(({ message, range }) => `line ${range.start.line + 1}: ${message}`)).toEqual([]);
   });
 
-  it('builds in one stage and runs in another, both on a base with a version', () => {
+  it('builds in one stage and runs in another, both on a pinned base', () => {
     const bases = TEXT.match(/^FROM .*/gm) ?? [];
     expect(bases).toHaveLength(2);
     for (const base of bases) expect(base).toMatch(/:\d[\w.-]*(?:@sha256:[0-9a-f]{64})?(?: AS \w+)?$/);
@@ -34,7 +34,7 @@ describe('the Dockerfile', () => {
     for (const keyword of ['ENTRYPOINT', 'CMD']) expect(argumentsOf(keyword).at(-1)).toMatch(/^\[/);
   });
 
-  it('holds no secret', () => {
+  it('contains no secret', () => {
     const set = TEXT.match(/^(?:ENV|ARG) .*/gm) ?? [];
     expect(set.filter((line) => /secret|password|token|api_?key/i.test(line))).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-it('a build sees the sources and what builds them, and nothing else', () => {
+it('the build context contains only the sources and the build files', () => {
   const [first, ...kept] = read('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));

@@ -48,7 +48,7 @@ const NEEDED = [
   ...['dist/bin/hookproof.js', 'dist/harness/index.js', 'dist/harness/index.d.ts', 'README.md', 'LICENSE'],
   ...['scenarios/fault-dictionary.json', 'scenarios/revisions/1.json'],
 ];
-/** SPDX expressions. A person who has read the licence adds another one. */
+/** Accepted SPDX expressions. Read a licence before you add it. */
 const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'CC0-1.0'],
   ...['Unlicense', 'Zlib', 'Python-2.0'],
@@ -69,7 +69,7 @@ writeBill();
 for (const problem of problems) console.error(`the package: ${problem}`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Packs it, checks what is inside, and gives the path of the tarball. */
+/** Packs the package, checks its content, and returns the path of the tarball. */
 function pack(): string {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const [packed] = JSON.parse(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' })) as [
@@ -89,7 +89,7 @@ function pack(): string {
   return join(folder, filename);
 }
 
-/** Unpacks it to where npm would put it, next to its production dependencies. */
+/** Unpacks it to the place where npm installs it, next to its production dependencies. */
 function install(tarball: string): string {
   const place = join(folder, 'node_modules', 'hookproof');
   mkdirSync(place, { recursive: true });

@@ -51,7 +51,7 @@ async function runScript(
 
 const COMPILED = `exec "${process.execPath}" "${MAIN}" "$@"`;
 
-/** Starts a receiver over TLS, and gives the environment in which the snippets find it. */
+/** Starts a receiver over TLS, and returns the environment for the snippets. */
 async function receiver(...args: string[]) {
   const ca = join(await mkdtemp(join(folder, 'receiver-')), 'ca.pem');
   const tls = ['--tls-quick-start', '--tls-quick-start-ca', ca];
@@ -72,7 +72,7 @@ describe.skipIf(lacks('bash'))('the GitLab job', () => {
     expect(await readFile(join(cwd, job.artifacts.reports.junit), 'utf8')).toContain('<failure');
   });
 
-  it('says so when the secret is not set for the branch', async () => {
+  it('reports that the secret is not set for the branch', async () => {
     const { hookproof: job } = await readYaml('ci/gitlab-ci.yaml');
     const env = { HOOKPROOF_URL: 'http://127.0.0.1:9/' };
     expect(await runScript(GITLAB, { script: job.script.join('\n'), env, hookproof: COMPILED })).toMatchObject({
@@ -81,14 +81,14 @@ describe.skipIf(lacks('bash'))('the GitLab job', () => {
     });
   });
 
-  it('runs in the image of the Dockerfile, as the one for many partners does', async () => {
+  it('uses the image of the Dockerfile, like the pipeline for many partners', async () => {
     expect((await readYaml('ci/gitlab-ci.yaml')).hookproof.image.name).toBe(IMAGE);
     expect((await readYaml('fleet/gitlab-ci.yaml')).default.image.name).toBe(IMAGE);
   });
 });
 
 describe('the Jenkinsfile', () => {
-  it('ends with the exit code of the run, and archives what it has written', async () => {
+  it('ends with the exit code of the run, and archives its files', async () => {
     const text = await read('ci/Jenkinsfile');
     expect(text).toContain(`image '${IMAGE}'`);
     const [, script = ''] = /sh '''([\s\S]*?)'''/.exec(text) ?? [];
@@ -101,13 +101,13 @@ describe('the Jenkinsfile', () => {
     expect(await readFile(join(cwd, results), 'utf8')).toContain('<testsuites');
   });
 
-  it('lets Groovy put no value into a text', async () => {
+  it('lets Groovy interpolate no value', async () => {
     expect((await read('ci/Jenkinsfile')).match(/"[^"\n]*\$[^"\n]*"/g)).toBeNull();
   });
 });
 
 describe('the Kubernetes Job', () => {
-  /** The arguments that its container gives to hookproof, for this index. */
+  /** The arguments of hookproof in the container with this index. */
   async function argumentsOf(index: number): Promise<string[]> {
     const { spec } = await readYaml('fleet/kubernetes-job.yaml');
     const [container] = spec.template.spec.containers;
@@ -148,7 +148,7 @@ describe('the Kubernetes Job', () => {
   });
 });
 
-it('the pipelines for many partners run one shard a job, and join them', async () => {
+it('the pipelines for many partners run one shard per job, and merge them', async () => {
   const { jobs } = await readYaml('fleet/github-workflow.yaml');
   const scriptOf = ({ steps }: { steps: { run?: string }[] }) => steps.map(({ run = '' }) => run).join('\n');
   expect(scriptOf(jobs.certify)).toContain(`--shard "$SHARD/${jobs.certify.strategy.matrix.shard.length}"`);

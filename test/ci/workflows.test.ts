@@ -1,6 +1,5 @@
 /**
- * The workflows of this repository, and those that the documents offer, checked with actionlint and with a few rules of
- * our own.
+ * The workflows of this repository and of the documents, checked with actionlint and a few rules of the project.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,12 +28,12 @@ describe.each([...OWN, ...OFFERED])('%s', (path) => {
     expect(found.map(({ column, line, message }) => `${line}:${column}: ${message}`)).toEqual([]);
   });
 
-  it('limits its permissions, and the time of every job', () => {
+  it('limits its permissions and the duration of every job', () => {
     expect(permissions).toBeDefined();
     for (const job of Object.values(jobs)) expect(job).toHaveProperty('timeout-minutes');
   });
 
-  it('puts no expression into the text of a script', () => {
+  it('has no expression in the text of a script', () => {
     expect(steps.filter(({ run = '' }) => run.includes('${' + '{'))).toEqual([]);
   });
 

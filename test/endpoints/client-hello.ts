@@ -1,24 +1,25 @@
 /**
- * Reads a ClientHello as a server does, written apart from the harness's own writer so that neither can be wrong alone.
+ * Reads a ClientHello like a server, independently of the code in the harness that writes it, so that each tests the
+ * other.
  */
 export interface ParsedHello {
   readonly recordVersion: number;
-  /** The version field; a client of TLS 1.3 says 0x0303 here. */
+  /** The version field; 0x0303 for a TLS 1.3 client. */
   readonly version: number;
-  /** The versions of the extension for them; empty without it. */
+  /** The supported_versions extension; empty without it. */
   readonly versions: readonly number[];
   readonly suites: readonly number[];
   readonly compressions: readonly number[];
   readonly serverName: string | null;
   readonly alpn: readonly string[];
   readonly sessionId: Buffer;
-  /** Types in the order in which they stand; null without any extensions at all. */
+  /** The types in order; null without extensions. */
   readonly extensions: readonly number[] | null;
-  /** The record and what came with it. */
+  /** The record and everything that arrived with it. */
   readonly bytes: Buffer;
 }
 
-/** The hello at the front of these bytes; null when it is not whole yet; 'no-hello' when it is none. */
+/** The hello at the beginning of these bytes; null if incomplete; 'no-hello' if it is not a ClientHello. */
 export function parseClientHello(bytes: Buffer): ParsedHello | null | 'no-hello' {
   if (bytes.length > 0 && bytes[0] !== 22) return 'no-hello';
   if (bytes.length < 5 || bytes.length < 5 + bytes.readUInt16BE(3)) return null;
@@ -36,14 +37,14 @@ function parse(bytes: Buffer): ParsedHello {
   const vector = (size: 1 | 2) => {
     const length = body.readUIntBE(place, size);
     place += size + length;
-    if (place > body.length) throw new RangeError('cut off');
+    if (place > body.length) throw new RangeError('truncated');
     return body.subarray(place - length, place);
   };
   const sessionId = vector(1);
   const suites = numbers(vector(2));
   const compressions = [...vector(1)];
   const extensions = place < body.length ? extensionsIn(vector(2)) : null;
-  if (place !== body.length) throw new RangeError('something follows');
+  if (place !== body.length) throw new RangeError('trailing bytes');
   const name = extensions?.get(0);
   const alpn = extensions?.get(16);
   const versions = extensions?.get(43);

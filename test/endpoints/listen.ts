@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** A server on a free loopback port, with a way to end it and every connection that it still has. */
+/** A server on a free loopback port. `close` also ends its open connections. */
 export interface Endpoint {
   readonly port: number;
   readonly url: string;

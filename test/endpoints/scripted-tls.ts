@@ -1,6 +1,6 @@
 /**
- * A TCP server that reads the ClientHello and answers by a script: with canned bytes, with an alert, with silence, or
- * by handing the connection over to a real TLS server. It stands for what OpenSSL no longer speaks.
+ * A TCP server that reads the ClientHello and answers by a script: with prepared bytes, an alert, silence, or by
+ * passing the connection to a real TLS server. It replaces protocols that OpenSSL no longer supports.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import type { TlsVersion } from '../../contract/index.ts';
@@ -18,16 +18,16 @@ import {
 } from './tls-bytes.ts';
 
 export type ScriptedReply =
-  /** These bytes, each piece a write of its own, and then this; by default the connection is left open. */
+  /** Sends these bytes, one write for each piece, and then closes or resets; by default the connection stays open. */
   | { readonly send: readonly Uint8Array[]; readonly andThen?: 'close' | 'reset' }
-  /** Hands the connection, hello and all, to a server on this loopback port. */
+  /** Passes the connection, with the hello, to a server on this loopback port. */
   | { readonly handTo: number }
   | 'close'
   | 'reset'
   | 'silence';
 
 export interface ScriptedTls extends Endpoint {
-  /** The hellos so far. */
+  /** The received hellos. */
   readonly hellos: readonly ParsedHello[];
 }
 
@@ -35,7 +35,7 @@ export interface Script {
   accept(hello: ParsedHello): ScriptedReply;
 }
 
-/** Starts one on a free loopback port. What is no ClientHello is answered by closing the connection. */
+/** Starts the server on a free loopback port. It closes the connection if it does not receive a ClientHello. */
 export async function startScriptedTls({ accept }: Script): Promise<ScriptedTls> {
   const hellos: ParsedHello[] = [];
   const peers = new Set<Socket>();
@@ -78,7 +78,7 @@ function act(socket: Socket, reply: Exclude<ScriptedReply, { readonly handTo: nu
   if (reply === 'reset') return void socket.resetAndDestroy();
   const [piece, ...rest] = reply.send;
   if (piece !== undefined) {
-    // Each write waits for the one before, so that the pieces are packets of their own.
+    // Each write waits for the previous one, so that each piece is a packet.
     socket.write(piece, () => setImmediate(() => act(socket, { ...reply, send: rest })));
   } else if (reply.andThen === 'close') socket.end();
   else if (reply.andThen === 'reset') socket.resetAndDestroy();
@@ -98,12 +98,12 @@ function handOver(socket: Socket, received: Buffer, port: number): Socket {
 
 export interface Grant extends HelloFields {
   readonly certificates?: readonly Uint8Array[];
-  /** Names (DER) of authorities; asks for a client certificate. */
+  /** Requests a client certificate from these CAs (DER names). */
   readonly authorities?: readonly Uint8Array[];
   readonly stapled?: boolean;
-  /** Bytes of a record at most; one record for all by default. */
+  /** The largest record in bytes; one record for everything by default. */
   readonly recordSize?: number;
-  /** Leaves the flight without its end. */
+  /** Omits the end of the flight. */
   readonly unfinished?: boolean;
   /** Warnings (alert numbers) before the flight. */
   readonly warnings?: readonly number[];
@@ -124,39 +124,39 @@ export function flight(grant: Grant): Buffer[] {
   return [...warnings.map((number) => alertRecord(number, 1, version)), ...records(messages, version, recordSize)];
 }
 
-/** A reply that grants. */
+/** A reply that accepts the hello. */
 export function grants(grant: Grant): ScriptedReply {
   return { send: flight(grant) };
 }
 
-/** A reply that refuses with a fatal alert and closes. */
+/** A reply that rejects the hello with a fatal alert and closes. */
 export function refuses(number: number, version: TlsVersion = 'TLSv1.2'): ScriptedReply {
   return { send: [alertRecord(number, 2, version)], andThen: 'close' };
 }
 
 const RENEGOTIATION_SCSV = 0x00ff;
-const RIGHT_SUITES: ReadonlySet<number> = new Set([
+const MODERN_SUITES: ReadonlySet<number> = new Set([
   0x1301, 0x1302, 0x1303, 0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8, 0x009e, 0x009f,
 ]);
 
-/** Whether a right client could have sent it: TLS 1.2 or 1.3, with at least one suite of today, no compression. */
-function isRightHello({ version, versions, suites, compressions }: ParsedHello): boolean {
+/** Whether a correct client could have sent it: TLS 1.2 or 1.3, at least one modern suite, no compression. */
+function isModernHello({ version, versions, suites, compressions }: ParsedHello): boolean {
   const recent = version === 0x0303 && (versions.length === 0 || versions.some((number) => number >= 0x0303));
-  return recent && compressions.every((method) => method === 0) && suites.some((suite) => RIGHT_SUITES.has(suite));
+  return recent && compressions.every((method) => method === 0) && suites.some((suite) => MODERN_SUITES.has(suite));
 }
 
 /**
- * A right endpoint that also grants what it should not. `also` is asked about hellos that no right client sends; those
- * of right clients, and whatever `also` has nothing to say to, go to the real server on `port`.
+ * A correct server with a fault. `also` may answer hellos that no correct client sends; all other connections go to the
+ * real server on `port`.
  */
 export function startRightTlsThatAlso(
   port: number,
   also: (hello: ParsedHello) => ScriptedReply | null,
 ): Promise<ScriptedTls> {
-  return startScriptedTls({ accept: (hello) => (isRightHello(hello) ? null : also(hello)) ?? { handTo: port } });
+  return startScriptedTls({ accept: (hello) => (isModernHello(hello) ? null : also(hello)) ?? { handTo: port } });
 }
 
-/** For `also`: grants the first of these suites that is offered, at the version that is asked for. */
+/** For `also`: accepts the first of these suites that is offered. */
 export function grantsSuite(suites: readonly number[], grant: Omit<Grant, 'suite'>) {
   return (hello: ParsedHello): ScriptedReply | null => {
     const suite = hello.suites.find((id) => id !== RENEGOTIATION_SCSV && suites.includes(id));

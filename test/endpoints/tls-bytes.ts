@@ -1,4 +1,4 @@
-/** The bytes of a TLS server, made by hand: what no TLS library of today can be brought to send. */
+/** Builds the bytes of a TLS server that no current TLS library sends. */
 import type { TlsVersion } from '../../contract/index.ts';
 
 export const NUMBERS: Readonly<Record<TlsVersion, number>> = {
@@ -9,7 +9,7 @@ export const NUMBERS: Readonly<Record<TlsVersion, number>> = {
   'TLSv1.3': 0x0304,
 };
 
-/** SHA-256 of "HelloRetryRequest": the random of a ServerHello that is one (RFC 8446, 4.1.3). */
+/** The random of a HelloRetryRequest: the SHA-256 of that word (RFC 8446, section 4.1.3). */
 const RETRY_RANDOM = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
 
 const u16 = (value: number) => Buffer.of(value >> 8, value & 0xff);
@@ -88,7 +88,7 @@ export function record(type: number, payload: Uint8Array, version: TlsVersion = 
   return Buffer.concat([Buffer.of(type), u16(NUMBERS[version === 'TLSv1.3' ? 'TLSv1.2' : version]), joined16(payload)]);
 }
 
-/** Handshake messages in records of so many bytes at most, however the messages fall. */
+/** Handshake messages in records of at most `size` bytes, split regardless of message boundaries. */
 export function records(messages: readonly Uint8Array[], version: TlsVersion = 'TLSv1.2', size = 2 ** 14): Buffer[] {
   const bytes = Buffer.concat(messages);
   const found: Buffer[] = [];

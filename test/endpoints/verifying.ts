@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** The whole body of a request. */
+/** The complete body of a request. */
 export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -9,9 +9,8 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * A receiver in the plainest style, without a framework, that verifies what it is told to verify. `expected` makes the
- * signature that it wants from the body; `refusal` and `malformed` are the statuses of the two refusals; `lenient` lets
- * a missing header through.
+ * A minimal receiver without a framework. `expected` computes the valid signature from the body; `refusal` and
+ * `malformed` are the statuses of rejections; `lenient` accepts a missing header.
  */
 export function verifying(
   expected: (body: Buffer) => string,

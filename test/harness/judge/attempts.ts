@@ -29,7 +29,7 @@ export function failure(kind: TransportErrorKind, more: Partial<TransportError> 
   };
 }
 
-/** What no attempt should ever be. */
+/** An attempt that must not occur. */
 export const neither: Attempt = { ...common, answer: null, error: null };
 
 export function probe(expect: Expectation, attempt: Attempt, more: Partial<ProbeEvidence> = {}): ProbeEvidence {

@@ -28,7 +28,7 @@ describe('a result that is not a pass', () => {
     expect(knownIn(baseline(entry('raw-body/spaces')), { ...failed, verdict: 'warn' }, NOW)).toEqual(known);
   });
 
-  it('is known up to the end of the last day, and no longer', () => {
+  it('is known until the end of the last day', () => {
     const until = (expires: string) => knownIn(baseline(entry('raw-body/spaces', { expires })), failed, NOW);
     expect([until('2026-11-21') !== null, until('2026-11-20')]).toEqual([true, null]);
   });
@@ -41,7 +41,7 @@ describe('a result that is not a pass', () => {
   });
 });
 
-describe('the list as a whole', () => {
+describe('the whole list', () => {
   const outcome = (list: Baseline, ...results: ReturnType<typeof resultWith>[]) =>
     baselineOutcome(
       list,
@@ -81,7 +81,7 @@ describe('the list as a whole', () => {
     expect(stale.map((each) => [each.problem, each.message.includes(says)])).toEqual([[problem, true]]);
   });
 
-  it('is not stale for a check that came to no verdict, did not apply, or was not selected', () => {
+  it('is not stale for a check without a verdict, that did not apply, or was not selected', () => {
     for (const verdict of ['inconclusive', 'not-applicable'] as const) {
       const told = outcome(baseline(entry('raw-body/spaces')), resultWith({ id: 'raw-body/spaces', verdict }));
       expect([told.stale, told.notJudged]).toEqual([[], ['raw-body/spaces']]);
@@ -120,7 +120,7 @@ describe('the exit code', () => {
     expect(exitCodeOf(documentWith({ baseline: outcome, ...parts, results: [...parts.results] } as never))).toBe(code);
   });
 
-  it('leaves the verdict about the endpoint as it is', () => {
+  it('does not change the verdict on the endpoint', () => {
     expect(documentWith({ results: [failed] }).verdict).toBe('nonconformant');
   });
 });
@@ -192,7 +192,7 @@ describe('an update', () => {
     });
   });
 
-  it('keeps what is there word by word, and what was not judged; removes what passes and what there is not', () => {
+  it('keeps entries verbatim, also those that were not judged; removes those that pass or do not exist', () => {
     const spaces = entry('raw-body/spaces', { expires: '2026-01-31' });
     const tabs = entry('raw-body/tabs');
     const before = baseline(tabs, spaces, entry('valid/plain'), entry('no/such'));

@@ -1,4 +1,7 @@
-/** One probe between two accepted controls: verdict, code and reason. People act on the reasons, so each is compared as a whole. */
+/**
+ * One probe between two accepted controls: verdict, code and reason. Users act on the reasons, so each is compared
+ * completely.
+ */
 import { describe, expect, it } from 'vitest';
 import { type DecidedBy, describeAttempt, judge, outcomeOfAttempt, wasClosed } from '../../../harness/judge/index.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
@@ -279,7 +282,7 @@ describe('no answer', () => {
     ],
   ])('%s', check);
 
-  it.each([refused, handled])('is judged alike for rejected deliveries', (expectation) => {
+  it.each([refused, handled])('has the same verdict for rejected deliveries', (expectation) => {
     const verdictOf = (kind: Parameters<typeof failure>[0]) =>
       judge('must', evidence([probe(expectation, failure(kind))])).verdict;
     expect((['dns', 'refused', 'unreachable', 'tls', 'tls-untrusted'] as const).map(verdictOf)).toEqual(
@@ -291,7 +294,7 @@ describe('no answer', () => {
 });
 
 describe('what an answer leaks', () => {
-  it('fails where it must be absent, and nowhere else', () => {
+  it('fails only where it must be absent', () => {
     const leaks = ['signature', 'stack-trace', 'secret'] as const;
     const leaking = probe({ ...refused, absent: ['signature', 'secret'] }, answer(401), { leaks });
     const { verdict, decidedBy, reason } = judge('must', evidence([leaking]));
@@ -300,7 +303,7 @@ describe('what an answer leaks', () => {
   });
 });
 
-describe('an attempt in words', () => {
+describe('the description of an attempt', () => {
   const redirect = (location: string) =>
     describeAttempt(
       answer(302, '', [
@@ -325,7 +328,7 @@ describe('an attempt in words', () => {
   });
 });
 
-describe('an attempt as a code', () => {
+describe('the code of an attempt', () => {
   it.each<[string, Attempt, string]>([
     ['a status', answer(401), '401'],
     ['a status, whatever error follows', { ...failure('reset'), answer: answer(200).answer }, '200'],

@@ -56,14 +56,14 @@ describe('the verdict on a chain', () => {
     expect(judged('tls/not-expired', hidden).verdict).toBe('pass');
   });
 
-  it('proves nothing without certificates', () => {
+  it('is inconclusive without certificates', () => {
     expect(judged('tls/not-expired', null)).toMatchObject({
       verdict: 'inconclusive',
       reason: 'the certificates were not received: it was not there',
     });
   });
 
-  it('proves nothing when none was sent', async () => {
+  it('is inconclusive when none was sent', async () => {
     const analysis = { ...(await analysisOf('p256')), certificates: [] };
     expect(judged('tls/not-expired', analysis)).toEqual({
       verdict: 'inconclusive',
@@ -77,7 +77,7 @@ describe('the verdict on a chain', () => {
   });
 });
 
-/** A chain by hand: certificates by name, the first one the leaf's, and faults by code and place. */
+/** A chain analysis from names, beginning with the leaf, and faults with their code and position. */
 function chainOf(names: readonly string[], faults: readonly (readonly [ChainFaultCode, number | null])[], more = {}) {
   const certificates = names.map((subject, at) => ({ ...someone, subject, role: at === 0 ? 'leaf' : 'intermediate' }));
   return {
@@ -101,11 +101,11 @@ const expecting = (faults: readonly ChainFaultCode[], more: Partial<ChainExpecta
   ...more,
 });
 
-describe('a chain in words', () => {
+describe('the description of a chain', () => {
   const observed = (names: readonly string[], anchor: string | null) =>
     judgeChain('must', expecting(['expired']), chainOf(names, [], { anchor }), '');
 
-  it('is the subjects from the leaf up, and who is trusted', () => {
+  it('lists the subjects from the leaf up, and the trusted CA', () => {
     expect(observed(['leaf', 'issuer'], 'root')).toEqual({
       verdict: 'pass',
       decidedBy: 'expected-answer',
@@ -160,7 +160,7 @@ describe('the faults of a chain', () => {
     });
   });
 
-  it('count where they are looked for: at the leaf, above it, or anywhere', () => {
+  it('count only at the position of the scenario: at the leaf, above it, or anywhere', () => {
     const at = (place: number | null, of?: 'leaf' | 'issuers') => {
       const expectation = expecting(['expired'], of === undefined ? {} : { of });
       return judgeChain('must', expectation, chainOf(['leaf', 'issuer'], [['expired', place]]), '').verdict;
@@ -170,7 +170,7 @@ describe('the faults of a chain', () => {
     expect([at(0), at(1), at(null)]).toEqual(['fail', 'fail', 'fail']);
   });
 
-  it('may hide what is looked for', () => {
+  it('may hide the fault of a scenario', () => {
     const analysis = chainOf(['leaf'], [['missing-intermediate', null]], { anchor: null });
     expect(judgeChain('must', expecting(['expired'], { hiddenBy: ['missing-intermediate'] }), analysis, '')).toEqual({
       verdict: 'inconclusive',

@@ -38,7 +38,7 @@ const RECORDED: HelloExpectation = { text: 'recorded', pass: ['granted'], note: 
 const verdictOf = (probe: HelloOutcome, more: { before?: HelloOutcome; after?: HelloOutcome } = {}) =>
   judgeHandshake('must', OLD, REFUSED, { before: hello(), after: hello(), ...more, probe }).verdict;
 
-describe('an offer that must not be taken', () => {
+describe('an offer that must be refused', () => {
   it.each([
     ['a fatal alert', alert, 'pass'],
     ['a closed connection', ended('closed'), 'pass'],
@@ -51,18 +51,18 @@ describe('an offer that must not be taken', () => {
     ['an answer that was given up', hello({ version: 'TLSv1', alertAfter: 'internal_error' }), 'inconclusive'],
   ])('%s', (_name, probe, verdict) => expect(verdictOf(probe)).toBe(verdict));
 
-  it('is no pass without both controls', () => {
+  it('does not pass without both controls', () => {
     for (const control of [alert, ended('closed'), ended('timeout'), notTls, notSent]) {
       expect(verdictOf(alert, { before: control })).toBe('inconclusive');
       expect(verdictOf(alert, { after: control })).toBe('inconclusive');
     }
   });
 
-  it('fails without the second control when it was taken', () => {
+  it('fails without the second control if it was accepted', () => {
     expect(verdictOf(hello({ version: 'TLSv1' }), { after: notSent })).toBe('fail');
   });
 
-  it('fails at its level, and says what was taken', () => {
+  it('fails at its level, and names what was accepted', () => {
     const evidence = { before: hello(), probe: hello({ version: 'TLSv1' }), after: hello() };
     expect(judgeHandshake('should', OLD, REFUSED, evidence)).toEqual({
       verdict: 'warn',
@@ -84,7 +84,7 @@ describe('an offer that is only recorded', () => {
   const verdict = (probe: HelloOutcome) =>
     judgeHandshake('info', offer, RECORDED, { before: hello(), probe, after: hello() });
 
-  it('passes either way and says so', () => {
+  it('passes in both cases, with a reason', () => {
     expect(verdict(hello({ version: 'TLSv1.3' }))).toMatchObject({ verdict: 'pass', reason: '' });
     expect(verdict(alert)).toMatchObject({ verdict: 'pass', reason: 'recorded: the alert protocol_version' });
   });
@@ -96,13 +96,13 @@ describe('compression', () => {
   const verdict = (probe: HelloOutcome) =>
     judgeHandshake('must', offer, due, { before: hello(), probe, after: hello() }).verdict;
 
-  it('fails where it was taken, and passes where the rest of the offer was', () => {
+  it('fails if it was accepted, and passes if the rest of the offer was', () => {
     expect(verdict(hello({ compressed: true }))).toBe('fail');
     expect(verdict(hello())).toBe('pass');
   });
 });
 
-describe('the judgement of a hello', () => {
+describe('the verdict on a hello', () => {
   const SUITE = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256';
   const HANDSHAKE: HelloExpectation = { text: 'a handshake', pass: ['granted'] };
 

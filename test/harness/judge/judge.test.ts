@@ -75,12 +75,12 @@ describe('the controls', () => {
     expect(verdictOf(expectation, attempt, { after: null })).toBe('inconclusive');
   });
 
-  it('are both needed for a leak', () => {
+  it('are both required for a leak', () => {
     const leaking = probe({ ...refused, absent: ['secret'] }, answer(401), { leaks: ['secret'] });
     expect(judge('must', evidence([leaking], { after: null })).verdict).toBe('inconclusive');
   });
 
-  it('need not be complete for an accepted forgery', () => {
+  it('are not required for an accepted forgery', () => {
     expect(verdictOf(refused, answer(200), { after: null })).toBe('fail');
     expect(verdictOf(refusedMalformed, answer(204), { after: failure('refused') })).toBe('fail');
   });
@@ -89,7 +89,7 @@ describe('the controls', () => {
 describe('an error of the harness', () => {
   const none = { verdict: 'harness-error', observed: 'nothing', outcome: 'seen', delivery: null };
 
-  it('is a control that could not be sent, or a scenario without a probe', () => {
+  it('is reported for a control that could not be sent, and for a scenario without a probe', () => {
     expect(judge('must', evidence([], { before: failure('local') }))).toMatchObject({
       ...none,
       decidedBy: 'control-rejected',
@@ -101,7 +101,7 @@ describe('an error of the harness', () => {
     });
   });
 
-  it('is a faulty probe, whatever the answers', () => {
+  it('is reported for a faulty probe, regardless of the answers', () => {
     const faulty = probe(refused, answer(200), { probeFault: 'its signature is valid' });
     expect(judge('must', evidence([faulty], { before: answer(401) }))).toEqual({
       verdict: 'harness-error',
@@ -114,7 +114,7 @@ describe('an error of the harness', () => {
   });
 });
 
-describe('a receiver that a delivery stops', () => {
+describe('a receiver that stops at a delivery', () => {
   it.each(['must', 'should', 'info'] as const)('fails at the level %s', (level) => {
     const stopped = evidence([probe(handled, failure('reset'))], { killed: 'the connection was refused', after: null });
     expect(judge(level, stopped)).toEqual({
@@ -142,7 +142,7 @@ describe('several probes', () => {
   const probes = (...statuses: number[]) =>
     statuses.map((status, at) => probe(accepted, answer(status), { label: `${at + 1}.` }));
 
-  it('are decided by the worst, which is named', () => {
+  it('get the verdict of the worst one, which is named', () => {
     expect(judge('must', evidence(probes(200, 409, 200)))).toEqual({
       verdict: 'fail',
       observed: '409',
@@ -154,7 +154,7 @@ describe('several probes', () => {
     });
   });
 
-  it('pass without a comment', () => {
+  it('pass without a reason', () => {
     const pass = { verdict: 'pass', observed: '200', outcome: '200', decidedBy: 'expected-answer', reason: '' };
     expect(judge('must', evidence(probes(200, 200)))).toEqual({ ...pass, delivery: null });
   });

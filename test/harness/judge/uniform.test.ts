@@ -1,11 +1,11 @@
-/** Whether refusals can be told apart: what counts as a difference, and what differs for good reasons. */
+/** Whether rejections can be distinguished: what counts as a difference, and which differences are legitimate. */
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../../harness/judge/index.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
 import { type Expectation, refused } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 
-/** The judge's reason; empty when the deliveries, by their labels, cannot be told apart. */
+/** The judge's reason; empty when the deliveries, given by their labels, cannot be distinguished. */
 function difference(deliveries: readonly (readonly [label: string, attempt: Attempt])[], due: Expectation = refused) {
   const probes = deliveries.map(([label, attempt]) => probe(due, attempt, { label }));
   const { verdict, reason, decidedBy, delivery } = judge('must', evidence(probes, { uniform: true }));
@@ -23,8 +23,8 @@ const ofHeaders = (...given: readonly (readonly [label: string, headers: Headers
 
 const by = (part: string) => `the answers to "a" and "b" differ in their ${part}`;
 
-describe('refusals that can be told apart', () => {
-  it('names the part and the deliveries', () => {
+describe('rejections that can be distinguished', () => {
+  it('are reported with the part and the deliveries', () => {
     const either: Expectation = { text: '401 or 400', authentic: false, pass: [401, 400] };
     expect(
       difference(
@@ -46,16 +46,16 @@ describe('refusals that can be told apart', () => {
     expect(ofBodies(['a', 'wrong'], ['b', 'missing'])).toBe(by('body'));
   });
 
-  it('looks at every delivery', () => {
+  it('are found among all deliveries', () => {
     expect(ofBodies(['c', 'no'], ['a', 'no'], ['b', 'never'])).toContain('"c" and "b"');
   });
 
-  it('is asked only where it is due', () => {
+  it('are compared only where the scenario expects it', () => {
     const probes = [probe(refused, answer(401, 'wrong')), probe(refused, answer(401, 'missing'))];
     expect(judge('must', evidence(probes)).verdict).toBe('pass');
   });
 
-  it('leaves a delivery aside that has no answer and needs none', () => {
+  it('do not include a delivery that needs no answer and has none', () => {
     const due: Expectation = { text: '401 or nothing', authentic: false, pass: [401, 'closed'] };
     const no = failure('reset');
     expect(
@@ -95,15 +95,15 @@ describe('headers', () => {
     (name) => expect(ofHeaders(['a', { [name]: 'one' }], ['b', { [name]: 'other' }])).toBe(''),
   );
 
-  it.each(['Date-Hint', 'X-Date', 'X-Am', 'CF', 'My-ETag'])('%s may not', (name) =>
+  it.each(['Date-Hint', 'X-Date', 'X-Am', 'CF', 'My-ETag'])('%s may not differ', (name) =>
     expect(ofHeaders(['a', { [name]: 'one' }], ['b', { [name]: 'other' }])).toBe(by('headers')),
   );
 
-  it('have no order and no letter case', () => {
+  it('are compared without order and letter case', () => {
     expect(ofHeaders(['a', { 'X-A': '1', 'X-B': '2' }], ['b', { 'x-b': '2', 'x-a': '1' }])).toBe('');
   });
 
-  it('tell a length only by being there', () => {
+  it('count by their presence, not by their length', () => {
     expect(ofHeaders(['a', { 'Content-Length': '9' }], ['b', { 'Content-Length': '10' }])).toBe('');
     expect(ofHeaders(['a', { 'Content-Length': '9' }], ['b', {}])).toBe(by('headers'));
   });
@@ -120,13 +120,15 @@ describe('numbers of deliveries that were sent once', () => {
     expect(ofBodies(['a', 'try 9'], ['b', 'try 10'])).toBe('');
   });
 
-  it('count by being there', () => {
+  it('count by their presence', () => {
     expect(ofBodies(['a', 'try 9'], ['b', 'try '])).toBe(by('body'));
     expect(ofBodies(['a', 'took 3.5 s'], ['b', 'took  s'])).toBe(by('body'));
   });
 });
 
-/** The second delivery of `a` shows which part of the text moves by itself; the number behind it does not, so it counts. */
+/**
+ * The second delivery of `a` shows which part of the text varies by itself; the number after it does not, so it counts.
+ */
 describe('what differs from request to request', () => {
   it.each([
     ['an identifier', '2f1c9a7e-0000-4000-8000-00000000000a', '2f1c9a7e-0000-4000-8000-00000000000b'],
@@ -145,7 +147,7 @@ describe('what differs from request to request', () => {
     expect(ofBodies(['a', `code 41 ${one}`], ['b', `code 42 ${other}`], ['a', `code 41 ${other}`])).toBe(by('body'));
   });
 
-  it('leaves a word that is as long as the other', () => {
+  it('does not include a word of the same length', () => {
     const judged = (a: string, b: string) => ofBodies(['a', `${a} V1StGXR8_Z5j`], ['b', b], ['a', `${a} Uakgb_J5m9g0`]);
     expect(judged('missing', 'missing dHi6BmyTk3sQ')).toBe('');
     expect(judged('missing', 'invalid dHi6BmyTk3sQ')).toBe(by('body'));
@@ -160,7 +162,7 @@ describe('what differs from request to request', () => {
     expect(ofBodies(['a', 'try 1'], ['a', 'try 1'], ['a', 'try 2'], ['b', 'try 3'])).toBe('');
   });
 
-  it('may be everything', () => {
+  it('may be the whole text', () => {
     expect(ofBodies(['a', 'alpha'], ['a', 'beta'], ['b', 'gamma'])).toBe('');
   });
 
@@ -172,8 +174,8 @@ describe('what differs from request to request', () => {
   });
 });
 
-describe('uniform refusals', () => {
-  it('tells uniform refusals from those that differ, and ignores what differs for good reasons', () => {
+describe('uniform rejections', () => {
+  it('distinguishes uniform from differing rejections, and ignores legitimate differences', () => {
     const uniform = (a: Attempt, b: Attempt) =>
       judge('must', evidence([probe(refused, a, { label: 'a' }), probe(refused, b, { label: 'b' })], { uniform: true }))
         .verdict;
@@ -200,7 +202,7 @@ describe('uniform refusals', () => {
     ).toBe('pass');
   });
 
-  it('tells refusals apart by a number, when the same delivery gets the same number twice', () => {
+  it('reports a number that is the same for both deliveries of a kind', () => {
     const judged = (...bodies: [label: string, body: string][]) =>
       judge(
         'must',
@@ -221,7 +223,7 @@ describe('uniform refusals', () => {
     );
   });
 
-  it('leaves headers aside that the same delivery does not get twice', () => {
+  it('ignores headers that the same delivery does not get twice', () => {
     const judged = (...values: [label: string, trace: string, reason: string][]) =>
       judge(
         'must',
