@@ -1,8 +1,7 @@
 /**
- * Pictures of every page that a person looks at, made by the compiled program: the HTML report of a green run, of a
- * diagnosed fault, of an endpoint that is not there and of a hostile one, and the inspector after a run. Says what axe
- * finds and how large each file is, and ends with 1 when axe finds something. The argument is the folder. Run by `npm
- * run proofs -- pictures FOLDER`.
+ * Screenshots of every page of the compiled program: the HTML report of a passing run, of a diagnosed fault, of an
+ * unreachable and of a hostile endpoint, and the inspector after a run. Prints the findings of axe and the size of each
+ * file, and exits with 1 when axe finds something. Run by `npm run proofs -- pictures FOLDER`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,18 +26,18 @@ mkdirSync(folder, { recursive: true });
 const material = await makeMaterial();
 const env = { HOOKPROOF_SECRET: material.secret, HOOKPROOF_API_KEY: material.apiKey };
 
-/** The reference receiver; gives the addresses that it prints: its own, and that of the inspector when there is one. */
+/** Starts the reference receiver. Returns the addresses that it prints: its own, and that of the inspector, if any. */
 async function receiver(...args: string[]): Promise<{ process: ChildProcess; addresses: string[] }> {
   const child = spawn(process.execPath, [MAIN, 'receiver', '--port', '0', ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let output = '';
   for await (const data of child.stderr) {
-    said += data;
-    if (/listening at \S+/.test(said) && (!args.includes('--inspect') || /inspector\D*\S+/.test(said))) break;
+    output += data;
+    if (/listening at \S+/.test(output) && (!args.includes('--inspect') || /inspector\D*\S+/.test(output))) break;
   }
-  return { process: child, addresses: said.match(/https?:\/\/[^\s,]+/g) ?? [] };
+  return { process: child, addresses: output.match(/https?:\/\/[^\s,]+/g) ?? [] };
 }
 
 async function ended(child: ChildProcess): Promise<void> {
@@ -50,17 +49,17 @@ const report = (name: string) => join(folder, `${name}.html`);
 const run = (name: string, url: string, ...more: string[]) =>
   hookproof(['run', url, '--reporter', `html=${report(name)}`, ...more], { env });
 
-/** Each leaves a report. */
+/** Each writes a report. */
 const REPORTS: Readonly<Record<string, (name: string) => Promise<unknown>>> = {
   async green(name) {
-    const right = await receiver();
-    await run(name, right.addresses[0] ?? '');
-    await ended(right.process);
+    const correct = await receiver();
+    await run(name, correct.addresses[0] ?? '');
+    await ended(correct.process);
   },
   async diagnosed(name) {
-    const wrong = await receiver('--fault', 'verifies-reserialised-json');
-    await run(name, wrong.addresses[0] ?? '');
-    await ended(wrong.process);
+    const faulty = await receiver('--fault', 'verifies-reserialised-json');
+    await run(name, faulty.addresses[0] ?? '');
+    await ended(faulty.process);
   },
   unreachable: (name) => run(name, 'http://127.0.0.1:9/hooks'),
   async hostile(name) {

@@ -58,13 +58,13 @@ describe('mtls.fixtures', () => {
     expect(FIXTURE_NAMES).toEqual(CLIENT_FIXTURES);
   });
 
-  it('is empty without any', async () => {
+  it('are empty without an entry', async () => {
     const config = await load({});
     expect(config.clientFixtures).toEqual({});
     expect(config.sources['mtls.fixtures']).toBe('default');
   });
 
-  it('takes the five of them, and knows their keys as secrets', async () => {
+  it('accepts all five, and treats their keys as secrets', async () => {
     const config = await load(given(right));
     expect(config.clientFixtures).toEqual(
       Object.fromEntries(
@@ -79,7 +79,7 @@ describe('mtls.fixtures', () => {
     expect(shown).not.toContain('PRIVATE');
   });
 
-  it('takes DER, bundles and keys with a passphrase', async () => {
+  it('accepts DER, bundles and keys with a passphrase', async () => {
     const cert = m.intermediate.cert + right.expired.cert;
     const key = encrypted((await import('node:crypto')).createPrivateKey(right.expired.key), 'der');
     const yaml = `      passphrase: \${env:FIXTURE_PASSPHRASE}`;
@@ -134,7 +134,7 @@ describe('mtls.fixtures', () => {
     expect(`${refused.message} ${refused.hint}`).toContain(hint);
   });
 
-  it('advises on one of another authority, by name and by key', async () => {
+  it('advises on a certificate of another CA, by name and by key', async () => {
     const { advice } = await load(given({ 'other-subject': foreign }));
     expect(advice).toContainEqual(
       expect.stringContaining(

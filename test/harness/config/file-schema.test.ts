@@ -5,7 +5,7 @@ import { configTemplate, jsonSchema } from '../../../harness/config/index.ts';
 import { SETTINGS } from '../../../harness/config/settings.ts';
 import { load } from './workspace.ts';
 
-/** The template with every comment that is a setting made into one. */
+/** The template with every commented setting enabled. */
 function uncommented(): string {
   return configTemplate()
     .split('\n')
@@ -14,7 +14,7 @@ function uncommented(): string {
 }
 
 describe('configTemplate', () => {
-  it('loads as it is', async () => {
+  it('loads unchanged', async () => {
     const config = await load({
       yaml: configTemplate('https://mine.example/"q"'),
       env: { WEBHOOK_SECRET: 's'.repeat(40) },
@@ -47,7 +47,7 @@ describe('configTemplate', () => {
     }
   });
 
-  it('loads with every comment made a setting, but for the files that are not there', async () => {
+  it('loads with every setting enabled, except for missing files', async () => {
     const yaml = uncommented()
       .replace(/^tls:\n( {2}.*\n)+/m, '')
       .replace(/^mtls:\n( {2}.*\n)+/m, '')
@@ -67,7 +67,7 @@ describe('configTemplate', () => {
 });
 
 describe('jsonSchema', () => {
-  it('accepts what the file may hold, and refuses what it may not', async () => {
+  it('accepts valid files, and rejects invalid ones', async () => {
     const validate = new Ajv2020().compile(await jsonSchema());
     const verdict = (yaml: string) => validate(parse(yaml));
     expect(verdict(configTemplate())).toBe(true);

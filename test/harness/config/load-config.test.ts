@@ -4,7 +4,7 @@ import { describeConfig, loadConfig } from '../../../harness/config/index.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 describe('loadConfig', () => {
-  it('needs no more than a URL', async () => {
+  it('needs only a URL', async () => {
     const config = await load({ flags: { url: 'https://partner.example/hook?x=1' } });
     expect(config.partner).toEqual({ url: 'https://partner.example/hook?x=1' });
     expect(config.run).toEqual({
@@ -32,7 +32,7 @@ describe('loadConfig', () => {
     expect(config.configFile).toBeNull();
   });
 
-  it('takes everything from flags', async () => {
+  it('reads every setting from flags', async () => {
     const cwd = workspace({ s: 's'.repeat(40), k: 'k'.repeat(20) });
     const config = await loadConfig({
       flags: {
@@ -98,7 +98,7 @@ describe('loadConfig', () => {
     expect(config.secrets.toSorted()).toEqual(['k'.repeat(20), 's'.repeat(40)]);
   });
 
-  it('reads relative paths in the configuration file from its folder', async () => {
+  it('resolves relative paths in the configuration file against its folder', async () => {
     const cwd = workspace({
       'etc/partner.yaml': `url: https://a.example/\nhmac:\n  secret: \${file:./secret}\nreporters: [json=run.json]\n`,
       'etc/secret': 's'.repeat(40),
@@ -110,7 +110,7 @@ describe('loadConfig', () => {
     expect(config.configFile).toBe('etc/partner.yaml');
   });
 
-  it('wants a URL', async () => {
+  it('requires a URL', async () => {
     expect(await refusal({ flags: { url: undefined } })).toEqual({
       code: 'CONFIG_URL_MISSING',
       message: 'there is no URL to run against',
@@ -129,7 +129,7 @@ describe('loadConfig', () => {
     },
   );
 
-  it('names everything that is wrong at once, whatever layer it is in', async () => {
+  it('lists all errors of all layers at once', async () => {
     expect(
       await refusal({
         flags: { url: 'nowhere', timeout: '10' },
@@ -151,7 +151,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('refuses empty values, and never takes them for absent ones', async () => {
+  it('rejects empty values instead of treating them as absent', async () => {
     expect(await refusal({ env: { HOOKPROOF_SECRET: '' } })).toEqual({
       code: 'CONFIG_EMPTY_VALUE',
       message: 'HOOKPROOF_SECRET: is empty',
@@ -167,7 +167,7 @@ describe('loadConfig', () => {
     expect((await refusal({ configFile: '' })).message).toBe('--config: is empty');
   });
 
-  it('advises on a variable that is nearly one of ours, unless the file refers to it', async () => {
+  it('advises on a misspelt variable, unless the file refers to it', async () => {
     const env = { HOOKPROOF_SECRT: 'x', HOOKPROOF_APIKEY: 'y'.repeat(20), HOOKPROOF_SOMETHING: 'z', SECRT: 'x' };
     const config = await load({ env, yaml: `api-key:\n  value: \${env:HOOKPROOF_APIKEY}\n` });
     expect(config.advice.filter((line) => line.includes('environment variable'))).toEqual([
@@ -186,7 +186,7 @@ describe('loadConfig', () => {
     expect(config.partner).toEqual({ url: 'https://partner.example/hook' });
   });
 
-  it('refuses what the sender core refuses, each at its place', async () => {
+  it('rejects what the sender core rejects, with its position', async () => {
     const given = {
       flags: { url: 'https://user:hunter2@a.example/', signatureHeader: 'Host' },
       env: { HOOKPROOF_SECRET: 's'.repeat(40), HOOKPROOF_API_KEY: 'line\nbreak', HOOKPROOF_API_KEY_HEADER: 'a b' },
@@ -203,7 +203,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('refuses parts that clash, and passes on what the sender core advises', async () => {
+  it('rejects contradicting settings, and forwards the advice of the sender core', async () => {
     const env = { HOOKPROOF_API_KEY: 'k'.repeat(40) };
     expect(await refusal({ env, flags: { header: ['x-api-key: other'] } })).toMatchObject({
       code: 'PARTNER_HEADER',
@@ -269,7 +269,7 @@ describe('profiles', () => {
     );
   });
 
-  it('names every missing feature, at the place of the profile', async () => {
+  it('names every missing feature, with the position of the profile', async () => {
     const { message } = await refusal({ yaml: 'url: http://partner.example/\nprofile: staging\n' });
     expect(message).toBe(`the configuration has 2 problems:
   hookproof.yaml:2:10: profile: the profile staging ${NO_SECRET}
@@ -278,14 +278,14 @@ describe('profiles', () => {
     Give an https:// URL. Only an endpoint on this machine may use plain HTTP.`);
   });
 
-  it('tells that a revision without a profile says nothing', async () => {
+  it('advises that a revision without a profile has no effect', async () => {
     const advice = expect.stringContaining('The revision is ignored');
     const flags = { revision: '1' };
     expect((await load({ flags, env: SECRET })).advice).toContainEqual(advice);
     expect((await load({ flags: { ...flags, profile: 'staging' }, env: SECRET })).advice).not.toContainEqual(advice);
   });
 
-  it('does not call a secret missing that could not be read', async () => {
+  it('does not report a secret as missing if it could not be read', async () => {
     const { message } = await refusal({ flags: { profile: 'staging', secretFile: './none' } });
     expect(message).toBe('--secret-file: the file ./none does not exist');
   });
@@ -339,7 +339,7 @@ describe('describeConfig', () => {
     expect(config.sources).toEqual(Object.fromEntries(config.settings.map(({ path, source }) => [path, source])));
   });
 
-  it('spells control characters out', async () => {
+  it('escapes control characters', async () => {
     const config = await load({ flags: { suite: ['\u001b[31mred', 'a\nb'] } });
     expect(describeConfig(config)).toMatch(/suites +\\x1b\[31mred, a\\nb {2}/);
   });

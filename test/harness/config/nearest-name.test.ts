@@ -24,7 +24,7 @@ describe('nearestName', () => {
     expect(nearestName(word, NAMES)).toBeNull();
   });
 
-  it('counts two swapped letters as one mistake and two wrong ones as two', () => {
+  it('counts two swapped letters as one mistake, and two wrong letters as two', () => {
     expect(nearestName('abdc', ['abcd'])).toBe('abcd');
     expect(nearestName('abxy', ['abcd'])).toBeNull();
   });
@@ -34,12 +34,12 @@ describe('nearestName', () => {
     expect(nearestName('cat', ['bat', 'rat'])).toBe('bat');
   });
 
-  it('finds every name by itself, and has nothing to say without candidates', () => {
+  it('finds every exact name, and nothing without candidates', () => {
     for (const name of NAMES) expect(nearestName(name, NAMES)).toBe(name);
     expect(nearestName('timeout', [])).toBeNull();
   });
 
-  it('only ever answers with a candidate', () => {
+  it('returns only candidates', () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string()), (word, candidates) => {
         const found = nearestName(word, candidates);

@@ -20,7 +20,7 @@ const secrets = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** Where a secret may be, rightly or by mistake. The right places come with something else that is wrong. */
+/** Places of a secret, correct or by mistake. The correct ones come with another error. */
 const PLACES: Record<string, (secret: string) => Given> = {
   'in a file': (secret) => ({ flags: { secretFile: 's', apiKeyFile: 's' }, files: { s: `${secret}\n` } }),
   'in a file, next to an error': (secret) => ({ flags: { secretFile: 's', timeout: '1' }, files: { s: secret } }),
@@ -49,7 +49,7 @@ const PLACES: Record<string, (secret: string) => Given> = {
   'as YAML': (secret) => ({ yaml: secret }),
 };
 
-/** Where a private key may be, rightly or by mistake. */
+/** Places of a private key, correct or by mistake. */
 const KEY_PLACES: Record<string, (key: string) => Given> = {
   'in the file of the certificate': (key) => ({ flags: { clientCert: 'k', clientKey: 'k' }, files: { k: key } }),
   'in the file of the authority': (key) => ({ flags: { ca: 'k' }, files: { k: key } }),
@@ -67,7 +67,7 @@ const KEY_PLACES: Record<string, (key: string) => Given> = {
   'as a passphrase': (key) => ({ yaml: `tls:\n  passphrase: ${JSON.stringify(key)}\n` }),
 };
 
-/** Spellings in which a key gets about. */
+/** Spellings in which a key may be printed. */
 const SPELLINGS: readonly ((key: string) => string)[] = [
   (key) => key,
   (key) => key.replaceAll('\n', '\\n'),

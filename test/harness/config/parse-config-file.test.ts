@@ -139,7 +139,7 @@ describe('hookproof.yaml is refused for', () => {
     Save it to a file and give its path, or put it into the environment variable.`);
   });
 
-  it('one mistake and reads the rest, so that all problems are listed', async () => {
+  it('one error and still reads the rest, so that all problems are listed', async () => {
     const yaml = `hmac:\n  heder: x\n  secret: \${env:NOT_SET}\ntimeout: 11m\n`;
     const { message } = await refusal({ yaml });
     expect(message.match(/hookproof.yaml:\d+:\d+/g)).toEqual(
@@ -147,7 +147,7 @@ describe('hookproof.yaml is refused for', () => {
     );
   });
 
-  it('several things at once, in the order of the file', async () => {
+  it('several errors at once, in the order of the file', async () => {
     const yaml =
       'hmac:\n  heder: x\n  secret: literal\nstrict: maybe\nurl: https://a.example/\nurl: https://b.example/\nx: 1\n';
     expect((await refusal({ yaml })).message).toBe(`the configuration has 5 problems:
@@ -181,7 +181,7 @@ describe('hookproof.yaml is read', () => {
     expect(config.run.concurrency).toBe(2);
   });
 
-  it('with a seed as it is written', async () => {
+  it('with an unchanged seed', async () => {
     for (const seed of ['007', '0x10', '12345678901', 'abc']) {
       expect((await load({ yaml: `seed: ${seed}\n` })).run.seed).toBe(seed);
     }
@@ -191,7 +191,7 @@ describe('hookproof.yaml is read', () => {
 describe('the configuration file', () => {
   const url = 'https://a.example/';
 
-  it('is not needed, and must be there when it is named', async () => {
+  it('is optional, and must exist when it is named', async () => {
     expect((await load({})).configFile).toBeNull();
     expect(await refusal({ configFile: './none.yaml' })).toEqual({
       code: 'CONFIG_FILE',
@@ -210,7 +210,7 @@ describe('the configuration file', () => {
     );
   });
 
-  it('is advised on when it has the other extension', async () => {
+  it('causes an advice when it has the other extension', async () => {
     expect((await load({ files: { 'hookproof.yml': 'nonsense: 1\n' } })).advice).toContain(
       'hookproof.yml is ignored; rename it to hookproof.yaml, or name it with --config.',
     );

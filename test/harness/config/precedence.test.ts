@@ -56,7 +56,7 @@ const BASE = { HOOKPROOF_SECRET: 's'.repeat(40), HOOKPROOF_API_KEY: 'a'.repeat(2
 
 type Layers = readonly ('flag' | 'env' | 'file')[];
 
-/** What `config show` has for the setting when these layers give it. */
+/** What `config show` prints for the setting when these layers set it. */
 async function shown({ path, flag, env, file }: Row, layers: Layers) {
   const setting = settingAt(path);
   const { HOOKPROOF_SECRET, HOOKPROOF_API_KEY } = BASE;
@@ -79,7 +79,7 @@ async function shown({ path, flag, env, file }: Row, layers: Layers) {
   return found === undefined ? undefined : { value: found.value, source: config.sources[path] };
 }
 
-/** Where the value is in the file: after the key, and of a list its first item. */
+/** The position of the value in the file: after the key; for a list, its first item. */
 function placeOf({ path, file = '' }: Row): string {
   const [group = '', key] = path.split('.');
   const list = file.startsWith('[') ? 1 : 0;
@@ -122,7 +122,7 @@ describe('precedence', () => {
     expect(await sourceOf({ yaml })).toBe('hookproof.yaml:2:13');
   });
 
-  it('does not read what a stronger layer replaces', async () => {
+  it('does not read a value that a stronger layer replaces', async () => {
     const config = await load({
       flags: { secretFile: 'secret-1' },
       env: { HOOKPROOF_SECRET: '' },

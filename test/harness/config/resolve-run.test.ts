@@ -7,7 +7,7 @@ const PROFILES = 'Choose from basic, staging, production.';
 const PATTERN = 'Escape special characters with a backslash: \\( for a literal bracket.';
 const LINE = "Write name, colon and value: --header 'X-Tenant: acme'.";
 
-/** For each flag its wrong values, what is said about them (`%s` is the value), and the hint. */
+/** For each flag its invalid values, the message (`%s` is the value), and the hint. */
 const REFUSED: readonly (readonly [flag: keyof ConfigFlags, values: readonly string[], what: string, hint: string])[] =
   [
     ['concurrency', ['0', '65', '1.5', '0x8', '-1'], '%s is not a whole number from 1 to 64', 'Write digits only.'],
@@ -71,7 +71,7 @@ describe('reporters', () => {
     expect(await reporters(['human'])).toEqual([human]);
   });
 
-  it('say it in the way of GitHub Actions there, unless another one stands on standard output', async () => {
+  it('use the format of GitHub Actions there, unless another one writes to standard output', async () => {
     const there = async (reporter: string[]) => {
       const flags = { url: 'https://partner.example/', reporter };
       return (await loadConfig({ flags, env: { GITHUB_ACTIONS: 'true' }, cwd: '/nonexistent' })).reporters;

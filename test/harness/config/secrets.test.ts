@@ -127,7 +127,7 @@ describe('a secret on standard input', () => {
     expect((await refusal({ flags: { secretFile: '-' }, stdin })).message).toBe(`--secret-file: ${what}`);
   });
 
-  it('is there for one of the two', async () => {
+  it('is available to only one of the two', async () => {
     const flags = { secretFile: '-', apiKeyFile: '-' };
     expect(await refusal({ flags, stdin: Readable.from([SECRET]) })).toEqual({
       code: 'CONFIG_SECRET',
@@ -138,7 +138,7 @@ describe('a secret on standard input', () => {
 });
 
 describe('a secret in the environment', () => {
-  it('is taken as it is', async () => {
+  it('is used unchanged', async () => {
     const config = await load({ env: { HOOKPROOF_SECRET: `${SECRET} ` } });
     expect(config.partner.signing?.secret).toBe(`${SECRET} `);
     expect(config.advice.filter((line) => line.includes('white space'))).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('a secret in the environment', () => {
 });
 
 describe('a reference', () => {
-  it('leads to a variable or a file', async () => {
+  it('names a variable or a file', async () => {
     const fromVariable = await load({ yaml: reference('env:MINE'), env: { MINE: SECRET } });
     const fromFile = await load({ yaml: reference('file:a b/s'), files: { 'a b/s': SECRET } });
     expect([fromVariable.partner.signing?.secret, fromFile.partner.signing?.secret]).toEqual([SECRET, SECRET]);
@@ -179,7 +179,7 @@ describe('a reference', () => {
     });
   });
 
-  it('stands anywhere in the value of a header, in the file and in a flag, which is secret from then on', async () => {
+  it('may be anywhere in the value of a header, in the file and in a flag, which becomes secret', async () => {
     const config = await load({
       flags: { header: [`Cookie: id=\${file:cookie}; b=1`] },
       yaml: `headers:\n  Authorization: Bearer \${env:TOKEN}\n`,
@@ -197,7 +197,7 @@ describe('a reference', () => {
     expect(config.secrets).toEqual([SECRET, 'abcdefgh']);
   });
 
-  it('is wanted for credentials in a header flag', async () => {
+  it('is required for credentials in a header flag', async () => {
     expect(await refusal({ flags: { header: [`Authorization: Bearer ${SECRET}`] } })).toMatchObject({
       code: 'CONFIG_LITERAL_SECRET',
       message: '--header: Authorization carries credentials, which must be given by reference',

@@ -60,7 +60,7 @@ interface Row {
   readonly hint: string;
 }
 
-/** What is in the file, what is said about it (or how that begins), and a part of the hint. */
+/** The content of the file, the message (or its beginning), and a part of the hint. */
 type BadFile = readonly [content: () => string | Uint8Array, says: string, hint: string];
 
 const BAD_CERTIFICATES: readonly BadFile[] = [
@@ -245,7 +245,7 @@ const BAD_KEYS: readonly BadFile[] = [
   ],
 ];
 
-/** What needs both files, another key, or a passphrase. */
+/** Errors that need both files, another key, or a passphrase. */
 const REFUSED: Record<string, Row> = {
   'certificate and key swapped': {
     files: () => ({ 'client.pem': m.client.key, 'client.key': m.client.cert }),
@@ -398,7 +398,7 @@ describe('the settings of TLS', () => {
     );
   });
 
-  it('are no key in the place of a CA, and no PEM text in a flag', async () => {
+  it('reject a key instead of a CA, and PEM text in a flag', async () => {
     expect((await refusal({ flags: { ca: 'client.key' }, files: files() })).message).toBe(
       '--ca: the file client.key contains a private key, expected a certificate',
     );
@@ -430,7 +430,7 @@ describe('a file of certificates or keys is refused', () => {
     expect(error.hint).toContain(hint);
   });
 
-  it('being no file: missing, a directory, a socket', async () => {
+  it('that is missing, a directory or a socket', async () => {
     const cwd = workspace({ 'client.key': m.client.key });
     mkdirSync(join(cwd, 'folder'));
     const server = createServer().listen(join(cwd, 'socket'));
@@ -448,7 +448,7 @@ describe('a file of certificates or keys is refused', () => {
     expect(await said('socket')).toBe('--client-cert: the file socket cannot be read (ENXIO)');
   });
 
-  it('several things at once, all of them said', async () => {
+  it('with several errors, which are all listed', async () => {
     const error = await refusalOf({ 'client.pem': m.request, 'client.key': openSsh() });
     expect(error.code).toBe('CONFIG_INVALID');
     expect(error.message).toContain('certificate request (CSR)');
@@ -618,7 +618,7 @@ const RIGHT: Record<string, Right> = {
   },
 };
 
-describe('certificates and keys are taken', () => {
+describe('certificates and keys are accepted', () => {
   it.each(Object.entries(RIGHT))('with %s', async (_, { files, passphrase, advice = [], chain = ['client'] }) => {
     const config = await outcome(await files(), passphrase);
     const { clientCert = '', clientKey = '' } = config.partner.tls ?? {};
@@ -631,7 +631,7 @@ describe('certificates and keys are taken', () => {
     for (const [at, part] of advice.entries()) expect(said[at]).toContain(part);
   });
 
-  it('whichever authority is there too: a missing intermediate is known then', async () => {
+  it('with any CA: a missing intermediate is then known', async () => {
     const ca = m.root.cert + m.intermediate.cert;
     const files = { 'client.pem': m.client.cert, 'client.key': m.client.key, 'ca.pem': ca };
     const { advice } = await load({ flags: { ...FLAGS, ca: 'ca.pem' }, files });
@@ -680,7 +680,7 @@ describe('material in the environment', () => {
     );
   });
 
-  it('does not belong into a flag', async () => {
+  it('is rejected in a flag', async () => {
     const flags = { ...FLAGS, clientKey: derOf(m.client.key).toString('base64') };
     const error: HookproofError = await load({ flags, files: { 'client.pem': m.client.cert } }).catch((cause) => cause);
     expect(error.message).toBe(
