@@ -189,18 +189,18 @@ export interface ReceiverVariant {
 
 const bare = (work: string) => ({ program: 'servers/bare-node.ts', env: { BENCH_WORK: work } });
 
-export const REPLY: ReceiverVariant = { name: 'node:http, reply only', ...bare('reply') };
-export const CREDENTIALS: ReceiverVariant = { name: 'node:http + API key + HMAC', ...bare('credentials') };
-export const EVERYTHING: ReceiverVariant = { name: 'node:http + API key + HMAC + parse + zod', ...bare('everything') };
-export const OURS: ReceiverVariant = { name: 'ours, without storage', program: 'servers/ours.ts' };
-export const FASTIFY: ReceiverVariant = { name: 'Fastify, the same checks', program: 'servers/fastify.ts' };
-export const EXPRESS: ReceiverVariant = {
+const REPLY: ReceiverVariant = { name: 'node:http, reply only', ...bare('reply') };
+const CREDENTIALS: ReceiverVariant = { name: 'node:http + API key + HMAC', ...bare('credentials') };
+const EVERYTHING: ReceiverVariant = { name: 'node:http + API key + HMAC + parse + zod', ...bare('everything') };
+const OURS: ReceiverVariant = { name: 'ours, without storage', program: 'servers/ours.ts' };
+const FASTIFY: ReceiverVariant = { name: 'Fastify, the same checks', program: 'servers/fastify.ts' };
+const EXPRESS: ReceiverVariant = {
   name: 'Express as most people write it',
   program: 'servers/express-as-usual.ts',
 };
 
 /** Our receiver and the usual Express receiver, each with a SQLite file. */
-export function onSqlite(folder: string): { ours: ReceiverVariant; express: ReceiverVariant } {
+function onSqlite(folder: string): { ours: ReceiverVariant; express: ReceiverVariant } {
   const inbox = () => `file:${join(folder, `${randomUUID()}.db`)}`;
   return {
     ours: { ...OURS, name: 'ours, SQLite', inbox },
@@ -208,6 +208,6 @@ export function onSqlite(folder: string): { ours: ReceiverVariant; express: Rece
   };
 }
 
-export function onPostgres(serverUrl: string): ReceiverVariant {
+function onPostgres(serverUrl: string): ReceiverVariant {
   return { ...OURS, name: 'ours, PostgreSQL', inbox: () => newDatabase(serverUrl), hasDatabaseServer: true };
 }
