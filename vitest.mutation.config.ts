@@ -14,7 +14,7 @@ class QuickFirst extends BaseSequencer {
 /**
  * The tests that mutation testing runs: those of the judge, the sender and the verifier. None of them needs the
  * compiled program, so nothing is built. Stryker asks for tests by one pattern of all their names, and above some tens
- * of thousands of characters that is no pattern any more: add a file here only when it finds mutants that the others do
+ * of thousands of characters that is no longer a pattern: add a file here only when it finds mutants that the others do
  * not.
  */
 export default defineConfig({

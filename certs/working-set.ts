@@ -246,7 +246,7 @@ function nginxLines(path: (name: string) => string, hosts: readonly string[], cl
     `    ssl_certificate_key ${file('server-key.pem')};`,
     `    ssl_client_certificate ${file('client-ca.pem')};`,
     '    ssl_verify_client on;',
-    // A name with other characters is escaped in ways of its own; without the line every client of the authority is let
+    // A name with other characters is escaped in another way; without the line every client of the CA is let
     // in.
     ...(/^\w[\w.-]*(?: [\w.-]+)*$/.test(clientName)
       ? [`    if ($ssl_client_s_dn != "CN=${clientName}") { return 403; }`]

@@ -1,4 +1,7 @@
-/** The harness as a library. Package export `hookproof`: run the suites against an endpoint and render the result document. */
+/**
+ * The harness as a library. Package export `hookproof`: run the suites against an endpoint and render the result
+ * document.
+ */
 export { HookproofError, type Stack } from '../contract/index.ts';
 export { CURRENT_REVISION, loadRevision, type Revision } from './certify/revision.ts';
 export { type Baseline, type BaselineEntry, readBaseline } from './judge/index.ts';

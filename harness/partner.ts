@@ -12,7 +12,7 @@ export interface Partner {
   readonly apiKey?: { readonly value: string; readonly header?: string };
   /** Custom headers, added to every delivery in this order. */
   readonly headers?: readonly HeaderLine[];
-  /** PEM material: a client certificate with its key, and authorities to trust beside those that are trusted anyway. */
+  /** PEM material: a client certificate with its key, and CAs to trust in addition to the default ones. */
   readonly tls?: {
     readonly clientCert?: string;
     readonly clientKey?: string;

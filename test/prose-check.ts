@@ -50,10 +50,23 @@ const WORDS: readonly { name: string; pattern: RegExp; instead: string }[] = [
   { name: 'MOST_X', pattern: /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_[A-Z]/g, instead: 'MAX_, MIN_' },
 ];
 
-const LONGEST_LINE = { name: 'over 120', limit: 120, files: /\.(?:ts|mjs|js)$/ };
+/** Lines of code and comments. Long strings and the Markdown inside the writers of documents do not count. */
+const LONG_LINE = {
+  name: 'over 120',
+  limit: 120,
+  files: /^(?!test\/proofs\/.*(?:document|figures)\.ts$).*\.(?:ts|mjs|js)$/,
+  ignored: /'[^']{40,}'|"[^"]{40,}"|`[^`]{40,}`|\/[^/]{40,}\//,
+};
 
 /** Legitimate uses: the start of a path ('' for every file), and the part of a line that is not looked at. */
-const ALLOWED: readonly (readonly [path: string, text: string])[] = [['', ':authority']];
+const ALLOWED: readonly (readonly [path: string, text: string])[] = [
+  ['', ':authority'],
+  ['', 'isPublicAuthority'],
+  ['harness/doctor/', 'privateAuthority'],
+  ['test/harness/doctor/', 'privateAuthority'],
+  ['certs/facts/', 'authority information access'],
+  ['', 'forged-beside-right'],
+];
 
 /** Data that other programs wrote, pages generated from texts that are checked themselves, and this list. */
 const SKIPPED =
@@ -73,8 +86,8 @@ function hitsIn(path: string, source: string): Hit[] {
     const rest = allowed.reduce((line, [, part]) => line.replaceAll(part, ''), text);
     const words = rest.replace(/([a-z])(?=[A-Z])/g, '$1 ');
     const found = WORDS.flatMap(({ name, pattern }) => Array.from(words.matchAll(pattern), () => hit(name)));
-    const tooLong = LONGEST_LINE.files.test(path) && [...text].length > LONGEST_LINE.limit;
-    return tooLong ? [...found, hit(LONGEST_LINE.name)] : found;
+    const tooLong = LONG_LINE.files.test(path) && [...text.replace(LONG_LINE.ignored, '')].length > LONG_LINE.limit;
+    return tooLong ? [...found, hit(LONG_LINE.name)] : found;
   });
 }
 
@@ -88,9 +101,7 @@ function trackedFiles(): string[] {
 function table(hits: readonly Hit[]): string {
   const folderOf = ({ path }: Hit) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '(root)');
   const folders = [...new Set(hits.map(folderOf))].toSorted();
-  const names = [...WORDS, LONGEST_LINE]
-    .map(({ name }) => name)
-    .filter((name) => hits.some((hit) => hit.name === name));
+  const names = [...WORDS, LONG_LINE].map(({ name }) => name).filter((name) => hits.some((hit) => hit.name === name));
   const row = (name: string, of: readonly Hit[]) => [
     name,
     ...folders.map((folder) => String(of.filter((hit) => folderOf(hit) === folder).length)),

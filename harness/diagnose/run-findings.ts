@@ -164,7 +164,7 @@ const NOT_REQUIRED: Finding = {
 
 const ANY_ACCEPTED: Finding = {
   fault: 'any-client-certificate-accepted',
-  title: 'Accepts any client certificate, whoever issued it',
+  title: 'Accepts client certificates of any issuer',
   why:
     'A certificate is requested and not verified, so an attacker can create one that works. Usual causes: nginx ' +
     '`optional_no_ca`, a verify callback that returns true, or a trust store with more CAs than the agreed one.',

@@ -98,8 +98,8 @@ export function parseBaseline(text: string, file: string): Baseline {
 }
 
 const HEAD = `# Known failures: each is tolerated until its day of expiry. A run with \`--baseline\` fails for every other
-# failure, and for an entry that passes, names no check, or is expired. \`hookproof baseline update\` writes this file and
-# keeps reasons, owners and days.
+# failure, and for an entry that passes, names no check, or is expired. \`hookproof baseline update\` writes this
+# file and keeps reasons, owners and days.
 `;
 
 /** The text of the file: JSON when its name ends with `.json`, else YAML. Ends with a newline. */

@@ -146,12 +146,12 @@ const MARKUP = /[!#$&*+\-./:<>@[\\\]^_`{|}~]/g;
 const REFERS = new Set(['@', '#']);
 
 /** Prose: text as it reads, and no markup, link, mention or picture in it. */
-export function prose(text: string): string {
+function prose(text: string): string {
   return short(text).replace(MARKUP, (sign) => `&#${sign.charCodeAt(0)};${REFERS.has(sign) ? '&#8288;' : ''}`);
 }
 
 /** A code span: its fence is longer than any run of backticks in it. */
-export function code(text: string): string {
+function code(text: string): string {
   const shown = short(text);
   if (shown.trim() === '') return '';
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
@@ -160,6 +160,6 @@ export function code(text: string): string {
 }
 
 /** A part that is folded. The blank lines make what is in it Markdown again. `title` is our own. */
-export function folded(title: string, lines: readonly string[]): string[] {
+function folded(title: string, lines: readonly string[]): string[] {
   return [`<details><summary>${title}</summary>`, '', ...lines, '', '</details>', ''];
 }

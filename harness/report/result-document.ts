@@ -241,8 +241,8 @@ export const resultDocument = z.strictObject({
     harnessError: z.int().nonnegative(),
   }),
   /**
-   * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, when nothing explains
-   * it, and in documents of earlier versions. The diagnosis names the same fault or a more specific one.
+   * The fault found when the first valid delivery was not accepted, as a code. Absent when it was, when nothing
+   * explains it, and in documents of earlier versions. The diagnosis names the same fault or a more specific one.
    */
   preflightFinding: text.optional(),
   /** Advice on the configuration: a short secret, plain HTTP outside loopback, ... */

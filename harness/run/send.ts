@@ -141,8 +141,9 @@ export function outageAfter(after: SentDelivery): OutageSign | null {
 const GATEWAY_STATUSES: readonly number[] = [429, 502, 503, 504];
 
 /**
- * Whether this is what a receiver that has ended, or hangs, looks like: it refuses or closes connections, reads requests
- * and does not answer, or answers valid deliveries with another status. No connection at all may as well be the network.
+ * Whether this is what a receiver that has ended, or hangs, looks like: it refuses or closes connections, reads
+ * requests and does not answer, or answers valid deliveries with another status. No connection at all may as well be
+ * the network.
  */
 function looksDead({ answer, error }: Attempt): boolean {
   if (answer !== null) return !GATEWAY_STATUSES.includes(answer.status);

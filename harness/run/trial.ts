@@ -98,7 +98,7 @@ export function reusableControl({ deliveries }: Trial): SentDelivery | null {
 
 /**
  * Records that a trial is repeated, unless it would have passed: a check that passes only at its second try is listed
- * for whoever certifies the receiver.
+ * for the operator who certifies the receiver.
  */
 export function recordRetry({ retried }: RunContext, { planned: { scenario }, evidence }: Trial): void {
   if (judge(scenario.level, evidence).verdict !== 'pass') retried.add(scenario.id);

@@ -17,7 +17,7 @@ export interface Client {
   readonly certificate: PeerCertificate | null;
   /** Node's code for the verification error; null if the certificate is valid, meaningless without one. */
   readonly fault: string | null;
-  /** Whether the certificate has the agreed name, whoever issued it. */
+  /** Whether the certificate has the agreed name; the issuer does not matter. */
   readonly named: boolean;
 }
 

@@ -315,7 +315,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
   {
     ...MTLS,
     name: 'every-client-of-authority-accepted',
-    title: 'Accepts every client certificate of the CA, whoever it was issued to',
+    title: 'Accepts every client certificate of the CA, regardless of its subject',
     seen: 'CAs of a company or a platform that issue to many clients and are trusted as a whole.',
     why: 'Every other client of that CA can deliver in the name of the service.',
     fix: EXACT,

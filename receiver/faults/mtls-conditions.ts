@@ -176,7 +176,7 @@ function trusting({ name, of, claims, proxy }: Family): StageFault {
   return {
     ...MTLS,
     name,
-    title: `Trusts a header that claims a verified client certificate, whoever sends it (${of})`,
+    title: `Trusts a header that claims a verified client certificate, from any sender (${of})`,
     seen:
       'Applications behind a TLS proxy that can also be reached directly, or whose proxy does not overwrite the ' +
       'header (CVE-2026-46579, GHSA-4w7q-wwx4-6973).',

@@ -48,7 +48,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     severity: 'low',
     replace: readBeforeValidation((payload) => {
       if (typeof payload !== 'object' || payload === null)
-        throwTypeError('cannot use the in operator on a value that is no object');
+        throwTypeError('cannot use the in operator on a value that is not an object');
     }),
   },
   {

@@ -104,7 +104,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     area: 'raw-body',
     title: 'Verifies the signature over re-serialised JSON',
     seen:
-      'Usually after express.json(), where JSON.stringify(req.body) stands in for the lost raw bytes; some vendors ' +
+      'Usually after express.json(), where JSON.stringify(req.body) replaces the lost raw bytes; some vendors ' +
       'even recommend this.',
     why:
       'Valid signatures are rejected whenever the body is not exactly what your JSON library writes: a different use ' +

@@ -71,7 +71,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     name: 'signature-in-cookie',
     title: 'Also takes the signature from a cookie',
     seen: 'Frameworks that look up a name in headers, cookies and parameters alike.',
-    why: 'Browsers attach cookies automatically, whoever triggered the request.',
+    why: 'Browsers attach cookies automatically, also to requests that another site triggered.',
     fix: { rule: 'Read only the header.', express: 'Remove `?? req.cookies.signature`.' },
     severity: 'medium',
     forbidden: true,

@@ -351,7 +351,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
   }),
   trusting((req) => req.get('X-Service-Verified') === 'true', {
     name: 'trusts-verified-header',
-    title: 'Trusts a header in which a gateway claims to have verified, whoever sets it',
+    title: 'Trusts a header in which a gateway claims to have verified, from any sender',
     seen: 'Verification in a gateway that does not remove this header from incoming requests.',
     why: 'Anyone who reaches the receiver, or gets the header through the gateway, needs no signature.',
     fix: {

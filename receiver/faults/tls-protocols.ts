@@ -223,7 +223,7 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
         version === 0x0303 && suite !== undefined && compressions.includes(1) ? { suite, compression: 1 } : null,
       ),
   }),
-  // Protocols on or beside TLS.
+  // Protocols on top of TLS, or next to it.
   {
     name: 'answers-plain-http-on-tls-port',
     area: 'tls',

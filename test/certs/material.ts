@@ -66,7 +66,7 @@ async function make(): Promise<Material> {
 
 export const daysFromNow = (days: number) => new Date(Date.now() + days * DAY);
 
-/** In two pieces: whoever searches the repository for keys should find none, not even the line that one begins with. */
+/** In two pieces, so that a search of the repository for keys finds none, not even the first line of one. */
 export const BEGIN_PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----'].join(' ');
 
 export function pem(label: string, der: Uint8Array): string {

@@ -92,7 +92,7 @@ describe.skipIf(lacks('openssl'))('files made by openssl', () => {
     expect(readCertificates(read('made'), { file: 'made' }).value?.[0]?.subject).toBe('CN=client');
   });
 
-  it('a key with a cipher of yesterday is told apart from a wrong passphrase', () => {
+  it('a key with a legacy cipher is distinguished from a wrong passphrase', () => {
     try {
       shell(
         'openssl pkcs8 -provider legacy -provider default -topk8 -in client.key -v1 PBE-MD5-DES -passout ' +

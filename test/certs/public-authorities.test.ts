@@ -9,6 +9,6 @@ it('knows every public root by its name, and no other', () => {
   const names = rootCertificates.map((pem) => partsOf(new X509Certificate(pem)).subject);
   expect(names.length).toBeGreaterThan(100);
   expect(names.every(isPublicAuthority)).toBe(true);
-  expect(isPublicAuthority(derCommonName('private authority'))).toBe(false);
+  expect(isPublicAuthority(derCommonName('private CA'))).toBe(false);
   expect(isPublicAuthority(new Uint8Array())).toBe(false);
 });

@@ -20,7 +20,7 @@ describe('the quick-start certificate', () => {
     expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
     for (const certificate of [authority, leaf]) {
       expect(certificate.publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
-      // In the body that is signed, and beside the signature.
+      // In the signed body, and next to the signature.
       expect(certificate.raw.toString('latin1').split(ECDSA_SHA256.toString('latin1'))).toHaveLength(3);
       const now = Date.now();
       expect(Date.parse(certificate.validFrom)).toBeLessThan(now - 3_500_000);

@@ -29,7 +29,7 @@ function namesOnly(right: X509Certificate) {
   };
 }
 
-/** An authority, and a client of it, whose certificates have no key identifiers. */
+/** A CA, and a client of it, whose certificates have no key identifiers. */
 async function bareAuthority() {
   const { newKeyPair, newSerial, assembleCertificate } = forge;
   const [signer, pair] = [newKeyPair(), newKeyPair()];
@@ -220,7 +220,7 @@ describe('rogue certificates', () => {
       'DNS:client.partner.example, IP Address:192.0.2.7',
       new X509Certificate(partner.cert).keyUsage,
     ]);
-    // Nobody is sent to the partner's authority by a forgery.
+    // A forgery does not refer to the partner's CA.
     expect([new X509Certificate(partner.cert).infoAccess === undefined, same!.infoAccess]).toEqual([false, undefined]);
 
     const [self, nothing] = chainOf(rogues['self-signed'].cert);

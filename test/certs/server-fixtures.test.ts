@@ -137,7 +137,7 @@ describe('the server fixtures', () => {
     const [one, two] = await serverFixtures(['direct', 'p256']);
     expect([one?.name, two?.name]).toEqual(['direct', 'p256']);
     expect(await serverFixture('direct')).toBe(one);
-    // All but the one with an authority of its own trust the same root.
+    // All but the one with a separate CA trust the same root.
     expect(one?.ca).toBe(two?.ca);
   });
 

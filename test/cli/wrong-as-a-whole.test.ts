@@ -245,7 +245,7 @@ const WRONG: readonly Wrong[] = [
     long: true,
     url: () => using(serve(rightBut({ malformed: 500 }))),
     code: 1,
-    says: 'an unsigned one that is no JSON is answered 500',
+    says: 'an unsigned one that is not JSON is answered 500',
   },
   {
     name: 'dies on bad JSON and is restarted',

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 SECRET = os.environ["HOOKPROOF_SECRET"].encode("utf-8")
 API_KEY = os.environ["HOOKPROOF_API_KEY"].encode("utf-8")
 LIMIT = 1024 * 1024
-MOST_NESTING = 500
+MAX_NESTING = 500
 SEEN = set()
 
 
@@ -110,7 +110,7 @@ class Receiver(BaseHTTPRequestHandler):
             return self.answer(415)
         try:
             text = body.decode("utf-8")
-            if nesting(text) > MOST_NESTING:
+            if nesting(text) > MAX_NESTING:
                 return self.answer(400)
             notification = json.loads(text)
         except (ValueError, RecursionError):

@@ -60,7 +60,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
     .description('explain why a signature does not match, offline')
     .requiredOption('--signature <value>', 'the signature, as received in the header')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
-    .option('--api-key-file <file>', 'file with the API key, to detect whether it was used in place of the secret')
+    .option('--api-key-file <file>', 'file with the API key, to detect whether it was used instead of the secret')
     .option('--url <url>', 'URL of the endpoint, to detect whether the URL was signed together with the body')
     .option('--json', 'print JSON')
     .addHelpText('after', VERIFY_HELP)

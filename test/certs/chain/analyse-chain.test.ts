@@ -18,7 +18,7 @@ describe('an analysis', () => {
     const analysis = analyse([leaf, m.wrongInter, m.soonInter, m.root, leaf], { trusted: [m.root], now });
     expect(analysis.certificates.map(({ role, subject }) => `${role} ${subject}`)).toEqual([
       'leaf CN=hooks.example',
-      'extra CN=Wrong CA, O=Nobody',
+      'extra CN=Wrong CA, O=Unknown',
       'intermediate CN=Going CA',
       'root CN=Test Root R1, O=Test Trust',
       'extra CN=hooks.example',
@@ -60,7 +60,7 @@ describe('an analysis', () => {
       text: expect.stringContaining('CN=Wrong CA, which the server does not send'),
       fix: expect.stringContaining('http://ca.example/wrong.der'),
     });
-    // The intermediate of a private authority has such an address too, and only its root is unknown.
+    // The intermediate of a private CA has such an address too, and only its root is unknown.
     const corporate = await m.leafOf(m.wrongRoot, {
       subject: 'CN=Corporate CA',
       authority: true,
@@ -91,7 +91,7 @@ describe('an analysis', () => {
         ...(ended ? { validity: validity(fromNow(-90), fromNow(-1)) } : {}),
       });
     const leaf = oddLeaf(m.fakeInter, name({ CN: 'Cross' }), { key: m.leaf.key });
-    const sent = [leaf, cross('Nobody', m.wrongRoot.key, false), cross('root', m.root.key, true)];
+    const sent = [leaf, cross('Unknown', m.wrongRoot.key, false), cross('root', m.root.key, true)];
     const analysis = analyse(sent, { trusted: [m.root] });
     expect([analysis.path, codes(analysis)]).toEqual([[0, 2], ['expired@2']]);
   });
@@ -112,7 +112,7 @@ describe('an analysis', () => {
     });
     const twice = [leaf, middle(root, m.root.key, 'one'), middle(root, m.root.key, 'two')];
     expect(analyse(twice, { trusted: [m.root] })).toMatchObject({ path: [0, 2], faults: [] });
-    const wrong = name({ CN: 'Wrong Root', O: 'Nobody' });
+    const wrong = name({ CN: 'Wrong Root', O: 'Unknown' });
     const lost = [
       leaf,
       middle(name({ CN: 'Gone' }), m.root.key, 'two'),
@@ -165,7 +165,7 @@ describe('an analysis', () => {
     expect(codes(analyse([leaf], { trusted: [m.root] }))).toEqual(['weak-key@0']);
   });
 
-  it('says when nobody can verify a signature, and believes OpenSSL when it can', () => {
+  it('reports a signature that cannot be verified, and believes OpenSSL when it can', () => {
     const odd = oddLeaf(m.inter, name({ CN: 'Test CA 1', O: 'Test Trust' }), { key: m.leaf.key, signature: '1.2.3.4' });
     expect(codes(analyse([odd, m.inter], { trusted: [m.root] }))).toEqual(['unexplained@0']);
     expect(codes(analyse([odd, m.inter], { trusted: [m.root], oracle: 'UNSPECIFIED' }))).toEqual(['unexplained@0']);

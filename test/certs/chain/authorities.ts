@@ -21,8 +21,8 @@ export async function makeAuthorities() {
   const root = await authority({ subject: 'CN=Test Root R1, O=Test Trust' });
   const rsaRoot = await authority({ subject: 'CN=RSA Root', key: 'rsa2048' });
   const inter = await authority({ subject: 'CN=Test CA 1, O=Test Trust', issuer: root, pathLength: 0 });
-  const wrongRoot = await authority({ subject: 'CN=Wrong Root, O=Nobody' });
-  const wrongInter = await authority({ subject: 'CN=Wrong CA, O=Nobody', issuer: wrongRoot });
+  const wrongRoot = await authority({ subject: 'CN=Wrong Root, O=Unknown' });
+  const wrongInter = await authority({ subject: 'CN=Wrong CA, O=Unknown', issuer: wrongRoot });
   const fakeRoot = await authority({ subject: 'CN=Test Root R1, O=Test Trust' });
   const fakeInter = await authority({ subject: 'CN=Test CA 1, O=Test Trust', issuer: root });
   const notCa = await makeCertificate({ subject: 'CN=Not A CA', issuer: root });

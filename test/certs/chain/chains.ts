@@ -239,7 +239,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     node: 'ERR_TLS_CERT_ALTNAME_INVALID',
     faults: ['host-mismatch@0'],
   },
-  'an address that is no name': {
+  'an address that is not a name': {
     sent: async (m) => [await m.leafOf(m.inter, { hosts: [HOST] }), m.inter],
     host: '127.0.0.1',
     node: 'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -356,7 +356,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     node: 'INVALID_PURPOSE',
     faults: ['wrong-purpose@0'],
   },
-  'an authority as the server': {
+  'a CA as the server': {
     sent: async (m) => [await m.leafOf(m.inter, { authority: true }), m.inter],
     node: 'INVALID_PURPOSE',
     faults: ['wrong-purpose@0'],
@@ -372,7 +372,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     node: 'CERT_HAS_EXPIRED',
     faults: ['unexplained@null'],
   },
-  'an expired cross-certificate beside a good one': {
+  'an expired cross-certificate next to a valid one': {
     sent: (m) => {
       const past = validity(new Date(Date.now() - 90 * DAY), new Date(Date.now() - DAY));
       const [good, old] = [cross(m), cross(m, { validity: past })];
@@ -400,12 +400,12 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
   },
 
   // What only OpenSSL sees.
-  'a signature that nobody knows': {
+  'a signature by an unknown algorithm': {
     sent: (m) => [oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), { key: ec(), signature: '1.2.3.4' })],
     node: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     faults: ['unexplained@0'],
   },
-  'names that an authority may not certify': {
+  'names that a CA may not certify': {
     sent: (m) => {
       const middle = handmade({
         subject: name({ CN: 'Constrained' }),
@@ -434,7 +434,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     node: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     faults: ['unexplained@null'],
   },
-  'a leaf with the name of its authority': {
+  'a leaf with the name of its CA': {
     sent: (m) => [oddLeaf(m.inter, name({ CN: HOST }), { key: ec() })],
     trusted: (m) => [handmade({ subject: name({ CN: HOST }), key: m.inter.key, extensions: CA })],
     node: 'DEPTH_ZERO_SELF_SIGNED_CERT',

@@ -29,7 +29,7 @@ describe('the drawing of a chain', () => {
     ]);
   });
 
-  it('shows what ends in the air, what is sent besides, and faults of the root', async () => {
+  it('shows chains without a root, extra certificates, and faults of the root', async () => {
     const lost = drawChain(analyse([m.leaf, m.wrongRoot], { trusted: [m.root], now }), { ascii: true });
     expect(lost[0]).toBe('CN=Test CA 1, O=Test Trust (not sent, not trusted here)');
     expect(lost[1]).toMatch(/^`- CN=hooks\.example, P-256, .* \[missing-intermediate\]$/);

@@ -57,7 +57,7 @@ export const EXTENSION = {
   hosts: (...hosts: string[]) => extension('2.5.29.17', sequence(...hosts.map((host) => der(0x82, Buffer.from(host))))),
   email: (address: string) => extension('2.5.29.17', sequence(der(0x81, Buffer.from(address)))),
   mustStaple: () => extension('1.3.6.1.5.5.7.1.24', sequence(integer(5))),
-  /** The key identifier of the authority, whatever it is. */
+  /** Any authority key identifier. */
   authorityKey: (id: Bytes) => extension('2.5.29.35', sequence(der(0x80, id))),
   subjectKey: (id: Bytes) => extension('2.5.29.14', der(0x04, id)),
   permittedNames: (domain: string) =>

@@ -159,7 +159,7 @@ describe('the facts of a certificate', () => {
       'is not a date',
     ],
     [
-      'an extension that is no DER',
+      'an extension that is not DER',
       handmade({
         subject: name({ CN: 'a' }),
         key: ec,

@@ -7,7 +7,7 @@ const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const attribute = (id: string, tag: number, text: Buffer) => der(TAG.sequence, derObjectIdentifier(id), der(tag, text));
 const commonName = (tag: number, text: Buffer) => der(TAG.sequence, der(TAG.set, attribute('2.5.4.3', tag, text)));
 
-describe('a name, such as those of the authorities that a server lists', () => {
+describe('a name, such as those of the CAs that a server lists', () => {
   it.each([
     ['UTF-8', TAG.utf8String, Buffer.from('Zürich'), 'CN=Zürich'],
     ['Latin-1', TAG.teletexString, Buffer.from('Zürich', 'latin1'), 'CN=Zürich'],

@@ -52,7 +52,7 @@ const PLACES: Record<string, (secret: string) => Given> = {
 /** Places of a private key, correct or by mistake. */
 const KEY_PLACES: Record<string, (key: string) => Given> = {
   'in the file of the certificate': (key) => ({ flags: { clientCert: 'k', clientKey: 'k' }, files: { k: key } }),
-  'in the file of the authority': (key) => ({ flags: { ca: 'k' }, files: { k: key } }),
+  'in the file of the CA': (key) => ({ flags: { ca: 'k' }, files: { k: key } }),
   'as a flag': (key) => ({ flags: { clientCert: key, clientKey: key, ca: key } }),
   'in the environment': (key) => ({
     env: { HOOKPROOF_CLIENT_KEY: key, HOOKPROOF_CLIENT_CERT: key, HOOKPROOF_CA: key },

@@ -323,7 +323,7 @@ const REFUSED: Record<string, Row> = {
     says: '--client-cert: the certificate in the file client.pem is for servers, not for clients',
     hint: 'clientAuth',
   },
-  'an authority that may only sign certificates': {
+  'a CA that may only sign certificates': {
     files: () => pair(m.intermediate),
     says: '--client-cert: the certificate in the file client.pem cannot be used by clients: its key usage lacks digitalSignature',
     hint: 'digitalSignature',

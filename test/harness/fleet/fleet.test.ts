@@ -54,11 +54,11 @@ describe('the outcome', () => {
     expect(withPrevious(now, before).partners.map(changeOf)).toEqual(['better', 'worse', 'same', 'new']);
   });
 
-  it('is told with a URL that has no query', () => {
+  it('is listed with a URL without its query', () => {
     expect(shownUrl('https://a.example:8443/hooks?key=1#x')).toBe('https://a.example:8443/hooks');
   });
 
-  it('stands in a document that the schema takes', () => {
+  it('is in a document that the schema accepts', () => {
     expect(fleetDocument.parse(largeFleet(20))).toEqual(largeFleet(20));
   });
 });

@@ -28,7 +28,7 @@ const notTls: HelloOutcome = { ...measured, kind: 'not-tls', received: Buffer.fr
 const notSent: HelloOutcome = {
   ...measured,
   kind: 'connect-error',
-  error: { kind: 'refused', phase: 'connect', code: 'ECONNREFUSED', message: 'Nothing listens.' },
+  error: { kind: 'refused', phase: 'connect', code: 'ECONNREFUSED', message: 'Nothing is listening.' },
 };
 
 const OLD: HelloOffer = { version: 'TLSv1', suites: ['legacy'] };
@@ -114,7 +114,7 @@ describe('the verdict on a hello', () => {
     [ended('reset'), 'the connection was reset', 'closed'],
     [ended('timeout'), 'no answer within the time limit', 'silence'],
     [notTls, 'an answer that is not TLS', 'other-protocol'],
-    [notSent, 'Nothing listens.', 'seen'],
+    [notSent, 'Nothing is listening.', 'seen'],
   ])('$0.kind', (probe, words, outcome) => {
     expect(describeHello(probe)).toBe(words);
     const judged = judgeHandshake('must', OLD, REFUSED, { before: hello(), probe, after: hello() });

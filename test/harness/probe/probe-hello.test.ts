@@ -197,7 +197,7 @@ describe('a probe that could not be sent is a connect-error', () => {
     probeHello({ host, port, serverName: null }, OFFERS.tls10, { timeoutMs: 2_000, signal });
 
   it.each<[string, string, () => Promise<ReturnType<typeof send>> | ReturnType<typeof send>]>([
-    ['nothing listens', 'refused', async () => send('127.0.0.1', await closedPort())],
+    ['nothing is listening', 'refused', async () => send('127.0.0.1', await closedPort())],
     ['the name does not resolve', 'dns', () => send('nowhere.invalid', 443)],
     ['the port is none', 'local', () => send('127.0.0.1', 70_000)],
     [

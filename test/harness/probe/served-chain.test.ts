@@ -177,7 +177,7 @@ describe('the oracle', () => {
       () => leafOf(test.intermediate, ['other.example']),
       /another name.*other\.example/,
     ],
-    ['an issuer that nobody knows', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', () => leafOf(unrelated), /not trusted/],
+    ['an unknown issuer', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', () => leafOf(unrelated), /not trusted/],
   ])('%s: has a code and a reason', async (_what, code, make, sentence) => {
     const made = await make();
     for (const minVersion of ['TLSv1.2', 'TLSv1.3'] as const) {

@@ -49,7 +49,7 @@ describe('an answer', () => {
     expect((await deliver(request(url))).answer?.status).toBe(401);
   });
 
-  it('of 101 is an answer as well, though nobody asked for an upgrade', async () => {
+  it('of 101 is an answer as well, although no upgrade was requested', async () => {
     const url = await replying('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nbytes');
     expect(await deliver(request(url))).toMatchObject({ answer: { status: 101, truncated: false }, error: null });
   });
@@ -164,7 +164,7 @@ describe('an early answer of which the rest does not come', () => {
 });
 
 describe('the connection of an early answer', () => {
-  it('is closed, because nobody wants the rest of the request', async () => {
+  it('is closed, because the rest of the request is not read', async () => {
     let closed: Promise<unknown> | undefined;
     const url = await rawServer((socket) => {
       closed = new Promise((resolve) => socket.on('close', resolve));
@@ -253,7 +253,7 @@ describe('a body writer', () => {
     expect(attempt).toMatchObject({ answer: null, error: { kind: 'local' } });
   });
 
-  it('is told when the exchange is over', async () => {
+  it('is notified when the exchange has ended', async () => {
     let aborted = false;
     const url = await replying('HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n');
     const write: BodyWriter = (outgoing, body, signal) => {

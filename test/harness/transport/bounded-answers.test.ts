@@ -63,7 +63,7 @@ describe('an answer without end', () => {
   });
 });
 
-describe('what nobody asked for on a kept connection', () => {
+describe('unsolicited bytes on a kept connection', () => {
   it('is not the answer to the next request', async () => {
     let connections = 0;
     let poisoned: () => void = () => {};

@@ -58,8 +58,8 @@ describe('connections', () => {
     await once(kept as Socket, 'close');
     const again = await exchange(request(other), { agent: connections.agentFor(other) });
     expect(again.timings.reused).toBe(true);
-    const anew = await exchange(request(one), { agent: connections.agentFor(one) });
-    expect(anew.timings.reused).toBe(false);
+    const fresh = await exchange(request(one), { agent: connections.agentFor(one) });
+    expect(fresh.timings.reused).toBe(false);
     expect(open.other).toBe(1);
     connections.close();
   });

@@ -1,4 +1,6 @@
-/** How the authorities that are trusted anyway are found, in this process; `trusted-roots.test.ts` shows in processes of their own that Node agrees. */
+/**
+ * How the default CAs are found, in this process; `trusted-roots.test.ts` shows in separate processes that Node agrees.
+ */
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +16,7 @@ let own: string;
 beforeAll(async () => {
   const [one, other] = [await certificate('one', { isCa: true }), await certificate('other', { isCa: true })];
   own = one.cert;
-  writeFileSync(at('one.pem'), `an authority of the house\n${own}`);
+  writeFileSync(at('one.pem'), `a CA of the company\n${own}`);
   // A root that Node brings along, in lines of another length, and the same authority twice.
   const known = new X509Certificate(tls.rootCertificates[0]!).raw.toString('base64');
   const inOneLine = `-----BEGIN CERTIFICATE-----\n${known.replace(/.{60}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;

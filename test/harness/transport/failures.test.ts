@@ -1,4 +1,4 @@
-/** A port on which nothing listens any more. */
+/** A port on which nothing is listening any more. */
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createSender, deliver, deliverWithRetry, prepare } from '../../../harness/sender/index.ts';
@@ -13,7 +13,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe('a delivery that gets no answer says why', () => {
-  it('nothing listens', async () => {
+  it('nothing is listening', async () => {
     const port = await closedPort();
     const { answer, error, timings } = await deliver(request(`http://127.0.0.1:${port}/`));
     expect({ answer, error }).toEqual({
@@ -28,12 +28,12 @@ describe('a delivery that gets no answer says why', () => {
     expect(timings).toMatchObject({ connectMs: null, tlsMs: null, firstByteMs: null, reused: false });
   });
 
-  it('nothing listens, on any of the addresses of the name', async () => {
+  it('nothing is listening on any address of the name', async () => {
     const { error } = await deliver(request(`http://localhost:${await closedPort()}/`));
     expect(error).toMatchObject({ kind: 'refused', phase: 'connect', code: 'ECONNREFUSED' });
   });
 
-  it('nothing listens, again and again', async () => {
+  it('nothing is listening, repeatedly', async () => {
     const sender = createSender();
     const waits: number[] = [];
     const { attempts } = await deliverWithRetry(
@@ -165,7 +165,7 @@ describe('a request that cannot be sent is a fault of ours', () => {
   it.each([
     ['a line break in a value', [['X-Bad', 'one\r\ntwo']]],
     ['a character above U+00FF', [['X-Bad', '€']]],
-    ['a name that is no token', [['X Bad', 'value']]],
+    ['a name that is not a token', [['X Bad', 'value']]],
   ] as const)('%s', async (_what, headers) => {
     const url = await rawServer((socket) => socket.resume());
     const { error } = await deliver(prepare(buy(), { url, headers }));

@@ -111,7 +111,7 @@ describe('a sender', () => {
     const url = await httpServer((incoming, response) => {
       incoming.resume().on('end', () => {
         waiting.push(() => response.end());
-        // Nobody is answered before all are here, so one connection would not do.
+        // No request is answered before all have arrived, so one connection is not enough.
         if (waiting.length === 12) for (const answer of waiting) answer();
       });
     });

@@ -95,7 +95,7 @@ describe('loopback and private addresses', () => {
 });
 
 describe('a pin', () => {
-  it('asks once, and gives that address to whoever connects, and to no other host', async () => {
+  it('asks once, gives that address to every connection, and resolves no other host', async () => {
     const resolve = at('198.41.0.4', '10.0.0.1');
     const { lookup, address, allowed, refused } = await pin('https://partner.example/', resolve, PUBLIC_ONLY);
     expect({ address, allowed, refused, asked: resolve.asked }).toEqual({

@@ -80,7 +80,7 @@ interface CertificateOptions {
   readonly to?: Date;
 }
 
-/** A certificate with an EC key: self-signed, or by an authority. */
+/** A certificate with an EC key: self-signed, or issued by a CA. */
 export async function certificate(name: string, options: CertificateOptions = {}): Promise<Pair> {
   const { ca, isCa = false, names = ['localhost'], from, to } = options;
   const made = await generate([{ name: 'commonName', value: name }], {

@@ -33,7 +33,7 @@ it('offers HTTP/1.1 and no other protocol, on kept and on raw connections alike'
 });
 
 describe('the certificate of the endpoint', () => {
-  it('is trusted through the extra authority, beside the roots of the system', async () => {
+  it('is trusted through the extra CA, in addition to the roots of the system', async () => {
     const { answer, timings } = await attempt(await httpsServer(leaf), { ca: root.cert });
     expect(answer?.status).toBe(200);
     expect(timings.tlsMs).toBeGreaterThan(timings.connectMs ?? Number.NaN);
@@ -75,7 +75,7 @@ describe('the certificate of the endpoint', () => {
       () => certificate('other.example', { ca: root, names: ['other.example'] }),
       /another name.*other\.example/,
     ],
-  ])('is of a trusted authority and %s', async (_what, code, make, sentence) => {
+  ])('is issued by a trusted CA and %s', async (_what, code, make, sentence) => {
     const { error } = await attempt(await httpsServer(await make()), { ca: root.cert });
     expect(error).toMatchObject({ kind: 'tls-untrusted', phase: 'tls', code });
     expect(error?.message).toMatch(sentence);
@@ -163,7 +163,7 @@ describe('TLS material', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'PARTNER_TLS', kind: 'usage' }));
   });
 
-  it('that OpenSSL does not put up with is refused with its reason', async () => {
+  it('that OpenSSL does not accept is rejected with its reason', async () => {
     const issuer = await makeCertificate({ subject: 'CN=authority', authority: true });
     const weak = REFUSES_WEAK_KEYS ? ({ key: 'rsa1024' } as const) : ({ hash: 'SHA-1' } as const);
     const { cert, key } = await makeCertificate({ subject: 'CN=client', issuer, ...weak });

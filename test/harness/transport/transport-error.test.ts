@@ -261,7 +261,7 @@ describe('the sentence', () => {
 });
 
 describe('the alert', () => {
-  it('is told of a handshake that the endpoint ended with one, and of nothing else', () => {
+  it('is reported for a handshake that the endpoint ended with one, and for nothing else', () => {
     const alertOf = (code: string, message: string) => classifyTransportError(thrown(code, {}, message), 'tls').alert;
     expect(alertOf('EPROTO', 'SSL alert number 48')).toBe('unknown_ca');
     expect(alertOf('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', '')).toBe('protocol_version');
@@ -321,7 +321,7 @@ describe('of several addresses', () => {
   });
 });
 
-describe('an answer that is no HTTP', () => {
+describe('an answer that is not HTTP', () => {
   it('is a TLS alert only when its first two bytes say so', () => {
     const of = (rawPacket: unknown) =>
       classifyTransportError(thrown('HPE_INVALID_CONSTANT', { rawPacket }), 'answer').message;

@@ -1,4 +1,7 @@
-/** Which authorities are trusted, with an extra one and without. Node reads NODE_EXTRA_CA_CERTS at its start, hence the processes. */
+/**
+ * Which authorities are trusted, with an extra one and without. Node reads NODE_EXTRA_CA_CERTS at its start, hence the
+ * processes.
+ */
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,11 +26,14 @@ beforeAll(async () => {
   one = await certificate('one', { isCa: true });
   other = await certificate('other', { isCa: true });
   leaves = [await certificate('localhost', { ca: one }), await certificate('localhost', { ca: other })];
-  writeFileSync(join(directory, 'one.pem'), `an authority of the house\n${one.cert}`);
+  writeFileSync(join(directory, 'one.pem'), `a CA of the company\n${one.cert}`);
   writeFileSync(join(directory, 'nonsense.pem'), 'nonsense');
 });
 
-/** What a process says, with this file in NODE_EXTRA_CA_CERTS, of a server of each authority; and how many roots it counts. */
+/**
+ * What a process says, with this file in NODE_EXTRA_CA_CERTS, of a server of each authority; and how many roots it
+ * counts.
+ */
 async function trusted(
   extra: string | undefined,
   ca: string | undefined,
@@ -41,7 +47,8 @@ async function trusted(
     const answers = [];
     for (const port of ports) {
       const partner = { url: 'https://localhost:' + port + '/', ...(tls && { tls }) };
-      const prepared = { method: 'POST', url: partner.url, headers: [['Host', 'localhost'], ['Content-Length', '0']], body: Buffer.alloc(0) };
+      const headers = [['Host', 'localhost'], ['Content-Length', '0']];
+      const prepared = { method: 'POST', url: partner.url, headers, body: Buffer.alloc(0) };
       const { answer, error } = await deliver(prepared, tls ? { tls } : {});
       answers.push(answer ? answer.status : error.code);
     }
@@ -57,14 +64,14 @@ async function trusted(
 
 const UNKNOWN = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
 
-describe('the authorities that are trusted', () => {
+describe('the trusted CAs', () => {
   it.each<[string, string | undefined, () => string | undefined, unknown[], number]>([
     ['nothing', undefined, () => undefined, [UNKNOWN, UNKNOWN], 0],
     ['NODE_EXTRA_CA_CERTS', 'one.pem', () => undefined, [200, UNKNOWN], 1],
     ['ca', undefined, () => other.cert, [UNKNOWN, 200], 0],
     ['both', 'one.pem', () => other.cert, [200, 200], 1],
-    ['ca beside a file of nonsense', 'nonsense.pem', () => other.cert, [UNKNOWN, 200], 0],
-    ['ca beside a file that is missing', 'none.pem', () => other.cert, [UNKNOWN, 200], 0],
+    ['ca next to a file that is not PEM', 'nonsense.pem', () => other.cert, [UNKNOWN, 200], 0],
+    ['ca next to a missing file', 'none.pem', () => other.cert, [UNKNOWN, 200], 0],
   ])('with %s', async (_, extra, ca, answers, more) => {
     const { roots } = await trusted(undefined, undefined);
     expect(await trusted(extra, ca())).toEqual({ answers, roots: roots + more });

@@ -74,7 +74,8 @@ export async function runNginx(
     join(folder, 'nginx.conf'),
     `${USER} daemon off; worker_processes 1; pid nginx.pid; error_log stderr crit;
     events { worker_connections 1024; }
-    http { access_log off; ${paths.join(' ')} server { listen 127.0.0.1:${alive}; return 204; } ${await blocks(ports, folder)} }`,
+    http { access_log off; ${paths.join(' ')}
+      server { listen 127.0.0.1:${alive}; return 204; } ${await blocks(ports, folder)} }`,
   );
   const nginx = spawnOn(folder, sockets);
   let stderr = '';

@@ -7,7 +7,7 @@ import type { Folder } from '../../proofs/durability/receiver-process.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/hookproof.js', import.meta.url));
 /** Root may write everything, so root starts the receiver as another user. */
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 
 interface ReadOnlyResult {
   readonly what: string;
@@ -25,7 +25,7 @@ export function startReadOnly(folder: Folder): ReadOnlyResult[] {
       env: { PATH: process.env.PATH, HOOKPROOF_INBOX: pathToFileURL(file).href },
       encoding: 'utf8',
       timeout: 20_000,
-      ...(asRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+      ...(asRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}),
     });
     return { what, code: status, stderr: stderr };
   };

@@ -37,7 +37,7 @@ onEveryDatabase('an archive', (name) => {
     [{ states: ['running'], since: new Date('2100-01-01') }, []],
     [{ states: ['running'], until: new Date('2100-01-01') }, ['runs']],
     [{ states: ['running'], until: new Date(0) }, []],
-    [{ ids: ['waits', 'late', 'nobody'] }, ['waits', 'late']],
+    [{ ids: ['waits', 'late', 'unknown'] }, ['waits', 'late']],
     [{ idPrefix: 'dead' }, ['dead-wallet', 'dead-buy']],
     [{ idPrefix: 'DEAD' }, []],
     [{ idPrefix: '%' }, []],
@@ -135,11 +135,11 @@ onEveryDatabase('an archive', (name) => {
     expect(await writing.prune(new Date(Date.now() + 3_600_000))).toBe(all);
     expect((await idsOf({})).toSorted()).toEqual(['dead-wallet', 'kept refund', 'runs', 'waits']);
     // The pruned order starts again. The one that a REFUND waits for keeps its progress.
-    await inbox.put(received('SELL', { id: 'anew', transactionId: 'pruned' }));
+    await inbox.put(received('SELL', { id: 'again', transactionId: 'pruned' }));
     await inbox.put(received('SELL', { id: 'goes on', transactionId: 'kept' }));
     const claims = await inbox.claim(10, 60_000);
     expect(claims.map(({ id, progress }) => [id, progress?.rank ?? null])).toEqual([
-      ['anew', null],
+      ['again', null],
       ['goes on', 4],
     ]);
     await writing.close();
@@ -159,7 +159,7 @@ describe('openArchive', () => {
     ['an empty file', `file:${folder}/empty.db`, 'INBOX_MISSING'],
     ['another scheme', 'mysql://localhost/x', 'INBOX_URL'],
     ['no file', 'file:', 'INBOX_URL'],
-    ['an unreachable server', 'postgres://nobody@127.0.0.1:1/x', 'INBOX_OPEN'],
+    ['an unreachable server', 'postgres://someone@127.0.0.1:1/x', 'INBOX_OPEN'],
   ])('reports %s, and creates nothing', async (_what, url, code) => {
     for (const readOnly of [true, false]) {
       await expect(openArchive(url, { readOnly })).rejects.toMatchObject({ code, kind: 'usage' });

@@ -75,7 +75,7 @@ export const bareNode: readonly CorrectReceiver[] = [
   },
 ];
 
-/** The same decision with different answers: everything besides the status is free. */
+/** The same decision with different answers: everything except the status is free. */
 
 type Reply = (res: ServerResponse, status: number, req: IncomingMessage) => void;
 
@@ -118,7 +118,8 @@ function page(status: number): [policy: string, html: string] {
   return [
     `script-src 'nonce-${nonce}'`,
     `<!doctype html><html lang="en"><head><title>${status} ${words}</title></head>
-    <body><h1>${words}</h1><p>You may have to <a href="/login">log in</a>.</p><script nonce="${nonce}">var a = 1;</script></body></html>`,
+    <body><h1>${words}</h1><p>You may have to <a href="/login">log in</a>.</p>
+<script nonce="${nonce}">var a = 1;</script></body></html>`,
   ];
 }
 

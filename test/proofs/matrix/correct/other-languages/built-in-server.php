@@ -5,7 +5,7 @@ if (PHP_SAPI === 'cli') {
     $free = stream_socket_server('tcp://127.0.0.1:0');
     $address = stream_socket_get_name($free, false);
     fclose($free);
-    // The bytes of a form or of an upload have to stay where they are; nothing of errors may stand in an answer.
+    // The bytes of a form or of an upload have to stay where they are; an answer may contain nothing of an error.
     $settings = ['-d', 'enable_post_data_reading=0', '-d', 'display_errors=0', '-d', 'expose_php=0', '-d', 'post_max_size=8M'];
     $pipes = [];
     $server = proc_open([PHP_BINARY, '-q', ...$settings, '-S', $address, __FILE__], [2 => ['pipe', 'w']], $pipes);

@@ -40,7 +40,7 @@ class Receiver(BaseHTTPRequestHandler):
     def read_body(self):
         # HTTP tells servers to refuse a space before the colon; http.server notes it and goes on.
         if self.headers.defects:
-            raise ValueError("a line that is no header")
+            raise ValueError("a line that is not a header")
         lengths = self.headers.get_all("Content-Length", [])
         if "Transfer-Encoding" in self.headers:
             if lengths:
