@@ -163,14 +163,14 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
 
 function checkProtection({ signing, apiKey, clientCertificate, open }: ReceiverOptions): void {
   if (signing === undefined && apiKey === undefined && clientCertificate === undefined && open !== true) {
-    throw new HookproofError('RECEIVER_UNPROTECTED', 'Neither a signature secret nor an API key is configured.', {
+    throw new HookproofError('RECEIVER_UNPROTECTED', 'Neither an HMAC secret nor an API key is configured.', {
       hint: 'Set signing.secrets or apiKey.keys, or set open: true to accept deliveries from anyone.',
     });
   }
   if (open === true && (signing !== undefined || apiKey !== undefined)) {
     throw new HookproofError(
       'RECEIVER_OPEN_CONFLICT',
-      'open: true is set together with a signature secret or an API key.',
+      'open: true is set together with an HMAC secret or an API key.',
       {
         hint: 'Leave out open: true; what is configured is then required.',
       },
@@ -184,10 +184,10 @@ function warningsAbout({ signing, clientCertificate, open }: ReceiverOptions): s
   const warnings: string[] = [];
   if (open === true && clientCertificate === undefined) warnings.push('open: anyone can deliver');
   if (secrets.some((secret) => secret.length < minLength)) {
-    warnings.push(`a signature secret is shorter than ${minLength} characters`);
+    warnings.push(`an HMAC secret is shorter than ${minLength} characters`);
   }
   if (secrets.some((secret) => secret.trim() !== secret)) {
-    warnings.push('a signature secret begins or ends with white space, which counts: was a newline read from a file?');
+    warnings.push('an HMAC secret begins or ends with whitespace, which counts: was a newline read from a file?');
   }
   return warnings;
 }
@@ -253,7 +253,7 @@ function resolveProxy(option: Extract<ClientCertificateOption, { from: 'proxy' }
   }
   if (typeof value !== 'string' || value.trim() === '' || value.trim() !== value) {
     throw invalidCertificateOption(
-      'value is empty or is surrounded by white space.',
+      'value is empty or is surrounded by whitespace.',
       'Use the value that the proxy sends after it has verified a certificate, for example SUCCESS.',
     );
   }

@@ -22,7 +22,7 @@ export interface Requirement {
 
 const SENDER = 'It binds the sender, and the tests of the sender core prove it.';
 const OPERATOR = 'It binds the operator and is not part of a delivery.';
-const REVOCATION = 'It would require a request to the CA, which is not part of the endpoint.';
+const REVOCATION = 'Checking this would require a request to the CA, which is not part of the endpoint.';
 const PUBLIC_AUTHORITIES =
   'Checking this would require a client certificate from a public CA. The CAs that the server names in its ' +
   'certificate request are recorded.';

@@ -29,7 +29,7 @@ const TEXT_MISTAKES: readonly BodyMistake[] = [
   },
   {
     name: 'trimmed-body',
-    title: 'the body was signed without the white space at its ends',
+    title: 'the body was signed without the whitespace at its ends',
     why: 'The text of the body was trimmed or stripped.',
     fix: EXACT_BYTES,
     common: true,
@@ -92,7 +92,7 @@ const TEXT_MISTAKES: readonly BodyMistake[] = [
   },
   {
     name: 'crlf-to-lf-body',
-    title: 'the line ends of the body were changed from CRLF to LF',
+    title: 'the line endings of the body were changed from CRLF to LF',
     why: 'The body was read in text mode or line by line.',
     fix: EXACT_BYTES,
     common: true,
@@ -100,7 +100,7 @@ const TEXT_MISTAKES: readonly BodyMistake[] = [
   },
   {
     name: 'lf-to-crlf-body',
-    title: 'the line ends of the body were changed from LF to CRLF',
+    title: 'the line endings of the body were changed from LF to CRLF',
     why: 'The body was written in text mode on Windows.',
     fix: EXACT_BYTES,
     common: true,
@@ -108,14 +108,14 @@ const TEXT_MISTAKES: readonly BodyMistake[] = [
   },
   {
     name: 'line-ends-removed-body',
-    title: 'the body was signed without its line ends',
-    why: 'The lines were read one by one and joined, or sent with curl -d @file, which removes line ends.',
+    title: 'the body was signed without its line endings',
+    why: 'The lines were read one by one and joined, or sent with curl -d @file, which removes line endings.',
     fix: `${EXACT_BYTES} With curl, use --data-binary @file.`,
     bytes: text((all) => (/[\r\n]/.test(all) ? all.replace(/[\r\n]/g, '') : undefined)),
   },
   {
     name: 'white-space-removed-body',
-    title: 'all white space was removed from the body',
+    title: 'all whitespace was removed from the body',
     why: 'A canonical form was made by replacing text, which also changes the strings in the body.',
     fix: EXACT_BYTES,
     bytes: text((all) => all.replace(/\s+/g, '')),

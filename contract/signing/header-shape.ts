@@ -30,12 +30,12 @@ const FINDING = {
   },
   outerSpace: {
     name: 'outer-white-space',
-    title: 'There is white space around the value. HTTP removes it, so it was ignored.',
+    title: 'There is whitespace around the value. HTTP removes it, so it was ignored.',
     fix: 'Remove it when the value is passed by hand.',
   },
   innerSpace: {
     name: 'inner-white-space',
-    title: 'There is white space within the value.',
+    title: 'There is whitespace within the value.',
     fix: 'Use a base64 encoder that does not break lines (Base64.strict_encode64 in Ruby, base64 -w0 in a shell).',
   },
   headerName: {

@@ -6,7 +6,7 @@ import { signingKey } from './sign.ts';
 const AS_IS = 'Use the UTF-8 bytes of the secret as they are: decode, cut or change nothing.';
 const WHOLE = 'Use the secret with nothing before or after it, as its UTF-8 bytes.';
 const AT_THE_ENDS =
-  'Use the configured secret whole on both sides, or have a new one issued without white space or quotes at its ends.';
+  'Use the configured secret whole on both sides, or have a new one issued without whitespace or quotes at its ends.';
 const REQUIRE = 'Load the secret, and refuse to start without one.';
 
 /** By likelihood: where two mistakes give the same key, the first one is reported. */
@@ -21,8 +21,8 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
   },
   {
     name: 'trimmed-secret',
-    title: 'the secret was used without the white space at its ends',
-    why: 'One side trims the secret, and the configured secret has white space at an end (a line feed from its file?).',
+    title: 'the secret was used without the whitespace at its ends',
+    why: 'One side trims the secret, and the configured secret has whitespace at an end (a line feed from its file?).',
     fix: AT_THE_ENDS,
     common: true,
     key: text((secret) => secret.trim()),
@@ -76,7 +76,7 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
   {
     name: 'secret-crlf',
     title: 'the secret was used with a carriage return and a line feed at its end',
-    why: 'The secret was read from a file with Windows line ends.',
+    why: 'The secret was read from a file with Windows line endings.',
     fix: WHOLE,
     common: true,
     key: text((secret) => `${secret}\r\n`),
@@ -84,7 +84,7 @@ export const KEY_MISTAKES: readonly KeyMistake[] = [
   {
     name: 'secret-cr',
     title: 'the secret was used with a carriage return at its end',
-    why: 'A file with Windows line ends was split at line feeds only.',
+    why: 'A file with Windows line endings was split at line feeds only.',
     fix: WHOLE,
     key: text((secret) => `${secret}\r`),
   },

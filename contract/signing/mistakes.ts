@@ -130,7 +130,7 @@ export function signBody(
   more: { readonly apiKey?: string; readonly url?: string } = {},
 ): string {
   if (secret === '') {
-    throw new HookproofError('SECRET_EMPTY', 'The signature secret is empty.', {
+    throw new HookproofError('SECRET_EMPTY', 'The HMAC secret is empty.', {
       hint: 'Use the secret that was agreed with the operator; 32 characters or more are recommended.',
     });
   }

@@ -72,7 +72,7 @@ const GENERATE_HINT = 'Generate a key with `hookproof certify keygen`: Ed25519, 
 const PUBLIC_KEY_HINT = 'Give the .pub.pem file that `hookproof certify keygen` created for the issuer.';
 
 function describeBlock(label: string | undefined, wanted: string): string {
-  if (label === undefined) return 'does not consist of exactly one PEM block';
+  if (label === undefined) return 'must contain exactly one PEM block';
   return label === 'PUBLIC KEY' ? 'is a public key' : `is not a ${wanted} key in PKCS#8 or SPKI: it contains ${label}`;
 }
 

@@ -40,7 +40,7 @@ export async function credential(
 /** The signature secret, for commands that need one. */
 export async function requiredSecret(file: string | undefined): Promise<string> {
   const secret = await credential({
-    noun: 'signature secret',
+    noun: 'HMAC secret',
     flag: '--secret-file',
     file,
     variable: 'HOOKPROOF_SECRET',

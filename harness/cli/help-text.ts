@@ -22,8 +22,7 @@ Commands:
   doctor [URL]         check DNS, connection, TLS chain, client certificate, secrets and clock; no pass or fail
   certs FOLDER         write test certificates for HTTPS and mutual TLS
   report FILE...       render a saved run again; --merge joins shards
-  certify [URL]        run the checks of a profile and, if all pass, issue a signed conformance certificate;
-                       --partners FOLDER certifies many partners
+  certify [URL]        issue a signed conformance certificate if every check passes; --partners FOLDER: for many
   certify keygen       generate the key pair that signs and verifies certificates
   certify verify FILE  check whether a certificate is valid, offline
   certify merge FOLDER  join the shards of a certification of many partners
@@ -38,7 +37,8 @@ Commands:
   baseline update FILE  record the failures of a run in a baseline, for run --baseline
   init [FILE]          write a commented hookproof.yaml
 
-Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY), never directly from the command line.
+Secrets come from files or the environment (HOOKPROOF_SECRET, HOOKPROOF_API_KEY),
+never directly from the command line.
 
 Exit codes:
   0  conformant (warnings allowed unless --strict)

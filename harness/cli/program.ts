@@ -45,7 +45,8 @@ export function createProgram(finish: (code: number) => void): Command {
   const program = new Command('hookproof')
     .description('tests webhook receivers')
     .version(version, '-V, --version', 'print the version')
-    .showHelpAfterError('(`hookproof --help` lists the commands)')
+    .showHelpAfterError('  `hookproof --help` lists the commands.')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hookproof: ')) })
     .exitOverride()
     // `certify` and its subcommands both have options: what follows a subcommand belongs to the subcommand.
     .enablePositionalOptions()
@@ -55,6 +56,9 @@ export function createProgram(finish: (code: number) => void): Command {
   addReceivingCommands(program, action);
   addCertifyingCommands(program, action);
   addOfflineCommands(program, action);
+  for (const { name, command } of commandsOf(program)) {
+    command.showHelpAfterError(`  \`hookproof ${name} --help\` lists its arguments and options.`);
+  }
   return program;
 }
 

@@ -100,8 +100,8 @@ const MAX_ALIASES = 20;
 const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> = {
   TAB_AS_INDENT: ['a tab is used for indentation', 'Indent with spaces.'],
   BAD_INDENT: [
-    'the indentation is inconsistent, or something before this place is not closed',
-    'Start all settings of a group in the same column.',
+    'the indentation is inconsistent, or a quote or bracket before this point is not closed',
+    'Start all settings of a group in the same column, and close every quote and bracket.',
   ],
   BLOCK_AS_IMPLICIT_KEY: [
     'the indentation is inconsistent, or the line has two colons',

@@ -47,15 +47,17 @@ function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undef
   const given = givenText(settings, 'url');
   if (given === undefined) {
     if (fileBroken || resolution.attempted.has('url')) return undefined;
-    const hint = 'Give it as `hookproof run URL`, as HOOKPROOF_URL, or as url in hookproof.yaml.';
-    const message = 'there is no URL to run against';
+    const hint = 'Give it as an argument of the command, as HOOKPROOF_URL, or as url in hookproof.yaml.';
+    const message = 'no endpoint URL was given';
     problems.push({ code: 'CONFIG_URL_MISSING', path: 'url', reason: 'missing', message, hint });
     return undefined;
   }
   const url = URL.canParse(given.value) ? new URL(given.value) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     const hint = 'Give a full URL, for example https://partner.example/webhooks.';
-    problems.push(problemWith(given, 'is not an http or https URL', hint));
+    // A URL can contain credentials or a token.
+    const shown = /[@?]/.test(given.value) ? 'the value' : `"${given.value}"`;
+    problems.push(problemWith(given, `${shown} is not an http or https URL`, hint));
     return undefined;
   }
   // A URL that contains credentials is not shown in the end: the sender core refuses it.

@@ -129,7 +129,7 @@ function examineCas(collected: CollectedConfig): { section: DoctorSection; pem: 
 }
 
 const CREDENTIALS = {
-  secret: { path: 'hmac.secret', noun: 'signature secret' },
+  secret: { path: 'hmac.secret', noun: 'HMAC secret' },
   'api-key': { path: 'api-key.value', noun: 'API key' },
 } as const;
 
@@ -151,7 +151,7 @@ async function examineCredential(kind: keyof typeof CREDENTIALS, collected: Coll
 function sameValue(): DoctorFinding {
   return problem(
     'secret-equals-api-key',
-    'The signature secret and the API key are the same value. Every delivery contains the key, and anyone who sees ' +
+    'The HMAC secret and the API key are the same value. Every delivery contains the key, and anyone who sees ' +
       'it can sign.',
     'Make a separate secret: openssl rand -base64 32',
   );
@@ -230,7 +230,6 @@ function noCredentials(): DoctorFinding {
   return advice(
     'no-credentials',
     'No HMAC secret, API key or client certificate is configured: the receiver cannot tell who sends a delivery.',
-    'Put the secret in HOOKPROOF_SECRET, or in a file given with --secret-file: the secret that was agreed with ' +
-      'the receiver.',
+    'Put the secret that was agreed with the receiver in HOOKPROOF_SECRET, or in a file given with `--secret-file`.',
   );
 }

@@ -148,7 +148,7 @@ const lineBreak: CredentialCheck = (given) => {
 const whiteSpace: CredentialCheck = (given) => {
   const value = given.value.replace(/^\uFEFF/, '').replace(/^[\r\n]+|[\r\n]+$/g, '');
   if (value === value.trim()) return null;
-  const title = `${given.noun} begins or ends with white space`;
+  const title = `${given.noun} begins or ends with whitespace`;
   return given.kind === 'secret'
     ? advice(codeFor(given, 'white-space'), `${title}, which is part of it.`, `Remove it. ${COPY_AGAIN}`)
     : problem(codeFor(given, 'white-space'), `${title}, which HTTP drops, so it never arrives as it is.`, 'Remove it.');

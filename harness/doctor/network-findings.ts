@@ -61,7 +61,7 @@ function scopes(addresses: readonly Address[], literal: boolean): DoctorFinding[
   const isMixed = of('public').length > 0 && of('public').length < addresses.length;
   return [
     ...found('loopback', (list) => {
-      const title = `${subject} leads to this machine itself (${list}).`;
+      const title = `${subject} points to this machine itself (${list}).`;
       return info(
         'loopback-address',
         title,
@@ -69,15 +69,15 @@ function scopes(addresses: readonly Address[], literal: boolean): DoctorFinding[
       );
     }),
     ...found('private', (list) => {
-      const title = `${subject} leads to a private network (${list}).`;
+      const title = `${subject} points to a private network (${list}).`;
       return info('private-address', title, 'Fine inside that network. Register a URL that the service can reach.');
     }),
     ...found('link-local', (list) => {
-      const title = `${subject} leads to a link-local address (${list}), which is valid on one network link only.`;
+      const title = `${subject} points to a link-local address (${list}), which is valid on one network link only.`;
       return advice('link-local-address', title, 'Give the machine a routable address, and use that.');
     }),
     ...found('special', (list) => {
-      const title = `${subject} leads to a reserved address, which no server has (${list}).`;
+      const title = `${subject} points to a reserved address, which no server has (${list}).`;
       return problem('special-address', title, 'Correct the URL or the DNS record.');
     }),
     ...(isMixed

@@ -10,7 +10,7 @@ const TITLES: Readonly<Record<SectionId, string>> = {
   http: 'HTTP',
   clock: 'Clock',
   delivery: 'Delivery',
-  secret: 'Signature secret',
+  secret: 'HMAC secret',
   'api-key': 'API key',
   configuration: 'Configuration',
 };

@@ -1,6 +1,6 @@
 /** Grades one answer against its expectation. Pure. */
 
-import type { AnswerMatch, Expectation } from '../../scenarios/index.ts';
+import type { AnswerMatch, Expectation, Level } from '../../scenarios/index.ts';
 import type { Attempt, TransportError } from '../transport/index.ts';
 import type { DecidedBy, ProbeEvidence } from './evidence.ts';
 
@@ -63,7 +63,7 @@ export function wasClosed({ answer, error }: Attempt): boolean {
 const CLOSE_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 
 /** Grades one probe: first whether the probe itself is correct, then leaks, then the status or the transport error. */
-export function gradeProbe(probe: ProbeEvidence): Grade {
+export function gradeProbe(probe: ProbeEvidence, level: Level = 'must'): Grade {
   if (probe.probeFault !== null) {
     return { grade: 'harness-error', decidedBy: 'faulty-probe', reason: `the probe is faulty: ${probe.probeFault}` };
   }
@@ -74,7 +74,7 @@ export function gradeProbe(probe: ProbeEvidence): Grade {
   }
   const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
   if (found.length > 0) return failed('leak', `the answer leaks: ${found.join(', ')}`);
-  return gradeStatus(answer.status, probe.expect);
+  return gradeStatus(answer.status, probe.expect, level);
 }
 
 const PASS: Grade = { grade: 'pass', decidedBy: 'expected-answer', reason: '' };
@@ -101,7 +101,7 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
 
 const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3xx', 4: '4xx', 5: '5xx' };
 
-function gradeStatus(status: number, expect: Expectation): Grade {
+function gradeStatus(status: number, expect: Expectation, level: Level): Grade {
   const group = STATUS_CLASSES[Math.floor(status / 100)] ?? status;
   const set = setOf(expect, status, group);
   const expected = `expected ${expect.text}`;
@@ -113,7 +113,7 @@ function gradeStatus(status: number, expect: Expectation): Grade {
     return {
       grade: 'note',
       decidedBy: 'allowed-answer',
-      reason: `answered ${status}, which is allowed; ${expected}`,
+      reason: `answered ${status}, which is allowed; preferred: ${expect.text}`,
     };
   }
   if (set === 'warn') {
@@ -124,7 +124,10 @@ function gradeStatus(status: number, expect: Expectation): Grade {
     return inconclusive('unavailable', 'unavailable: the endpoint answered 503');
   }
   if (group === '2xx' && (!expect.authentic || expect.pass.includes('alert'))) {
-    return failed('forgery-accepted', `accepted (${status}) a delivery that must be rejected`);
+    return failed(
+      'forgery-accepted',
+      `accepted (${status}) a delivery that ${level === 'must' ? 'must' : 'should'} be rejected`,
+    );
   }
   if (group === '5xx' && expect.malformed === true) {
     return failed('crash', `answered ${status}: the handler crashed on the payload`);
@@ -138,7 +141,8 @@ function gradeStatus(status: number, expect: Expectation): Grade {
 }
 
 function gradeError(error: TransportError, expect: Expectation): Grade {
-  const notDelivered = `not delivered: ${error.message}`;
+  const sentence = error.message.replace(/^(?:The|There|No)\b/, (word) => word.toLowerCase());
+  const notDelivered = `not delivered: ${sentence.replace(/\.$/, '')}`;
   const expected = `expected ${expect.text}`;
   switch (error.kind) {
     case 'local':
@@ -185,7 +189,7 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
         return {
           grade: 'note',
           decidedBy: 'unreadable-answer',
-          reason: `sent an answer that cannot be read, which is allowed; ${expected}`,
+          reason: `sent an answer that cannot be read, which is allowed; preferred: ${expect.text}`,
         };
       }
       return failed('unreadable-answer', `sent an answer that cannot be read: ${error.message}`);

@@ -23,7 +23,7 @@ function worst(graded: readonly { readonly probe: ProbeEvidence; readonly grade:
  */
 export function judge(level: Level, evidence: Evidence): Judgement {
   const { before, probes, after } = evidence;
-  const decisive = worst(probes.map((probe) => ({ probe, grade: gradeProbe(probe) })));
+  const decisive = worst(probes.map((probe) => ({ probe, grade: gradeProbe(probe, level) })));
   if (decisive === undefined) {
     const none = { observed: 'nothing', delivery: null, outcome: 'seen' };
     // Without an accepted control before them the probes are not even sent.

@@ -87,6 +87,8 @@ function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet
   return new Set(changed.map(nameOf));
 }
 
+const PART_WORDS = { status: 'statuses', headers: 'headers', body: 'bodies' } as const;
+
 /** The first difference between the answers to the probes, or null. Equal labels are equal deliveries. */
 export function differenceBetween(probes: readonly ProbeEvidence[]): string | null {
   const [first, ...others] = probes.flatMap(({ label, attempt }) =>
@@ -112,7 +114,7 @@ export function differenceBetween(probes: readonly ProbeEvidence[]): string | nu
     const parts = partsOf(shape);
     for (const part of ['status', 'headers', 'body'] as const) {
       if (parts[part] !== reference[part]) {
-        return `the answers to "${first.label}" and "${label}" differ in their ${part}`;
+        return `the answers to "${first.label}" and "${label}" have different ${PART_WORDS[part]}`;
       }
     }
   }

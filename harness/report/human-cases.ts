@@ -3,6 +3,7 @@ import { causeKey, groupBy } from './causes.ts';
 import { counted, type Layout, truncate } from './layout.ts';
 import type { Exchange, ResultDocument, ScenarioResult, Verdict } from './result-document.ts';
 import { describeBytes } from './visible.ts';
+import { changeInWords } from './wording.ts';
 
 /** Up to this many cases are shown in full; of more, the first of each cause, and the others in one line. */
 const MAX_SHOWN_IN_FULL = 12;
@@ -63,7 +64,7 @@ const MAX_ANSWERS = 4;
 /** What was changed and answered. */
 function probes({ exchanges }: ScenarioResult, layout: Layout): string[] {
   const sent = exchanges.filter((exchange) => exchange.role === 'probe');
-  const changes = new Set(sent.flatMap((probe) => probe.changes.map((change) => `${change.stage}: ${change.label}`)));
+  const changes = new Set(sent.flatMap((probe) => probe.changes.map(changeInWords)));
   const answers = sent.slice(0, MAX_ANSWERS).map((probe) => describeAnswer(probe, sent.length > 1));
   if (sent.length > MAX_ANSWERS) answers.push(`and ${sent.length - MAX_ANSWERS} more`);
   return [
@@ -138,7 +139,7 @@ export function renderGroups(layout: Layout) {
         ...group.flatMap(({ requirement, text }) => layout.paragraph(lead, `${requirement}: ${text}`)),
         ...layout.paragraph('    ', reason, 'dim'),
       ]);
-      return section(`Cannot be verified by black-box tests (${entries.length})`, entries.length, lines);
+      return section(`Not verifiable by black-box tests (${entries.length})`, entries.length, lines);
     },
   };
 }
@@ -153,6 +154,6 @@ const MAX_NAMED = 4;
 function namesOrSuites(results: readonly ScenarioResult[]): string {
   if (results.length <= MAX_NAMED) return results.map((result) => result.id).join(', ');
   return groupBy(results, (result) => result.suite)
-    .map(([suite, inSuite]) => `${suite} ${inSuite.length}`)
+    .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
     .join(', ');
 }

@@ -164,7 +164,7 @@ function renderKnown(results: readonly ScenarioResult[], baseline: BaselineOutco
     names.length === 0 ? [] : [`${counted(names.length, 'entry', 'entries')} ${words}: ${namesOf(names)}`];
   const notes = [
     ...entries(baseline.unfilled, 'without a reason or an owner'),
-    ...entries(baseline.notJudged, 'not judged in this run'),
+    ...entries(baseline.notJudged, 'not evaluated in this run'),
   ];
   if (known.length + notes.length === 0) return [];
   return [

@@ -47,7 +47,7 @@ function linesFor(result: ScenarioResult, reasons: Set<string>, layout: Layout):
   const lead = `${layout.sign(verdict)} ${layout.paint(verdict, layout.style(verdict))}  `;
   const text =
     verdict === 'inconclusive'
-      ? `${reason} (first at ${result.id})`
+      ? `${reason} (first seen in ${result.id})`
       : `${result.id}: ${result.defect ?? result.title}; ${reason}`;
   return layout.paragraph(lead, text);
 }
@@ -115,7 +115,7 @@ export function createProgress(options: ProgressOptions): RunListener {
         if (state.shown <= MAX_SHOWN) print(lines);
         else if (lines.length > 0 && state.shown === MAX_SHOWN + 1) print(['further findings are in the report']);
         if (!options.isTTY && milestone(event.judged)) {
-          print([`${event.judged} of ${event.planned} judged, ${counted(state.failures, 'failure')} so far`]);
+          print([`${event.judged} of ${event.planned} checks done, ${counted(state.failures, 'failure')} so far`]);
         }
         redraw();
         return;

@@ -52,8 +52,9 @@ export function caveats(document: ResultDocument): string[] {
   const fallback = document.interrupted ? ('interruption' as const) : ('shard' as const);
   const because = (document.partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]);
   if (isPartial(document)) lines.push(`${because.join(', ')}: only a run of the whole catalogue gives a verdict`);
-  if (document.verdict === 'harness-error') lines.push('internal error of hookproof: no conclusion about the endpoint');
-  if (document.verdict === 'inconclusive' && !isPartial(document)) lines.push('no conclusion about the endpoint');
+  if (document.verdict === 'harness-error')
+    lines.push('internal error of hookproof: nothing can be said about the endpoint');
+  if (document.verdict === 'inconclusive' && !isPartial(document)) lines.push('nothing can be said about the endpoint');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
   return [...lines, ...aboutBaseline(document)];
 }
@@ -90,10 +91,10 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
   return named.length === 0 ? 'no check was run' : named.join(', ');
 }
 
-/** "304 of 680 planned checks judged, 376 not run". The other checks without a verdict are in {@link numbers}. */
+/** "304 of 680 planned checks evaluated, 376 not run". The other checks without a verdict are in {@link numbers}. */
 export function judgedLine(document: ResultDocument): string {
   const { judged, notRun } = runCounts(document);
-  return `${judged} of ${document.planned} planned checks judged${notRun > 0 ? `, ${notRun} not run` : ''}`;
+  return `${judged} of ${document.planned} planned checks evaluated${notRun > 0 ? `, ${notRun} not run` : ''}`;
 }
 
 /** Whether every planned check that applies has a verdict. */
@@ -111,10 +112,15 @@ export function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocu
 
 const FIXTURE = 'fixture-';
 
-/** "with hmac, api-key", or that none is enabled. */
-export function featuresOf({ features }: ResultDocument['target']): string {
+/** "security features: hmac, api-key". */
+export function featuresOf(target: ResultDocument['target']): string {
+  return `security features: ${featureNames(target)}`;
+}
+
+/** "hmac, api-key" or "none". */
+export function featureNames({ features }: ResultDocument['target']): string {
   const on = features.filter((feature) => !feature.startsWith(FIXTURE));
-  return on.length === 0 ? 'no security feature enabled' : `with ${on.join(', ')}`;
+  return on.length === 0 ? 'none' : on.join(', ');
 }
 
 /** The faulty client certificates that the run presented; empty when there were none. */
@@ -125,11 +131,17 @@ export function fixturesOf({ features }: ResultDocument['target']): string {
     .join(', ');
 }
 
-/** "verifies-reserialised-json, 31 of 31 outcomes agree". */
+/** "verifies-reserialised-json, matches 31 of 31 outcomes". */
 export function closeness({ fault, agreement, outcomes }: Diagnosis): string {
-  return outcomes === 0
-    ? fault
-    : `${fault}, ${agreement} of ${counted(outcomes, 'outcome')} ${outcomes === 1 ? 'agrees' : 'agree'}`;
+  return outcomes === 0 ? fault : `${fault}, matches ${agreement} of ${counted(outcomes, 'outcome')}`;
+}
+
+/** Stages of the sender whose names are not words for readers. */
+const STAGE_WORDS: Readonly<Record<string, string>> = { sign: 'signature', serialise: 'body', compose: 'notification' };
+
+/** "signature: no signature header". */
+export function changeInWords({ stage, label }: { readonly stage: string; readonly label: string }): string {
+  return `${STAGE_WORDS[stage] ?? stage}: ${label}`;
 }
 
 /** Up to this many names are written out. */

@@ -97,7 +97,7 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
       }),
   );
   if (selected.length === 0) {
-    throw new HookproofError('PLAN_NOTHING_SELECTED', 'the selection matches no scenario', {
+    throw new HookproofError('PLAN_NOTHING_SELECTED', 'the selection matches no check', {
       hint: '`--suite`, `--scenario` and `--grep` narrow each other; `hookproof list` prints the catalogue.',
     });
   }
@@ -105,9 +105,9 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
   // Dealt out one by one, so that shards have similar sizes and every scenario is in exactly one.
   const mine = selected.filter((_, at) => at % shard.of === shard.index - 1);
   if (mine.length === 0) {
-    const message = `shard ${shard.index}/${shard.of} of ${selected.length} scenarios is empty`;
+    const message = `shard ${shard.index}/${shard.of} of ${selected.length} checks is empty`;
     throw new HookproofError('PLAN_EMPTY_SHARD', message, {
-      hint: 'Use at most as many shards as there are selected scenarios.',
+      hint: 'Use at most as many shards as there are selected checks.',
     });
   }
   return mine;
@@ -117,8 +117,11 @@ function rejectUnknown(kind: 'suite' | 'scenario', asked: readonly string[], kno
   for (const name of asked) {
     if (known.includes(name)) continue;
     const near = nearestName(name, known);
-    throw new HookproofError('PLAN_UNKNOWN_NAME', `there is no ${kind} "${name}"`, {
-      hint: `${near === null ? '' : `Did you mean "${near}"? `}\`hookproof list\` prints all of them.`,
+    const suggestion = near === null ? '' : `Did you mean "${near}"? `;
+    const noun = kind === 'suite' ? 'suite' : 'check';
+    const list = kind === 'suite' ? '`hookproof list --what suites`' : '`hookproof list`';
+    throw new HookproofError('PLAN_UNKNOWN_NAME', `unknown ${noun} "${name}"`, {
+      hint: `${suggestion}${list} lists all ${noun}s.`,
     });
   }
 }

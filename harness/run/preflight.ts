@@ -88,9 +88,11 @@ export async function diagnosePreflight(
 export function stopAfterPreflight({ first, second }: Preflight, finding: Finding | null): Stop {
   const got = first.answer?.status === 200 && second !== null ? describeAttempt(second) : describeAttempt(first);
   const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
+  // Without an answer, the finding says all that the transport error does.
+  const seen = first.answer === null && finding !== null ? '' : ` (${got.replace(/\.$/, '')})`;
   return {
     code: 'preflight-failed',
-    reason: `the plain valid delivery was not accepted (${got.replace(/\.$/, '')})${why}`,
+    reason: `the plain valid delivery was not accepted${seen}${why}`,
   };
 }
 

@@ -69,7 +69,7 @@ function titleOf({ role, index }: HeaderPlace): string {
 export function checkPartner(partner: Partner): CheckedPartner {
   const url = checkUrl(partner.url);
   if (partner.signing?.secret === '') {
-    throw new HookproofError('PARTNER_SECRET', 'The signature secret is empty.', {
+    throw new HookproofError('PARTNER_SECRET', 'The HMAC secret is empty.', {
       hint: 'Set the secret agreed with the partner, or remove `signing`.',
     });
   }
@@ -138,14 +138,12 @@ function adviceOnSecret({ signing }: Partner): string[] {
   const minimum = LIMITS.recommendedSecretLength;
   if (length < minimum) {
     advice.push(
-      `The signature secret has ${length} character${length === 1 ? '' : 's'}; at least ${minimum} are recommended.`,
+      `The HMAC secret has ${length} character${length === 1 ? '' : 's'}; at least ${minimum} are recommended.`,
     );
   }
   if (secret !== secret.trim()) {
-    const what = /[\r\n]$/.test(secret) ? 'ends with a newline' : 'starts or ends with white space';
-    advice.push(
-      `The signature secret ${what}, which is part of the secret; a file or variable often adds it by mistake.`,
-    );
+    const what = /[\r\n]$/.test(secret) ? 'ends with a newline' : 'starts or ends with whitespace';
+    advice.push(`The HMAC secret ${what}, which is part of the secret; a file or variable often adds it by mistake.`);
   }
   return advice;
 }
@@ -221,8 +219,8 @@ function checkHeader({ place, name, value }: ConfiguredHeader): void {
   if (/^[ \t]|[ \t]$/.test(value)) {
     fail(
       'outer-white-space',
-      (title) => `the value of ${name} (${title}) starts or ends with white space`,
-      'Remove it: HTTP drops white space around a header value.',
+      (title) => `the value of ${name} (${title}) starts or ends with whitespace`,
+      'Remove it: HTTP drops whitespace around a header value.',
     );
   }
 }

@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<AddressScope, string>> = {
   private: 'a private address',
   loopback: 'an address of this machine',
   'link-local': 'a link-local address',
-  metadata: 'an address where cloud machines read their own credentials',
+  metadata: 'a metadata address from which cloud machines read their own credentials',
   special: 'an address that no endpoint can have',
 };
 
@@ -39,7 +39,10 @@ export function addressInWords(address: string): string {
 export function adviceFor(addresses: readonly string[]): string {
   const local = addresses.some((address) => ['private', 'loopback'].includes(scopeOf(address)));
   if (local)
-    return 'If you meant this endpoint, allow its host by name: `--allow-private HOST`, or `allow-private` in the configuration.';
+    return (
+      'If you meant this endpoint, allow its host by name: `--allow-private HOST`, or `allow-private` in the ' +
+      'configuration.'
+    );
   return addresses.some((address) => /^(?:0\.0\.0\.0|::)$/.test(address))
     ? 'A server that listens on all addresses of this machine can be reached at 127.0.0.1.'
     : 'hookproof never sends deliveries there. Give the URL of the endpoint itself.';

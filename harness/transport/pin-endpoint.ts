@@ -107,7 +107,7 @@ function failure(code: string, hostname: string): Error {
 function refusal(host: string, refused: readonly string[]): HookproofError {
   const shown = refused.slice(0, 3).map(addressInWords).join('; ');
   const message =
-    isIP(host) === 0 ? `refused to connect to ${host}: it resolves to ${shown}` : `refused to connect to ${shown}`;
+    isIP(host) === 0 ? `will not connect to ${host}: it resolves to ${shown}` : `will not connect to ${shown}`;
   return new HookproofError('ENDPOINT_ADDRESS_REFUSED', message, { hint: adviceFor(refused) });
 }
 

@@ -46,7 +46,7 @@ function classify(thrown: Thrown, phase: TransportPhase): Classification {
     return ['dns', `The host name ${thrown.hostname ?? 'of the endpoint'} does not resolve.`, 'dns'];
   }
   if (code === 'ECONNREFUSED')
-    return ['refused', `The connection was refused: nothing is listening${where}.`, 'connect'];
+    return ['refused', `The connection was refused: nothing is listening${where.replace(' at ', ' on ')}.`, 'connect'];
   if (ROUTE_CODES.has(code)) return ['unreachable', `There is no route to the endpoint${where}.`, 'connect'];
 
   const fault = CERTIFICATE_FAULTS.get(code);
@@ -174,7 +174,8 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
   ['PATH_LENGTH_EXCEEDED', 'The certificate chain of the endpoint is longer than one of its CAs allows.'],
   [
     'UNSPECIFIED',
-    'The certificate chain of the endpoint is not acceptable. Usual causes: a SHA-1 signature, or an issuer that is not a CA.',
+    'The certificate chain of the endpoint is not acceptable. Usual causes: a SHA-1 signature, or an issuer that ' +
+      'is not a CA.',
   ],
 ]);
 

@@ -251,7 +251,7 @@ export const misplacedKeys: readonly Scenario[] = [
       address: headerValue('api-key', 'the key with a tab and a space on either side', (key) => `\t ${key} \t`),
     },
     expect: accepted,
-    why: 'In HTTP, white space around a value is not part of it, and proxies may add some.',
+    why: 'In HTTP, whitespace around a value is not part of it, and proxies may add some.',
     fix: 'Trim spaces and tabs from the value when your server has not done so, and nothing else.',
   },
 ];

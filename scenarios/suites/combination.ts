@@ -3,7 +3,7 @@ import { signedWith, unsigned } from '../changes/signing.ts';
 import { accepted, refused } from '../expectations.ts';
 import type { Change, ProbeScenario, Suite } from '../scenario.ts';
 
-const wrongSignature: Change = { sign: signedWith('signed with a random secret', (kit) => kit.nonce(40)) };
+const wrongSignature: Change = { sign: signedWith('signed with a different secret', (kit) => kit.nonce(40)) };
 const noSignature: Change = { sign: unsigned };
 const otherKey: Change = { address: wrongKey };
 const noKey: Change = { address: withoutHeader('api-key', 'no API key header') };

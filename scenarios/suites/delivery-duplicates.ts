@@ -71,7 +71,7 @@ export const deliveryDuplicates: readonly FlowScenario[] = [
   {
     ...duplicate,
     id: 'delivery/same-id-other-layout',
-    title: 'Accepts a copy that is written with other white space',
+    title: 'Accepts a copy with different whitespace',
     flow: (kit) => {
       const event = kit.notification();
       const spaced: Delivery = {
@@ -151,9 +151,9 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     id: 'delivery/poisoned-wrong-secret',
     title: 'Accepts a notification after one with the same id and another secret',
     needs: ['hmac'],
-    flow: poisoned('a delivery that is signed with another secret', refused, (event) => ({
+    flow: poisoned('a delivery that is signed with a different secret', refused, (event) => ({
       compose: () => event,
-      sign: signedWith('signed with another secret', (kit) => kit.bytes(32)),
+      sign: signedWith('signed with a different secret', (kit) => kit.bytes(32)),
     })),
     why: 'Deliveries may fail while a secret is rotated. Sent again with the correct secret, they must be accepted.',
     fix: 'Do not cache the result of the verification by id.',

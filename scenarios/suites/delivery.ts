@@ -62,7 +62,7 @@ const deliveryAfter: readonly FlowScenario[] = [
     needs: ['hmac'],
     flow: before(
       'a forged delivery',
-      { sign: signedWith('signed with another secret', (kit) => kit.bytes(32)) },
+      { sign: signedWith('signed with a different secret', (kit) => kit.bytes(32)) },
       refused,
     ),
     why:

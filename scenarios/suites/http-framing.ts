@@ -18,7 +18,7 @@ const BURST = 20;
 /** One megabyte with invalid credentials, which the receiver need not read. */
 const oneMegabyte = (kit: Kit) => tracking(kit, 'BUY', 'COMPLETED', 'x'.repeat(1_000_000));
 
-const otherSecret: SignChange = signedWith('signed with another secret', (kit) => kit.bytes(32));
+const otherSecret: SignChange = signedWith('signed with a different secret', (kit) => kit.bytes(32));
 
 /** A large rejected delivery, and then a valid one on the same connection if it is still open. */
 function afterRefused(change: Change): readonly (readonly Delivery[])[] {

@@ -29,7 +29,7 @@ export const leakProbes: readonly Scenario[] = [
     level: 'must',
     requirements: ['no-leak'],
     needs: ['hmac'],
-    change: { sign: signedWith('signed with a random secret', (kit) => kit.nonce(40)) },
+    change: { sign: signedWith('signed with a different secret', (kit) => kit.nonce(40)) },
     expect: noCredentials,
     why: 'A message such as "expected X, got Y" gives an attacker the valid signature for any body.',
     fix: 'Remove the computed value from the message and from the error object.',
@@ -74,7 +74,7 @@ export const leakProbes: readonly Scenario[] = [
     requirements: ['no-leak'],
     needs: ['hmac'],
     change: {
-      sign: signedWith('signed with a random secret', (kit) => kit.nonce(40)),
+      sign: signedWith('signed with a different secret', (kit) => kit.nonce(40)),
       address: addHeaders('X-Debug: 1', () => [['X-Debug', '1']]),
     },
     expect: noCredentials,

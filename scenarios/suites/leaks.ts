@@ -14,7 +14,7 @@ import type {
 import { leakProbes } from './leaks-probes.ts';
 
 const sameRefusal: Expectation = {
-  text: 'the same answer to each of them',
+  text: 'the same answer to every kind of invalid credential',
   authentic: false,
   pass: ['2xx', '3xx', '4xx', '5xx'],
 };
@@ -24,8 +24,8 @@ function refusal(label: string, change: Change): Delivery {
 }
 
 const missingSignature = refusal('no signature', { sign: unsigned });
-const forgedSignature = refusal('signed with another secret', {
-  sign: signedWith('signed with a random secret', (kit) => kit.nonce(40)),
+const forgedSignature = refusal('signed with a different secret', {
+  sign: signedWith('signed with a different secret', (kit) => kit.nonce(40)),
 });
 const missingKey = refusal('no API key', { address: withoutHeader('api-key', 'no API key header') });
 const otherKey = refusal('an invalid API key', { address: wrongKey });
@@ -46,11 +46,11 @@ const uniformRefusals: readonly Scenario[] = [
       [missingSignature],
       [forgedSignature],
       [
-        refusal('cut short', {
+        refusal('truncated', {
           sign: derived('the first 20 characters of the valid signature', (valid) => valid.slice(0, 20)),
         }),
       ],
-      [refusal('no Base64', { sign: literal('%%% no base64 %%%') })],
+      [refusal('not Base64', { sign: literal('%%% no base64 %%%') })],
       [missingSignature],
     ],
     uniform: true,
@@ -69,7 +69,7 @@ const uniformRefusals: readonly Scenario[] = [
       [otherKey],
       [refusal('an empty API key', { address: keyInstead('an empty API key', () => '') })],
       [
-        refusal('cut short', {
+        refusal('truncated', {
           address: keyInstead('the first half of the key', (key) => key.slice(0, Math.floor(key.length / 2))),
         }),
       ],

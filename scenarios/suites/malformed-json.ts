@@ -31,7 +31,7 @@ function forged(
   };
 }
 
-const otherSecret = signedWith('signed with another secret', (kit) => kit.bytes(32));
+const otherSecret = signedWith('signed with a different secret', (kit) => kit.bytes(32));
 
 /** Bodies that no JSON parser accepts. Specification: Delivery endpoint (malformed payload). */
 export const malformedJson: readonly ProbeScenario[] = [
@@ -121,7 +121,7 @@ export const malformedJson: readonly ProbeScenario[] = [
   ),
   broken(
     'only-white-space',
-    'a body of white space',
+    'a body of whitespace',
     fixedText(' \r\n\t '),
     'It is not empty but has no value, so a check for an empty body misses it.',
     'Let the parser reject it, with error handling.',

@@ -39,7 +39,7 @@ const mtlsCredentials: readonly ProbeScenario[] = [
     'wrong-signature',
     'Rejects an invalid signature with a valid client certificate',
     'hmac',
-    { sign: signedWith('signed with a random secret', (kit) => kit.nonce(40)) },
+    { sign: signedWith('signed with a different secret', (kit) => kit.nonce(40)) },
     'signature',
   ),
   behindCertificate(

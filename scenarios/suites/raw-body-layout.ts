@@ -33,7 +33,7 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/indent-2',
-    title: 'Accepts a signed body with an indentation of two spaces',
+    title: 'Accepts a signed body that is indented by two spaces',
     change: { serialise: indented(2) },
     why:
       'Some integration guides verify JSON.stringify(body, null, 2); others remove the indentation first. ' +
@@ -43,7 +43,7 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/indent-4',
-    title: 'Accepts a signed body with an indentation of four spaces',
+    title: 'Accepts a signed body that is indented by four spaces',
     change: { serialise: indented(4) },
     why: 'PHP and Python indent by four spaces, so a receiver that expects two fails.',
     fix: 'Keep the body as bytes until it is verified, so that its formatting does not matter.',
@@ -51,7 +51,7 @@ export const rawBodySpacing: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/tabs',
-    title: 'Accepts a signed body with an indentation of tabs',
+    title: 'Accepts a signed body that is indented with tabs',
     change: { serialise: indented('\t') },
     why: 'Gateways that replace tabs with spaces, or templates that embed the body, change what was signed.',
     fix: 'Verify the body before a template, logger or gateway changes it.',

@@ -101,7 +101,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/mirror-newlines',
-    title: 'Rejects a signature over the body with converted line ends',
+    title: 'Rejects a signature over the body with converted line endings',
     change: {
       serialise: withCrLf,
       sign: signedOver(
@@ -110,7 +110,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
         "tr -d '\\r'",
       ),
     },
-    why: 'The body was read in text mode, which converts line ends before the verification.',
+    why: 'The body was read in text mode, which converts line endings before verification.',
     fix: 'Open the input stream in binary mode.',
   },
   {
@@ -151,7 +151,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
         utf8(asciiOnly(text(body))),
       ),
     },
-    why: 'The receiver verifies a body in another spelling than the received one.',
+    why: 'The receiver verifies a body that differs from the received one.',
     fix: 'Remove the code that escapes the body before the HMAC.',
   },
   {

@@ -121,7 +121,7 @@ export const alteredSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/last-character-spare-bits',
-    title: 'Rejects another spelling of the last character that decodes to the same bytes',
+    title: 'Rejects a different last character that decodes to the same bytes',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],
@@ -135,8 +135,7 @@ export const alteredSignatures: readonly Scenario[] = [
     expect: refused,
     why:
       'Four last characters decode to the same digest. This is not a forgery, but two different headers count ' +
-      'as the same ' +
-      'signature.',
+      'as the same signature.',
     fix: 'Compare the computed Base64 string with the header instead of decoding the header.',
   },
   {

@@ -69,7 +69,7 @@ export const junkSignatures: readonly Scenario[] = [
     change: { sign: literal('A'.repeat(45), '45 times the letter A', printA(45)) },
     expect: refused,
     why:
-      'One character too many is no Base64 of any length. A strict decoder throws, and unguarded code answers 500 ' +
+      'One character too many is not Base64 of any length. A strict decoder throws, and unguarded code answers 500 ' +
       'or exits.',
     fix: 'Put the decoding inside the guard whose failure means 401, or compare texts and decode nothing.',
   },
@@ -129,7 +129,7 @@ export const junkSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/non-ascii-behind',
-    title: 'Rejects the valid signature followed by the byte FF',
+    title: 'Rejects the valid signature followed by the byte 0xFF',
     level: 'should',
     requirements: ['hmac-base64'],
     needs: ['hmac'],

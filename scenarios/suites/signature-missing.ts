@@ -177,7 +177,7 @@ export const missingSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/blank',
-    title: 'Rejects a signature header of spaces',
+    title: 'Rejects a signature header that contains only spaces',
     level: 'must',
     requirements: ['hmac-missing', 'hmac-invalid'],
     needs: ['hmac'],

@@ -1,4 +1,4 @@
-/** A delivery that is signed with another secret. */
+/** A delivery that is signed with a different secret. */
 import {
   asHex,
   digest,
@@ -37,8 +37,8 @@ const asciiUpper = (text: string) => text.replace(/[a-z]/g, (c) => c.toUpperCase
 const unsetSecrets: readonly Scenario[] = [
   otherSecret(
     'other-secret',
-    'Rejects a delivery that is signed with another secret',
-    signedWith('signed with a random secret', (kit) => kit.nonce(40)),
+    'Rejects a delivery that is signed with a different secret',
+    signedWith('signed with a different secret', (kit) => kit.nonce(40)),
     {
       why: 'This is a plain forgery: only the secret differs. A receiver that accepts it does not verify signatures.',
       fix: 'Make sure that this route runs the verification and uses its result (no missing await).',

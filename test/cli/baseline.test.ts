@@ -117,7 +117,7 @@ describe('a baseline', () => {
   it('may contain checks that this run did not judge', async () => {
     await writeFile(join(cwd, 'more.yaml'), entries('raw-body/spaces', 'raw-body/tabs', 'signature/missing'));
     const { code, stdout } = await run(wrong.url, '--baseline', 'more.yaml');
-    expect({ code, listed: stdout.includes('1 entry not judged in this run: signature/missing') }).toEqual({
+    expect({ code, listed: stdout.includes('1 entry not evaluated in this run: signature/missing') }).toEqual({
       code: 0,
       listed: true,
     });
@@ -151,7 +151,10 @@ describe('a baseline', () => {
 
   it('is not written from a run without verdicts, or from another file', async () => {
     const nothing = await command(['baseline', 'update', 'none.yaml', 'http://127.0.0.1:9/', ...PART]);
-    expect({ code: nothing.code, says: nothing.stderr.includes('judged no check') }).toEqual({ code: 2, says: true });
+    expect({ code: nothing.code, says: nothing.stderr.includes('evaluated no check') }).toEqual({
+      code: 2,
+      says: true,
+    });
     await writeFile(join(cwd, 'other.json'), '{"results":[1]}');
     const other = await command(['baseline', 'update', 'none.yaml', '--run', 'other.json']);
     expect({ code: other.code, says: other.stderr.includes('is not the JSON report of a run') }).toEqual({

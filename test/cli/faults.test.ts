@@ -35,7 +35,7 @@ describe('receiver --fault', () => {
     const [, rest = ''] = stdout.split('Diagnosis\n');
     const { title, fix } = (await loadDictionary()).faults.find(({ name }) => name === 'missing-signature-accepted')!;
     expect(rest.split('\n')[0]?.trim()).toBe(title.replace(/\.$/, ''));
-    expect(rest).toMatch(/missing-signature-accepted, (\d+) of \1 outcomes agree/);
+    expect(rest).toMatch(/missing-signature-accepted, matches (\d+) of \1 outcomes/);
     expect(rest.replace(/\s+/g, ' ')).toContain(`${fix.rule} ${fix.express}`);
     expect(rest).toContain('express (--stack)');
   });

@@ -65,13 +65,17 @@ describe('an invalid command line exits with 2, explains on stderr, and prints n
   it.each<[string, string[], string[]]>([
     ['an unknown command', ['rnu'], ["unknown command 'rnu'", 'Did you mean run?']],
     ['an unknown option', ['run', url, '--strct'], ["unknown option '--strct'", 'Did you mean --strict?']],
-    ['an unknown suite', ['run', url, '--suite', 'signatur'], ['no suite "signatur"', 'Did you mean "signature"?']],
+    [
+      'an unknown suite',
+      ['run', url, '--suite', 'signatur'],
+      ['unknown suite "signatur"', 'Did you mean "signature"?'],
+    ],
     [
       'an unknown scenario',
       ['run', url, '--scenario', 'signature/mising'],
-      ['no scenario "signature/mising"', 'Did you mean "signature/missing"?'],
+      ['unknown check "signature/mising"', 'Did you mean "signature/missing"?'],
     ],
-    ['nothing selected', ['run', url, '--grep', 'no such words'], ['the selection matches no scenario']],
+    ['nothing selected', ['run', url, '--grep', 'no such words'], ['the selection matches no check']],
     [
       'selections without an overlap',
       ['run', url, '--suite', 'valid', '--scenario', 'signature/missing'],
@@ -83,7 +87,7 @@ describe('an invalid command line exits with 2, explains on stderr, and prints n
     ['no URL', ['run'], ['URL']],
     ['an unknown kind to list', ['list', '--what', 'suits'], ['suits']],
     ['an unknown suite to list', ['list', '--suite', 'vaild'], ['Did you mean "valid"?']],
-    ['an unknown id', ['explain', 'signature/mising'], ['is not known', 'Did you mean "signature/missing"?']],
+    ['an unknown id', ['explain', 'signature/mising'], ['unknown id', 'Did you mean "signature/missing"?']],
     ['too many arguments', ['explain', 'a', 'b'], ['too many arguments']],
     ['an unknown notification', ['trigger', 'wallett', url], ['Did you mean "wallet"?']],
     ['no signature', ['verify', 'x'], ['--signature']],

@@ -108,7 +108,7 @@ describe('explain', () => {
     const { code, stderr } = await hookproof(['explain', '\x1b[31mx\u202e']);
     expect({ code, first: stderr.split('\n')[0] }).toEqual({
       code: 2,
-      first: 'hookproof: the id "\\x1b[31mx\\u202e" is not known',
+      first: 'hookproof: unknown id "\\x1b[31mx\\u202e"',
     });
   });
 });

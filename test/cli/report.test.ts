@@ -88,8 +88,8 @@ describe('report', () => {
   const document = JSON.parse(renderJson(documentWith()));
   const text = (parts: object) => JSON.stringify({ ...document, ...parts });
   it.each<[string, string | Buffer, string, string]>([
-    ['nothing', '', 'REPORT_NOT_JSON', 'is not JSON'],
-    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'REPORT_NOT_JSON', 'is not JSON'],
+    ['nothing', '', 'REPORT_NOT_JSON', 'is not valid JSON'],
+    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'REPORT_NOT_JSON', 'is not valid JSON'],
     ['ndjson', '{"schemaVersion":1,"type":"notice"}\n{}', 'REPORT_NOT_JSON', 'the output of the ndjson reporter'],
     ['a list', '[]', 'REPORT_INVALID', 'it has no schemaVersion'],
     ['foreign JSON', '{"results":{}}', 'REPORT_INVALID', 'it has no schemaVersion'],

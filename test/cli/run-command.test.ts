@@ -55,7 +55,7 @@ describe('demo', () => {
     for (const path of paths) expect(stderr).toContain(path);
     expect(await readFile(paths[1]!, 'utf8')).toMatch(/^<\?xml [\s\S]*<testsuites [\s\S]*<\/testsuites>\s*$/);
     expect(await readFile(paths[2]!, 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
-    expect(stdout).toContain(`${ALL - WITHOUT_REVOCATION_LIST} of ${ALL} planned checks judged`);
+    expect(stdout).toContain(`${ALL - WITHOUT_REVOCATION_LIST} of ${ALL} planned checks evaluated`);
   });
 });
 

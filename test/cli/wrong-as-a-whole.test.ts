@@ -313,7 +313,7 @@ describe('a broken endpoint', () => {
         stderr: '',
       });
       expect(finished.stdout.replace(/\s+/g, ' ')).toContain(says);
-      expect(finished.stdout).toMatch(/\d+ of \d+ planned checks judged/);
+      expect(finished.stdout).toMatch(/\d+ of \d+ planned checks evaluated/);
       expect(finished.stdout).not.toContain(SECRET);
     },
   );

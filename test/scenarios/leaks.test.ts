@@ -83,24 +83,24 @@ describe('the leaks suite', () => {
         id: 'leaks/uniform-refusals',
         uniform: true,
         needs: ['hmac'],
-        groups: [['no signature'], ['signed with another secret'], ['cut short'], ['no Base64'], ['no signature']],
+        groups: [['no signature'], ['signed with a different secret'], ['truncated'], ['not Base64'], ['no signature']],
       },
       {
         id: 'leaks/uniform-key-refusals',
         uniform: true,
         needs: ['api-key'],
-        groups: [['no API key'], ['an invalid API key'], ['an empty API key'], ['cut short'], ['no API key']],
+        groups: [['no API key'], ['an invalid API key'], ['an empty API key'], ['truncated'], ['no API key']],
       },
       {
         id: 'leaks/uniform-across-checks',
         uniform: true,
         needs: ['hmac', 'api-key'],
         groups: [
-          ['signed with another secret'],
+          ['signed with a different secret'],
           ['no signature'],
           ['an invalid API key'],
           ['no API key'],
-          ['signed with another secret'],
+          ['signed with a different secret'],
         ],
       },
     ]);

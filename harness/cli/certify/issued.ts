@@ -181,7 +181,7 @@ function timeOf(text: string | undefined): Date {
 function checkedUrl(text: string): string {
   if (URL.canParse(text)) return text;
   throw new HookproofError('CERTIFY_URL', 'the value of `--url` is not a URL', {
-    hint: 'Give the whole URL: https://partner.example/hooks',
+    hint: 'Give the full URL: https://partner.example/hooks',
   });
 }
 

@@ -67,7 +67,7 @@ async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judg
 
 /** A saved JSON report. Only what an update needs is checked, so reports of other versions work too. */
 async function savedRun(file: string): Promise<Judged> {
-  const hint = 'Write one with `hookproof run --reporter json=run.json`.';
+  const hint = 'Create a JSON report with `hookproof run --reporter json=run.json`.';
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -94,7 +94,7 @@ function isJudged(value: unknown): value is Judged {
 function refuseWithoutVerdicts({ results, interrupted }: Judged): void {
   const judged = results.some(({ verdict }) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn');
   if (judged && !interrupted) return;
-  const message = interrupted ? 'the run was interrupted' : 'the run judged no check';
+  const message = interrupted ? 'the run was interrupted' : 'the run evaluated no check';
   throw new HookproofError('BASELINE_NOTHING_JUDGED', message, {
     hint: 'The baseline is unchanged. Repeat the run to the end, against an endpoint that can be reached.',
   });

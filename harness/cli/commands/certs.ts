@@ -213,13 +213,19 @@ async function entryAt(path: string, directory: string) {
 
 function notWritten(directory: string, cause: unknown): HookproofError {
   const code = errorCode(cause);
-  return new HookproofError('CERTS_NOT_WRITTEN', `the folder ${directory} is not writable (${code})`, {
-    hint:
-      code === 'ENOSPC' || code === 'EDQUOT'
-        ? 'No space is left on the disk. Nothing was changed.'
-        : 'Check its permissions, or name another folder. Nothing was changed.',
-    cause,
-  });
+  return new HookproofError(
+    'CERTS_NOT_WRITTEN',
+    `the folder ${directory} ${code === 'ENOENT' ? 'could not be created' : 'is not writable'} (${code})`,
+    {
+      hint:
+        code === 'ENOSPC' || code === 'EDQUOT'
+          ? 'No space is left on the disk. Nothing was changed.'
+          : code === 'ENOENT'
+            ? 'Choose a folder whose parent exists and is writable. Nothing was changed.'
+            : 'Check its permissions, or name another folder. Nothing was changed.',
+      cause,
+    },
+  );
 }
 
 /** What was written, and how to use it. Never contains a key. */

@@ -26,10 +26,10 @@ export async function explainCommand(id: string, flags: { readonly stack?: strin
       ...REQUIREMENTS.map((entry) => entry.id),
       ...faults.map(({ name }) => name),
     ];
-    throw new HookproofError('EXPLAIN_UNKNOWN', `the id "${id}" is not known`, {
+    throw new HookproofError('EXPLAIN_UNKNOWN', `unknown id "${id}"`, {
       hint:
-        `${didYouMean(id, known)}\`hookproof list\` lists the scenarios, \`hookproof list --what requirements\` the ` +
-        'requirements, and `--what faults` the known faults.',
+        `${didYouMean(id, known)}\`hookproof list\` lists the checks; \`--what requirements\`, \`--what faults\` and ` +
+        '`--what error-codes` list the others.',
     });
   }
   process.stdout.write(text);
@@ -74,7 +74,7 @@ async function explainKnownFault(id: string, stack: Stack | null): Promise<strin
 function stackFrom(word: string | undefined): Stack | null {
   const found = STACKS.find((stack) => stack === word);
   if (found !== undefined || word === undefined) return found ?? null;
-  throw new HookproofError('EXPLAIN_UNKNOWN_STACK', `there is no stack "${word}"`, {
+  throw new HookproofError('EXPLAIN_UNKNOWN_STACK', `unknown stack "${word}"`, {
     hint: `${didYouMean(word, STACKS)}Choose from ${STACKS.join(', ')}.`,
   });
 }

@@ -27,7 +27,7 @@ export async function initCommand(file: string | undefined, flags: { readonly fo
       '',
       'Next:',
       `  1. Set the URL of your endpoint in ${target}, and remove what you do not use.`,
-      '  2. Put the signature secret into the variable that the file names: export WEBHOOK_SECRET=...',
+      '  2. Put the HMAC secret into the variable that the file names: export WEBHOOK_SECRET=...',
       `  3. Print the resolved settings:  hookproof config show${named}`,
       `  4. Run the checks:               hookproof run${named}`,
       '',

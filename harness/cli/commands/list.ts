@@ -69,8 +69,8 @@ function selectedSuites(flags: ListFlags) {
   for (const name of flags.suite ?? []) {
     if (CATALOGUE.some((suite) => suite.name === name)) continue;
     const names = CATALOGUE.map((suite) => suite.name);
-    throw new HookproofError('PLAN_UNKNOWN_NAME', `there is no suite "${name}"`, {
-      hint: `${didYouMean(name, names)}\`hookproof list --what suites\` lists them all.`,
+    throw new HookproofError('PLAN_UNKNOWN_NAME', `unknown suite "${name}"`, {
+      hint: `${didYouMean(name, names)}\`hookproof list --what suites\` lists all suites.`,
     });
   }
   return CATALOGUE.filter(({ name }) => flags.suite === undefined || flags.suite.includes(name));

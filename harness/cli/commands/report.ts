@@ -27,7 +27,7 @@ export interface SavedRun {
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_LISTED_PROBLEMS = 3;
 
-const HINT = 'Write one with `hookproof run --reporter json=run.json`.';
+const HINT = 'Create a JSON report with `hookproof run --reporter json=run.json`.';
 
 export async function reportCommand(files: readonly string[], flags: ReportFlags): Promise<number> {
   const reporters = loadReporters(flags, process.env, process.cwd());
@@ -128,7 +128,7 @@ function parsed(bytes: Buffer, name: string): unknown {
   } catch (cause) {
     const lines = /^\s*\{"schemaVersion":1,"type":"/.test(bytes.subarray(0, 200).toString('latin1'));
     const hint = lines ? `It looks like the output of the ndjson reporter. ${HINT}` : HINT;
-    throw refused('REPORT_NOT_JSON', `${name} is not JSON`, hint, cause);
+    throw refused('REPORT_NOT_JSON', `${name} is not valid JSON`, hint, cause);
   }
 }
 

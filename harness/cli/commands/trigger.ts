@@ -84,7 +84,7 @@ function listEvents(): number {
 function makeNotifications(name: string, assignments: readonly string[]): Notification[] {
   const sample = Object.hasOwn(SAMPLE_EVENTS, name) ? SAMPLE_EVENTS[name] : undefined;
   if (sample === undefined) {
-    throw new HookproofError('TRIGGER_UNKNOWN', `there is no notification or flow "${name}"`, {
+    throw new HookproofError('TRIGGER_UNKNOWN', `unknown notification or flow "${name}"`, {
       hint: `${didYouMean(name, Object.keys(SAMPLE_EVENTS))}\`hookproof trigger list\` lists them all.`,
     });
   }

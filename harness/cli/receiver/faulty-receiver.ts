@@ -25,7 +25,7 @@ export async function findFaultyReceiver(name: string): Promise<FaultyReceiver> 
   const fault = FAULTS.find((one) => one.name === name);
   if (fault === undefined) {
     const names = FAULTS.map((one) => one.name);
-    throw new HookproofError('RECEIVER_UNKNOWN_FAULT', `there is no fault "${name}"`, {
+    throw new HookproofError('RECEIVER_UNKNOWN_FAULT', `unknown fault "${name}"`, {
       hint: `${didYouMean(name, names)}\`hookproof list --what faults\` lists all ${names.length}.`,
     });
   }
@@ -68,7 +68,7 @@ function missingFor({ area, needs = [] }: Fault, options: Options): { what: stri
   }
   const needsSecret = ['raw-body', 'signature', 'combination'].includes(area) || needs.includes('hmac');
   if (needsSecret && options.signing === undefined) {
-    return { what: 'a signature secret', hint: 'Set HOOKPROOF_SECRET, or give `--secret-file`.' };
+    return { what: 'an HMAC secret', hint: 'Set HOOKPROOF_SECRET, or give `--secret-file`.' };
   }
   const needsKey = ['api-key', 'combination'].includes(area) || needs.includes('api-key');
   if (!needsKey || options.apiKey !== undefined) return null;

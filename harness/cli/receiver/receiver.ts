@@ -42,7 +42,7 @@ const INSPECTOR_PORT = '3001';
 export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const { createLogger, memoryInbox, openInbox, startReceiver } = await loadReceiver();
   const fault = flags.fault === undefined ? null : await findFaultyReceiver(flags.fault);
-  const secrets = await credentials(flags.secretFile, 'signature secret', '--secret-file', 'HOOKPROOF_SECRET');
+  const secrets = await credentials(flags.secretFile, 'HMAC secret', '--secret-file', 'HOOKPROOF_SECRET');
   const keys = await credentials(flags.apiKeyFile, 'API key', '--api-key-file', 'HOOKPROOF_API_KEY');
   const { read, files, clientCertificate } = await tlsSettings(
     fault?.hasCertificate === true ? withoutCertificate(flags) : flags,

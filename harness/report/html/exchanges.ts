@@ -2,6 +2,7 @@
 import { causeKey, decisiveProbe, groupBy } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { Bytes, Exchange, ScenarioResult } from '../result-document.ts';
+import { changeInWords } from '../wording.ts';
 import { bodyHex, bodyText, bytesOf, type ChangedBytes, changedBytes } from './bodies.ts';
 import { html, type Markup, NEW_LINE, sizeOf } from './markup.ts';
 
@@ -67,7 +68,7 @@ the JSON report; those of a check with the same cause are shown.</p>`;
 }
 
 function probe(exchange: Exchange, controls: Controls): Markup {
-  const changes = exchange.changes.map(({ stage, label }) => `${stage}: ${label}`).join('; ');
+  const changes = exchange.changes.map(changeInWords).join('; ');
   return html`<article class="exchange"><p class="label"><b>${exchange.label}</b>${
     changes !== '' && html` changed ${changes}`
   }</p>

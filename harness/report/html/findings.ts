@@ -112,7 +112,7 @@ function numbersOf(members: readonly ScenarioResult[]): string {
 
 function suitesOf(members: readonly ScenarioResult[]): string {
   return groupBy(members, ({ suite }) => suite)
-    .map(([suite, inSuite]) => `${suite} ${inSuite.length}`)
+    .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
     .join(', ');
 }
 

@@ -5,7 +5,7 @@ import { isPartial } from '../verdict.ts';
 import {
   caveats,
   connectionOf,
-  featuresOf,
+  featureNames,
   fixturesOf,
   headline,
   isComplete,
@@ -88,7 +88,7 @@ function facts(document: ResultDocument): Markup {
   return html`<dl class="facts">${[
     field('Started', when(document.startedAt)),
     field('Took', `${formatDuration(document.durationMs)}, ${counted(document.requests, 'request')}`),
-    field('Configured', featuresOf(target)),
+    field('Security features', featureNames(target)),
     field('Test certificates', fixturesOf(target)),
     field('Profile', profile ?? ''),
     field('Connection', target.tls === null ? 'plain HTTP' : connectionOf(target.tls)),

@@ -66,7 +66,7 @@ export function known(
   const listed = results.flatMap((result) => (result.known === null ? [] : [{ ...result, known: result.known }]));
   const caveats = [
     entriesCaveat(baseline.unfilled, 'without a reason or an owner'),
-    entriesCaveat(baseline.notJudged, 'not judged in this run'),
+    entriesCaveat(baseline.notJudged, 'not evaluated in this run'),
   ];
   if (listed.length === 0 && caveats.every((caveat) => caveat === '')) return '';
   const items = listed.map(
@@ -128,7 +128,7 @@ function byReason(results: readonly ScenarioResult[], anchors: Anchors): Markup 
             ', ',
           )
         : groupBy(members, ({ suite }) => suite)
-            .map(([suite, inSuite]) => `${suite} ${inSuite.length}`)
+            .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
             .join(', ');
     return html`<li>${capital(reason)} <span class="close">${counted(members.length, 'check')}: ${names}</span></li>`;
   });

@@ -42,8 +42,8 @@ describe('a key pair', () => {
       pem(rsa.privateKey, 'pkcs1'),
       'key is not a private key in PKCS#8 or SPKI: it contains RSA PRIVATE KEY',
     ],
-    ['two keys', privatePem + privatePem, 'key does not consist of exactly one PEM block'],
-    ['text', 'hello', 'key does not consist of exactly one PEM block'],
+    ['two keys', privatePem + privatePem, 'key must contain exactly one PEM block'],
+    ['text', 'hello', 'key must contain exactly one PEM block'],
     ['invalid DER', pemOf('PRIVATE KEY', Buffer.from('AAAA', 'base64')), 'key cannot be read'],
   ])('readPrivateKey rejects %s', (_, text, what) => {
     expect(() => readPrivateKey(text, 'key')).toThrow(refused(what));
@@ -57,7 +57,7 @@ describe('a key pair', () => {
       pem(rsa.publicKey, 'pkcs1'),
       'key is not a public key in PKCS#8 or SPKI: it contains RSA PUBLIC KEY',
     ],
-    ['text', '', 'key does not consist of exactly one PEM block'],
+    ['text', '', 'key must contain exactly one PEM block'],
     ['invalid DER', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n', 'key cannot be read'],
   ])('readPublicKey rejects %s', (_, text, what) => {
     expect(() => readPublicKey(text, 'key')).toThrow(refused(what));

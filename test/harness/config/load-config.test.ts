@@ -113,8 +113,8 @@ describe('loadConfig', () => {
   it('requires a URL', async () => {
     expect(await refusal({ flags: { url: undefined } })).toEqual({
       code: 'CONFIG_URL_MISSING',
-      message: 'there is no URL to run against',
-      hint: 'Give it as `hookproof run URL`, as HOOKPROOF_URL, or as url in hookproof.yaml.',
+      message: 'no endpoint URL was given',
+      hint: 'Give it as an argument of the command, as HOOKPROOF_URL, or as url in hookproof.yaml.',
     });
   });
 
@@ -123,7 +123,7 @@ describe('loadConfig', () => {
     async (url) => {
       expect(await refusal({ flags: { url } })).toEqual({
         code: 'CONFIG_VALUE',
-        message: 'URL: is not an http or https URL',
+        message: `URL: "${url}" is not an http or https URL`,
         hint: 'Give a full URL, for example https://partner.example/webhooks.',
       });
     },
@@ -139,7 +139,7 @@ describe('loadConfig', () => {
     ).toEqual({
       code: 'CONFIG_INVALID',
       message: `the configuration has 4 problems:
-  URL: is not an http or https URL
+  URL: "nowhere" is not an http or https URL
     Give a full URL, for example https://partner.example/webhooks.
   HOOKPROOF_PROFILE: "stagin" is not a profile; did you mean "staging"?
     Choose from basic, staging, production.

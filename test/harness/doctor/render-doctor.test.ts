@@ -150,7 +150,7 @@ const sections: DoctorSection[] = [
     facts: null,
     findings: [],
   },
-  examined('secret', 'Signature secret', {
+  examined('secret', 'HMAC secret', {
     from: 'HOOKPROOF_SECRET',
     characters: 44,
     bytes: 44,

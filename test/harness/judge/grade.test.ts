@@ -30,7 +30,7 @@ describe('an answer', () => {
       answer(202),
       'pass',
       'allowed-answer',
-      `answered 202, which is allowed; expected ${handled.text}`,
+      `answered 202, which is allowed; preferred: ${handled.text}`,
     ],
     [
       'that is discouraged',
@@ -269,7 +269,7 @@ describe('no answer', () => {
         failure(kind),
         'pass',
         'unreadable-answer',
-        'sent an answer that cannot be read, which is allowed; expected T',
+        'sent an answer that cannot be read, which is allowed; preferred: T',
       ],
     ]),
     [

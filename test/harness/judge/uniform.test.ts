@@ -21,7 +21,8 @@ type Headers = Readonly<Record<string, string>>;
 const ofHeaders = (...given: readonly (readonly [label: string, headers: Headers])[]) =>
   difference(given.map(([label, headers]) => [label, answer(401, '', Object.entries(headers))]));
 
-const by = (part: string) => `the answers to "a" and "b" differ in their ${part}`;
+const words = { status: 'statuses', headers: 'headers', body: 'bodies' };
+const by = (part: keyof typeof words) => `the answers to "a" and "b" have different ${words[part]}`;
 
 describe('rejections that can be distinguished', () => {
   it('are reported with the part and the deliveries', () => {

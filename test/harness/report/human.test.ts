@@ -24,7 +24,7 @@ const CURL = [
 /** Has something in every section of the report. */
 const eventful = documentWith({
   profile: 'staging',
-  advice: ['The signature secret has 12 characters; 32 or more are recommended.'],
+  advice: ['The HMAC secret has 12 characters; 32 or more are recommended.'],
   diagnosis: [
     diagnosisWith({
       fault: 'skips-missing-signature',
@@ -63,7 +63,7 @@ const eventful = documentWith({
     }),
     resultWith({ id: 'http/case', verdict: 'warn', level: 'should', title: 'Takes any letter case', observed: '403' }),
     resultWith({ id: 'http/slow', verdict: 'inconclusive', reason: 'rate-limited: the endpoint answered 429' }),
-    resultWith({ id: 'malformed/array', reason: 'answered 200, which is allowed; expected any 4xx' }),
+    resultWith({ id: 'malformed/array', reason: 'answered 200, which is allowed; preferred: any 4xx' }),
     resultWith({ id: 'tls/client', verdict: 'not-applicable', reason: 'mtls is off' }),
     resultWith({ id: 'tls/other', verdict: 'not-applicable', reason: 'mtls is off' }),
   ],
@@ -79,12 +79,12 @@ describe('the terminal report', () => {
       lines(
         '✓ CONFORMANT  http://127.0.0.1:8080/hooks',
         '  1 passed',
-        '  with hmac, api-key',
+        '  security features: hmac, api-key',
         '',
         'suite     pass fail warn inconclusive  n/a error',
         'signature    1    0    0            0    0     0',
         '',
-        '1 of 1 planned checks judged, 3 requests, 840 ms, seed 7f3a',
+        '1 of 1 planned checks evaluated, 3 requests, 840 ms, seed 7f3a',
       ),
     );
   });
@@ -127,11 +127,11 @@ describe('the terminal report', () => {
       lines(
         '✗ NOT CONFORMANT  http://127.0.0.1:8080/hooks',
         '  1 failed, 1 warning, 1 inconclusive, 2 passed, 2 not applicable',
-        '  with hmac, api-key; profile staging',
+        '  security features: hmac, api-key; profile staging',
         '',
         'Diagnosis',
         '  Checks a signature only when there is one',
-        '  skips-missing-signature, 31 of 31 outcomes agree',
+        '  skips-missing-signature, matches 31 of 31 outcomes',
         '  evidence  signature/missing',
         '  seen in   Middlewares that look only at headers that are there.',
         '  why       The check runs only when the header is present, so a sender that',
@@ -140,7 +140,7 @@ describe('the terminal report', () => {
         '  for       express (X-Powered-By: Express)',
         '  more      hookproof explain skips-missing-signature',
         '  same as   empty-signature-accepted: this run cannot distinguish them',
-        '  or        Accepts everything (accepts-everything, 27 of 31 outcomes agree)',
+        '  or        Accepts everything (accepts-everything, matches 27 of 31 outcomes)',
         '',
         'Failures (1)',
         '',
@@ -150,7 +150,7 @@ describe('the terminal report', () => {
         '    expected  401',
         '    observed  200',
         '    reason    accepted an unsigned delivery with 200',
-        '    changed   sign: no signature header',
+        '    changed   signature: no signature header',
         '    answer    200, 15 bytes: \\x1b[2Jall fine\\u202e',
         '    why       Anyone who knows the URL could send notifications.',
         '    fix       Treat a missing header like an invalid one: answer 401.',
@@ -177,16 +177,16 @@ describe('the terminal report', () => {
         '    http/slow',
         '',
         'Passed with a note (1)',
-        '  ✓ 1 check: answered 200, which is allowed; expected any 4xx',
+        '  ✓ 1 check: answered 200, which is allowed; preferred: any 4xx',
         '    malformed/array',
         '',
         'Not applicable (2)',
         '  - 2 checks: mtls is off',
         '',
         'Advice',
-        '  ! The signature secret has 12 characters; 32 or more are recommended.',
+        '  ! The HMAC secret has 12 characters; 32 or more are recommended.',
         '',
-        'Cannot be verified by black-box tests (3)',
+        'Not verifiable by black-box tests (3)',
         '  - tls-minimum: TLS 1.2 or higher.',
         '  - tls-trusted: A trusted certificate.',
         '    It needs a TLS probe.',
@@ -200,7 +200,7 @@ describe('the terminal report', () => {
         'malformed    1    0    0            0    0     0',
         'tls          0    0    0            0    2     0',
         '',
-        '4 of 7 planned checks judged, 15 requests, 840 ms, seed 7f3a',
+        '4 of 7 planned checks evaluated, 15 requests, 840 ms, seed 7f3a',
       ),
     );
   });
@@ -216,19 +216,19 @@ describe('the terminal report', () => {
       lines(
         '? NO VERDICT  http://127.0.0.1:8080/hooks',
         '  5 inconclusive',
-        '  with hmac, api-key',
-        '  no conclusion about the endpoint',
+        '  security features: hmac, api-key',
+        '  nothing can be said about the endpoint',
         '',
         'Inconclusive (5)',
         '  ? 5 checks: control refused: the plain valid delivery before it got no answer:',
         '    nothing is listening on 127.0.0.1',
-        '    valid 2, signature 3',
+        '    2 in valid, 3 in signature',
         '',
         'suite     pass fail warn inconclusive  n/a error',
         'valid        0    0    0            2    0     0',
         'signature    0    0    0            3    0     0',
         '',
-        '0 of 5 planned checks judged, 5 not run, 11 requests, 840 ms, seed 7f3a',
+        '0 of 5 planned checks evaluated, 5 not run, 11 requests, 840 ms, seed 7f3a',
       ),
     );
   });
@@ -278,13 +278,13 @@ describe('the terminal report', () => {
     expect(renderHuman(warned, PLAIN)).toContain('  strict: warnings fail the run\n');
     const cut = documentWith({ interrupted: true, planned: 9 });
     expect(renderHuman(cut, PLAIN)).toContain('  interrupted: only a run of the whole catalogue gives a verdict\n');
-    expect(renderHuman(cut, PLAIN).trimEnd().split('\n').at(-1)).toMatch(/^1 of 9 planned checks judged, /);
+    expect(renderHuman(cut, PLAIN).trimEnd().split('\n').at(-1)).toMatch(/^1 of 9 planned checks evaluated, /);
     const broken = documentWith({ results: [resultWith({ verdict: 'harness-error', reason: 'the probe was wrong' })] });
     expect(renderHuman(broken, PLAIN).split('\n').slice(0, 9)).toEqual([
       '# HARNESS ERROR  http://127.0.0.1:8080/hooks',
       '  1 harness error',
-      '  with hmac, api-key',
-      '  internal error of hookproof: no conclusion about the endpoint',
+      '  security features: hmac, api-key',
+      '  internal error of hookproof: nothing can be said about the endpoint',
       '',
       'Harness errors (1): please report them',
       '  # 1 check: the probe was wrong',

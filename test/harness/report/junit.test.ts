@@ -22,11 +22,11 @@ describe('the JUnit report', () => {
     const [suite] = parseXml(renderJunit(documentWith({ diagnosis }))).children;
     const properties = suite?.children[0]?.children.map(({ attributes }) => [attributes.name, attributes.value]);
     expect(Object.fromEntries(properties ?? [])).toMatchObject({
-      diagnosis: 'A missing signature is accepted (missing-signature-accepted, 1 of 1 outcome agrees)',
+      diagnosis: 'A missing signature is accepted (missing-signature-accepted, matches 1 of 1 outcome)',
       'diagnosis.evidence': 'signature/missing',
       'diagnosis.why': 'A sender that omits the header is accepted.',
       'diagnosis.fix': 'Treat a missing header like an invalid one. (for flask)',
-      'diagnosis.2': 'or: Other (other, 1 of 1 outcome agrees)',
+      'diagnosis.2': 'or: Other (other, matches 1 of 1 outcome)',
     });
   });
 
@@ -140,7 +140,7 @@ describe('the JUnit report', () => {
     const root = parseXml(renderJunit(documentWith({ interrupted: true, planned: 5 })));
     expect(root.attributes).toMatchObject({ tests: '2', errors: '1' });
     expect(root.children[1]?.children[1]?.children[0]?.attributes).toEqual({
-      message: '1 of 5 planned checks judged, 4 not run: the run was interrupted',
+      message: '1 of 5 planned checks evaluated, 4 not run: the run was interrupted',
       type: 'incomplete',
     });
   });

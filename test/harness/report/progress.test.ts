@@ -41,11 +41,11 @@ describe('progress without a terminal', () => {
   it('prints the start, findings, quarters and the end', () => {
     expect(outputOf(eventful)).toEqual([
       '4 checks against http://127.0.0.1:8080/hooks, seed 7f3a\n',
-      '1 of 4 judged, 0 failures so far\n',
+      '1 of 4 checks done, 0 failures so far\n',
       '✗ fail  signature/missing: Rejects a delivery without a signature; accepted with\n' +
-        '        200\n2 of 4 judged, 1 failure so far\n',
-      '! warn  http/case: Rejects a delivery without a signature; answered 403\n3 of 4 judged, 1 failure so far\n',
-      '? inconclusive  rate-limited (first at http/slow)\n',
+        '        200\n2 of 4 checks done, 1 failure so far\n',
+      '! warn  http/case: Rejects a delivery without a signature; answered 403\n3 of 4 checks done, 1 failure so far\n',
+      '? inconclusive  rate-limited (first seen in http/slow)\n',
       'Finished in 840 ms: NOT CONFORMANT\n',
     ]);
   });
@@ -56,10 +56,10 @@ describe('progress without a terminal', () => {
     );
     expect(outputOf(eventsOf(results)).join('').split('\n')).toEqual([
       '200 checks against http://127.0.0.1:8080/hooks, seed 7f3a',
-      '? inconclusive  nothing is listening (first at valid/n0)',
-      '50 of 200 judged, 0 failures so far',
-      '100 of 200 judged, 0 failures so far',
-      '150 of 200 judged, 0 failures so far',
+      '? inconclusive  nothing is listening (first seen in valid/n0)',
+      '50 of 200 checks done, 0 failures so far',
+      '100 of 200 checks done, 0 failures so far',
+      '150 of 200 checks done, 0 failures so far',
       'Finished in 840 ms: NO VERDICT',
       '',
     ]);
@@ -81,7 +81,7 @@ describe('progress on a terminal', () => {
         '        200\n1/4  valid\r\x1b[K2/4  signature  1 failure',
       '\r\x1b[K! warn  http/case: Rejects a delivery without a signature; answered 403\n' +
         '2/4  signature  1 failure\r\x1b[K3/4  http  1 failure  1 warning',
-      '\r\x1b[K? inconclusive  rate-limited (first at http/slow)\n' +
+      '\r\x1b[K? inconclusive  rate-limited (first seen in http/slow)\n' +
         '3/4  http  1 failure  1 warning\r\x1b[K4/4  http  1 failure  1 warning',
       '\r\x1b[K',
     ]);

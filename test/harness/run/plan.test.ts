@@ -25,7 +25,7 @@ describe('the plan of a run', () => {
     expect(ids(plan({ scenarios: ['signature/missing'] }))).toEqual(['signature/missing']);
     expect(ids(plan({ suites: ['signature'], greps: ['^signature/MISSING$'] }))).toEqual(['signature/missing']);
     expect(() => plan({ suites: ['valid'], scenarios: ['signature/missing'] })).toThrow(
-      'the selection matches no scenario',
+      'the selection matches no check',
     );
   });
 
@@ -54,7 +54,7 @@ describe('the plan of a run', () => {
       Math.max(...shards.map((shard) => shard.length)) - Math.min(...shards.map((shard) => shard.length)),
     ).toBeLessThanOrEqual(1);
     expect(() => plan({ scenarios: ['signature/missing'], shard: { index: 2, of: 2 } })).toThrow(
-      'shard 2/2 of 1 scenarios is empty',
+      'shard 2/2 of 1 checks is empty',
     );
   });
 

@@ -22,7 +22,7 @@ describe('a delivery that gets no answer says why', () => {
         kind: 'refused',
         phase: 'connect',
         code: 'ECONNREFUSED',
-        message: `The connection was refused: nothing is listening at 127.0.0.1:${port}.`,
+        message: `The connection was refused: nothing is listening on 127.0.0.1:${port}.`,
       },
     });
     expect(timings).toMatchObject({ connectMs: null, tlsMs: null, firstByteMs: null, reused: false });

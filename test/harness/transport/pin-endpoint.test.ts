@@ -51,7 +51,8 @@ describe('what is refused always', () => {
   it('a name that resolves to such an address, even when it is allowed by name', async () => {
     const policy: AddressPolicy = { reach: 'public-only', allowPrivate: ['evil.example'] };
     expect(await refusal('https://evil.example/', at('169.254.169.254'), policy)).toBe(
-      'ENDPOINT_ADDRESS_REFUSED usage: refused to connect to evil.example: it resolves to 169.254.169.254, an address where cloud machines read their own credentials',
+      'ENDPOINT_ADDRESS_REFUSED usage: will not connect to evil.example: it resolves to 169.254.169.254, a ' +
+        'metadata address from which cloud machines read their own credentials',
     );
   });
 });

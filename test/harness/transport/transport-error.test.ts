@@ -77,7 +77,7 @@ describe('classifyTransportError', () => {
       kind: 'refused',
       phase: 'connect',
       code: 'ECONNREFUSED',
-      message: 'The connection was refused: nothing is listening at 192.0.2.1:443.',
+      message: 'The connection was refused: nothing is listening on 192.0.2.1:443.',
     });
     expect(classifyTransportError(new AggregateError(parts.slice(0, 1)), 'connect').message).toBe(
       'There is no route to the endpoint at [2001:db8::1]:443.',
@@ -130,7 +130,8 @@ describe('the sentence', () => {
     [
       'ECONNRESET',
       'tls',
-      'The endpoint closed the connection during the TLS handshake without an alert. Some servers reject a client certificate, or a missing one, like this.',
+      'The endpoint closed the connection during the TLS handshake without an alert. Some servers reject a client ' +
+        'certificate, or a missing one, like this.',
     ],
     ['EPIPE', 'send', 'The endpoint closed the connection before it had read the whole request, and gave no answer.'],
     [
@@ -209,7 +210,8 @@ describe('the sentence', () => {
       'handshake_failure',
       'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
       'x',
-      'The endpoint ended the TLS handshake with the alert handshake_failure: it may require a client certificate, or have no cipher in common.',
+      'The endpoint ended the TLS handshake with the alert handshake_failure: it may require a client ' +
+        'certificate, or have no cipher in common.',
     ],
     [
       'another alert',

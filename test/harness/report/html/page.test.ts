@@ -25,11 +25,11 @@ describe('the HTML report', () => {
       }),
     );
     expect(text).toMatch(
-      /^ hookproof report Conformant http:\/\/127\.0\.0\.1:8080\/hooks \d+ passed\. (\d+) of \1 planned checks judged /,
+      /^ hookproof report Conformant http:\/\/127\.0\.0\.1:8080\/hooks \d+ passed\. (\d+) of \1 planned checks evaluated /,
     );
     expect(text).toContain('Nothing: every check that applies was run, and none failed.');
     expect(text).toContain('Started 2026-11-21 10:00:00 UTC Took 840 ms');
-    expect(text).toContain('Configured with hmac, api-key Profile staging Connection plain HTTP Seed 7f3a');
+    expect(text).toContain('Security features hmac, api-key Profile staging Connection plain HTTP Seed 7f3a');
     expect(text).toContain('Compared in constant time It cannot be seen.');
   });
 
@@ -74,9 +74,9 @@ describe('the HTML report', () => {
     const diagnosis = [diagnosisWith({ title: 'Nothing is listening on the port', evidence: [], seen: '' })];
     const text = textOf(documentWith({ results, diagnosis }));
     expect(text).toContain('No verdict');
-    expect(text).toContain('No conclusion about the endpoint.');
+    expect(text).toContain('Nothing can be said about the endpoint.');
     expect(text).toContain('Not delivered 1 check: signature/missing');
-    expect(text).toContain('Down 4 checks: http 4');
+    expect(text).toContain('Down 4 checks: 4 in http');
     expect(text).toContain('Sent the first delivery: POST http://127.0.0.1:8080/hooks');
     expect(text).toContain('Answer Nothing is listening. Error ECONNREFUSED in phase connect');
     expect(text).toContain("hookproof doctor 'http://127.0.0.1:8080/hooks'");
@@ -99,7 +99,7 @@ describe('the HTML report', () => {
         shard: { index: 2, of: 4 },
       }),
     );
-    expect(text).toContain('2 of 9 planned checks judged, 6 not run incomplete');
+    expect(text).toContain('2 of 9 planned checks evaluated, 6 not run incomplete');
     expect(text).toContain('Interrupted: only a run of the whole catalogue gives a verdict.');
     expect(text).toContain('Strict: warnings fail the run.');
     expect(text).toContain('Shard 2 of 4');
