@@ -166,7 +166,7 @@ export const KIND_WORDS: Readonly<Record<ContentKind, string>> = {
   pgp: 'OpenPGP data',
   'unknown-block': 'a PEM block of another type',
   empty: 'empty',
-  blank: 'empty except for white space',
+  blank: 'empty except for whitespace',
   'utf-16': 'text in UTF-16',
   'bare-base64': 'base64 without -----BEGIN and -----END lines',
   'base64-of-pem': 'PEM text encoded in base64 again',

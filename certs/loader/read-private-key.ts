@@ -119,7 +119,7 @@ function isEncrypted(source: MaterialSource): MaterialProblem {
 }
 
 function wrongPassphrase(source: MaterialSource): MaterialProblem {
-  const hint = 'Check the passphrase, including white space around it.';
+  const hint = 'Check the passphrase, including whitespace around it.';
   return problem('KEY_WRONG_PASSPHRASE', source, 'cannot be decrypted with the passphrase', hint);
 }
 

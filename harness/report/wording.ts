@@ -136,12 +136,9 @@ export function closeness({ fault, agreement, outcomes }: Diagnosis): string {
   return outcomes === 0 ? fault : `${fault}, matches ${agreement} of ${counted(outcomes, 'outcome')}`;
 }
 
-/** Stages of the sender whose names are not words for readers. */
-const STAGE_WORDS: Readonly<Record<string, string>> = { sign: 'signature', serialise: 'body', compose: 'notification' };
-
 /** "signature: no signature header". */
 export function changeInWords({ stage, label }: { readonly stage: string; readonly label: string }): string {
-  return `${STAGE_WORDS[stage] ?? stage}: ${label}`;
+  return `${stage === 'sign' ? 'signature' : stage}: ${label}`;
 }
 
 /** Up to this many names are written out. */

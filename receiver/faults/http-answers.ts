@@ -229,7 +229,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
       rule:
         'Check the credentials before the answer: it takes less than a millisecond. Do the work afterwards, not the ' +
         'check.',
-      express: 'Call `res.sendStatus(200)` after the check and after storing the notification.',
+      express: 'Call `res.sendStatus(200)` after verification and after storing the notification.',
     },
     stage: 'accept',
     replace:

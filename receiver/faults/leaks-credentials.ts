@@ -160,7 +160,8 @@ const SIGNATURE_SHOWN = {
 
 const ONE_WORD: StageFault['fix'] = {
   rule:
-    'Answer every failed check with 401 and one fixed text. Do not output the expected value anywhere, not even in ' +
+    'Answer every failed verification with 401 and one fixed text. Do not output the expected value anywhere, ' +
+    'not even in ' +
     'the log.',
   express: "Send `res.status(401).json({ error: 'unauthorized' })` and no computed values.",
   fastify: 'Set an error handler that never copies properties of an error into the reply.',

@@ -63,7 +63,7 @@ const UNIQUE_VIOLATION =
 const REFUSAL = { area: 'leaks', severity: 'low', forbidden: false } as const;
 
 const ONE_REFUSAL: StageFault['fix'] = {
-  rule: 'Let one function answer every failed check with 401 and one text, and log the reason.',
+  rule: 'Let one function answer every failed verification with 401 and one text, and log the reason.',
   express:
     "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every credential check.",
   rails: 'End each credential `before_action` in the same `head :unauthorized`.',
@@ -237,7 +237,7 @@ export const leaksInternalsFaults: readonly StageFault[] = [
     ...REFUSAL,
     name: 'says-that-signature-is-malformed',
     title: 'Rejects a malformed signature with a separate message',
-    seen: 'Schema validation before the check, and guards for comparisons that need equal lengths.',
+    seen: 'Schema validation before verification, and guards for comparisons that need equal lengths.',
     why: 'The answer reveals when length and alphabet are correct, so the format can be found by trial.',
     fix: ONE_REFUSAL,
     needs: ['hmac'],

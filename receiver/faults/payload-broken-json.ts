@@ -20,7 +20,7 @@ const guard = {
 const verifyFirst = {
   ...guard,
   rule: 'Verify the signature over the raw bytes first, and parse only verified bodies.',
-  express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after the check.',
+  express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after verification.',
 };
 
 function isJson(body: Buffer): boolean {
@@ -233,7 +233,7 @@ export const payloadBrokenJsonFaults: readonly StageFault[] = [
     ...JSON_TEXT,
     name: 'unverified-null-answers-500',
     title: 'Reads the type of the payload before verifying it and answers 500 to an unsigned null',
-    seen: 'Log lines and routers before the check, which parse with error handling but read fields without it.',
+    seen: 'Log lines and routers before verification, which parse with error handling but read fields without it.',
     why: 'Anyone can fill the error log and reach code that expects verified payloads.',
     fix: verifyFirst,
     severity: 'medium',

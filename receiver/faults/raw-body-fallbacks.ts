@@ -80,7 +80,9 @@ export const rawBodyFallbacksFaults: readonly StageFault[] = [
     name: 'falls-back-to-trimmed-body',
     title: 'Falls back to the trimmed body when the raw body does not match',
     seen: 'Receivers that were adapted to a test tool which appends a line feed.',
-    why: 'Anyone in between can add whitespace to a signed body: harmless alone, but a sign that the check guesses.',
+    why:
+      'Anyone in between can add whitespace to a signed body: harmless alone, but it shows that the ' +
+      'verification guesses.',
     fix: ONLY_RAW,
     severity: 'low',
     replace: rawOr((text) => text.trim()),

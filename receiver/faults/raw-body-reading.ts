@@ -1,4 +1,4 @@
-/** Mutants that read the body incompletely or decode it before the check. */
+/** Mutants that read the body incompletely or decode it before verification. */
 import { gunzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { required } from '../stages/stage.ts';
@@ -118,7 +118,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
   {
     ...ARRIVAL,
     name: 'inflates-body-and-throws',
-    title: 'Decompresses a body with Content-Encoding: gzip before the check, without handling errors',
+    title: 'Decompresses a body with Content-Encoding: gzip before verification, without handling errors',
     seen:
       'Functions behind gateways that decompress by hand, and middleware for compressed requests without an error ' +
       'handler.',
@@ -151,7 +151,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
         req.once('end', () => correct.parse(req, res, next));
       },
   },
-  // Bodies that were decoded before the check, with the wrong character set or with losses.
+  // Bodies that were decoded before verification, with the wrong character set or with losses.
   {
     ...CHARACTERS,
     name: 'strips-byte-order-mark',
@@ -264,7 +264,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
   {
     ...CHARACTERS,
     name: 'throws-on-invalid-utf-8',
-    title: 'Answers 500 to a body that is not UTF-8, because decoding it for the check throws',
+    title: 'Answers 500 to a body that is not UTF-8, because decoding it for verification throws',
     seen: 'body.decode() in Python and force_encoding with a strict encode in Ruby, without error handling.',
     why: 'Anyone can cause server errors without a credential, and each looks like an outage in the monitoring.',
     fix: rawBytes('Verify bytes first. Catch decoding errors, and answer 400.'),
@@ -277,7 +277,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     title: 'Normalises the text of the body to Unicode NFC before the verification',
     seen: 'Input filters and ORMs that normalise every text, and file systems that bodies pass through.',
     why: 'A letter with a combining accent becomes one character, and a valid signature no longer matches.',
-    fix: rawBytes('Normalise texts after the check, field by field, where you need it.'),
+    fix: rawBytes('Normalise texts after verification, field by field, where you need it.'),
     replace: rewriteText((text) => text.normalize('NFC')),
   },
   {
@@ -295,7 +295,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     title: 'Removes control characters from the body before the verification',
     seen: 'Removal of "non-printable" characters in gateways, loggers and hand-written input filters.',
     why: 'JSON allows an unescaped DEL, and a validly signed delivery that contains one is rejected.',
-    fix: rawBytes('Filter texts after the check, and only where you show or store them.'),
+    fix: rawBytes('Filter texts after verification, and only where you show or store them.'),
     severity: 'medium',
     replace: rewriteText((text) => text.replace(/[^\P{Cc}\t\r\n]/gu, '')),
   },
@@ -313,7 +313,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
   {
     ...CHARACTERS,
     name: 'stops-at-zero-byte',
-    title: 'Ends the body at the first zero byte, for the check and for the parser',
+    title: 'Ends the body at the first zero byte, for verification and for the parser',
     seen:
       'C code that measures the body with strlen, and extensions or web server modules that pass it on as a C ' +
       'string.',

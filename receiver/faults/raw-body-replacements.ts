@@ -60,10 +60,10 @@ export const RAW_BYTES: Fault['fix'] = {
   fastify: "Register a content type parser with `parseAs: 'buffer'`, and verify before `JSON.parse`.",
   django: 'Use `request.body`, never `json.dumps(json.loads(...))`.',
   flask: 'Use `request.get_data()` before anything touches `request.json`.',
-  spring: 'Take the body as `@RequestBody byte[]`, and map it with the ObjectMapper after the check.',
+  spring: 'Take the body as `@RequestBody byte[]`, and map it with the ObjectMapper after verification.',
   rails: 'Use `request.raw_post`.',
   laravel: 'Use `$request->getContent()`.',
-  go: 'Read the body with `io.ReadAll(r.Body)`, and unmarshal those bytes after the check.',
+  go: 'Read the body with `io.ReadAll(r.Body)`, and unmarshal those bytes after verification.',
   dotnet: 'Call `Request.EnableBuffering()`, and read the stream before model binding.',
 };
 

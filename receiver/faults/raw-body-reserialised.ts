@@ -35,7 +35,7 @@ const DOTNET: JsonDialect = {
 /** Go compacts a json.RawMessage: removes whitespace, escapes HTML, and keeps the tokens. */
 function compactedByGo(json: string): string {
   return escapeUnicode(
-    json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, text?: string) => text ?? ''),
+    json.replace(/("(?:[^"\\]|\\.)*")|s+/g, (_all, text?: string) => text ?? ''),
     /[<>&\u2028\u2029]/g,
   );
 }
@@ -152,7 +152,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     ...LANGUAGE,
     name: 'verifies-go-map-json',
     title: 'Verifies the signature over the json.Marshal output of a Go map',
-    seen: 'Handlers that decode into map[string]any and marshal it again for the check.',
+    seen: 'Handlers that decode into map[string]any and marshal it again for verification.',
     why: 'Go writes map keys in alphabetical order, so no delivery verifies.',
     fix: rawBytes('Keep the result of io.ReadAll, and verify it before json.Unmarshal.'),
     replace: over(GO_MAP),
@@ -201,7 +201,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     ...LANGUAGE,
     name: 'verifies-dotnet-json',
     title: 'Verifies the signature over the output of System.Text.Json after parsing',
-    seen: 'ASP.NET actions with a bound model or a JsonNode that is serialised for the check.',
+    seen: 'ASP.NET actions with a bound model or a JsonNode that is serialised for verification.',
     why:
       'The writer escapes all characters outside ASCII and some within it. The first accent or ampersand is ' +
       'rejected.',
@@ -212,11 +212,13 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     ...LANGUAGE,
     name: 'verifies-declared-fields',
     title: 'Verifies the signature over a re-serialised object of declared fields',
-    seen: 'Spring, ASP.NET and NestJS controllers that bind the body to a class and serialise the class for the check.',
+    seen:
+      'Spring, ASP.NET and NestJS controllers that bind the body to a class and serialise the class for ' +
+      'verification.',
     why:
       'Unknown fields are lost and the order becomes that of the class: the next field that the service adds breaks ' +
       'every delivery.',
-    fix: rawBytes('Bind the body to a class only after the check, and verify the bytes that arrived.'),
+    fix: rawBytes('Bind the body to a class only after verification, and verify the bytes that arrived.'),
     replace: verifyOver((body) => {
       const { id, type, at, data } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
       return [Buffer.from(JSON.stringify({ id, type, at, data }))];
@@ -297,7 +299,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     stage: 'readBody',
     replace: rewriteText((text) => text.replaceAll('\t', '  ')),
   },
-  // Bodies in which some spelling was changed before the check, without a parser.
+  // Bodies in which some spelling was changed before verification, without a parser.
   {
     ...SPELLING,
     name: 'unescapes-slashes',
@@ -331,7 +333,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     title: 'Unescapes Unicode characters in the body before the verification',
     seen: 'Log pipelines and forwarders that "beautify" JSON, and regular expressions that undo ensure_ascii.',
     why: 'Deliveries of a sender that writes ASCII only are rejected at the first accent.',
-    fix: rawBytes('Leave escapes to the parser, after the check.'),
+    fix: rawBytes('Leave escapes to the parser, after verification.'),
     replace: rewriteText((text) =>
       text.replace(/\\u([0-9a-f]{4})/gi, (all, digits: string) => {
         const unit = Number.parseInt(digits, 16);
@@ -376,8 +378,10 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
     seen:
       'Gateways and JSON columns that keep the text but normalise numbers, and workarounds for 1.0 that became a ' +
       'rule.',
-    why: 'Amounts such as 0.10 or 1.0 change their spelling, so only some valid deliveries are rejected.',
-    fix: rawBytes('Verify before anything reads numbers; a regular expression for one spelling fails on the next.'),
+    why: 'Amounts such as 0.10 or 1.0 change their number format, so only some valid deliveries are rejected.',
+    fix: rawBytes(
+      'Verify before anything reads numbers; a regular expression for one number format fails ' + 'on the next.',
+    ),
     replace: rewriteText((text) => withNumbers(text, (source) => JSON.stringify(Number(source)))),
   },
   {
@@ -402,7 +406,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
   {
     ...SPELLING,
     name: 'uses-body-as-format-string',
-    title: 'Uses the body as a format string before the check',
+    title: 'Uses the body as a format string before verification',
     seen: 'fmt.Fprintf(mac, body) in Go, or printf in C and PHP with the body as the format.',
     why: 'A percent sign in a text changes what is hashed; in C it can also read memory.',
     fix: rawBytes('Write the body with Write or update, never with a function of the printf family.', {

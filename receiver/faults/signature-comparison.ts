@@ -162,7 +162,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     seen: 'Hand-written constant-time comparisons with `diff = a ^ b` instead of `diff |= a ^ b`.',
     why: 'The last character of every signature is "=", so each value of the same length passes.',
     fix: {
-      rule: 'Use the constant-time comparison of your library instead of your own loop.',
+      rule: "Use your library's constant-time comparison function instead of your own loop.",
       express: EXPRESS,
     },
     replace: comparing((header, expected) => {
@@ -178,7 +178,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     title: 'Compares the characters of the signature without their order',
     seen: 'Comparisons of sets or sorted lists, and hand-written constant-time loops whose differences cancel out.',
     why: 'Each signature has many valid permutations, and an intercepted one reveals them.',
-    fix: { rule: 'Use the constant-time comparison of your library instead of your own.', express: EXPRESS },
+    fix: { rule: "Use your library's constant-time comparison function instead of your own.", express: EXPRESS },
     severity: 'high',
     replace: comparing((header, expected) => sorted(header) === sorted(expected)),
   },

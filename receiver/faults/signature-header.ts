@@ -82,7 +82,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'signature-in-body',
-    title: 'Also takes the signature from a field of the body, which it removes before the check',
+    title: 'Also takes the signature from a field of the body, which it removes before verification',
     seen: 'Receivers that also serve a sender with the signature inside the body.',
     why: 'The verification covers a reassembled body instead of the bytes that arrived.',
     fix: {
@@ -103,7 +103,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     name: 'hex-accepted',
     title: 'Accepts the valid digest in hexadecimal in addition to Base64',
     seen: 'Receivers that were changed until something passed: most tutorials use hexadecimal.',
-    why: 'Each signature has two accepted spellings, and it is unclear which one was agreed.',
+    why: 'Each signature has two accepted encodings, and it is unclear which one was agreed.',
     fix: {
       rule: 'Encode the digest in Base64, and accept no other encoding.',
       express: 'Use only `digest("base64")`.',
@@ -118,7 +118,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     name: 'hex-by-length',
     title: 'Decodes a signature of 64 characters as hexadecimal, in any letter case',
     seen: 'Verifiers that guess the encoding from the length of the header.',
-    why: 'Each signature has a very large number of accepted spellings.',
+    why: 'Each signature has a very large number of accepted encodings.',
     fix: {
       rule: 'Do not guess: the only encoding is Base64.',
       express: 'Remove the branch on `signature.length === 64`.',
@@ -150,7 +150,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     title: 'Removes a prefix such as "sha256=" or "v1," before the comparison',
     seen: 'Generic middleware that cuts the header at the first "=" or "," to serve many senders.',
     why: 'Any prefix passes, and later versions of such code often select the algorithm by it.',
-    fix: { rule: 'Compare the whole value of the header.', express: 'Remove `signature.replace(/^\\w+[=,]/, "")`.' },
+    fix: { rule: 'Compare the complete value of the header.', express: 'Remove `signature.replace(/^\\w+[=,]/, "")`.' },
     severity: 'low',
     forbidden: true,
     replace: alsoAccept(({ header = '', expected }) => expected.includes(header.replace(/^(?:sha256=|v\d+,)/, ''))),
@@ -162,7 +162,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     seen: 'Libraries for senders that put the signatures of several secrets into one header.',
     why: 'An attacker can try many signatures per request, and a gateway may have checked another entry than you.',
     fix: {
-      rule: 'The header contains one signature: compare the whole value.',
+      rule: 'The header contains one signature: compare the complete value.',
       express: 'Remove `signature.split(",").some(...)`.',
     },
     severity: 'low',
@@ -195,7 +195,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     name: 'base64url-accepted',
     title: 'Accepts the valid signature in the URL-safe alphabet, with or without padding',
     seen: 'Code that replaces "-" and "_" before decoding and adds the padding, as is correct for tokens.',
-    why: 'Harmless alone, but a sign that the check accepts more than was agreed.',
+    why: 'Harmless alone, but it shows that the verification accepts more than was agreed.',
     fix: {
       rule: 'Compare texts; the header never contains "-" or "_".',
       express: 'Remove the replacement of "-" and "_".',
@@ -212,9 +212,9 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     name: 'padding-optional',
     title: 'Accepts the valid signature without its padding',
     seen: 'Comparisons that remove "=" at the end of both sides.',
-    why: 'Harmless alone: two spellings of each signature pass instead of one.',
+    why: 'Harmless alone: two encodings of each signature pass instead of one.',
     fix: {
-      rule: 'Compare whole values.',
+      rule: 'Compare complete values.',
       express: 'Remove `.replace(/=+$/, "")`.',
       go: 'Use `StdEncoding`, not `RawStdEncoding`.',
     },
@@ -225,7 +225,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'spare-bits-ignored',
-    title: 'Accepts four spellings of the last character, because it compares decoded bytes',
+    title: 'Accepts four values of the last character, because it compares decoded bytes',
     seen:
       'Comparisons after a decoder that checks alphabet and padding but not the two unused bits, as in most ' +
       'standard libraries.',
@@ -261,7 +261,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     name: 'quotes-stripped',
     title: 'Removes double quotes around the signature',
     seen: 'Parsers for structured headers, and clean-up code for values from configuration files.',
-    why: 'Harmless alone, but a sign that the check accepts more than was agreed.',
+    why: 'Harmless alone, but it shows that the verification accepts more than was agreed.',
     fix: { rule: 'Compare the value unchanged.', express: 'Remove the `replace` of quotes.' },
     severity: 'low',
     forbidden: false,

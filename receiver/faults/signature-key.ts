@@ -149,7 +149,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     title: 'Accepts the valid digest truncated to its first 16 bytes',
     seen: 'Protocols with truncated HMACs, and libraries with a setting for the output length.',
     why: 'It reduces the strength of the signature, and no sender sends it.',
-    fix: { rule: 'Require all 32 bytes.', express: 'Compare whole values; remove `.subarray(0, 16)`.' },
+    fix: { rule: 'Require all 32 bytes.', express: 'Compare complete values; remove `.subarray(0, 16)`.' },
     severity: 'medium',
     forbidden: true,
     replace: alsoAccept(({ header, expected }) =>
@@ -404,7 +404,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
     ...SIGNATURE,
     name: 'verifies-lower-case-body',
     title: 'Verifies the signature over the body in lower case, so valid deliveries are rejected',
-    seen: 'Code that normalises text for search or deduplication and runs before the check.',
+    seen: 'Code that normalises text for search or deduplication and runs before verification.',
     why: 'Every notification has capital letters in its type, so none is accepted.',
     fix: {
       rule: 'Verify the bytes as they arrived.',

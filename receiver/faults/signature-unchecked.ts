@@ -294,7 +294,7 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       express: 'Remove the condition on `req.headers["content-length"]`.',
     },
   }),
-  // Ways to skip the check by a claim in the request.
+  // Ways to skip verification by a claim in the request.
   trusting((req) => LOOPBACK.test(req.get('X-Forwarded-For') ?? ''), {
     name: 'trusts-forwarded-for',
     title: 'Does not verify requests that claim a local address in X-Forwarded-For',

@@ -41,7 +41,7 @@ export const wrongKeys: readonly Scenario[] = [
     keyInstead('the first half of the key', (key) => key.slice(0, Math.floor(key.length / 2))),
     {
       why: 'If a prefix is enough, an attacker can guess the key character by character.',
-      fix: 'Replace stored.startsWith(received) with a comparison of the whole values.',
+      fix: 'Replace stored.startsWith(received) with a comparison of the complete values.',
     },
   ),
   nearKey(
@@ -217,7 +217,7 @@ export const wrongKeys: readonly Scenario[] = [
     keyInstead('Bearer and the key', (key) => `Bearer ${key}`),
     {
       why: 'A parser for bearer tokens accepts more values than agreed.',
-      fix: 'Compare the whole value of the header, without removing a "Bearer" prefix.',
+      fix: 'Compare the complete value of the header, without removing a "Bearer" prefix.',
     },
   ),
   nearKey(

@@ -153,7 +153,7 @@ export const alteredSignatures: readonly Scenario[] = [
     },
     expect: refused,
     why: 'A comparison that adds up differences, or compares sets of characters, does not detect this.',
-    fix: 'Use the constant-time comparison of your library instead of your own.',
+    fix: "Use your library's constant-time comparison function instead of your own.",
   },
 ];
 
@@ -278,7 +278,7 @@ export const cutOrGrownSignatures: readonly Scenario[] = [
     why:
       'A receiver that only tests whether the header contains the signature, or that splits it on spaces, ' +
       'accepts many other values as well.',
-    fix: 'Replace received.includes(expected), or the split, with one comparison of the whole value.',
+    fix: 'Replace received.includes(expected), or the split, with one comparison of the complete value.',
   },
   {
     id: 'signature/characters-before',
@@ -297,6 +297,6 @@ export const cutOrGrownSignatures: readonly Scenario[] = [
     why:
       'A comparison from the end of the header accepts this. Such code was written for a prefix that this sender ' +
       'does not use.',
-    fix: 'Remove endsWith, or the slice of the last 44 characters, and compare the whole value.',
+    fix: 'Remove endsWith, or the slice of the last 44 characters, and compare the complete value.',
   },
 ];

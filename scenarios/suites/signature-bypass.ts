@@ -60,7 +60,7 @@ export const bypasses: readonly Scenario[] = [
     },
   ),
   bypass('debug-header', 'Rejects an unsigned delivery with X-Debug: 1', setHeader('X-Debug', '1'), {
-    why: 'A debug switch that works in production lets an attacker who knows its name skip the check.',
+    why: 'A debug switch that works in production lets an attacker who knows its name skip verification.',
     fix: 'Remove the branch for this header, and sign your debug requests.',
   }),
   bypass(
@@ -207,7 +207,7 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
         forged(kit, 'a sell that is pending', (own) => order(own, 'SELL', 'PENDING')),
       ],
     ],
-    why: 'With a forged early status, an attacker can show the customer another address to pay to.',
+    why: 'A forged early status lets an attacker show the customer another address to pay to.',
     fix: 'Verify before the status is read, not only where the money is booked.',
   },
   {
@@ -248,7 +248,7 @@ export const conditions: readonly (ProbeScenario | FlowScenario)[] = [
         withoutHeader('signature', 'no signature header'),
       ),
     },
-    why: 'When the verification depends on one exact Content-Type, other spellings are not verified.',
+    why: 'When the verification depends on one exact Content-Type, other forms of it are not verified.',
     fix: 'Verify the raw bytes in a separate step, whatever the Content-Type is.',
   },
   {

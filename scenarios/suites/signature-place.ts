@@ -57,7 +57,7 @@ export const misplacedSignatures: readonly Scenario[] = [
     why:
       'Repeated headers are joined like this. A decoder that stops at "=" sees only the first signature of the ' +
       'list.',
-    fix: 'Compare the whole value as a string: a comma makes it invalid.',
+    fix: 'Compare the complete value as a string: a comma makes it invalid.',
   },
   {
     id: 'signature/list-wrong-first',
@@ -167,7 +167,7 @@ export const misplacedSignatures: readonly Scenario[] = [
     },
     expect: refused,
     why:
-      'A signature inside the signed body has to be removed before the check, so the received bytes are not ' +
+      'A signature inside the signed body has to be removed before verification, so the received bytes are not ' +
       'verified.',
     fix: 'Read the signature from the header only, and ignore a field of that name in the body.',
   },

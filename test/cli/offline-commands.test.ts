@@ -55,7 +55,7 @@ describe('sign', () => {
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
     ['no secret', ['sign', 'body.json'], {}, 'no HMAC secret was given'],
     ['no such file', ['sign', 'nothing.json'], env, 'nothing.json cannot be read'],
-    ['an unknown spelling', ['sign', 'body.json', '--as', 'hexx'], env, 'Did you mean "hex"?'],
+    ['an unknown encoding', ['sign', 'body.json', '--as', 'hexx'], env, 'Did you mean "hex"?'],
     [
       'body and secret from standard input',
       ['sign', '-', '--secret-file', '-'],

@@ -16,7 +16,7 @@ export async function signCommand(
   const names = ['base64', ...SIGNING_MISTAKES.map(({ name }) => name)];
   if (!names.includes(flags.as)) {
     throw new HookproofError('SIGN_UNKNOWN_SPELLING', `\`--as ${flags.as}\` is not known`, {
-      hint: `${didYouMean(flags.as, names)}\`hookproof sign --as list\` lists them all.`,
+      hint: `${didYouMean(flags.as, names)}\`hookproof sign --as list\` lists all encodings.`,
     });
   }
   if (file === '-' && flags.secretFile === '-') {

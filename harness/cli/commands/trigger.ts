@@ -85,7 +85,7 @@ function makeNotifications(name: string, assignments: readonly string[]): Notifi
   const sample = Object.hasOwn(SAMPLE_EVENTS, name) ? SAMPLE_EVENTS[name] : undefined;
   if (sample === undefined) {
     throw new HookproofError('TRIGGER_UNKNOWN', `unknown notification or flow "${name}"`, {
-      hint: `${didYouMean(name, Object.keys(SAMPLE_EVENTS))}\`hookproof trigger list\` lists them all.`,
+      hint: `${didYouMean(name, Object.keys(SAMPLE_EVENTS))}\`hookproof trigger list\` lists all of them.`,
     });
   }
   return notificationsFor(sample.make(), { newId: newTestId }).map((notification) => {

@@ -67,7 +67,7 @@ const BAD_CERTIFICATES: readonly BadFile[] = [
   [() => '', 'is empty', 'Check that it was written'],
   [() => '\uFEFF', 'is empty', 'Check that it was written'],
   [() => m.client.key, `contains a private key, ${WANTS_CERT}`, 'swapped'],
-  [() => ' \r\n\t\n', 'is empty except for white space', 'Check that it was written'],
+  [() => ' \r\n\t\n', 'is empty except for whitespace', 'Check that it was written'],
   [
     () => utf16(m.client.cert),
     `is text in UTF-16, ${WANTS_CERT}`,
@@ -150,7 +150,7 @@ const BAD_CERTIFICATES: readonly BadFile[] = [
 
 const BAD_KEYS: readonly BadFile[] = [
   [() => '', 'is empty', 'Check that it was written'],
-  [() => '\n\n', 'is empty except for white space', 'Check that it was written'],
+  [() => '\n\n', 'is empty except for whitespace', 'Check that it was written'],
   [() => utf16(m.client.key), `is text in UTF-16, ${WANTS_KEY}`, 'iconv -f UTF-16 -t UTF-8 client.key > key.pem'],
   [() => m.client.key.replaceAll('\n', '\\n'), 'has the two characters \\n instead of line breaks', "printf '%b'"],
   [() => m.client.key.replaceAll('\n', ''), 'has a PEM block on one line', 'Put line breaks back'],
