@@ -55,9 +55,8 @@ function resolveUrl(resolution: Resolution, fileBroken: boolean): string | undef
   const url = URL.canParse(given.value) ? new URL(given.value) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     const hint = 'Give a full URL, for example https://partner.example/webhooks.';
-    // A URL can contain credentials or a token.
-    const shown = /[@?]/.test(given.value) ? 'the value' : `"${given.value}"`;
-    problems.push(problemWith(given, `${shown} is not an http or https URL`, hint));
+    // The value is not echoed: it may be a secret in the wrong place.
+    problems.push(problemWith(given, 'the value is not an http or https URL', hint));
     return undefined;
   }
   // A URL that contains credentials is not shown in the end: the sender core refuses it.

@@ -84,7 +84,12 @@ function fixtureRows(name: ClientFixture): FixtureRow[] {
           'Without them, these checks are reported as not verified.',
       }),
     },
-    { ...row, path: `${path}.key`, description: `its private key, ${PEM}`, example: `./${name}.key` },
+    {
+      ...row,
+      path: `${path}.key`,
+      description: `private key of the client certificate, ${PEM}`,
+      example: `./${name}.key`,
+    },
     {
       ...row,
       path: `${path}.passphrase`,
@@ -179,7 +184,7 @@ export const SETTINGS = [
     flag: '--client-key <file>',
     environment: 'HOOKPROOF_CLIENT_KEY',
     group: 'endpoint',
-    description: `its private key, ${PEM}`,
+    description: `private key of the client certificate, ${PEM}`,
     example: './client.key',
   },
   {
@@ -210,7 +215,7 @@ export const SETTINGS = [
     flag: '--profile <name>',
     environment: 'HOOKPROOF_PROFILE',
     group: 'run',
-    description: 'features that must be configured',
+    description: 'profile whose features must all be configured',
     unset: 'none',
     example: 'staging',
     intro:
@@ -238,7 +243,7 @@ export const SETTINGS = [
     flagHelp: 'run only this suite',
     unset: 'all',
     example: ['valid', 'signature'],
-    intro: 'Run a part of the catalogue; `hookproof list` shows all of it.',
+    intro: 'Run only some checks; `hookproof list` lists all of them.',
   },
   {
     path: 'scenarios',
@@ -246,7 +251,7 @@ export const SETTINGS = [
     field: 'scenarios',
     flag: '--scenario <id>',
     group: 'run',
-    description: 'run only these scenarios',
+    description: 'run only the checks with these ids',
     flagHelp: 'run only the check with this id',
     unset: 'all',
     example: ['signature/missing'],
@@ -303,7 +308,7 @@ export const SETTINGS = [
     flag: '--max-time <duration>',
     group: 'run',
     description: 'end the run after this time',
-    unset: 'by the number of checks',
+    unset: 'depends on the number of checks',
     example: '30m',
   },
   {
@@ -324,7 +329,7 @@ export const SETTINGS = [
     flag: '--seed <text>',
     group: 'run',
     description: 'repeat the values of an earlier run',
-    unset: 'chosen by the run',
+    unset: 'random',
     example: '1',
   },
   {
@@ -393,7 +398,7 @@ export const SETTINGS = [
     flag: '--reporter <name[=file]>',
     group: 'run',
     description: `reports, each name=file; name alone is standard output: ${REPORTER_NAMES.join(', ')}`,
-    flagHelp: `${REPORTER_NAMES.join(', ')}; "-" is standard output`,
+    flagHelp: `report format: ${REPORTER_NAMES.join(', ')}; "-" is standard output`,
     example: ['human', 'json=run.json', 'junit=junit.xml'],
     intro: 'The reports.',
   },

@@ -72,10 +72,10 @@ describe('the configuration of a receiver', () => {
     expect(warningsOf({ signing: { secrets: [SECRET] } })).toEqual([]);
     expect(warningsOf({ open: true })).toEqual(['open: anyone can deliver']);
     expect(warningsOf({ signing: { secrets: [SECRET, short] } })).toEqual([
-      'a signature secret is shorter than 32 characters',
+      'an HMAC secret is shorter than 32 characters',
     ]);
     expect(warningsOf({ signing: { secrets: [`${SECRET}\n`] } })).toEqual([
-      'a signature secret begins or ends with white space, which counts: was a newline read from a file?',
+      'an HMAC secret begins or ends with whitespace, which counts: was a newline read from a file?',
     ]);
   });
 });

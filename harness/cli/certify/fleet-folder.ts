@@ -48,7 +48,7 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
     const fleet = await readFleet(name);
     if (fleet === null) {
       throw new HookproofError('FLEET_FILE', `there is no fleet.json in ${name}`, {
-        hint: 'Name the folders that `hookproof certify --partners DIR --shard i/n --output-dir FOLDER` wrote.',
+        hint: 'Name the folders that `hookproof certify --partners FOLDER --shard i/n --output-dir FOLDER` wrote.',
       });
     }
     given.push({ name, fleet });

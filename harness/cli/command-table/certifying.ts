@@ -89,7 +89,10 @@ export function addCertifyingCommands(program: Command, action: ActionMaker): vo
     .requiredOption('-o, --output-dir <folder>', 'folder for the result; it must not exist yet')
     .option('--previous <file>', 'compare with this fleet.json')
     .option('--json', 'print a summary as JSON')
-    .addHelpText('after', '\nExits as `certify --partners` does, and with 2 if the shards do not belong together.')
+    .addHelpText(
+      'after',
+      '\nExits with the codes of `certify --partners`; 2 also if the shards do not belong together.',
+    )
     .action(action(async () => (await import('../certify/fleet-folder.ts')).certifyMergeCommand));
 
   withSettings(

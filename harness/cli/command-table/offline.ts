@@ -47,7 +47,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
 
   program
     .command('sign')
-    .argument('[file]', 'file with the body (default: standard input)', '-')
+    .argument('[file]', 'file with the body, "-" for standard input', '-')
     .description('sign a body, offline')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
     .option('--as <encoding>', 'sign with this fault or encoding; `--as list` lists them', 'base64')
@@ -56,7 +56,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
 
   program
     .command('verify')
-    .argument('[file]', 'file with the body (default: standard input)', '-')
+    .argument('[file]', 'file with the body, "-" for standard input', '-')
     .description('explain why a signature does not match, offline')
     .requiredOption('--signature <value>', 'the signature, as received in the header')
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
@@ -68,7 +68,7 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
 
   program
     .command('certs')
-    .argument('<dir>', 'folder to write to; it is created if it does not exist')
+    .argument('<folder>', 'folder to write to; it is created if it does not exist')
     .description('write test certificates for HTTPS and mutual TLS')
     .option(
       '--host <name>',

@@ -101,7 +101,7 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     .option('--request-timeout <duration>', 'time limit for the whole request (default: 30s)')
     .option('--drain-timeout <duration>', 'after a signal, time for deliveries in flight to finish (default: 10s)')
     .option('--tls-cert <file>', 'serve HTTPS with this certificate chain, PEM')
-    .option('--tls-key <file>', 'its private key, PEM')
+    .option('--tls-key <file>', 'private key of the server certificate, PEM')
     .option('--tls-passphrase-file <file>', 'file with the passphrase of that key (or HOOKPROOF_TLS_KEY_PASSPHRASE)')
     .option('--tls-quick-start', 'serve HTTPS with a temporary certificate for localhost')
     .option('--tls-quick-start-ca <file>', 'write the CA of that certificate to a file, for clients to trust')
@@ -150,14 +150,14 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxListCommand));
 
   withInboxOption(inbox.command('show').argument('<id>', 'id of the notification, or its beginning'))
-    .description('print one entry with its body')
+    .description('print one entry in full, with its body')
     .option('--raw', 'print only the body, exactly as received')
     .option('--json', 'print one JSON object, as in an export')
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxShowCommand));
 
   withInboxFilters(inbox.command('replay').argument('[id...]', 'ids of notifications'))
     .description('handle entries again')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', INBOX_REPLAY_HELP)
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxReplayCommand));
 
@@ -171,7 +171,7 @@ export function addReceivingCommands(program: Command, action: ActionMaker): voi
   withInboxOption(inbox.command('prune'))
     .description('remove old entries that are done or superseded')
     .requiredOption('--before <time>', 'settled before: a time or an age (90d)')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', INBOX_PRUNE_HELP)
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxPruneCommand));
 }

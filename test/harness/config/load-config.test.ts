@@ -123,7 +123,7 @@ describe('loadConfig', () => {
     async (url) => {
       expect(await refusal({ flags: { url } })).toEqual({
         code: 'CONFIG_VALUE',
-        message: `URL: "${url}" is not an http or https URL`,
+        message: 'URL: the value is not an http or https URL',
         hint: 'Give a full URL, for example https://partner.example/webhooks.',
       });
     },
@@ -139,7 +139,7 @@ describe('loadConfig', () => {
     ).toEqual({
       code: 'CONFIG_INVALID',
       message: `the configuration has 4 problems:
-  URL: "nowhere" is not an http or https URL
+  URL: the value is not an http or https URL
     Give a full URL, for example https://partner.example/webhooks.
   HOOKPROOF_PROFILE: "stagin" is not a profile; did you mean "staging"?
     Choose from basic, staging, production.
@@ -320,9 +320,9 @@ describe('describeConfig', () => {
       ['concurrency', '8', 'default'],
       ['timeout', '5s', 'hookproof.yaml:6:10'],
       ['recovery', '10s', 'default'],
-      ['max-time', 'by the number of checks', 'default'],
+      ['max-time', 'depends on the number of checks', 'default'],
       ['allow-private', 'none', 'default'],
-      ['seed', 'chosen by the run', 'default'],
+      ['seed', 'random', 'default'],
       ['strict', 'true', 'flag --strict'],
       ['baseline', 'none', 'default'],
       ['stack', 'guessed from the answers', 'default'],

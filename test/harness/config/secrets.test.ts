@@ -141,7 +141,7 @@ describe('a secret in the environment', () => {
   it('is used unchanged', async () => {
     const config = await load({ env: { HOOKPROOF_SECRET: `${SECRET} ` } });
     expect(config.partner.signing?.secret).toBe(`${SECRET} `);
-    expect(config.advice.filter((line) => line.includes('white space'))).toHaveLength(1);
+    expect(config.advice.filter((line) => line.includes('whitespace'))).toHaveLength(1);
   });
 });
 

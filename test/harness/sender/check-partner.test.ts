@@ -62,7 +62,7 @@ describe('checkPartner rejects', () => {
   it('an empty secret and an empty API key', () => {
     expect(rejection({ signing: { secret: '' } }).code).toBe('PARTNER_SECRET');
     expect(rejectionText({ signing: { secret: '' } })).toBe(
-      'The signature secret is empty. Set the secret agreed with the partner, or remove `signing`.',
+      'The HMAC secret is empty. Set the secret agreed with the partner, or remove `signing`.',
     );
     expect(rejection({ apiKey: { value: '' } }).code).toBe('PARTNER_API_KEY');
     expect(rejectionText({ apiKey: { value: '' } })).toBe(
@@ -143,7 +143,7 @@ describe('checkPartner rejects', () => {
     ['a\x80\u0100', `contains a character above U+00FF. ${ascii}`],
     ...[' a', '\ta', 'a ', 'a\t', '  a', 'a  '].map((value) => [
       value,
-      'starts or ends with white space. Remove it: HTTP drops white space around a header value.',
+      'starts or ends with whitespace. Remove it: HTTP drops whitespace around a header value.',
     ]),
   ])('the header value %j', (value = '', text = '') => {
     expect(rejectionText({ headers: [['X-A', value]] })).toBe(`Headers: the value of X-A (custom header 1) ${text}`);
@@ -200,7 +200,7 @@ describe('TLS material', () => {
 describe('checkPartner advises against', () => {
   it('a secret of fewer than 32 characters', () => {
     const short = (length: number) =>
-      `The signature secret has ${length} character${length === 1 ? '' : 's'}; at least 32 are recommended.`;
+      `The HMAC secret has ${length} character${length === 1 ? '' : 's'}; at least 32 are recommended.`;
     expect(advice({ signing: { secret: 'x'.repeat(32) } })).toEqual([]);
     for (const length of [31, 2, 1]) {
       expect(advice({ signing: { secret: 'x'.repeat(length) } })).toEqual([short(length)]);
@@ -210,10 +210,10 @@ describe('checkPartner advises against', () => {
 
   it.each([
     ...['\n', '\r', '\r\n'].map((end) => [`${secret}${end}`, 'ends with a newline']),
-    ...[`${secret} `, `\t${secret}`, `\n${secret} `].map((text) => [text, 'starts or ends with white space']),
-  ])('white space around a secret', (given = '', what = '') => {
+    ...[`${secret} `, `\t${secret}`, `\n${secret} `].map((text) => [text, 'starts or ends with whitespace']),
+  ])('whitespace around a secret', (given = '', what = '') => {
     expect(advice({ signing: { secret: given } })).toEqual([
-      `The signature secret ${what}, which is part of the secret; a file or variable often adds it by mistake.`,
+      `The HMAC secret ${what}, which is part of the secret; a file or variable often adds it by mistake.`,
     ]);
   });
 
@@ -256,8 +256,8 @@ describe('checkPartner advises against', () => {
     const all = advice({ signing: { secret: 'x ' } }, 'http://partner.example/');
     expect(all.map((sentence) => sentence.split(' ').slice(0, 3).join(' '))).toEqual([
       'The endpoint uses',
-      'The signature secret',
-      'The signature secret',
+      'The HMAC secret',
+      'The HMAC secret',
     ]);
   });
 });
