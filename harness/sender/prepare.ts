@@ -8,7 +8,7 @@ import {
   type JsonValue,
   type Notification,
 } from '../../contract/index.ts';
-import { signatureOf } from '../../contract/signing/index.ts';
+import { signatureOf } from '../../contract/signing/sign.ts';
 import type { Partner } from '../partner.ts';
 import { endpointOf, type Prepared } from '../transport/index.ts';
 

@@ -15,7 +15,14 @@ const HARNESS = ['contract', 'scenarios', 'certs'];
 export const MODULES: Readonly<Record<string, Module>> = {
   contract: {
     imports: [],
-    entryPoints: [...INDEX, 'hookproof-error.ts', 'secret-spellings.ts', 'signing/index.ts', 'stacks.ts'],
+    entryPoints: [
+      ...INDEX,
+      'hookproof-error.ts',
+      'secret-spellings.ts',
+      'signing/index.ts',
+      'signing/sign.ts',
+      'stacks.ts',
+    ],
   },
   receiver: { imports: ['contract'], entryPoints: [...INDEX, 'inbox/index.ts', 'faults/index.ts'] },
   scenarios: { imports: ['contract'], entryPoints: [...INDEX, 'profiles.ts'] },

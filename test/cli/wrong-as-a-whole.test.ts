@@ -94,7 +94,7 @@ const WRONG: readonly Wrong[] = [
       return url.replace('http://127.0.0.1', 'https://localhost');
     },
     code: 1,
-    says: 'which is neither sent nor trusted here',
+    says: 'which is neither sent nor trusted',
   },
   {
     name: 'always 200',

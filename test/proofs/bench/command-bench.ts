@@ -33,7 +33,7 @@ export function measureHelp(): HelpResult {
 }
 
 /** Runs of the whole catalogue. */
-export interface RunResult {
+interface RunResult {
   readonly wallMs: readonly number[];
   /** The last run, without start and end of the process. */
   readonly runMs: number;
@@ -42,7 +42,7 @@ export interface RunResult {
   readonly planned: number;
 }
 
-export interface RunResults {
+interface RunResults {
   readonly plain: RunResult;
   readonly secure: RunResult;
   readonly distant: RunResult;

@@ -28,7 +28,7 @@ const SLICE_MS = 250;
 /** More than a receiver handles in one measurement, because a known id is cheaper than a new one. */
 const REQUESTS = 160_000;
 
-export interface ReceiverSample extends Sample {
+interface ReceiverSample extends Sample {
   /** Milliseconds from a request to its answer. */
   readonly p50: number;
   readonly p99: number;
@@ -177,7 +177,7 @@ export function receiverTargets(results: ReceiverResults): Target[] {
 
 /** The receivers that are measured, from bare node:http to ours with a durable inbox. */
 
-export interface ReceiverVariant {
+interface ReceiverVariant {
   readonly name: string;
   readonly program: string;
   readonly env?: NodeJS.ProcessEnv;
