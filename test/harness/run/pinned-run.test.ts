@@ -106,7 +106,7 @@ describe('a run against a name', () => {
     });
     expect(verdict).toBe('inconclusive');
     expect(results.find(({ id }) => id === 'valid/plain')?.reason).toContain(
-      'The host name partner.example does not resolve.',
+      'the host name partner.example does not resolve',
     );
   });
 
