@@ -245,7 +245,7 @@ const WRONG: readonly Wrong[] = [
     long: true,
     url: () => using(serve(rightBut({ malformed: 500 }))),
     code: 1,
-    says: 'an unsigned one that is not JSON is answered 500',
+    says: 'Answers 500 to a body that is not JSON',
   },
   {
     name: 'dies on bad JSON and is restarted',
