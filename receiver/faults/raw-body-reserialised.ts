@@ -35,7 +35,7 @@ const DOTNET: JsonDialect = {
 /** Go compacts a json.RawMessage: removes whitespace, escapes HTML, and keeps the tokens. */
 function compactedByGo(json: string): string {
   return escapeUnicode(
-    json.replace(/("(?:[^"\\]|\\.)*")|s+/g, (_all, text?: string) => text ?? ''),
+    json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, text?: string) => text ?? ''),
     /[<>&\u2028\u2029]/g,
   );
 }
