@@ -5,7 +5,7 @@ import { isAccepted } from '../judge/index.ts';
 import { isPassExhausted, type RunContext, silenceStop } from './context.ts';
 import type { Lane } from './lane.ts';
 import type { SendingPlan } from './plan.ts';
-import { type OutageSign, type SentDelivery, sendControl } from './send.ts';
+import { GATEWAY_ERRORS, type OutageSign, type SentDelivery, sendControl } from './send.ts';
 import { recordRetry, reusableControl, type Trial, tryScenario } from './trial.ts';
 
 /** So many scenarios in a row whose controls get 429 stop the run. */
@@ -125,8 +125,6 @@ async function runLanes(
 function overlaps(a: Span, b: Span): boolean {
   return a !== b && a.startMs < b.endMs && b.startMs < a.endMs;
 }
-
-const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Whether another delivery in flight may have caused the answer to a probe. */
 function mayBeCausedByOthers(trial: Trial): boolean {

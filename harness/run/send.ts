@@ -137,8 +137,8 @@ export function outageAfter(after: SentDelivery): OutageSign | null {
   return { sign, looksDead: looksDead(attempt), ...outcomeWithoutAnswer(attempt) };
 }
 
-/** What only a gateway or a rate limit answers says nothing about the receiver behind it. */
-const GATEWAY_STATUSES: readonly number[] = [429, 502, 503, 504];
+/** What a gateway answers when it does not reach the receiver. */
+export const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
  * Whether this is what a receiver that has ended, or hangs, looks like: it refuses or closes connections, reads
@@ -146,7 +146,7 @@ const GATEWAY_STATUSES: readonly number[] = [429, 502, 503, 504];
  * the network.
  */
 function looksDead({ answer, error }: Attempt): boolean {
-  if (answer !== null) return !GATEWAY_STATUSES.includes(answer.status);
+  if (answer !== null) return !GATEWAY_ERRORS.has(answer.status);
   if (error?.kind === 'timeout') return error.phase === 'answer';
   return error?.kind === 'refused' || error?.kind === 'reset' || (error?.kind === 'tls' && error.alert === undefined);
 }

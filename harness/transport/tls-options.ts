@@ -69,7 +69,8 @@ function secureContextOf(material: TlsMaterial): tls.SecureContext {
  * @throws HookproofError PARTNER_TLS. The message holds nothing of the material.
  */
 export function checkTlsMaterial({ clientCert, clientKey, passphrase, ca }: TlsMaterial): string[] {
-  if (ca !== undefined && (certificateBlocks(ca).length === 0 || !certificateBlocks(ca).every(isCertificate))) {
+  const caBlocks = ca === undefined ? undefined : certificateBlocks(ca);
+  if (caBlocks !== undefined && (caBlocks.length === 0 || !caBlocks.every(isCertificate))) {
     throw unusable('The extra CA is not a certificate in PEM.', 'Give one or more CERTIFICATE blocks.');
   }
   if (clientCert === undefined && clientKey === undefined) return [];

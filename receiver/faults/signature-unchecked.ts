@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { StageFault } from './fault.ts';
 import { acceptWhen, alsoAccept, lenientMutant, SIGNATURE, unverified } from './lenient-verifier.ts';
 
-/** A mutant that verifies only some deliveries. */
+/** The value at a path of object keys; undefined where there is none. */
 const field = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>(
     (at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : undefined),
