@@ -136,18 +136,41 @@ export function foldCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
+/** Forms by the hash of their first three characters: one pass over a text looks for all of them. */
+export type FormIndex = readonly (readonly Form[] | undefined)[];
+
+const HASHED = 3;
+const HASHES = 1 << 14;
+
+/** Of three characters from this position. */
+function hashAt(text: string, at: number): number {
+  return (text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 4) ^ (text.charCodeAt(at + 2) << 8)) & (HASHES - 1);
+}
+
+/** An index for {@link findForms}, of forms that have three characters or more. */
+export function indexForms(forms: readonly Form[]): FormIndex {
+  const byHash = new Array<Form[] | undefined>(HASHES).fill(undefined);
+  for (const form of forms) {
+    const hash = hashAt(form.text, 0);
+    byHash[hash] = [...(byHash[hash] ?? []), form];
+  }
+  return byHash;
+}
+
 /**
  * Spans of the forms in the text, ignoring the case of ASCII letters. A part of a form counts too when it shows most of
  * the secret: its first three quarters (a key with one character changed), or eight characters where the text was cut.
  */
-export function findForms(text: string, forms: readonly Form[], wording: boolean): Span[] {
+export function findForms(text: string, index: FormIndex, wording: boolean): Span[] {
   const folded = foldCase(text);
   const spans: Span[] = [];
-  for (const form of forms) {
-    if (wording && form.weak) continue;
-    const head = form.text.slice(0, HEAD);
-    for (let at = folded.indexOf(head); at >= 0; at = folded.indexOf(head, at + 1)) {
+  for (let at = 0; at + HASHED <= folded.length; at += 1) {
+    const candidates = index[hashAt(folded, at)];
+    if (candidates === undefined) continue;
+    for (const form of candidates) {
+      if (wording && form.weak) continue;
       const length = matchingLength(folded, at, form.text);
+      if (length < Math.min(HEAD, form.text.length)) continue;
       if (length >= form.text.length * 0.75 || (!wording && isCut(folded, at + length))) {
         spans.push({ start: at, end: at + length, name: form.name });
       }

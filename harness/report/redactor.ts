@@ -7,6 +7,7 @@ import {
   type Form,
   findForms,
   foldCase,
+  indexForms,
   replaceSpans,
   type Span,
   secretParts,
@@ -79,6 +80,7 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
       name,
       pattern: new RegExp(`(?<=^\\s*|["'=:&]\\s*)${escapeForRegExp(value)}(?=\\s*(?:$|["'=&,;\\r\\n]))`, 'g'),
     }));
+  const index = indexForms(forms);
   const signatures = createSignatureIndex();
   const secrets = forms.map((form) => form.text);
   const markers = new Map<string, string>();
@@ -92,7 +94,7 @@ export function createRedactor(options: { readonly values: readonly NamedSecret[
   };
 
   const spansOf = (input: string, wording: boolean): Span[] => [
-    ...findForms(input, forms, wording),
+    ...findForms(input, index, wording),
     ...signatures.find(input, 'signature'),
     ...(wording ? [] : findShort(input, short)),
   ];

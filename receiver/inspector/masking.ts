@@ -1,6 +1,13 @@
 /** Masks credentials: by value wherever a sender has put them, and by the name of the header. */
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
-import { findForms, foldCase, replaceSpans, secretParts, secretSpellings } from '../../contract/secret-spellings.ts';
+import {
+  findForms,
+  foldCase,
+  indexForms,
+  replaceSpans,
+  secretParts,
+  secretSpellings,
+} from '../../contract/secret-spellings.ts';
 
 const MASK = '[***]';
 
@@ -21,9 +28,11 @@ export function createMasker(credentials: readonly string[], signatures: readonl
     ...credentials.flatMap(secretParts).flatMap(secretSpellings),
     ...signatures.flatMap((text) => [text, text.replaceAll('/', '\\/'), encodeURIComponent(text)]),
   ]);
-  const forms = [...new Set([...spellings].map(foldCase))]
-    .filter((text) => text.length >= MIN_WITHIN)
-    .map((text) => ({ text, name: MASK, weak: false }));
+  const forms = indexForms(
+    [...new Set([...spellings].map(foldCase))]
+      .filter((text) => text.length >= MIN_WITHIN)
+      .map((text) => ({ text, name: MASK, weak: false })),
+  );
 
   const within = (input: string): string => replaceSpans(input, findForms(input, forms, false), () => MASK);
   const text = (input: string): string => (input !== '' && spellings.has(input) ? MASK : within(input));
