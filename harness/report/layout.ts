@@ -1,7 +1,7 @@
 /** The layout of terminal output: width, signs, colour. Colour never carries a meaning alone. */
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import type { Verdict } from './result-document.ts';
 import { visible, visibleAscii } from './visible.ts';
 
