@@ -280,6 +280,16 @@ export interface RunObservations {
     /** `observed` as a code, where no answer came. */
     readonly outcome?: string | undefined;
   }[];
+  /**
+   * How forged deliveries in the sender's own shape were rejected: the credential, the status, whether it is the
+   * endpoint's usual status for it, and how many deliveries got it.
+   */
+  readonly rejections?: readonly {
+    readonly credential: 'signature' | 'api-key';
+    readonly status: number;
+    readonly isUsual: boolean;
+    readonly deliveries: number;
+  }[];
 }
 
 /** What an observation scenario concludes. */
@@ -332,6 +342,8 @@ export interface FlowScenario extends ScenarioText {
 
 /** A scenario that sends nothing. It is judged at the end, by what the whole run has seen. */
 export interface ObservationScenario extends ScenarioText {
+  /** What is expected, in words. Absent: nothing of what is observed. */
+  readonly expected?: string;
   readonly observe: (run: RunObservations) => Observation;
 }
 

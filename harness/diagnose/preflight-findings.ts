@@ -22,7 +22,7 @@ export function explainPreflight({ first, second }: PreflightAttempts, credentia
     if (last.answer !== null && last.error === null) return last.answer.truncated ? ENDLESS : ANSWERS_TOO_LATE;
     return first.timings.firstByteMs === null ? NEVER_ANSWERS : ENDLESS;
   }
-  if (answer?.status === 200) {
+  if (answer !== null && answer.status >= 200 && answer.status < 300) {
     return second !== null && (second.error !== null || second.answer?.truncated) ? ENDLESS : null;
   }
   if (answer !== null) {
@@ -187,14 +187,6 @@ function findingForStatus(status: number): Finding {
       fix:
         'Check the log of the receiver at the time of the delivery. Is the raw body undefined? `express.raw()` ' +
         'skips application/json: `express.raw({ type: () => true })` reads every type.',
-    };
-  }
-  if (status >= 200 && status < 300) {
-    return {
-      fault: 'other-2xx',
-      title: `The endpoint accepts with ${status} instead of 200`,
-      why: 'Only 200 means accepted; the sender defines no behaviour for other statuses.',
-      fix: 'Answer 200 explicitly: some frameworks choose 201, 202 or 204 by default.',
     };
   }
   return {

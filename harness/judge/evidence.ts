@@ -1,7 +1,9 @@
 /** What the judge receives about a scenario, and what it returns. */
 
 import type { Expectation, Leak } from '../../scenarios/index.ts';
+import type { AnswerClass } from '../report/result-document.ts';
 import type { Attempt } from '../transport/index.ts';
+import type { Credential, Dialect } from './dialect.ts';
 
 /** One probe, its expectation and its result. */
 export interface ProbeEvidence {
@@ -25,6 +27,10 @@ export interface Evidence {
   readonly killed: string | null;
   /** Whether the answers to the probes must be the same. */
   readonly uniform: boolean;
+  /** How the endpoint accepts and rejects. Absent: with the statuses of the specification. */
+  readonly dialect?: Dialect;
+  /** The credentials that the scenario is about. */
+  readonly credentials?: readonly Credential[];
 }
 
 /** What decided a verdict. */
@@ -45,6 +51,7 @@ export type DecidedBy =
   | 'no-answer'
   | 'unreadable-answer'
   | 'receiver-stopped'
+  | 'statuses-alike'
   // A TLS handshake or the certificates.
   | 'handshake-accepted'
   | 'handshake-refused'
@@ -77,6 +84,10 @@ export interface Judgement {
   /**
    * What was observed, without what differs from run to run: a status, the name of a TLS alert, `granted` (a
    * handshake), `closed`, `silence`, `other-protocol`, the codes of certificate faults, or `seen` for everything else.
+   * The status is that of the specification: an endpoint that accepts with 202 and rejects with 403 has the outcomes
+   * 200 and 401.
    */
   readonly outcome: string;
+  /** The answer that decided, as a class and with the status as it was sent. Absent without a delivery. */
+  readonly answered?: { readonly class: AnswerClass; readonly status: number | null };
 }

@@ -2,6 +2,7 @@
 
 import type { AnswerMatch, Expectation, Level } from '../../scenarios/index.ts';
 import type { Attempt, TransportError } from '../transport/index.ts';
+import { type Credential, type Dialect, is2xx, STANDARD, translateStatus } from './dialect.ts';
 import type { DecidedBy, ProbeEvidence } from './evidence.ts';
 
 export interface Grade {
@@ -11,9 +12,9 @@ export interface Grade {
   readonly reason: string;
 }
 
-/** Whether a plain valid delivery was accepted: exactly 200 (ruling), and a complete answer. */
+/** Whether a plain valid delivery was accepted: any 2xx (ruling), and a complete answer. */
 export function isAccepted(attempt: Attempt): boolean {
-  return attempt.answer?.status === 200;
+  return attempt.answer !== null && is2xx(attempt.answer.status);
 }
 
 /** What came back, in words: "401", "no answer: the connection was reset". */
@@ -31,6 +32,14 @@ export function describeAttempt(attempt: Attempt): string {
 function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
+
+/** How the statuses of one scenario are read. */
+export interface Reading {
+  readonly dialect: Dialect;
+  readonly credentials: readonly Credential[];
+}
+
+const LITERAL: Reading = { dialect: STANDARD, credentials: [] };
 
 /** What came back, as a code that is the same in every run (`Judgement.outcome`). */
 export function outcomeOfAttempt({ answer, error }: Attempt): string {
@@ -53,6 +62,13 @@ export function outcomeOfAttempt({ answer, error }: Attempt): string {
   }
 }
 
+/** The same for a probe, in the statuses of the specification. */
+export function outcomeOfProbe({ attempt, expect }: ProbeEvidence, { dialect, credentials }: Reading): string {
+  if (attempt.answer === null) return outcomeOfAttempt(attempt);
+  const translated = translateStatus(attempt.answer.status, expect, dialect, credentials);
+  return `${translated.kind === 'status' ? translated.status : attempt.answer.status}`;
+}
+
 /** Whether a connection ended without an answer and without a TLS alert. */
 export function wasClosed({ answer, error }: Attempt): boolean {
   if (answer !== null || error === null) return false;
@@ -63,7 +79,7 @@ export function wasClosed({ answer, error }: Attempt): boolean {
 const CLOSE_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 
 /** Grades one probe: first whether the probe itself is correct, then leaks, then the status or the transport error. */
-export function gradeProbe(probe: ProbeEvidence, level: Level = 'must'): Grade {
+export function gradeProbe(probe: ProbeEvidence, level: Level = 'must', reading: Reading = LITERAL): Grade {
   if (probe.probeFault !== null) {
     return { grade: 'harness-error', decidedBy: 'faulty-probe', reason: `the probe is faulty: ${probe.probeFault}` };
   }
@@ -74,7 +90,12 @@ export function gradeProbe(probe: ProbeEvidence, level: Level = 'must'): Grade {
   }
   const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
   if (found.length > 0) return failed('leak', `the answer leaks: ${found.join(', ')}`);
-  return gradeStatus(answer.status, probe.expect, level);
+  const translated = translateStatus(answer.status, probe.expect, reading.dialect, reading.credentials);
+  if (translated.kind === 'ambiguous') {
+    const both = `answered ${answer.status}, as to forged and to malformed deliveries alike`;
+    return inconclusive('statuses-alike', `${both}, so the order of the checks cannot be seen`);
+  }
+  return gradeStatus(answer.status, translated.status, probe.expect, level);
 }
 
 const PASS: Grade = { grade: 'pass', decidedBy: 'expected-answer', reason: '' };
@@ -101,9 +122,10 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
 
 const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3xx', 4: '4xx', 5: '5xx' };
 
-function gradeStatus(status: number, expect: Expectation, level: Level): Grade {
-  const group = STATUS_CLASSES[Math.floor(status / 100)] ?? status;
-  const set = setOf(expect, status, group);
+/** Grades the status `meant` by the dialect of the endpoint; the reasons name the status as it was sent. */
+function gradeStatus(status: number, meant: number, expect: Expectation, level: Level): Grade {
+  const group = STATUS_CLASSES[Math.floor(meant / 100)] ?? meant;
+  const set = setOf(expect, meant, group);
   const expected = `expected ${expect.text}`;
   if (set === 'pass') return PASS;
   if (expect.unclear?.includes(status))
@@ -134,7 +156,7 @@ function gradeStatus(status: number, expect: Expectation, level: Level): Grade {
   }
   if (group === '3xx') return failed('redirect', `answered ${status}: a sender does not follow redirects`);
   if (group === '2xx') return failed('other-2xx', `answered ${status}: only 200 means accepted`);
-  if (expect.authentic && (status === 401 || status === 403)) {
+  if (expect.authentic && (meant === 401 || meant === 403)) {
     return failed('valid-rejected', `rejected a delivery with valid credentials (${status})`);
   }
   return failed('wrong-status', `answered ${status}, ${expected}`);

@@ -8,6 +8,14 @@ export {
   readBaselineIfThere,
   updateBaseline,
 } from './baseline.ts';
+export {
+  type Credential,
+  type Dialect,
+  is2xx,
+  isPlainForgery,
+  STANDARD,
+  usualRejection,
+} from './dialect.ts';
 export type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.ts';
 export { describeAttempt, isAccepted, outcomeOfAttempt, wasClosed } from './grade.ts';
 export { judge } from './judge.ts';

@@ -2,8 +2,9 @@
 
 import type { Level } from '../../scenarios/index.ts';
 import type { Attempt } from '../transport/index.ts';
+import { classOfAttempt, rejectionsOf, STANDARD } from './dialect.ts';
 import type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.ts';
-import { describeAttempt, type Grade, gradeProbe, isAccepted, outcomeOfAttempt } from './grade.ts';
+import { describeAttempt, type Grade, gradeProbe, isAccepted, outcomeOfProbe } from './grade.ts';
 import { differenceBetween } from './uniform.ts';
 
 /** From worst to best; the worst probe of a scenario decides. */
@@ -23,7 +24,8 @@ function worst(graded: readonly { readonly probe: ProbeEvidence; readonly grade:
  */
 export function judge(level: Level, evidence: Evidence): Judgement {
   const { before, probes, after } = evidence;
-  const decisive = worst(probes.map((probe) => ({ probe, grade: gradeProbe(probe, level) })));
+  const reading = { dialect: evidence.dialect ?? STANDARD, credentials: evidence.credentials ?? [] };
+  const decisive = worst(probes.map((probe) => ({ probe, grade: gradeProbe(probe, level, reading) })));
   if (decisive === undefined) {
     const none = { observed: 'nothing', delivery: null, outcome: 'seen' };
     // Without an accepted control before them the probes are not even sent.
@@ -37,7 +39,11 @@ export function judge(level: Level, evidence: Evidence): Judgement {
   const seen = {
     observed: describeAttempt(probe.attempt),
     delivery: isOneOfSeveral ? probe.label : null,
-    outcome: outcomeOfAttempt(probe.attempt),
+    outcome: outcomeOfProbe(probe, reading),
+    answered: {
+      class: classOfAttempt(probe.attempt, rejectionsOf(reading.dialect, reading.credentials)),
+      status: probe.attempt.answer?.status ?? null,
+    },
   };
   const reason = isOneOfSeveral ? `${probe.label}: ${grade.reason}` : grade.reason;
   const cause = isOneOfSeveral ? { cause: grade.reason } : {};

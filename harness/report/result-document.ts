@@ -8,6 +8,16 @@ import { type JsonObject, STACKS } from '../../contract/index.ts';
 import { FEATURES } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
+/** What an answer, or the lack of one, says about a delivery, whatever status the endpoint uses for it. */
+export const ANSWER_CLASSES = [
+  'accepted',
+  'rejected',
+  'crashed',
+  'closed',
+  'silent',
+  'unreadable',
+  'not-delivered',
+] as const;
 const STALE = ['passes', 'unknown-scenario', 'expired'] as const;
 const PARTIAL_REASONS = ['selection', 'shard', 'bail', 'time-limit', 'interruption'] as const;
 const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'harness-error'] as const;
@@ -67,8 +77,17 @@ const result = z.strictObject({
   decidedBy: text.optional(),
   /** The label of the exchange that decided, of several; null when none did alone. */
   delivery: text.nullable().optional(),
-  /** `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`. */
+  /**
+   * `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`. The
+   * status is that of the specification where the endpoint uses another one throughout: 200 for its acceptances, 401 for
+   * its rejections.
+   */
   outcome: text.optional(),
+  /**
+   * The answer that decided, whatever status the endpoint uses for it, and the status as it was sent. Absent where no
+   * delivery was answered, and in documents of earlier versions.
+   */
+  answered: z.strictObject({ class: z.enum(ANSWER_CLASSES), status: z.int().nullable() }).optional(),
   why: text,
   fix: text,
   /** The baseline's entry for this failure; null without an entry or a baseline. */
@@ -161,6 +180,17 @@ const shardRecord = z.strictObject({
     failedControls: z.array(
       z.strictObject({ scenario: text, observed: text, again: z.boolean(), outcome: text.optional() }),
     ),
+    /** Absent in documents of earlier versions. */
+    rejections: z
+      .array(
+        z.strictObject({
+          credential: z.enum(['signature', 'api-key']),
+          status: z.int(),
+          isUsual: z.boolean(),
+          deliveries: z.int().positive(),
+        }),
+      )
+      .optional(),
   }),
 });
 
@@ -281,6 +311,7 @@ export const writtenEvent = z.discriminatedUnion('type', [
   z.strictObject({ schemaVersion, type: z.literal('run-finished'), document: resultDocument }),
 ]);
 
+export type AnswerClass = (typeof ANSWER_CLASSES)[number];
 export type Verdict = (typeof VERDICTS)[number];
 export type PartialReason = (typeof PARTIAL_REASONS)[number];
 export type RunVerdict = (typeof RUN_VERDICTS)[number];

@@ -1,6 +1,7 @@
 /** What all parts of a run share: the partner, the limits, and what was observed so far. */
 
 import type { Kit, RunObservations } from '../../scenarios/index.ts';
+import { type Dialect, STANDARD } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import { createIdentities, type Identities } from '../probe/index.ts';
 import type { RunListener } from '../report/result-document.ts';
@@ -75,7 +76,9 @@ export interface RunContext {
   /** Scenarios that were tried again after a first trial that did not pass. */
   readonly retried: Set<string>;
   stopped: Stop | null;
-  readonly seen: Writable<RunObservations>;
+  /** How the endpoint accepts and rejects, as its first deliveries have shown. */
+  dialect: Dialect;
+  readonly seen: Writable<Required<RunObservations>>;
 }
 
 export function createContext(
@@ -90,7 +93,8 @@ export function createContext(
     identities: createIdentities(given.partner, {}, false),
     retried: new Set(),
     stopped: null,
-    seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [] },
+    dialect: STANDARD,
+    seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [], rejections: [] },
   };
 }
 

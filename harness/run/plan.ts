@@ -11,6 +11,7 @@ import {
   type Scenario,
 } from '../../scenarios/index.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import type { Credential } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';
 import { isLoopback } from '../sender/index.ts';
@@ -43,6 +44,14 @@ export function isSending(planned: PlannedScenario): planned is SendingPlan {
 
 export function isObservation(scenario: Scenario): scenario is ObservationScenario {
   return 'observe' in scenario;
+}
+
+/** The credentials that a scenario is about. */
+export function credentialsOf({ needs = [] }: Scenario): Credential[] {
+  const credentials: Credential[] = [];
+  if (needs.includes('hmac')) credentials.push('signature');
+  if (needs.includes('api-key')) credentials.push('api-key');
+  return credentials;
 }
 
 /** The TLS version that a scenario requires for its probe. */

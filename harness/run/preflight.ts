@@ -18,10 +18,7 @@ import { createKit } from './kit.ts';
 import type { Lane } from './lane.ts';
 import type { SendingPlan } from './plan.ts';
 import { recordFailedControl, type SentDelivery, sendControl, sendProbe } from './send.ts';
-import type { Trial } from './trial.ts';
-
-/** The scenario whose failure stands for an endpoint that accepts nothing. */
-export const PREFLIGHT_SCENARIO = 'valid/plain';
+import { PREFLIGHT_SCENARIO, type Trial } from './trial.ts';
 
 /** How many times longer the second delivery waits: enough to distinguish "too late" from "never". */
 const SECOND_TIMEOUT_FACTOR = 2;
@@ -86,7 +83,7 @@ export async function diagnosePreflight(
 
 /** Why the run sends nothing after a failed preflight. */
 export function stopAfterPreflight({ first, second }: Preflight, finding: Finding | null): Stop {
-  const got = first.answer?.status === 200 && second !== null ? describeAttempt(second) : describeAttempt(first);
+  const got = isAccepted(first) && second !== null ? describeAttempt(second) : describeAttempt(first);
   const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
   // Without an answer, the finding says all that the transport error does.
   const seen = first.answer === null && finding !== null ? '' : ` (${got.replace(/\.$/, '')})`;
@@ -104,9 +101,9 @@ const ENDLESS_ANSWER = {
 } as const;
 
 /** The preflight as the trial of its scenario. */
-export function trialOfPreflight(planned: SendingPlan, { first, second, delivery }: Preflight): Trial {
-  const isEndless = first.answer?.status === 200 && second !== null;
-  const attempt = isEndless ? { ...first, answer: null, error: ENDLESS_ANSWER } : first;
+export function trialOfPreflight(planned: SendingPlan, { first, second, delivery, passed }: Preflight): Trial {
+  const isEndless = !passed && isAccepted(first) && second !== null;
+  const attempt = isEndless ? { ...first, answer: null, error: ENDLESS_ANSWER } : passed ? delivery.attempt : first;
   const expect = 'expect' in planned.scenario ? planned.scenario.expect : { text: '200', authentic: true, pass: [200] };
   // The first delivery has no controls around it, so the judge gets accepted ones.
   const accepted = {

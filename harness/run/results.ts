@@ -7,10 +7,11 @@ import { defectOf, type RunObservations, type Scenario } from '../../scenarios/i
 import { type DecidedBy, type Judgement, judge, type judgeChain } from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
 import type { RunContext, Stop } from './context.ts';
+import { STATUS_SCENARIOS } from './learn-dialect.ts';
 import type { PlannedScenario } from './plan.ts';
 import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
-import type { Trial } from './trial.ts';
+import { inDialect, type Trial } from './trial.ts';
 
 /** What decided a result: the judge, or the run before it came to a judgement. */
 type ResultDecidedBy =
@@ -30,6 +31,7 @@ interface Decision {
   readonly decidedBy: ResultDecidedBy;
   readonly delivery?: string | null;
   readonly outcome?: string | undefined;
+  readonly answered?: Judgement['answered'];
 }
 
 /** What the command that repeats a result contains. */
@@ -40,7 +42,7 @@ interface Repeatable {
 
 export function resultOfTrial(context: RunContext, trial: Trial, keepEvidence: boolean): ScenarioResult {
   const { planned, evidence, deliveries } = trial;
-  const judgement = judge(planned.scenario.level, evidence);
+  const judgement = judge(planned.scenario.level, inDialect(context, trial));
   const passed = judgement.verdict === 'pass';
   const decisive = evidence.probes.find(({ label }) => label === judgement.delivery) ?? evidence.probes[0];
   const probe = deliveries.find(
@@ -86,8 +88,11 @@ export function resultOfObservation(
   const observation = planned.scenario.observe(context.seen);
   const isWarning = observation.verdict === 'fail' && planned.scenario.level === 'should';
   const verdict = isWarning ? 'warn' : observation.verdict;
-  // Only the whole run shows it again: alone, the scenario has nothing to observe.
-  const command = `hookproof run ${quotedUrl(context)} --seed ${context.seed}`;
+  const { id } = planned.scenario;
+  // Only the whole run shows the others again: alone, they have nothing to observe.
+  const command = Object.values<string>(STATUS_SCENARIOS).includes(id)
+    ? commandFor(context, id)
+    : `hookproof run ${quotedUrl(context)} --seed ${context.seed}`;
   const reproduce = verdict === 'pass' ? null : { curl: null, command };
   return resultOf(planned, { ...observation, verdict, decidedBy: 'observation' }, { reproduce });
 }
@@ -103,7 +108,7 @@ export function withoutVerdict(planned: PlannedScenario, decidedBy: ResultDecide
 
 function resultOf(
   planned: PlannedScenario,
-  { verdict, observed, reason, cause, decidedBy, delivery = null, outcome = 'seen' }: Decision,
+  { verdict, observed, reason, cause, decidedBy, delivery = null, outcome = 'seen', answered }: Decision,
   rest: Partial<Pick<ScenarioResult, 'expected' | 'expectedOutcomes' | 'durationMs' | 'reproduce' | 'exchanges'>> = {},
 ): ScenarioResult {
   const { id, title, level, requirements, why, fix } = planned.scenario;
@@ -124,6 +129,7 @@ function resultOf(
     decidedBy,
     delivery,
     outcome,
+    ...(answered !== undefined && { answered: { ...answered } }),
     why,
     fix,
     known: null,
@@ -137,7 +143,8 @@ function resultOf(
 function expectedText(scenario: Scenario): string {
   if ('expect' in scenario) return scenario.expect.text;
   if ('chain' in scenario) return scenario.chain.text;
-  return 'flow' in scenario ? 'the correct answer to each delivery' : 'none in the whole run';
+  if ('flow' in scenario) return 'the correct answer to each delivery';
+  return ('observe' in scenario ? scenario.expected : undefined) ?? 'none in the whole run';
 }
 
 /** No HTTP client shows a handshake: only the harness can repeat it. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Stack } from '../../contract/index.ts';
-import { catalogueDigest } from '../../scenarios/index.ts';
+import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
 import { type Baseline, knownIn } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
@@ -16,17 +16,12 @@ import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits, runBoun
 import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
 import { createLane, type Lane } from './lane.ts';
+import { learnDialect, learningPlans, recordRejections, STATUS_SCENARIOS } from './learn-dialect.ts';
 import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
-import {
-  diagnosePreflight,
-  PREFLIGHT_SCENARIO,
-  runPreflight,
-  stopAfterPreflight,
-  trialOfPreflight,
-} from './preflight.ts';
+import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
 import { describeTls, inspectWhenNeeded, isTlsCheck, runTlsChecks, unsupportedVersion } from './tls-checks.ts';
-import type { Trial } from './trial.ts';
+import { PREFLIGHT_SCENARIO, type Trial } from './trial.ts';
 
 /** The part of a revision of the catalogue that a run needs. */
 export interface ScoringRevision {
@@ -80,7 +75,7 @@ export interface RunOptions {
 export async function run(options: RunOptions): Promise<ResultDocument> {
   const { clientFixtures = {}, listener = () => {}, onSignature = () => {}, signal } = options;
   const target = targetOf(options.partner, clientFixtures);
-  const plan = planScenarios(target, options.selection);
+  const plan = [...planScenarios(target, options.selection)];
   const applicable = plan.filter(({ obstacle }) => obstacle === null);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const seed = options.seed ?? randomBytes(6).toString('hex');
@@ -173,7 +168,8 @@ function startDeadline(interruption: AbortSignal | undefined, boundMs: number): 
 /** The results so far. */
 interface RunState {
   readonly context: RunContext;
-  readonly plan: readonly PlannedScenario[];
+  /** Grows when a status turns out to be wrong that no selected check reports. */
+  readonly plan: PlannedScenario[];
   readonly options: RunOptions;
   readonly results: Map<string, ScenarioResult>;
   report(result: ScenarioResult): void;
@@ -181,7 +177,7 @@ interface RunState {
   open(): PlannedScenario[];
 }
 
-function createState(context: RunContext, plan: readonly PlannedScenario[], options: RunOptions): RunState {
+function createState(context: RunContext, plan: PlannedScenario[], options: RunOptions): RunState {
   const { baseline = null, revision = null } = options;
   const results = new Map<string, ScenarioResult>();
   const report = (given: ScenarioResult) => {
@@ -238,16 +234,34 @@ async function deliveryPhases(state: RunState, inspection: TlsInspection | null)
 }
 
 async function deliver(
-  { context, open, report, options }: RunState,
+  state: RunState,
   lanes: readonly [Lane, ...Lane[]],
   inspection: TlsInspection | null,
 ): Promise<PreflightResult> {
+  const { context, open, report, options } = state;
   const { signal } = context;
-  const onSettled = (trial: Trial) => report(resultOfTrial(context, trial, options.evidence === true));
+  const onSettled = (trial: Trial) => {
+    recordRejections(context, trial);
+    report(resultOfTrial(context, trial, options.evidence === true));
+  };
   const sending = open().filter(isSending);
   const preflight = await runPreflight(context, lanes[0]);
   if (preflight.passed) {
-    await runDeliveries(context, lanes, sending, onSettled);
+    const learning = learningPlans(context, open());
+    const learnt: Trial[] = [];
+    await runDeliveries(context, lanes, learning, (trial) => learnt.push(trial));
+    learnDialect(context, preflight.delivery.attempt, learnt);
+    for (const trial of learnt) {
+      if (sending.includes(trial.planned)) onSettled(trial);
+      else recordRejections(context, trial);
+    }
+    await runDeliveries(
+      context,
+      lanes,
+      sending.filter((planned) => !learning.includes(planned)),
+      onSettled,
+    );
+    reportWrongStatuses(state, preflight);
     if (signal.aborted) return { open: true, finding: null };
     for (const planned of open()) if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
     return { open: true, finding: null };
@@ -258,6 +272,27 @@ async function deliver(
   const own = sending.find(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO);
   if (own !== undefined) onSettled(trialOfPreflight(own, preflight));
   return { open: false, finding };
+}
+
+/** Reports a wrong status also where the check for it was not selected: it concerns every delivery of the run. */
+function reportWrongStatuses({ context, plan, options, report }: RunState, preflight: Preflight): void {
+  if (options.selection?.shard != null) return;
+  const add = (id: string, judge: (planned: PlannedScenario) => ScenarioResult) => {
+    if (plan.some(({ scenario }) => scenario.id === id)) return;
+    const scenario = findScenario(id);
+    if (scenario === undefined) return;
+    const planned = { suite: id.split('/')[0] ?? '', scenario, obstacle: null };
+    const result = judge(planned);
+    if (result.verdict !== 'fail') return;
+    plan.push(planned);
+    report(result);
+  };
+  add(PREFLIGHT_SCENARIO, (planned) =>
+    isSending(planned)
+      ? resultOfTrial(context, trialOfPreflight(planned, preflight), options.evidence === true)
+      : notApplicable(planned),
+  );
+  for (const id of Object.values(STATUS_SCENARIOS)) add(id, (planned) => resultOfObservation(context, planned));
 }
 
 /** Reports the checks that the run did not get to, each with the reason. */
@@ -306,6 +341,7 @@ function shardRecordOf(
       leaks: seen.leaks.map(({ leak, scenario }) => ({ leak, scenario })),
       outages: seen.outages.map((one) => ({ ...one, inFlight: [...one.inFlight] })),
       failedControls: seen.failedControls.map((one) => ({ ...one })),
+      rejections: seen.rejections.map((one) => ({ ...one })),
     },
   };
   return { shardRecord };

@@ -7,7 +7,7 @@ import { type Evidence, isAccepted, judge, wasClosed } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane, SendOptions } from './lane.ts';
-import { type SendingPlan, versionOf } from './plan.ts';
+import { credentialsOf, type SendingPlan, versionOf } from './plan.ts';
 import {
   evidenceOf,
   type OutageSign,
@@ -100,8 +100,17 @@ export function reusableControl({ deliveries }: Trial): SentDelivery | null {
  * Records that a trial is repeated, unless it would have passed: a check that passes only at its second try is listed
  * for the operator who certifies the receiver.
  */
-export function recordRetry({ retried }: RunContext, { planned: { scenario }, evidence }: Trial): void {
-  if (judge(scenario.level, evidence).verdict !== 'pass') retried.add(scenario.id);
+export function recordRetry(context: RunContext, trial: Trial): void {
+  const { level, id } = trial.planned.scenario;
+  if (judge(level, inDialect(context, trial)).verdict !== 'pass') context.retried.add(id);
+}
+
+/** The scenario that reports a wrong status of accepted deliveries; the others are judged in the endpoint's dialect. */
+export const PREFLIGHT_SCENARIO = 'valid/plain';
+
+/** The evidence of a trial, with the dialect in which it is judged. */
+export function inDialect({ dialect }: RunContext, { planned: { scenario }, evidence }: Trial): Evidence {
+  return scenario.id === PREFLIGHT_SCENARIO ? evidence : { ...evidence, dialect, credentials: credentialsOf(scenario) };
 }
 
 function groupsOf(scenario: SendingPlan['scenario'], kit: Kit): readonly (readonly Delivery[])[] {

@@ -8,6 +8,7 @@ import type { AddressChange, Delivery, FlowScenario, Scenario, Suite } from '../
 import { keyBypasses } from './api-key-bypass.ts';
 import { misplacedKeys } from './api-key-place.ts';
 import { wrongKeys } from './api-key-value.ts';
+import { statusOfRejections } from './rejection-status.ts';
 
 function eachAsKey(texts: readonly string[]): readonly (readonly Delivery[])[] {
   return texts.map((text) => [
@@ -124,5 +125,13 @@ const otherCredentials: readonly Scenario[] = [
 export const apiKeySuite: Suite = {
   name: 'api-key',
   title: 'The API key is required and compared exactly',
-  scenarios: [...missingKeys, ...wrongKeys, ...guessedKeys, ...misplacedKeys, ...keyBypasses, ...otherCredentials],
+  scenarios: [
+    ...missingKeys,
+    ...wrongKeys,
+    ...guessedKeys,
+    ...misplacedKeys,
+    ...keyBypasses,
+    ...otherCredentials,
+    statusOfRejections('api-key', 'key-invalid', 'api-key'),
+  ],
 };

@@ -2,6 +2,7 @@ import { withField } from '../changes/bodies.ts';
 import { literal, signedOver } from '../changes/signing.ts';
 import { accepted, refused } from '../expectations.ts';
 import type { Delivery, FlowScenario, Kit, Suite } from '../scenario.ts';
+import { statusOfRejections } from './rejection-status.ts';
 import { otherAlgorithms } from './signature-algorithm.ts';
 import { alteredSignatures, cutOrGrownSignatures } from './signature-altered.ts';
 import { otherBodies } from './signature-body.ts';
@@ -122,5 +123,6 @@ export const signatureSuite: Suite = {
     ...bypasses,
     ...conditions,
     ...remembered,
+    statusOfRejections('signature', 'hmac-invalid', 'hmac'),
   ],
 };

@@ -1,0 +1,114 @@
+/**
+ * The statuses with which an endpoint accepts and rejects. A wrong status is one finding; everything else is judged by
+ * whether a delivery was accepted or rejected. Pure.
+ */
+import type { Expectation } from '../../scenarios/index.ts';
+import type { AnswerClass } from '../report/result-document.ts';
+import type { Attempt } from '../transport/index.ts';
+
+export type Credential = 'signature' | 'api-key';
+
+/** The dialect of an endpoint as the run has learnt it from its first deliveries. */
+export interface Dialect {
+  /** The status of accepted deliveries: 200, unless the plain valid delivery got another 2xx. */
+  readonly accepts: number;
+  /** The usual status of rejected credentials: 401, unless the plain forgeries got another one. */
+  readonly rejects: Readonly<Record<Credential, number>>;
+  /** The status of a malformed payload with valid credentials; null when unknown, or when it was accepted. */
+  readonly malformed: number | null;
+}
+
+/** The dialect of the specification. */
+export const STANDARD: Dialect = { accepts: 200, rejects: { signature: 401, 'api-key': 401 }, malformed: null };
+
+export function is2xx(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+const isRejection = (status: number) => status >= 300 && status < 500;
+
+/** The class of an attempt. A 5xx is a crash, unless it is the status with which the endpoint rejects. */
+export function classOfAttempt({ answer, error }: Attempt, rejects: readonly number[] = []): AnswerClass {
+  if (answer !== null) {
+    if (is2xx(answer.status)) return 'accepted';
+    return isRejection(answer.status) || rejects.includes(answer.status) ? 'rejected' : 'crashed';
+  }
+  switch (error?.kind) {
+    case 'refused':
+    case 'reset':
+      return 'closed';
+    case 'tls':
+      return error.alert === undefined ? 'closed' : 'rejected';
+    case 'timeout':
+    case 'unreachable':
+      return 'silent';
+    case 'invalid-http':
+    case 'headers-too-large':
+      return 'unreadable';
+    default:
+      return 'not-delivered';
+  }
+}
+
+/**
+ * The statuses of the plain forgeries of one credential, in the order in which they were sent, as the status with which
+ * the endpoint rejects: the first 3xx or 4xx, 401 before others, or the 5xx that all of them got. 401 when they say
+ * nothing, as where all of them were accepted. A 5xx needs three deliveries, because one of them may crash.
+ */
+export function usualRejection(forgeries: readonly Attempt[]): number {
+  const statuses = forgeries.flatMap(({ answer }) => answer?.status ?? []);
+  if (statuses.includes(401)) return 401;
+  const rejection = statuses.find(isRejection);
+  if (rejection !== undefined && rejection !== 429) return rejection;
+  const [first] = statuses;
+  const isUniform = statuses.length === forgeries.length && statuses.every((status) => status === first);
+  const isServerError = first !== undefined && first >= 500 && first !== 503;
+  return isUniform && isServerError && statuses.length >= MIN_EQUAL_5XX ? first : 401;
+}
+
+const MIN_EQUAL_5XX = 3;
+
+/** What a status means in a dialect. */
+export type Translation =
+  // The status that the specification names, or the status itself where it stands for nothing else.
+  | { readonly kind: 'status'; readonly status: number }
+  // The endpoint gives this status to rejected credentials and to malformed payloads alike.
+  | { readonly kind: 'ambiguous' };
+
+/**
+ * Translates the status of a probe into what an endpoint with the statuses of the specification would have answered.
+ * `credentials`: those that the scenario is about. An acceptance is never translated into a rejection.
+ */
+export function translateStatus(
+  status: number,
+  expect: Expectation,
+  dialect: Dialect,
+  credentials: readonly Credential[],
+): Translation {
+  const literal = { kind: 'status', status } as const;
+  if (is2xx(status)) return dialect.accepts === 200 ? literal : { kind: 'status', status: 200 };
+  const rejects = rejectionsOf(dialect, credentials);
+  if (rejects.every((usual) => usual === 401)) return literal;
+  const rejected = { kind: 'status', status: 401 } as const;
+  const isUsual = rejects.includes(status);
+  if (expect.authentic) {
+    // Its own status is judged as it is. Only a status that can be nothing else means rejected credentials.
+    const isNamed = [...expect.pass, ...(expect.note ?? []), ...(expect.warn ?? [])].includes(status);
+    return isUsual && status !== 401 && status < 500 && status !== dialect.malformed && !isNamed ? rejected : literal;
+  }
+  if (expect.malformed === true) {
+    if (!isUsual) return literal;
+    return status === dialect.malformed ? { kind: 'ambiguous' } : rejected;
+  }
+  return isUsual || (isRejection(status) && status !== 429 && expect.pass.includes(401)) ? rejected : literal;
+}
+
+/** The usual statuses of rejection of these credentials. */
+export function rejectionsOf({ rejects }: Dialect, credentials: readonly Credential[]): readonly number[] {
+  return credentials.map((credential) => rejects[credential]);
+}
+
+/** Whether an expectation is that of a forgery in the sender's own shape, which exactly 401 rejects. */
+export function isPlainForgery({ authentic, malformed, pass }: Expectation): boolean {
+  return !authentic && malformed !== true && pass.includes(401) && !pass.includes('4xx');
+}

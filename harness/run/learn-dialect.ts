@@ -1,0 +1,88 @@
+/**
+ * Learns with which statuses an endpoint accepts and rejects. The first checks of a run are plain forgeries and one
+ * malformed payload, alone in flight; their answers are judged when the dialect is known.
+ */
+import { findScenario } from '../../scenarios/index.ts';
+import { type Credential, is2xx, isPlainForgery, STANDARD, usualRejection } from '../judge/index.ts';
+import type { Attempt } from '../transport/index.ts';
+import type { RunContext } from './context.ts';
+import { credentialsOf, isSending, type PlannedScenario, type SendingPlan } from './plan.ts';
+import type { Trial } from './trial.ts';
+
+/** The checks that show the dialect. Their credentials have the usual length, or are missing. */
+const FORGERIES: Readonly<Record<Credential, readonly string[]>> = {
+  signature: ['signature/other-secret', 'signature/missing', 'signature/secret-empty'],
+  'api-key': ['api-key/wrong', 'api-key/missing', 'api-key/first-character-changed'],
+};
+const MALFORMED = 'malformed/truncated';
+
+/** The checks that report a wrong status of rejections. */
+export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
+  signature: 'signature/status',
+  'api-key': 'api-key/status',
+};
+
+/**
+ * The checks to send first: those that show the status of a rejection, where the run contains forgeries, and a
+ * malformed payload. A check that was not selected is sent only when the run needs its answer.
+ */
+export function learningPlans(context: RunContext, plans: readonly PlannedScenario[]): readonly SendingPlan[] {
+  const features = { signature: context.partner.signing, 'api-key': context.partner.apiKey };
+  const credentials: readonly Credential[] = ['signature', 'api-key'];
+  const forgeries = credentials
+    .filter(
+      (credential) => features[credential] !== undefined && plans.some((one) => isAboutForgeries(one, credential)),
+    )
+    .flatMap((credential) => FORGERIES[credential]);
+  const malformed = plans.filter(({ scenario }) => scenario.id === MALFORMED);
+  return [
+    ...forgeries.flatMap((id) => plans.find(({ scenario }) => scenario.id === id) ?? planOf(id)),
+    ...malformed,
+  ].filter(isSending);
+}
+
+function isAboutForgeries({ scenario }: PlannedScenario, credential: Credential): boolean {
+  if (!credentialsOf(scenario).includes(credential)) return false;
+  if ('expect' in scenario && 'change' in scenario) return !scenario.expect.authentic;
+  return 'flow' in scenario || scenario.id === STATUS_SCENARIOS[credential];
+}
+
+function planOf(id: string): PlannedScenario[] {
+  const scenario = findScenario(id);
+  return scenario === undefined ? [] : [{ suite: id.split('/')[0] ?? '', scenario, obstacle: null }];
+}
+
+/** Sets the dialect of the run, from the plain valid delivery and the trials of {@link learningPlans}. */
+export function learnDialect(context: RunContext, preflight: Attempt, trials: readonly Trial[]): void {
+  const attemptsOf = (ids: readonly string[]): Attempt[] =>
+    ids.flatMap((id) => {
+      const trial = trials.find(({ planned }) => planned.scenario.id === id);
+      return trial?.evidence.probes.map(({ attempt }) => attempt) ?? [];
+    });
+  const [malformed] = attemptsOf([MALFORMED]);
+  const status = malformed?.answer?.status ?? null;
+  context.dialect = {
+    accepts: preflight.answer?.status ?? STANDARD.accepts,
+    rejects: {
+      signature: usualRejection(attemptsOf(FORGERIES.signature)),
+      'api-key': usualRejection(attemptsOf(FORGERIES['api-key'])),
+    },
+    malformed: status === null || is2xx(status) ? null : status,
+  };
+}
+
+/** Counts the statuses with which plain forgeries were rejected, for the checks of {@link STATUS_SCENARIOS}. */
+export function recordRejections({ seen, dialect }: RunContext, { planned, evidence }: Trial): void {
+  const [credential, another] = credentialsOf(planned.scenario);
+  if (credential === undefined || another !== undefined) return;
+  const usual = dialect.rejects[credential];
+  for (const { attempt, expect } of evidence.probes) {
+    const status = attempt.answer?.status;
+    if (status === undefined || !isPlainForgery(expect) || status === 429) continue;
+    if (status !== usual && (status < 300 || status >= 500)) continue;
+    const at = seen.rejections.findIndex((one) => one.credential === credential && one.status === status);
+    const deliveries = (seen.rejections[at]?.deliveries ?? 0) + 1;
+    const entry = { credential, status, isUsual: status === usual, deliveries };
+    seen.rejections.splice(at === -1 ? seen.rejections.length : at, 1, entry);
+  }
+}

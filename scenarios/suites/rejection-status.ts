@@ -1,0 +1,50 @@
+/** The status with which an endpoint rejects invalid credentials. Specification: Delivery endpoint (Response). */
+import type { RequirementId } from '../requirements.ts';
+import type { Feature, Observation, ObservationScenario, RunObservations } from '../scenario.ts';
+
+const NAMES = { signature: 'an invalid or missing signature', 'api-key': 'an invalid or missing API key' } as const;
+
+/**
+ * The one failure of an endpoint that rejects forgeries with another status than 401 throughout. The other checks are
+ * then judged by whether a delivery was accepted or rejected.
+ */
+export function statusOfRejections(
+  credential: keyof typeof NAMES,
+  requirement: RequirementId,
+  feature: Feature,
+): ObservationScenario {
+  const name = NAMES[credential];
+  return {
+    id: `${credential}/status`,
+    title: `Rejects ${name} with 401 as its usual status`,
+    defect: `Rejects ${name} with another status than 401`,
+    level: 'must',
+    requirements: [requirement],
+    needs: [feature],
+    expected: '401',
+    observe: ({ rejections = [] }) =>
+      observe(
+        rejections.filter((one) => one.credential === credential),
+        name,
+      ),
+    why: 'A sender recognises invalid credentials by 401. After another status it may retry, or report another cause.',
+    fix: 'Answer 401 where the check of the credentials fails. When the check throws, catch the exception.',
+  };
+}
+
+function observe(rejections: NonNullable<RunObservations['rejections']>, name: string): Observation {
+  const total = rejections.reduce((sum, { deliveries }) => sum + deliveries, 0);
+  const usual = rejections.filter(({ isUsual }) => isUsual);
+  const [first] = usual;
+  if (first === undefined) {
+    const reason = total === 0 ? 'no forged delivery was rejected' : 'the plain forgeries were not rejected';
+    return { verdict: 'inconclusive', observed: total === 0 ? 'no rejection' : 'single rejections', reason };
+  }
+  const observed = `${first.status}`;
+  if (first.status === 401) return { verdict: 'pass', observed, reason: '' };
+  const count = usual
+    .filter(({ status }) => status === first.status)
+    .reduce((sum, { deliveries }) => sum + deliveries, 0);
+  const reason = `answered ${first.status} to ${count} of ${total} rejected deliveries with ${name}, expected 401`;
+  return { verdict: 'fail', observed, outcome: observed, reason };
+}

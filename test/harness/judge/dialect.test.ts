@@ -1,0 +1,140 @@
+/** Statuses other than those of the specification: what an answer means in the dialect of an endpoint. */
+import { describe, expect, it } from 'vitest';
+import { type Credential, type Dialect, judge, STANDARD, usualRejection } from '../../../harness/judge/index.ts';
+import {
+  accepted,
+  answeredAsSigned,
+  handled,
+  refused,
+  refusedInAnotherShape,
+  refusedMalformed,
+} from '../../../scenarios/expectations.ts';
+import type { Expectation } from '../../../scenarios/index.ts';
+import { answer, evidence, failure, probe } from './attempts.ts';
+
+const dialect = (usual: number, more: Partial<Dialect> = {}): Dialect => ({
+  ...STANDARD,
+  rejects: { signature: usual, 'api-key': 401 },
+  ...more,
+});
+
+function judged(expectation: Expectation, status: number, spoken: Dialect, credentials: Credential[] = ['signature']) {
+  const attempt = answer(status);
+  const judgement = judge('must', evidence([probe(expectation, attempt)], { dialect: spoken, credentials }));
+  const { verdict, decidedBy, outcome, answered } = judgement;
+  return [verdict, decidedBy, outcome, answered?.class];
+}
+
+describe('an endpoint that accepts with another 2xx', () => {
+  const created = dialect(401, { accepts: 202 });
+
+  it('accepts with it, and with 200', () => {
+    expect(judged(accepted, 202, created)).toEqual(['pass', 'expected-answer', '200', 'accepted']);
+    expect(judged(accepted, 200, created)).toEqual(['pass', 'expected-answer', '200', 'accepted']);
+  });
+
+  it.each([200, 202, 204])('fails when it accepts a forgery with %d', (status) => {
+    expect(judged(refused, status, created)).toEqual(['fail', 'forgery-accepted', '200', 'accepted']);
+  });
+
+  it('fails when only this delivery gets another 2xx', () => {
+    expect(judged(accepted, 202, STANDARD)).toEqual(['fail', 'other-2xx', '202', 'accepted']);
+  });
+});
+
+describe('an endpoint that rejects with another status', () => {
+  it.each([302, 400, 403, 404, 500])('rejects forgeries with %d', (status) => {
+    expect(judged(refused, status, dialect(status))).toEqual(['pass', 'expected-answer', '401', 'rejected']);
+    expect(judged(refused, 401, dialect(status))).toEqual(['pass', 'expected-answer', '401', 'rejected']);
+  });
+
+  it('may reject some forgeries with a further 3xx or 4xx', () => {
+    expect(judged(refused, 422, dialect(400))[0]).toBe('pass');
+    expect(judged(refused, 429, dialect(400))[0]).toBe('inconclusive');
+  });
+
+  it('crashes on a forgery that gets another 5xx', () => {
+    expect(judged(refused, 502, dialect(500))).toEqual(['fail', 'wrong-status', '502', 'crashed']);
+    expect(judged(refused, 500, dialect(403))).toEqual(['fail', 'wrong-status', '500', 'crashed']);
+  });
+
+  it('fails when it accepts a forgery', () => {
+    expect(judged(refused, 200, dialect(403))).toEqual(['fail', 'forgery-accepted', '200', 'accepted']);
+    expect(judged(refusedInAnotherShape, 201, dialect(500))[1]).toBe('forgery-accepted');
+  });
+
+  it('rejects requests of another shape with its usual 5xx', () => {
+    expect(judged(refusedInAnotherShape, 500, dialect(500))[0]).toBe('pass');
+    expect(judged(refusedInAnotherShape, 500, dialect(403))[0]).toBe('fail');
+  });
+
+  it('fails with the outcome 401 when it rejects a valid delivery', () => {
+    expect(judged(accepted, 404, dialect(404))).toEqual(['fail', 'valid-rejected', '401', 'rejected']);
+    // Nothing says whether the credentials or the payload were rejected.
+    const unclear = dialect(400, { malformed: 400 });
+    expect(judged(accepted, 400, unclear)).toEqual(['fail', 'wrong-status', '400', 'rejected']);
+  });
+
+  it('may use its usual status for malformed payloads, except a 5xx', () => {
+    expect(judged(handled, 400, dialect(400, { malformed: 400 }))[0]).toBe('pass');
+    expect(judged(answeredAsSigned, 400, dialect(400, { malformed: 400 }))[0]).toBe('pass');
+    expect(judged(handled, 500, dialect(500, { malformed: 500 }))[1]).toBe('crash');
+  });
+
+  it('uses the status of the other credential for that one only', () => {
+    expect(judged(refused, 403, dialect(403), ['api-key'])[0]).toBe('fail');
+    expect(judged(refused, 403, dialect(403), ['signature', 'api-key'])[0]).toBe('pass');
+  });
+});
+
+describe('the order of the stages', () => {
+  it.each([
+    ['is correct when the status is that of a rejection', dialect(403, { malformed: 400 }), 403, 'pass'],
+    ['is wrong when the status is that of a malformed payload', dialect(403, { malformed: 400 }), 400, 'warn'],
+    ['cannot be seen when both have the same status', dialect(400, { malformed: 400 }), 400, 'inconclusive'],
+    ['is correct when the status is 401', dialect(401, { malformed: 401 }), 401, 'pass'],
+    ['does not matter for an acceptance', dialect(400, { malformed: 400 }), 200, 'fail'],
+  ] as const)('%s', (_name, spoken, status, verdict) => {
+    expect(judged(refusedMalformed, status, spoken)[0]).toBe(verdict);
+  });
+});
+
+describe('the usual status of a rejection', () => {
+  it.each([
+    ['401 when any forgery gets it', [400, 401, 500], 401],
+    ['the first 3xx or 4xx', [500, 403, 400], 403],
+    ['a 5xx that all forgeries get', [500, 500, 500], 500],
+    ['401 when one of two crashes', [500, 500], 401],
+    ['401 when different 5xx come', [500, 502, 500], 401],
+    ['401 when the endpoint is unavailable', [503, 503, 503], 401],
+    ['401 when forgeries are accepted', [200, 200, 202], 401],
+    ['401 when one forgery is accepted and others crash', [200, 500, 500], 401],
+    ['401 when nothing was sent', [], 401],
+  ] as const)('is %s', (_name, statuses, usual) => {
+    expect(usualRejection(statuses.map((status) => answer(status)))).toBe(usual);
+  });
+
+  it('is not the 5xx of two forgeries when a third gets no answer', () => {
+    expect(usualRejection([answer(500), failure('reset'), answer(500)])).toBe(401);
+  });
+});
+
+describe('the class of an answer', () => {
+  it.each([
+    ['reset', 'closed'],
+    ['timeout', 'silent'],
+    ['invalid-http', 'unreadable'],
+    ['dns', 'not-delivered'],
+  ] as const)('is for the error "%s" %s', (kind, wanted) => {
+    const judgement = judge('must', evidence([probe(accepted, failure(kind))]));
+    expect(judgement.answered).toEqual({ class: wanted, status: null });
+  });
+
+  it('has the status as it was sent', () => {
+    const judgement = judge(
+      'must',
+      evidence([probe(refused, answer(403))], { dialect: dialect(403), credentials: ['signature'] }),
+    );
+    expect(judgement).toMatchObject({ observed: '403', outcome: '401', answered: { class: 'rejected', status: 403 } });
+  });
+});
