@@ -45,9 +45,9 @@ export function text(description: string, form: z.ZodString = z.string().min(1))
   return { emitted: form.describe(description), received: absentText.describe(description) };
 }
 
-/** Text that the sender sends only sometimes; otherwise the field is missing, null or empty. */
+/** Text that the sender sends only sometimes. Otherwise the field is missing or empty; a receiver also reads null. */
 export function sometimesText(description: string, form: z.ZodString = z.string()) {
-  return { emitted: form.nullish().describe(description), received: absentText.describe(description) };
+  return { emitted: form.optional().describe(description), received: absentText.describe(description) };
 }
 
 /** One of a list for the sender; any text for the receiver, because lists grow. Required. */

@@ -42,3 +42,4 @@ export {
   type Suite,
   type Transmission,
 } from './scenario.ts';
+export { STATEMENTS, type Statement } from './statements.ts';

@@ -2,7 +2,7 @@
  * The register: every normative statement of the specification, in our words, with an id that scenarios refer to.
  *
  * A requirement has scenarios, or `untested` says why no black-box test can verify it. A test fails when it has neither
- * or both. Requirements of the sender and the operator are covered by the tests of this project.
+ * or both, or when a scenario is stricter than its requirements. `STATEMENTS` maps the specification to the register.
  */
 
 /** What a failure means: `must` fails the run, `should` warns, `info` is only recorded. */
@@ -20,8 +20,10 @@ export interface Requirement {
   readonly untested?: string;
 }
 
-const SENDER = 'It binds the sender, and the tests of the sender core prove it.';
+const SENDER = 'It binds the sender, and the tests of the sender core and of the notification schemas prove it.';
+const SERVICE = 'It binds the service that decides what is sent. No answer of a receiver shows it.';
 const OPERATOR = 'It binds the operator and is not part of a delivery.';
+const CLIENT_CERTIFICATE = 'It binds the operator. The sender core checks the configured client certificate.';
 const REVOCATION = 'Checking this would require a request to the CA, which is not part of the endpoint.';
 const PUBLIC_AUTHORITIES =
   'Checking this would require a client certificate from a public CA. The CAs that the server names in its ' +
@@ -48,14 +50,44 @@ export const REQUIREMENTS = [
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'The body is JSON with Content-Type application/json. Letter case and a charset parameter do not matter.',
+    text: 'A JSON body with Content-Type application/json is accepted.',
+  },
+  {
+    id: 'delivery-content-type-spelling',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text: 'The letter case of Content-Type and a charset parameter do not matter.',
+  },
+  {
+    id: 'delivery-content-type-sent',
+    section: 'Delivery endpoint',
+    level: 'must',
+    subject: 'sender',
+    text: 'Every delivery has the header Content-Type: application/json.',
+    untested: SENDER,
   },
   {
     id: 'delivery-custom-headers',
-    section: 'Authentication, Further',
+    section: 'Further',
     level: 'must',
     subject: 'receiver',
-    text: 'Custom headers that are configured for the partner, and unknown headers, do not affect a delivery.',
+    text: 'Custom headers that are configured for the partner do not affect a delivery.',
+  },
+  {
+    id: 'delivery-custom-headers-sent',
+    section: 'Further',
+    level: 'must',
+    subject: 'sender',
+    text: 'The custom headers that are configured for the partner are added to every delivery.',
+    untested: SENDER,
+  },
+  {
+    id: 'delivery-unknown-headers',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text: 'Unknown headers, as proxies and tracing add them, do not affect a delivery.',
   },
   {
     id: 'delivery-header-case',
@@ -114,6 +146,15 @@ export const REQUIREMENTS = [
     text: 'A malformed HTTP request does not affect the deliveries that follow.',
   },
   {
+    id: 'delivery-elsewhere',
+    section: 'ruling',
+    level: 'must',
+    subject: 'receiver',
+    text:
+      'At another URL than the registered one (another path, an added query string), no delivery without valid ' +
+      'credentials is accepted. A 3xx, a 4xx or the same page as at any other path is correct.',
+  },
+  {
     id: 'delivery-content-length',
     section: 'Delivery endpoint',
     level: 'must',
@@ -123,19 +164,19 @@ export const REQUIREMENTS = [
   },
   {
     id: 'delivery-size',
-    section: 'Limits',
+    section: 'ruling',
     level: 'should',
     subject: 'receiver',
     text:
-      'The specification states no maximum size. A receiver accepts what real notifications may need, and rejects ' +
-      'larger ones cleanly.',
+      'The specification states no maximum size. Bodies of up to 16 kB are accepted, and larger ones are ' +
+      'accepted or clearly rejected.',
   },
   {
     id: 'delivery-effect',
     section: 'Delivery endpoint',
     level: 'must',
     subject: 'receiver',
-    text: 'A rejected delivery has no effect, and an accepted one is processed.',
+    text: 'A valid delivery is processed, and a rejected one has no effect.',
     untested: 'Only the answer is visible from outside, not what the receiver did with the delivery.',
   },
 
@@ -173,17 +214,26 @@ export const REQUIREMENTS = [
   },
   {
     id: 'repeat-order',
-    section: 'Order status',
+    section: 'ruling',
     level: 'should',
     subject: 'receiver',
     text: 'Notifications of one transaction are accepted in any order.',
   },
   {
-    id: 'repeat-burst',
-    section: 'Events',
-    level: 'must',
+    id: 'transitions-open',
+    section: 'ruling',
+    level: 'should',
     subject: 'receiver',
-    text: 'Concurrent deliveries each get their own correct answer.',
+    text:
+      'Transitions between statuses that the specification does not show, and a first notification at any ' +
+      'status, are accepted.',
+  },
+  {
+    id: 'repeat-burst',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text: 'Concurrent deliveries are accepted, and each gets its own correct answer.',
   },
 
   // HMAC
@@ -278,7 +328,7 @@ export const REQUIREMENTS = [
   },
   {
     id: 'no-leak',
-    section: 'HMAC signature',
+    section: 'ruling',
     level: 'must',
     subject: 'receiver',
     text: 'No answer contains a secret, a key or the expected signature.',
@@ -350,14 +400,14 @@ export const REQUIREMENTS = [
     section: 'Notification envelope',
     level: 'must',
     subject: 'receiver',
-    text: 'Every notification has id, type, at and data, and all five types are accepted.',
+    text: 'Notifications with id, type, at and data are accepted, in each of the five types.',
   },
   {
     id: 'envelope-id',
-    section: 'Notification envelope',
+    section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'The id is a UUID. The specification states neither its version nor its letter case.',
+    text: 'The specification states neither the version nor the letter case of the UUID in id. Every one is accepted.',
   },
   {
     id: 'envelope-at',
@@ -367,6 +417,31 @@ export const REQUIREMENTS = [
     text:
       'The time is in epoch seconds for CAAS, PAYMENT_METHOD and REFUND, and in ISO 8601 (UTC) for WALLET and ' +
       'CAAS_BLOCKCHAIN.',
+  },
+  {
+    id: 'envelope-at-open',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text:
+      'Notifications are accepted whatever their time is, with any number of fractional digits, and with Z or ' +
+      '+00:00.',
+  },
+  {
+    id: 'envelope-sent',
+    section: 'Notification envelope',
+    level: 'must',
+    subject: 'sender',
+    text: 'Notifications have the fields, types and values that the specification lists, and each has its own id.',
+    untested: SENDER,
+  },
+  {
+    id: 'events-sent',
+    section: 'Events',
+    level: 'must',
+    subject: 'sender',
+    text: 'A notification is sent for every event that the specification lists, for success and for failure.',
+    untested: SERVICE,
   },
   {
     id: 'envelope-open',
@@ -391,7 +466,7 @@ export const REQUIREMENTS = [
   },
   {
     id: 'caas-failed',
-    section: 'Errors',
+    section: 'Error objects in notifications',
     level: 'must',
     subject: 'receiver',
     text: 'A failed order has errorData with code and message, and is accepted.',
@@ -402,8 +477,15 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text:
-      'The specification does not state which blockchainData fields are filled at which status. Absent, null and ' +
+      'The specification does not show which fields of blockchainData are filled at which status. Absent and ' +
       'empty fields are accepted.',
+  },
+  {
+    id: 'values-absent',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text: 'A null where the specification says string, and an absent object that would have no content, are accepted.',
   },
   {
     id: 'caas-tracking',
@@ -417,7 +499,15 @@ export const REQUIREMENTS = [
     section: 'Order status',
     level: 'must',
     subject: 'receiver',
-    text: 'BLOCKCHAIN_ACCEPTED is followed by a notification with the transaction hash. Both are accepted.',
+    text: 'BLOCKCHAIN_ACCEPTED without the transaction hash, and a later notification with it, are both accepted.',
+  },
+  {
+    id: 'caas-hash-sent',
+    section: 'Order status',
+    level: 'must',
+    subject: 'sender',
+    text: 'After BLOCKCHAIN_ACCEPTED, a further notification has the transaction hash in blockchainTransactionId.',
+    untested: SERVICE,
   },
   {
     id: 'refund-shapes',
@@ -431,14 +521,34 @@ export const REQUIREMENTS = [
     section: 'type = REFUND',
     level: 'must',
     subject: 'receiver',
-    text: 'The amount of a refund is a decimal string with any number of digits, with or without a decimal point.',
+    text: 'The amount of a refund is decimal text, with any number of decimals or none.',
   },
   {
     id: 'refund-order',
     section: 'Refund status',
     level: 'must',
     subject: 'receiver',
-    text: 'A refund follows the CAAS SELL failure of the same transaction. Both are accepted in this order.',
+    text:
+      'When a refund is reported, the CAAS SELL notification of the failure comes first. Both are accepted in ' +
+      'this order.',
+  },
+  {
+    id: 'refund-condition',
+    section: 'Refund status',
+    level: 'must',
+    subject: 'sender',
+    text:
+      'A refund happens only when an external sell fails after the crypto was received from the external wallet,' +
+      ' and a refund wallet address was given.',
+    untested: SERVICE,
+  },
+  {
+    id: 'refund-sequence',
+    section: 'Refund status',
+    level: 'must',
+    subject: 'sender',
+    text: 'The CAAS SELL notification of the failure is sent before the REFUND notification.',
+    untested: SERVICE,
   },
   {
     id: 'payment-method-shapes',
@@ -452,7 +562,7 @@ export const REQUIREMENTS = [
     section: 'Payment method status',
     level: 'must',
     subject: 'sender',
-    text: 'No notification is sent for CREATED, VERIFIED or DELETED.',
+    text: 'PAYMENT_METHOD is sent for STAGED and DECLINED only, and has an errorCode only for DECLINED.',
     untested: SENDER,
   },
   {
@@ -466,17 +576,19 @@ export const REQUIREMENTS = [
     id: 'wallet-enabled',
     section: 'Endpoints referenced as triggers',
     level: 'must',
-    subject: 'sender',
+    subject: 'operator',
     text: 'WALLET notifications are sent only when the feature is enabled for the partner.',
-    untested: SENDER,
+    untested: OPERATOR,
   },
   {
     id: 'tracking-physical',
     section: 'type = CAAS',
     level: 'must',
     subject: 'sender',
-    text: 'ORDER_TRACKING is sent only for providers where the user goes to a physical location.',
-    untested: SENDER,
+    text:
+      'ORDER_TRACKING is sent only for providers where the user goes to a physical location, when the provider ' +
+      'reports the result of that step.',
+    untested: SERVICE,
   },
   {
     id: 'deposit-shape',
@@ -490,7 +602,14 @@ export const REQUIREMENTS = [
     section: 'type = CAAS_BLOCKCHAIN',
     level: 'must',
     subject: 'receiver',
-    text: 'The amount is a string in atomic units, of any length.',
+    text: 'The amount is a string in atomic units; by ruling, up to 38 digits are accepted.',
+  },
+  {
+    id: 'amount-size',
+    section: 'ruling',
+    level: 'should',
+    subject: 'receiver',
+    text: 'Amounts of more than 38 digits are accepted or clearly rejected.',
   },
   {
     id: 'deposit-amount-precise',
@@ -503,11 +622,16 @@ export const REQUIREMENTS = [
   {
     id: 'deposit-typo',
     section: 'type = CAAS_BLOCKCHAIN',
+    level: 'must',
+    subject: 'receiver',
+    text: 'The hash of a deposit is accepted under the misspelt key blockchainTransctionId, as in the sample payload.',
+  },
+  {
+    id: 'deposit-both-keys',
+    section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text:
-      'The hash is accepted under blockchainTransactionId and under the misspelt blockchainTransctionId, and may ' +
-      'be absent.',
+    text: 'A deposit that has both spellings of the key is accepted. The correct spelling wins.',
   },
   {
     id: 'error-codes-listed',
@@ -518,7 +642,7 @@ export const REQUIREMENTS = [
   },
   {
     id: 'error-codes-open',
-    section: 'Error codes',
+    section: 'Error objects in notifications',
     level: 'must',
     subject: 'receiver',
     text: 'The listed codes are examples: unlisted codes, and codes with a two-digit middle group, are accepted.',
@@ -551,7 +675,7 @@ export const REQUIREMENTS = [
     section: 'TLS',
     level: 'must',
     subject: 'receiver',
-    text: 'Keys are RSA with at least 2048 bits, or an equivalent ECDSA key.',
+    text: 'Keys are RSA with at least 2048 bits, or an equivalent ECDSA key: P-224 or stronger.',
   },
   {
     id: 'mtls-verified',
@@ -562,17 +686,17 @@ export const REQUIREMENTS = [
   },
   {
     id: 'tls-http1',
-    section: 'Delivery endpoint',
-    level: 'must',
+    section: 'ruling',
+    level: 'should',
     subject: 'receiver',
     text: 'The endpoint supports HTTP/1.1 over TLS, which the sender uses.',
   },
   {
     id: 'tls-strength',
-    section: 'TLS',
+    section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'Broken cipher suites and compression are disabled (ruling: the sender offers neither).',
+    text: 'Broken cipher suites and compression are disabled. The sender offers neither.',
   },
   {
     id: 'tls-revocation',
@@ -596,7 +720,31 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'operator',
     text: 'Client certificates are in PEM or DER format.',
-    untested: OPERATOR,
+    untested: CLIENT_CERTIFICATE,
+  },
+  {
+    id: 'mtls-key',
+    section: 'TLS',
+    level: 'must',
+    subject: 'operator',
+    text: 'The key of a client certificate is RSA with at least 2048 bits, or an equivalent ECDSA key.',
+    untested: CLIENT_CERTIFICATE,
+  },
+  {
+    id: 'mtls-expiry',
+    section: 'TLS',
+    level: 'must',
+    subject: 'operator',
+    text: 'Client certificates have not expired.',
+    untested: CLIENT_CERTIFICATE,
+  },
+  {
+    id: 'mtls-chain',
+    section: 'TLS',
+    level: 'must',
+    subject: 'operator',
+    text: 'A client certificate comes with its full chain when intermediates are used.',
+    untested: CLIENT_CERTIFICATE,
   },
 ] as const satisfies readonly Requirement[];
 

@@ -1,6 +1,7 @@
 /** Compares the faults of the analysis with the verdict of OpenSSL. If they disagree, both are reported. */
 
 import type { ChainFaultCode } from '../../contract/index.ts';
+import { keyFactsOf, keyInWords, keyStrength, publicKeyOf } from '../facts/key-facts.ts';
 import { visibleText } from '../facts/wording.ts';
 import { type ChainFault, nameOf } from './chain-analysis.ts';
 import { countMismatches, type Link } from './chain-path.ts';
@@ -103,5 +104,9 @@ function guess(path: readonly Link[], oracle: string): string {
   }
   if (countMismatches(path) > 0)
     return ': the key identifier of an issuer differs from the one in the certificate below it';
+  const key = leaf === undefined ? undefined : publicKeyOf(leaf.certificate.x509);
+  if (oracle === 'EPROTO' && key !== undefined && keyStrength(keyFactsOf(key)) === 'unusual') {
+    return `: the key of the certificate is ${keyInWords(key)}, which TLS clients do not offer`;
+  }
   return '';
 }

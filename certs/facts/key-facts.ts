@@ -38,7 +38,7 @@ const UNKNOWN: KeyFacts = { kind: 'other', bits: null, curve: null };
  * The minimum size of an elliptic curve. 224 bits match RSA with 2048 (NIST SP 800-57, part 1, table 2), but TLS 1.3
  * has no such curve and no client offers one over TLS 1.2.
  */
-export const MINIMUM_CURVE_BITS = 256;
+export const MINIMUM_CURVE_BITS = 224;
 
 /** The key of a certificate; undefined if OpenSSL does not support it or it is damaged. */
 export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {

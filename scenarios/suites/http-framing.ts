@@ -78,7 +78,7 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
   {
     id: 'http/burst',
     title: `Accepts ${BURST} concurrent deliveries`,
-    level: 'must',
+    level: 'should',
     requirements: ['repeat-burst'],
     alone: true,
     flow: () => [several('valid delivery', {}, acceptedUnlessBusy)],
@@ -186,7 +186,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     ...base,
     id: 'http/header-repeated',
     title: 'Accepts an unknown header that occurs twice',
-    requirements: ['delivery-custom-headers'],
+    requirements: ['delivery-unknown-headers'],
     change: {
       address: addHeaders('a repeated header', () => [
         ['X-Test', 'a'],
@@ -201,7 +201,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     ...base,
     id: 'http/header-non-ascii',
     title: 'Handles an unknown header with non-ASCII characters',
-    requirements: ['delivery-custom-headers'],
+    requirements: ['delivery-unknown-headers'],
     change: { address: addHeaders('a header with non-ASCII characters', () => [['X-Test', 'caf\u00e9']]) },
     expect: servedOrRefused,
     why: 'Proxies add names of people and places. Strict decoding of all headers fails on them, often in a log.',
@@ -211,7 +211,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     ...base,
     id: 'http/forty-headers',
     title: 'Accepts a delivery with 40 additional headers',
-    requirements: ['delivery-custom-headers'],
+    requirements: ['delivery-unknown-headers'],
     change: { address: addHeaders('40 headers', () => FORTY) },
     expect: accepted,
     why: 'Proxies add headers, and custom headers come on top, so a low limit is soon reached.',

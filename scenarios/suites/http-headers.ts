@@ -2,7 +2,7 @@ import { addHeaders, headerName, headerValue, withoutHeader } from '../changes/a
 import { accepted, answeredAsSigned } from '../expectations.ts';
 import type { AddressChange, Expectation, ProbeScenario } from '../scenario.ts';
 
-const alike = { level: 'should', requirements: ['delivery-content-type'], expect: accepted } as const;
+const alike = { level: 'should', requirements: ['delivery-content-type-spelling'], expect: accepted } as const;
 const other = { level: 'must', requirements: ['delivery-malformed'], expect: answeredAsSigned } as const;
 const letterCase = { level: 'must', requirements: ['delivery-header-case'], expect: accepted } as const;
 

@@ -192,7 +192,7 @@ export const missingSignatures: readonly Scenario[] = [
     id: 'signature/one-year-old',
     title: 'Accepts a correctly signed notification whose time is one year ago',
     level: 'should',
-    requirements: ['delivery-200', 'envelope-at'],
+    requirements: ['envelope-at-open'],
     needs: ['hmac'],
     change: { compose: (kit) => ({ ...kit.notification(), at: epochSeconds(kit) - 365 * 86_400 }) },
     expect: accepted,

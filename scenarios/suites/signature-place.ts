@@ -143,7 +143,7 @@ export const misplacedSignatures: readonly Scenario[] = [
     id: 'signature/in-query',
     title: 'Rejects the valid signature in the query string',
     level: 'must',
-    requirements: ['hmac-header', 'hmac-missing'],
+    requirements: ['hmac-header', 'hmac-missing', 'delivery-elsewhere'],
     needs: ['hmac'],
     change: {
       address: moveToQuery('signature', 'the signature in ?signature= instead of the agreed header', () => 'signature'),

@@ -173,7 +173,7 @@ export const tlsChain: readonly ChainScenario[] = [
     'key-size',
     ['Serves a certificate with a strong key', 'Serves a certificate with a weak key'],
     'tls-key',
-    { text: 'RSA of at least 2048 bits, or ECDSA of at least 256', of: 'leaf' },
+    { text: 'RSA of at least 2048 bits, or ECDSA of at least 224', of: 'leaf' },
     ['weak-key'],
     'Node and many other clients accept RSA with 1024 bits silently, so a weak key is easily overlooked.',
     'Generate a new key, RSA with 2048 bits or P-256, and reissue the certificate.',
@@ -183,7 +183,7 @@ export const tlsChain: readonly ChainScenario[] = [
     ['Serves only CA certificates with strong keys', 'Serves a CA certificate with a weak key'],
     'tls-key',
     {
-      text: 'RSA of at least 2048 bits, or ECDSA of at least 256, in every CA certificate',
+      text: 'RSA of at least 2048 bits, or ECDSA of at least 224, in every CA certificate',
       of: 'issuers',
     },
     ['weak-key'],

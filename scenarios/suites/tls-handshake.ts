@@ -18,7 +18,7 @@ const OLD_SUITES = ['legacy', 'static-rsa', '3des', 'rc4'] as const;
 /** What the sender offers: deliveries fail without it, but do not show the reason. */
 function agreesToHttp1(version: OfferedTlsVersion): HandshakeScenario {
   return {
-    level: 'must',
+    level: 'should',
     requirements: ['tls-http1'],
     needs: ['https'],
     id: `tls/${version === 'TLSv1.2' ? 'tls-1-2' : 'tls-1-3'}-http-1-1`,

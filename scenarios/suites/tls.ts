@@ -24,7 +24,7 @@ const tlsConnection: readonly ProbeScenario[] = [
   {
     id: 'tls/http-1-1',
     title: 'Accepts a delivery over a connection that offers HTTP/1.1 only',
-    level: 'must',
+    level: 'should',
     requirements: ['tls-http1'],
     needs: ['https'],
     change: { connect: { label: 'only the protocol http/1.1 (ALPN)', alpn: ['http/1.1'] } },

@@ -3,7 +3,7 @@ import { accepted } from '../expectations.ts';
 import { deposit, hash } from '../samples.ts';
 import type { Kit, ProbeScenario, Suite } from '../scenario.ts';
 
-const base = { level: 'should', requirements: ['deposit-typo'], expect: accepted } as const;
+const base = { level: 'should', requirements: ['deposit-both-keys'], expect: accepted } as const;
 
 /** A deposit with these members for the transaction hash. */
 function depositWith(members: (kit: Kit) => JsonObject): ProbeScenario['change'] {
@@ -31,8 +31,10 @@ export const typoKeySuite: Suite = {
       ...base,
       id: 'typo-key/misspelt',
       title: 'Accepts a deposit with the hash under the misspelt key blockchainTransctionId',
+      level: 'must',
+      requirements: ['deposit-typo'],
       change: depositWith((kit) => ({ blockchainTransctionId: hash(kit) })),
-      why: 'The sample payload has this misspelt key, so deposits may arrive with it, and their hash is then lost.',
+      why: 'It is the only spelling in the sample payload of the specification: deposits arrive with it.',
       fix: 'Fall back to blockchainTransctionId when blockchainTransactionId is absent.',
     },
     {
@@ -75,6 +77,7 @@ export const typoKeySuite: Suite = {
       id: 'typo-key/neither',
       title: 'Accepts a deposit with the hash under neither spelling',
       level: 'must',
+      requirements: ['deposit-shape'],
       change: depositWith(() => ({})),
       why: 'A transfer within the custodial ledger has no hash and must still be credited.',
       fix: 'When neither key is present, continue without a hash.',

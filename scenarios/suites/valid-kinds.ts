@@ -8,7 +8,7 @@ import type { Kit, ProbeScenario } from '../scenario.ts';
 function kind(
   slug: string,
   title: string,
-  requirement: RequirementId,
+  requirement: RequirementId | readonly RequirementId[],
   compose: (kit: Kit) => JsonObject,
   why: string,
   fix: string,
@@ -17,7 +17,7 @@ function kind(
     id: `valid/${slug}`,
     title,
     level: 'must',
-    requirements: [requirement],
+    requirements: typeof requirement === 'string' ? [requirement] : requirement,
     change: { compose },
     expect: accepted,
     why,
@@ -72,7 +72,7 @@ export const validKinds: readonly ProbeScenario[] = [
   kind(
     'buy-completed',
     'Accepts a BUY order at status COMPLETED',
-    'caas-buy',
+    ['envelope-fields', 'caas-buy'],
     (kit) => order(kit, 'BUY', 'COMPLETED'),
     'COMPLETED is missing from many status lists, because it appears only in sample payloads.',
     'Add COMPLETED to the order statuses that you accept.',
@@ -130,7 +130,7 @@ export const validKinds: readonly ProbeScenario[] = [
     'Accepts a FAILED SELL order with errorData',
     'caas-failed',
     (kit) => order(kit, 'SELL', 'FAILED', { code: '352-252-E1' }),
-    'A refund follows a failed sell. Without the failure, the partner cannot assign the refund.',
+    'A failed external sell may lead to a refund. Without the failure, the partner cannot assign the refund.',
     'Accept a failed sell with errorData, and mark the transaction as failed.',
   ),
   kind(
@@ -168,7 +168,7 @@ export const validKinds: readonly ProbeScenario[] = [
   kind(
     'refund-success',
     'Accepts a successful REFUND with a transaction hash',
-    'refund-shapes',
+    ['envelope-fields', 'refund-shapes'],
     (kit) => refund(kit, 'SUCCESS'),
     'The user has received the refund, but the partner still treats it as outstanding.',
     'Read the status of a REFUND from data.status, and do not require data.type.',
@@ -184,7 +184,7 @@ export const validKinds: readonly ProbeScenario[] = [
   kind(
     'payment-method-staged',
     'Accepts a PAYMENT_METHOD at status STAGED without an errorCode',
-    'payment-method-shapes',
+    ['envelope-fields', 'payment-method-shapes'],
     (kit) => paymentMethod(kit, 'STAGED'),
     'The user is never asked for the amounts of the microtransactions, so the card cannot be verified.',
     'Require errorCode only for DECLINED.',
@@ -200,7 +200,7 @@ export const validKinds: readonly ProbeScenario[] = [
   kind(
     'wallet-created',
     'Accepts a WALLET notification for a new custodial wallet',
-    'wallet-shape',
+    ['envelope-fields', 'wallet-shape'],
     (kit) => wallet(kit),
     "The partner never learns the customer's address, and cannot match deposits to it.",
     'Accept WALLET: its time is an ISO string, and its data has neither status nor type.',
@@ -208,7 +208,7 @@ export const validKinds: readonly ProbeScenario[] = [
   kind(
     'deposit-on-chain',
     'Accepts an on-chain deposit with a transaction hash',
-    'deposit-shape',
+    ['envelope-fields', 'deposit-shape'],
     (kit) => deposit(kit),
     'A deposit that has arrived is not credited to the customer.',
     'Accept CAAS_BLOCKCHAIN with data.type RECEIVE. Its identifier is partnerTransactionId, not transactionId.',

@@ -15,6 +15,7 @@ const plainDelivery: ProbeScenario = {
     'delivery-post',
     'delivery-200',
     'delivery-content-type',
+    'delivery-custom-headers',
     'delivery-no-redirect',
     'envelope-fields',
     'caas-buy',

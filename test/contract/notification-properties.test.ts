@@ -21,9 +21,9 @@ const code = fc.stringMatching(/^[0-9]{3}-[0-9]{2,3}-[A-Z][0-9]$/);
 const errorData = fc.record({ code, message: filled });
 const digits = fc.bigInt({ min: 0n, max: 10n ** 78n }).map(String);
 
-/** Text that may be absent, null or empty. */
+/** Text that may be absent or empty. */
 function sometimes(...keys: string[]) {
-  const values = Object.fromEntries(keys.map((key) => [key, fc.option(fc.string())]));
+  const values = Object.fromEntries(keys.map((key) => [key, fc.string()]));
   return fc.record(values, { requiredKeys: [] });
 }
 
@@ -132,7 +132,7 @@ const deposit = fc.record({
         sourceAddress: filled,
         destinationAddress: filled,
         asset: fc.record({ amount: digits, currency: filled }),
-        blockchainTransactionId: fc.option(fc.string()),
+        blockchainTransactionId: fc.string(),
       },
       { requiredKeys: ['sourceAddress', 'destinationAddress', 'asset'] },
     ),

@@ -7,6 +7,7 @@ import {
   REQUIREMENTS,
   type Requirement,
   type Scenario,
+  STATEMENTS,
   type Suite,
 } from '../../scenarios/index.ts';
 
@@ -66,6 +67,31 @@ describe('the register of requirements', () => {
   it('has a scenario or a reason for every requirement, and never both', () => {
     const unsound = REGISTER.filter(({ id, untested = '' }) => judged.has(id) === (untested.trim() !== ''));
     expect(unsound.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('has no scenario that is stricter than every requirement that it names', () => {
+    const rank = { must: 2, should: 1, info: 0 };
+    const strictest = (names: readonly string[]) =>
+      Math.max(...REGISTER.filter(({ id }) => names.includes(id)).map(({ level }) => rank[level]));
+    const unsound = SCENARIOS.filter(({ level, requirements }) => rank[level] > strictest(requirements));
+    expect(unsound.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('has a basis for every requirement: a statement of its section, or a ruling', () => {
+    const based = (entry: Requirement) =>
+      entry.section === 'ruling' ||
+      STATEMENTS.some(({ section, entries }) => section === entry.section && entries.some((id) => id === entry.id));
+    expect(REGISTER.filter((entry) => !based(entry)).map(({ id }) => id)).toEqual([]);
+  });
+
+  it('has every ruling next to the statement that leaves it open', () => {
+    const named = new Set<string>(STATEMENTS.flatMap(({ entries }) => entries));
+    expect(REGISTER.filter(({ id }) => !named.has(id)).map(({ id }) => id)).toEqual([]);
+  });
+
+  it('has an entry or a reason for every statement, and never both', () => {
+    const unsound = STATEMENTS.filter(({ entries, none }) => entries.length > 0 === (none !== undefined));
+    expect(unsound.map(({ says }) => says)).toEqual([]);
   });
 });
 

@@ -282,6 +282,11 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
   'a leaf on secp224r1': {
     sent: (m) => [oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), { key: ec('secp224r1') })],
     node: 'EPROTO',
+    faults: ['unexplained@null'],
+  },
+  'a leaf on prime192v1': {
+    sent: (m) => [oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), { key: ec('prime192v1') })],
+    node: 'EPROTO',
     faults: ['weak-key@0'],
   },
   'a leaf signed with SHA-1': {
