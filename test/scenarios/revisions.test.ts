@@ -10,7 +10,7 @@ import { drift, type RevisionFile, revisionOf } from './revision-file.ts';
  * and partners were certified by what is in the files.
  */
 const MADE: Readonly<Record<number, string>> = {
-  1: 'e62c9709fa74abf100bde5df8d9b5cd5270290b7d4e92bf852be02c36d1c95c8',
+  1: '3a96a0c149193a3255a3b3dac28238b998fd35b1836efa1d5dbc12db7bdc7d65',
 };
 
 /** Revisions that cannot be scored any more. Their files stay, so that old certificates can be verified. */
