@@ -50,6 +50,13 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'third-party',
+    shows: 'runs against receivers made of published packages agree with a measurement; writes docs/third-party.md',
+    minutes: 20,
+    command: script('test/proofs/third-party/write-document.ts'),
+    build: true,
+  },
+  {
     name: 'slow-loris',
     shows: 'valid deliveries are answered while 2,000 connections stay half open',
     minutes: 1,

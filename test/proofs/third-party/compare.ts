@@ -1,0 +1,98 @@
+/** Compares what a run says about a receiver with what was measured. */
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
+import { dialectOf, type Facts, familyOf, isAbout, isBypass, stateOf } from './facts.ts';
+import { isForgery } from './prober.ts';
+
+export interface Comparison {
+  /** Failing checks for which a measured fact is broken. */
+  readonly agreed: number;
+  /** Failing checks that are about nothing but the status of valid deliveries or of rejections. */
+  readonly aboutStatus: readonly string[];
+  /** Failing checks about which nothing was measured. */
+  readonly unmeasured: readonly string[];
+  /** Failing checks for which every measured fact is kept, with those facts. */
+  readonly disagreed: readonly string[];
+  /** Forgeries that pass, where no check fails for any of the same family. */
+  readonly missedBypasses: readonly string[];
+  /** Other broken facts without a failure or a warning. */
+  readonly missed: readonly string[];
+  readonly diagnosis: Diagnosis;
+}
+
+export interface Diagnosis {
+  readonly state: 'correct' | 'candidates' | 'not known' | 'nothing to name' | 'wrong';
+  readonly names: readonly string[];
+}
+
+/** Two statuses may be wrong, that of valid deliveries and that of rejections (signature and key). */
+const MAX_STATUS_FINDINGS = 3;
+
+/** The findings that make the proof fail. */
+export function complaintsOf({ disagreed, aboutStatus, missedBypasses, diagnosis }: Comparison): string[] {
+  return [
+    ...disagreed.map((text) => `fails, but nothing is wrong: ${text}`),
+    ...(aboutStatus.length > MAX_STATUS_FINDINGS
+      ? [`${aboutStatus.length} failures for one wrong status: ${aboutStatus.slice(0, 5).join(', ')}, ...`]
+      : []),
+    ...missedBypasses.map((text) => `bypass missed: ${text}`),
+    ...(diagnosis.state === 'wrong' ? [`wrong main diagnosis: ${diagnosis.names.join(', ')}`] : []),
+  ];
+}
+
+export function compare(facts: Facts, document: ResultDocument, acceptable: readonly string[]): Comparison {
+  const failing = document.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'harness-error');
+  const noticed = new Set(failing.map(({ id }) => id));
+  const reported = new Set([
+    ...noticed,
+    ...document.results.filter(({ verdict }) => verdict === 'warn').map(({ id }) => id),
+  ]);
+  const found = { aboutStatus: [] as string[], unmeasured: [] as string[], disagreed: [] as string[] };
+  let agreed = 0;
+  for (const { id, observed, verdict } of failing) {
+    const about = [...facts].filter(([fact]) => isAbout(id, fact));
+    const isBroken = about.some(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken');
+    if (isBroken && verdict === 'fail') agreed += 1;
+    else if (about.length === 0) found.unmeasured.push(id);
+    else if (about.some(([fact]) => hasOtherStatus(fact, facts))) found.aboutStatus.push(id);
+    else {
+      const measured = about.slice(0, 4).map(([fact, { result, how }]) => `${fact} ${result} (${how})`);
+      found.disagreed.push(`${id}, observed ${observed}; measured ${measured.join(', ')}`);
+    }
+  }
+  const accepts = facts.get('valid/buy')?.result === 'accepted';
+  const broken = [...facts].filter(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken');
+  const isMissed = (fact: string, among: ReadonlySet<string>) => ![...among].some((check) => isAbout(check, fact));
+  const bypasses = broken.filter(([fact, outcome]) => isBypass(fact, outcome, facts));
+  const noticedFamilies = new Set(
+    bypasses.filter(([fact]) => !isMissed(fact, noticed)).map(([fact]) => familyOf(fact)),
+  );
+  const missedBypasses = bypasses
+    .filter(([fact]) => !noticedFamilies.has(familyOf(fact)))
+    .map(([fact, { how }]) => `${fact} (${how})`);
+  const missed = broken
+    .filter(([fact, outcome]) => accepts && !isBypass(fact, outcome, facts) && isMissed(fact, reported))
+    .map(([fact, { how }]) => `${fact} (${how})`);
+  return { agreed, ...found, missedBypasses, missed, diagnosis: diagnosisOf(document, acceptable, failing.length) };
+}
+
+/** Whether the fact is kept, but with another status than 200 or 401. */
+function hasOtherStatus(fact: string, facts: Facts): boolean {
+  const { valid, missing, wrong } = dialectOf(facts);
+  const { result, how } = facts.get(fact) ?? { result: 'crashed', how: '' };
+  if (isForgery(fact)) return how !== '401' && (how === missing || how === wrong);
+  return result === 'accepted' && how === valid && how !== '200';
+}
+
+function diagnosisOf({ diagnosis }: ResultDocument, acceptable: readonly string[], failures: number): Diagnosis {
+  const main = diagnosis.find(({ relation }) => relation === 'main');
+  const others = diagnosis.filter(({ relation }) => relation === 'or');
+  const alike = [...others.map(({ fault }) => fault), ...(main?.alike ?? [])];
+  const isTrue = (name: string) => acceptable.includes(name);
+  if (main === undefined) {
+    if (alike.length > 0) return { state: 'candidates', names: alike };
+    return { state: failures > 0 ? 'not known' : 'nothing to name', names: [] };
+  }
+  const names = [main.fault, ...alike];
+  if (isTrue(main.fault)) return { state: 'correct', names };
+  return { state: names.some(isTrue) ? 'candidates' : 'wrong', names };
+}

@@ -1,0 +1,464 @@
+/**
+ * The receivers: what each is made of, how it is started, and the main diagnosis that is true of it, by hand. `faults`
+ * are the acceptable names; none where nothing fails, or where the catalogue has no name for the cause.
+ */
+import type { Language } from './start-receiver.ts';
+
+export interface Receiver {
+  /** The file in receivers/. */
+  readonly file: string;
+  /** The packages that decide how it answers; their versions enter the document. */
+  readonly packages: readonly string[];
+  readonly language: Language;
+  readonly header?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether it checks the API key as well. */
+  readonly hasKey?: true;
+  /** What the code does, and what was adapted. */
+  readonly note: string;
+  /** Names of the main diagnosis that are true. */
+  readonly faults: readonly string[];
+}
+
+const SHOPIFY = {
+  header: 'X-Shopify-Hmac-Sha256',
+  headers: {
+    'X-Shopify-Topic': 'orders/create',
+    'X-Shopify-Shop-Domain': 'shop.myshopify.com',
+    'X-Shopify-API-Version': '2025-07',
+    'X-Shopify-Webhook-Id': '7f0a54d2-0000-4000-8000-000000000001',
+  },
+} as const;
+
+const GITHUB = {
+  header: 'X-Hub-Signature-256',
+  headers: { 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': '7f0a54d2-0000-4000-8000-000000000002' },
+} as const;
+
+const LINE = { header: 'X-Line-Signature' } as const;
+
+/** Answers every other status than 401 to a forgery. */
+const OTHER_STATUS = {
+  400: ['refuses-with-400', 'missing-signature-is-400'],
+  403: ['refuses-with-403'],
+  500: ['refuses-with-500'],
+} as const;
+const NOT_VERIFIED_AS_OTHER_TYPE = [
+  'only-json-types-verified',
+  'text-not-verified',
+  'forms-not-verified',
+  'untyped-not-verified',
+  'empty-bodies-confirmed',
+  'only-plain-json-verified',
+];
+const RESERIALISED = ['verifies-reserialised-json'];
+const PARSES_FIRST = ['parsed-before-verified', 'unverified-json-answers-500'];
+/** `createHmac().update()` of a body that was never read throws. */
+const BODY_UNDEFINED = [
+  'content-type-other-throws',
+  'content-type-missing-throws',
+  'fails-on-other-methods',
+  'empty-body-answers-500',
+];
+const STACK_TRACES = [
+  'shows-stack-trace-of-broken-json',
+  'shows-stack-trace-of-large-bodies',
+  'shows-stack-trace-of-other-content-types',
+  'shows-message-of-json-parser',
+  'shows-parser-message-to-strangers',
+];
+const LENGTH_THROWS = ['other-length-answers-500', 'missing-signature-answers-500'];
+const BROKEN_JSON_THROWS = ['broken-json-answers-500', 'malformed-ends-in-5xx', 'null-answers-500'];
+
+export const RECEIVERS: readonly Receiver[] = [
+  {
+    file: 'express-json-verify.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    hasKey: true,
+    note: '`express.json({ verify })` keeps the raw body; the handler checks key and signature',
+    faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
+  },
+  {
+    file: 'express-json-verify-throws.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    note: 'the check is the `verify` callback of `express.json`, which throws',
+    faults: [...NOT_VERIFIED_AS_OTHER_TYPE, ...OTHER_STATUS[403]],
+  },
+  {
+    file: 'express-json-urlencoded-verify.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    note: 'the same, with `express.urlencoded` and `express.text` behind it',
+    faults: NOT_VERIFIED_AS_OTHER_TYPE,
+  },
+  {
+    file: 'messenger-sample.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    note: 'the `verifyRequestSignature` of the Messenger samples, which only warns when there is none; SHA-256 in Base64',
+    faults: ['missing-signature-accepted', 'falsy-signature-accepted', ...NOT_VERIFIED_AS_OTHER_TYPE],
+  },
+  {
+    file: 'express-raw-unguarded.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    note: '`express.raw` and `timingSafeEqual` without a comparison of the lengths',
+    faults: [...LENGTH_THROWS, ...BODY_UNDEFINED, ...BROKEN_JSON_THROWS],
+  },
+  {
+    file: 'express-raw-guarded.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    note: '`express.raw`, `timingSafeEqual` in a `try`, 400',
+    faults: [...OTHER_STATUS[400], ...BROKEN_JSON_THROWS, ...BODY_UNDEFINED],
+  },
+  {
+    file: 'body-parser-raw.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    note: "`bodyParser.raw({ type: '*/*' })`, guarded throughout",
+    faults: [],
+  },
+  {
+    file: 'express-stringify.mjs',
+    packages: ['express', 'body-parser'],
+    language: 'node',
+    note: 'signs `JSON.stringify(req.body)`',
+    faults: RESERIALISED,
+  },
+  {
+    file: 'line-bot-sdk.mjs',
+    packages: ['@line/bot-sdk', 'express'],
+    language: 'node',
+    ...LINE,
+    note: '`middleware()` and the error handler of the guide',
+    faults: [
+      'base64-decoded-leniently',
+      'shows-message-of-json-parser',
+      'malformed-ends-in-5xx',
+      'null-answers-500',
+      'reads-type-of-null',
+      'empty-body-answers-500',
+      'echoes-headers-of-broken-json',
+    ],
+  },
+  {
+    file: 'line-bot-sdk-no-error-handler.mjs',
+    packages: ['@line/bot-sdk', 'express'],
+    language: 'node',
+    ...LINE,
+    note: '`middleware()` alone, as in the first sample: errors reach the default handler of Express',
+    faults: [...OTHER_STATUS[500], ...BROKEN_JSON_THROWS, ...STACK_TRACES],
+  },
+  {
+    file: 'linebot-parser.mjs',
+    packages: ['linebot', 'express'],
+    language: 'node',
+    ...LINE,
+    note: '`bot.parser()` in Express',
+    faults: [
+      'missing-signature-answers-500',
+      'missing-signature-kills',
+      'unverified-json-ends-the-process',
+      ...OTHER_STATUS[400],
+    ],
+  },
+  {
+    file: 'linebot-listen.mjs',
+    packages: ['linebot'],
+    language: 'node',
+    ...LINE,
+    note: '`bot.listen()`, its own server',
+    faults: ['missing-signature-kills', 'unverified-json-ends-the-process', ...OTHER_STATUS[400]],
+  },
+  {
+    file: 'shopify-api-process.mjs',
+    packages: ['@shopify/shopify-api', 'express'],
+    language: 'node',
+    ...SHOPIFY,
+    note: '`webhooks.process` with `express.text`',
+    faults: ['missing-signature-is-400', 'large-bodies-answer-500', ...BROKEN_JSON_THROWS],
+  },
+  {
+    file: 'shopify-api-validate.mjs',
+    packages: ['@shopify/shopify-api', 'express'],
+    language: 'node',
+    ...SHOPIFY,
+    note: '`webhooks.validate` with `express.text`, 400',
+    faults: [...OTHER_STATUS[400]],
+  },
+  {
+    file: 'koa-shopify-webhooks.mjs',
+    packages: ['@shopify/koa-shopify-webhooks', 'koa'],
+    language: 'node',
+    ...SHOPIFY,
+    note: '`receiveWebhook`, which answers 202',
+    faults: ['other-2xx', 'accepts-with-another-2xx', ...PARSES_FIRST, ...BODY_UNDEFINED],
+  },
+  {
+    file: 'verify-shopify-webhook.mjs',
+    packages: ['verify-shopify-webhook', 'express'],
+    language: 'node',
+    ...SHOPIFY,
+    note: 'the middleware of the README, 403',
+    faults: [...OTHER_STATUS[403], ...PARSES_FIRST],
+  },
+  {
+    file: 'tern-express.mjs',
+    packages: ['@hookflo/tern', 'express'],
+    language: 'node',
+    ...SHOPIFY,
+    note: '`createWebhookMiddleware` for the platform `shopify`, 400',
+    faults: [...OTHER_STATUS[400]],
+  },
+  {
+    file: 'koa-bodyparser.mjs',
+    packages: ['@koa/bodyparser', 'koa'],
+    language: 'node',
+    note: '`ctx.request.rawBody`',
+    faults: [...BODY_UNDEFINED, ...PARSES_FIRST],
+  },
+  {
+    file: 'koa-body.mjs',
+    packages: ['koa-body', 'koa'],
+    language: 'node',
+    note: '`includeUnparsed`',
+    faults: PARSES_FIRST,
+  },
+  {
+    file: 'hono.mjs',
+    packages: ['hono', '@hono/node-server'],
+    language: 'node',
+    hasKey: true,
+    note: '`c.req.text()`, key and signature, `JSON.parse` without a guard',
+    faults: BROKEN_JSON_THROWS,
+  },
+  {
+    file: 'h3.mjs',
+    packages: ['h3'],
+    language: 'node',
+    note: '`readRawBody`, `JSON.parse` without a guard',
+    faults: [...BROKEN_JSON_THROWS, 'empty-body-answers-500'],
+  },
+  {
+    file: 'hapi-raw.mjs',
+    packages: ['@hapi/hapi'],
+    language: 'node',
+    note: "`payload: { output: 'data', parse: false }`, `JSON.parse` without a guard",
+    faults: [...BROKEN_JSON_THROWS, 'empty-body-answers-500'],
+  },
+  {
+    file: 'hapi-parsed.mjs',
+    packages: ['@hapi/hapi'],
+    language: 'node',
+    note: 'signs `JSON.stringify(request.payload)`',
+    faults: RESERIALISED,
+  },
+  {
+    file: 'micro.mjs',
+    packages: ['micro'],
+    language: 'node',
+    note: '`text(req)`, `JSON.parse` without a guard, no routes',
+    faults: [...BROKEN_JSON_THROWS, 'takes-every-method'],
+  },
+  {
+    file: 'restify.mjs',
+    packages: ['restify'],
+    language: 'node',
+    note: '`plugins.bodyParser()` and `req.rawBody`',
+    faults: PARSES_FIRST,
+  },
+  {
+    file: 'fastify-raw-body.mjs',
+    packages: ['fastify-raw-body', 'fastify'],
+    language: 'node',
+    hasKey: true,
+    note: 'the options of the README, `runFirst`; key and signature',
+    faults: [...PARSES_FIRST, 'content-type-other-throws', 'shows-message-of-json-parser'],
+  },
+  {
+    file: 'fastify-content-type-parser.mjs',
+    packages: ['fastify'],
+    language: 'node',
+    note: '`addContentTypeParser` with the raw body',
+    faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
+  },
+  {
+    file: 'nestjs-raw-body.mjs',
+    packages: ['@nestjs/core', '@nestjs/platform-express'],
+    language: 'node',
+    note: '`rawBody: true`',
+    faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
+  },
+  {
+    file: 'golevelup-raw-only.mjs',
+    packages: ['@golevelup/nestjs-webhooks', '@nestjs/core'],
+    language: 'node',
+    note: '`applyRawBodyOnlyTo`; the payload is not parsed',
+    faults: ['empty-body-answers-500', ...BODY_UNDEFINED],
+  },
+  {
+    file: 'golevelup-configurable.mjs',
+    packages: ['@golevelup/nestjs-webhooks', '@nestjs/core'],
+    language: 'node',
+    note: '`applyConfigurableRawBodyWebhookMiddleware`',
+    faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
+  },
+  {
+    file: 'octokit-webhooks.mjs',
+    packages: ['@octokit/webhooks'],
+    language: 'node',
+    ...GITHUB,
+    note: '`createNodeMiddleware`; wants `sha256=` and hexadecimal',
+    faults: ['expects-prefixed-hex'],
+  },
+  {
+    file: 'octokit-verify.mjs',
+    packages: ['@octokit/webhooks', 'express'],
+    language: 'node',
+    ...GITHUB,
+    note: '`webhooks.verify`; wants `sha256=` and hexadecimal',
+    faults: ['expects-prefixed-hex'],
+  },
+  {
+    file: 'svix.mjs',
+    packages: ['svix', 'express'],
+    language: 'node',
+    header: 'Svix-Signature',
+    note: '`Webhook.verify`; wants id, time and body signed together, so no valid delivery is accepted',
+    faults: ['expects-standard-webhooks', 'expects-svix', 'refuses-right-credentials', 'refuses-the-payload'],
+  },
+  {
+    file: 'standardwebhooks.mjs',
+    packages: ['standardwebhooks', 'express'],
+    language: 'node',
+    header: 'Webhook-Signature',
+    note: '`Webhook.verify`; the same scheme',
+    faults: ['expects-standard-webhooks', 'expects-svix', 'refuses-right-credentials'],
+  },
+  {
+    file: 'stripe.mjs',
+    packages: ['stripe', 'express'],
+    language: 'node',
+    header: 'Stripe-Signature',
+    note: '`constructEvent`; wants `t=...,v1=...` over time and body',
+    faults: ['expects-stripe', 'refuses-right-credentials', 'refuses-the-payload'],
+  },
+  {
+    file: 'square.mjs',
+    packages: ['square', 'express'],
+    language: 'node',
+    header: 'X-Square-HmacSha256-Signature',
+    note: '`WebhooksHelper.verifySignature`; wants the URL in front of the body',
+    faults: ['verifies-url-and-body'],
+  },
+  {
+    file: 'polka.mjs',
+    packages: ['polka', 'raw-body'],
+    language: 'node',
+    note: '`raw-body` without a guard',
+    faults: ['malformed-ends-in-5xx', 'large-bodies-end-the-process', 'large-bodies-answer-500'],
+  },
+  {
+    file: 'flask-get-data.py',
+    packages: ['python3-flask', 'python3-werkzeug'],
+    language: 'python',
+    hasKey: true,
+    note: 'the `verify_webhook` of the Shopify documentation; a missing header is not considered',
+    faults: ['missing-signature-answers-500'],
+  },
+  {
+    file: 'flask-json-dumps.py',
+    packages: ['python3-flask', 'python3-werkzeug'],
+    language: 'python',
+    note: 'signs `json.dumps(request.json)` without spaces',
+    faults: ['verifies-python-compact-json', 'verifies-python-json', ...RESERIALISED],
+  },
+  {
+    file: 'fastapi-body.py',
+    packages: ['python3-fastapi', 'python3-uvicorn'],
+    language: 'python',
+    note: '`await request.body()`, then `request.json()` without a guard',
+    faults: [...BROKEN_JSON_THROWS, 'missing-fields-answer-500', 'non-ascii-answers-500'],
+  },
+  {
+    file: 'django-body.py',
+    packages: ['python3-django'],
+    language: 'python',
+    note: '`request.body` in a view, 403, `json.loads` without a guard',
+    faults: [...OTHER_STATUS[403], ...BROKEN_JSON_THROWS],
+  },
+  {
+    file: 'aiohttp-read.py',
+    packages: ['python3-aiohttp'],
+    language: 'python',
+    note: '`request.headers[...]` and `request.json()` without a guard',
+    faults: ['missing-signature-answers-500', ...BROKEN_JSON_THROWS, 'missing-fields-answer-500'],
+  },
+  {
+    file: 'tornado-body.py',
+    packages: ['python3-tornado'],
+    language: 'python',
+    note: '`self.request.body`, `json_decode` without a guard',
+    faults: [...BROKEN_JSON_THROWS, 'non-ascii-answers-500'],
+  },
+  {
+    file: 'bottle-body.py',
+    packages: ['python3-bottle'],
+    language: 'python',
+    note: '`request.body.read()` and `request.json`',
+    faults: ['missing-fields-answer-500', 'non-ascii-answers-500', ...BROKEN_JSON_THROWS, 'content-type-other-throws'],
+  },
+  {
+    file: 'falcon-wsgi.py',
+    packages: ['python3-falcon'],
+    language: 'python',
+    note: '`req.bounded_stream.read()` in wsgiref; the payload is not parsed',
+    faults: ['non-ascii-answers-500', 'reads-chunked-bodies-as-empty'],
+  },
+  {
+    file: 'php-input.php',
+    packages: ['php-cli'],
+    language: 'php',
+    note: 'the sample of the Shopify documentation: `php://input`, `hash_equals`',
+    faults: ['missing-signature-answers-500', 'takes-every-method'],
+  },
+  {
+    file: 'slim.php',
+    packages: ['php-slim', 'php-cli'],
+    language: 'php',
+    note: '`$request->getBody()` and `getParsedBody()` of Slim 3',
+    faults: ['malformed-ends-in-5xx', ...BROKEN_JSON_THROWS],
+  },
+  {
+    file: 'sinatra.rb',
+    packages: ['ruby-sinatra', 'puma'],
+    language: 'ruby',
+    note: 'the sample of the Shopify documentation, with `Rack::Utils.secure_compare`; a missing header is not considered',
+    faults: ['missing-signature-answers-500'],
+  },
+  {
+    file: 'rack.rb',
+    packages: ['ruby-rack', 'ruby-webrick'],
+    language: 'ruby',
+    note: 'Rack on WEBrick, `JSON.parse` without a guard',
+    faults: BROKEN_JSON_THROWS,
+  },
+  {
+    file: 'net-http.go',
+    packages: ['golang-go'],
+    language: 'go',
+    note: "`net/http` as in Stripe's sample: 64 kB limit answered 503, 400",
+    faults: [...OTHER_STATUS[400], 'fails-on-bodies-above-100-kb', 'large-bodies-answer-500'],
+  },
+  {
+    file: 'gin.go',
+    packages: ['golang-github-gin-gonic-gin-dev'],
+    language: 'go',
+    hasKey: true,
+    note: '`c.GetRawData()`, key and signature',
+    faults: ['base64-decoded-leniently', 'spare-bits-ignored'],
+  },
+];
