@@ -19,7 +19,7 @@ export interface Comparison {
   readonly diagnosis: Diagnosis;
 }
 
-export interface Diagnosis {
+interface Diagnosis {
   readonly state: 'correct' | 'candidates' | 'not known' | 'nothing to name' | 'wrong';
   readonly names: readonly string[];
 }

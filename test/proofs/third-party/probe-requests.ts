@@ -422,7 +422,7 @@ const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   'id-missing': withoutField('id'),
   'id-null': changedFields({ id: null }),
   'id-object': changedFields({ id: {} }),
-  'id-number': changedFields({ id: 7 }),
+  'id-number': changedFields({ id: 1_000_000_007 }),
   'id-long': changedFields({ id: 'x'.repeat(5000) }),
   'id-odd': changedFields({ id: '../\'"\n\u0000{{7*7}}' }),
   'type-missing': withoutField('type'),

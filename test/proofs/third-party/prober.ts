@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { type Endpoint, factsOf, JSON_TYPE, notification, type Sending } from './probe-requests.ts';
 
 /** `accepted` is a 2xx, `rejected` a 3xx or 4xx, `crashed` a 5xx, no answer, a closed connection or a dead process. */
-export type Result = 'accepted' | 'rejected' | 'crashed';
+type Result = 'accepted' | 'rejected' | 'crashed';
 
 export interface Outcome {
   readonly result: Result;
