@@ -9,11 +9,11 @@ export interface Import {
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** Every TypeScript file under these folders, as a path from the root. */
+/** Every TypeScript file under these folders, installed packages aside, as a path from the root. */
 export function sourceFiles(folders: readonly string[]): string[] {
   return folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
       .map((file) => posix.join(folder, file.replaceAll('\\', '/'))),
   );
 }
