@@ -36,6 +36,13 @@ const PROOFS: readonly Proof[] = [
     command: script('test/proofs/held-out/measure.ts'),
   },
   {
+    name: 'blind',
+    shows: 'the verdicts on faults that were written without sight of the catalogue; --set one or two',
+    minutes: 12,
+    command: script('test/proofs/blind/measure.ts'),
+    build: true,
+  },
+  {
     name: 'durability',
     shows: 'kill -9, outages, replicas and a soak, on SQLite and PostgreSQL; writes docs/durability.md',
     minutes: 15,

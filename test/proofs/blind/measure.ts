@@ -1,0 +1,272 @@
+/**
+ * Runs the compiled program against the receivers of a blind set: each has one fault, and was written and labelled
+ * with the specification in sight and without the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME
+ * (default: one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs instead;
+ * --only NAME (repeatable); --program FILE takes another build of the program; --jobs N; --out FILE writes the results
+ * as JSON. Exits with 1 if a fault that is forbidden and visible was not failed, or a correct receiver was.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { ResultDocument } from '../../../harness/report/result-document.ts';
+import { lacks } from '../../setup/programs.ts';
+
+/** `must`: forbidden and visible from outside; `should`: visible and tolerable; `blind`: not visible. */
+type Label = 'must' | 'should' | 'blind' | 'correct';
+
+interface Subject {
+  readonly name: string;
+  readonly label: Label;
+  readonly what: string;
+  readonly program: readonly string[];
+}
+
+interface Measured extends Omit<Subject, 'program'> {
+  readonly exitCode: number | null;
+  readonly seconds: number;
+  readonly requests: number;
+  /** Checks that did not pass, and that pass with the correct receiver of the same program. */
+  readonly failed: readonly string[];
+  readonly warned: readonly string[];
+  readonly undecided: number;
+  readonly verdict: 'failed' | 'warned' | 'no verdict' | 'silent';
+  readonly diagnosis: readonly string[];
+}
+
+const { values } = parseArgs({
+  options: {
+    set: { type: 'string', default: 'one' },
+    corpus: { type: 'string' },
+    only: { type: 'string', multiple: true },
+    program: { type: 'string', default: new URL('../../../dist/bin/hookproof.js', import.meta.url).pathname },
+    jobs: { type: 'string', default: '1' },
+    out: { type: 'string' },
+  },
+});
+
+const SECRET = randomBytes(24).toString('base64url');
+const API_KEY = randomBytes(24).toString('base64url');
+const MAX_RUN_MS = 600_000;
+
+/** The programs of a set whose languages are installed; the others are printed. */
+async function programsOf(set: string): Promise<readonly (readonly string[])[]> {
+  const folder = new URL(`${set}/`, import.meta.url).pathname;
+  const built = join(await mkdtemp(join(tmpdir(), 'hookproof-blind-')), 'receivers');
+  const known: readonly { file: string; needs: 'go' | 'php' | 'python3' | 'ruby' | null; command: string[] }[] = [
+    { file: 'receivers.mjs', needs: null, command: [process.execPath] },
+    { file: 'receivers.py', needs: 'python3', command: ['python3'] },
+    { file: 'receivers-php.sh', needs: 'php', command: ['sh'] },
+    { file: 'receivers.rb', needs: 'ruby', command: ['ruby'] },
+    { file: 'receivers.go', needs: 'go', command: [] },
+  ];
+  const programs: string[][] = [];
+  for (const { file, needs, command } of known) {
+    const path = join(folder, file);
+    if (!(await readFile(path).catch(() => null))) continue;
+    if (needs !== null && lacks(needs)) {
+      process.stderr.write(`left out: ${file}, because ${needs} is not installed\n`);
+      continue;
+    }
+    if (file.endsWith('.go')) execFileSync('go', ['build', '-o', built, path], { stdio: 'inherit' });
+    programs.push(file.endsWith('.go') ? [built] : [...command, path]);
+  }
+  return programs;
+}
+
+function listOf(program: readonly string[]): readonly Subject[] {
+  const text = execFileSync(program[0]!, [...program.slice(1), '--list'], { encoding: 'utf8' });
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [name = '', label = '', what = ''] = line.split('\t');
+      return { name, label: label as Label, what, program };
+    });
+}
+
+async function subjectsOf(set: string): Promise<readonly Subject[]> {
+  const programs = await programsOf(set);
+  return programs.flatMap((program) => [
+    { name: 'none', label: 'correct' as const, what: 'The correct receiver.', program },
+    ...listOf(program),
+  ]);
+}
+
+function subjectsIn(folder: string): readonly Subject[] {
+  return ['correct-receivers.mjs', 'faulty-receivers.mjs'].flatMap((file) =>
+    listOf([process.execPath, join(folder, file)]).map((one) =>
+      file.startsWith('correct') ? { ...one, label: 'correct' as const } : one,
+    ),
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function accepting(port: number, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the receiver ended with ${child.exitCode}`);
+    const socket = connect(port, '127.0.0.1');
+    const open = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+    if (open) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+interface Run {
+  readonly exitCode: number | null;
+  readonly document: ResultDocument | null;
+}
+
+async function runAgainst({ name, program }: Subject): Promise<Run> {
+  const port = await freePort();
+  const own = values.corpus === undefined ? [] : ['--secret', SECRET, '--api-key', API_KEY];
+  const [command = '', ...args] = [...program, '--fault', name, '--port', String(port), ...own];
+  const { PATH, HOME } = process.env;
+  // A group, so that programs which the receiver starts end with it.
+  const receiver = spawn(command, args, {
+    env: { PATH, HOME, BLIND_SECRET: SECRET, BLIND_API_KEY: API_KEY },
+    stdio: 'ignore',
+    detached: true,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'hookproof-blind-'));
+  try {
+    await accepting(port, receiver);
+    const harness = spawn(process.execPath, [values.program, 'run', `http://127.0.0.1:${port}/hooks`, '-o', folder], {
+      env: { PATH, HOME, HOOKPROOF_SECRET: SECRET, HOOKPROOF_API_KEY: API_KEY },
+      stdio: 'ignore',
+      timeout: MAX_RUN_MS,
+    });
+    const [exitCode] = await once(harness, 'close');
+    const text = await readFile(join(folder, 'run.json'), 'utf8').catch(() => null);
+    return { exitCode, document: text === null ? null : JSON.parse(text) };
+  } finally {
+    if (receiver.pid !== undefined && receiver.exitCode === null) {
+      // The receiver may have ended by itself.
+      try {
+        process.kill(-receiver.pid, 'SIGTERM');
+      } catch {}
+      const ended = await Promise.race([
+        once(receiver, 'close').then(() => true),
+        new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 2000)),
+      ]);
+      if (!ended) process.kill(-receiver.pid, 'SIGKILL');
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const withVerdict = (document: ResultDocument | null, verdict: string): string[] =>
+  document?.results.filter((result) => result.verdict === verdict).map(({ id }) => id) ?? [];
+
+/** Checks that do not pass with the correct receiver of a program are no evidence against the others. */
+const known = new Map<string, ReadonlySet<string>>();
+
+async function measure(subject: Subject): Promise<Measured> {
+  const startedAt = performance.now();
+  const { exitCode, document } = await runAgainst(subject);
+  const key = subject.program.join(' ');
+  if (subject.name === 'none') {
+    known.set(key, new Set([...withVerdict(document, 'fail'), ...withVerdict(document, 'warn')]));
+  }
+  const usual = subject.label === 'correct' ? new Set<string>() : (known.get(key) ?? new Set());
+  const own = (verdict: string) => withVerdict(document, verdict).filter((id) => !usual.has(id));
+  const failed = own('fail');
+  const warned = own('warn');
+  const undecided = withVerdict(document, 'inconclusive').length;
+  const { program: _, ...told } = subject;
+  const reported = failed.length > 0 ? 'failed' : warned.length > 0 ? 'warned' : 'silent';
+  return {
+    ...told,
+    exitCode,
+    seconds: Math.round((performance.now() - startedAt) / 100) / 10,
+    requests: document?.requests ?? 0,
+    failed,
+    warned,
+    undecided,
+    verdict: failed.length === 0 && (exitCode === 3 || document === null) ? 'no verdict' : reported,
+    diagnosis:
+      document?.diagnosis.map(
+        ({ relation, fault, title, agreement, outcomes, alike }) =>
+          `${relation} ${fault} (${agreement} of ${outcomes}): ${title}${alike.length > 0 ? `; alike: ${alike}` : ''}`,
+      ) ?? [],
+  };
+}
+
+/** Wilson's interval for a proportion, 95 %. */
+function interval(hits: number, of: number): string {
+  if (of === 0) return '-';
+  const z = 1.96;
+  const p = hits / of;
+  const centre = (p + (z * z) / (2 * of)) / (1 + (z * z) / of);
+  const half = (z * Math.sqrt((p * (1 - p)) / of + (z * z) / (4 * of * of))) / (1 + (z * z) / of);
+  const percent = (value: number) => `${(100 * value).toFixed(1)} %`;
+  return `${hits} of ${of} (${percent(p)}, 95 % interval ${percent(centre - half)} to ${percent(centre + half)})`;
+}
+
+function summary(all: readonly Measured[]): string {
+  const lines: string[] = [];
+  for (const label of ['must', 'should', 'blind', 'correct'] as const) {
+    const some = all.filter((one) => one.label === label);
+    if (some.length === 0) continue;
+    lines.push(`${label}: ${some.length} receivers`);
+    for (const verdict of ['failed', 'warned', 'no verdict', 'silent'] as const) {
+      const hits = some.filter((one) => one.verdict === verdict);
+      if (hits.length > 0) lines.push(`  ${verdict}: ${interval(hits.length, some.length)}`);
+    }
+    const listed = some.filter(({ verdict }) => (label === 'correct' ? verdict !== 'silent' : verdict !== 'failed'));
+    if (label === 'must' || label === 'correct') {
+      for (const { name, verdict, what, failed, warned } of listed) {
+        lines.push(`    ${verdict}: ${name}: ${label === 'must' ? what : [...failed, ...warned].join(', ')}`);
+      }
+    }
+  }
+  return lines.join('\n');
+}
+
+const subjects = (values.corpus === undefined ? await subjectsOf(values.set) : subjectsIn(values.corpus)).filter(
+  ({ name, label }) => values.only === undefined || label === 'correct' || values.only.includes(name),
+);
+const correct = subjects.filter(({ label }) => label === 'correct');
+const waiting = subjects.filter(({ label }) => label !== 'correct');
+const results: Measured[] = [];
+
+async function work(queue: Subject[]): Promise<void> {
+  for (let subject = queue.shift(); subject !== undefined; subject = queue.shift()) {
+    const one = await measure(subject).catch((error: unknown): Measured => {
+      process.stderr.write(`${subject.name}: ${error}\n`);
+      const { program: _, ...told } = subject;
+      const none = { exitCode: null, seconds: 0, requests: 0, failed: [], warned: [], undecided: 0, diagnosis: [] };
+      return { ...told, ...none, verdict: 'no verdict' };
+    });
+    results.push(one);
+    process.stderr.write(`${results.length} of ${subjects.length}: ${one.verdict}, ${one.seconds} s, ${one.name}\n`);
+    if (values.out !== undefined) await writeFile(values.out, `${JSON.stringify(results, null, 1)}\n`);
+  }
+}
+
+// The correct receivers first: their results are what the others are compared with.
+for (const queue of [correct, waiting]) {
+  await Promise.all(Array.from({ length: Number(values.jobs) }, () => work(queue)));
+}
+console.log(summary(results));
+const misses = results.filter(({ label, verdict }) =>
+  label === 'must' ? verdict !== 'failed' : label === 'correct' && verdict === 'failed',
+);
+process.exitCode = misses.length > 0 ? 1 : 0;
