@@ -29,4 +29,5 @@ export {
   signBody,
   signMistakenly,
 } from './mistakes.ts';
+export { PUBLISHED_SCHEMES, type PublishedScheme } from './published-schemes.ts';
 export { hmac, signatureOf } from './sign.ts';

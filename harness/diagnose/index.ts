@@ -8,4 +8,4 @@ export {
   type Finding,
   type PreflightAttempts,
 } from './preflight-findings.ts';
-export { explainRejection } from './rejected-credentials.ts';
+export { explainRejection, explainWords } from './rejected-credentials.ts';

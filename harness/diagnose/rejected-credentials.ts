@@ -1,6 +1,8 @@
 /**
- * When the plain valid delivery is rejected, sends it with each signing mistake and with other header names, and
- * reports which one the endpoint accepts. Every trial is a delivery with one thing changed, like any probe.
+ * When the plain valid delivery is rejected, sends it with each signing mistake, with other header names and in the
+ * schemes of other services, and reports which one the endpoint accepts. Every trial is a delivery with one thing
+ * changed, like any probe. One accepted trial proves nothing: it is repeated, and so is the plain delivery. Where no
+ * trial is accepted, the words of the answer are evidence.
  */
 import {
   DEFAULT_API_KEY_HEADER,
@@ -8,21 +10,36 @@ import {
   type HeaderLine,
   sameHeaderName,
 } from '../../contract/index.ts';
-import type { AddressChange, Change } from '../../scenarios/index.ts';
+import { PUBLISHED_SCHEMES, type PublishedScheme } from '../../contract/signing/index.ts';
+import type { AddressChange, Change, SignChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
-import type { Attempt } from '../transport/index.ts';
+import type { Answer, Attempt } from '../transport/index.ts';
 import type { Finding } from './preflight-findings.ts';
 import { signingTrials } from './signing-trials.ts';
 
-/** Sends the plain valid delivery with a change. */
-type SendChanged = (change: Change) => Promise<Attempt>;
+/** Sends the plain valid delivery with a change. `authentic`: whether its credentials are still valid. */
+type SendChanged = (change: Change, authentic: boolean) => Promise<Attempt>;
 
 interface Trial extends Finding {
   readonly change: Change;
+  readonly authentic: boolean;
 }
+
+/** Whether the endpoint accepts a delivery with this change. */
+type Accepts = (change: Change, authentic: boolean) => Promise<boolean>;
 
 /** Some encodings of a digest differ only in this character. */
 const showsEncoding = (signature: string) => signature.includes('+');
+
+/** The valid signature, of a body whose signature is suitable. */
+function validSignature(label: string, suits: (signature: string) => boolean): SignChange {
+  return { label, make: (body, kit) => kit.sign(body), suits };
+}
+
+/** The plain delivery as trials are compared with it: with a signature that shows the encoding, as theirs does. */
+function plainOf({ signing }: Partner): Change {
+  return signing === undefined ? {} : { sign: validSignature('the valid signature', showsEncoding) };
+}
 
 /** How long the rare mistakes are tried, after the likely ones. */
 const RARE_MISTAKES_MS = 15_000;
@@ -51,7 +68,38 @@ function also(header: string, copies: readonly { readonly name: string; readonly
   };
 }
 
-function otherHeader(kind: 'signature' | 'API key', configured: string, name: string, prefix?: string): Trial {
+function schemeTrials(scheme: PublishedScheme, header: string, url: string): Trial[] {
+  const { slug, name, headers, description, sign } = scheme;
+  const finding: Finding = {
+    fault: `expects-${slug}-signature`,
+    title: `The endpoint verifies signatures in the scheme of ${name}, not those of this service`,
+    why: `It accepts ${headers.join(', ')}: ${description}. A library for another service checks another signature.`,
+    fix: `Verify ${header}: Base64 of HMAC-SHA256 over the exact body, without a library for ${name}.`,
+  };
+  const ways = sign({ body: new Uint8Array(), secret: '', url, id: '', timestamp: 0 }).length;
+  return Array.from({ length: ways }, (_, way) => ({
+    ...finding,
+    authentic: true,
+    change: {
+      address: {
+        label: `also signed in the scheme of ${name}`,
+        make: (head, kit, body) => {
+          const timestamp = Math.floor(Date.now() / 1000);
+          const lines = sign({ body, secret: kit.secret, url, id: `msg_${kit.nonce(24)}`, timestamp })[way] ?? [];
+          return { ...head, headers: [...head.headers, ...lines] };
+        },
+      },
+    },
+  }));
+}
+
+function otherHeader(
+  partner: Partner,
+  kind: 'signature' | 'API key',
+  configured: string,
+  name: string,
+  prefix?: string,
+): Trial {
   return {
     fault: kind === 'signature' ? 'reads-another-signature-header' : 'reads-another-key-header',
     title: `The endpoint reads the ${kind} from ${name}, not from ${configured}`,
@@ -59,7 +107,8 @@ function otherHeader(kind: 'signature' | 'API key', configured: string, name: st
       `The delivery is accepted when ${name} also contains the ${kind}: the two sides are configured with different ` +
       'header names.',
     fix: `Read ${configured} at the endpoint, or have the operator configure ${name}.`,
-    change: { address: also(configured, [{ name, ...(prefix === undefined ? {} : { prefix }) }]) },
+    authentic: true,
+    change: { ...plainOf(partner), address: also(configured, [{ name, ...(prefix === undefined ? {} : { prefix }) }]) },
   };
 }
 
@@ -74,24 +123,39 @@ function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
     for (const trial of signingTrials({ secret: signing.secret, ...more })) {
       const { fault, title, why, fix, serialise, sign } = trial;
       const change = { serialise, sign: { label: title, make: sign, suits: showsEncoding } };
-      (trial.likely ? trials : rare).push({ fault, title: title.replace(/\.$/, ''), why, fix, change });
+      (trial.likely ? trials : rare).push({
+        fault,
+        title: title.replace(/\.$/, ''),
+        why,
+        fix,
+        change,
+        authentic: false,
+      });
     }
     const names = [DEFAULT_SIGNATURE_HEADER, ...SIGNATURE_HEADERS].filter((name) => !sameHeaderName(name, header));
-    trials.push(...names.map((name) => otherHeader('signature', header, name)));
+    trials.push(...names.map((name) => otherHeader(partner, 'signature', header, name)));
+    trials.push(...PUBLISHED_SCHEMES.flatMap((scheme) => schemeTrials(scheme, header, partner.url)));
   }
   if (apiKey !== undefined) {
     const header = apiKey.header ?? DEFAULT_API_KEY_HEADER;
     const names = [DEFAULT_API_KEY_HEADER, ...KEY_HEADERS].filter((name) => !sameHeaderName(name, header));
     trials.push(
-      ...names.map((name) => otherHeader('API key', header, name, name === 'Authorization' ? 'Bearer ' : undefined)),
+      ...names.map((name) =>
+        otherHeader(partner, 'API key', header, name, name === 'Authorization' ? 'Bearer ' : undefined),
+      ),
     );
   }
   return { trials, rare };
 }
 
+/** How often an accepted trial and the plain delivery are repeated. */
+const REPEATS = 2;
+/** Trials without an answer after which no more are made. */
+const MAX_SILENT_TRIALS = 2;
+
 /**
- * Tries the known mistakes until one is accepted. Null when none is: the secret or the key differs, or the rejection
- * has another reason. `stop` ends it early.
+ * Tries the known mistakes until one is accepted every time, while the plain delivery is rejected every time. Null when
+ * none is: the secret or the key differs, or the rejection has another reason. `stop` ends it early.
  */
 export async function explainRejection(
   partner: Partner,
@@ -99,14 +163,99 @@ export async function explainRejection(
   stop: () => boolean,
 ): Promise<Finding | null> {
   const { trials, rare } = trialsFor(partner);
+  const accepts: Accepts = async (change, authentic) => is2xx((await send(change, authentic)).answer);
+  if (partner.signing !== undefined) {
+    const character = await findRefusedCharacter(accepts, stop);
+    if (character !== null) return refusesCharacter(character);
+  }
   let tried = 0;
+  let silent = 0;
   let rareUntil = Number.POSITIVE_INFINITY;
-  for (const { change, ...finding } of [...trials, ...rare]) {
+  for (const { change, authentic, ...finding } of [...trials, ...rare]) {
     if (tried === trials.length) rareUntil = performance.now() + RARE_MISTAKES_MS;
     if (stop() || performance.now() > rareUntil) return null;
     tried++;
-    const attempt = await send(change);
-    if (attempt.answer?.status === 200) return finding;
+    const { answer, error } = await send(change, authentic);
+    if (error?.kind === 'timeout' && ++silent === MAX_SILENT_TRIALS) return null;
+    if (!is2xx(answer)) continue;
+    const isConfirmed = await isRepeatable(
+      () => accepts(change, authentic),
+      () => accepts(plainOf(partner), true),
+    );
+    if (isConfirmed) return finding;
   }
   return null;
+}
+
+const is2xx = (answer: Answer | null) => answer !== null && answer.status >= 200 && answer.status < 300;
+
+async function isRepeatable(trial: () => Promise<boolean>, plain: () => Promise<boolean>): Promise<boolean> {
+  for (let turn = 0; turn < REPEATS; turn++) if ((await plain()) || !(await trial())) return false;
+  return true;
+}
+
+/** The character of Base64 whose signatures are rejected, while those without it are accepted; or null. */
+async function findRefusedCharacter(accepts: Accepts, stop: () => boolean): Promise<string | null> {
+  const without: Change = { sign: validSignature('a valid signature without + and /', (text) => !/[+/]/.test(text)) };
+  for (let turn = 0; turn < REPEATS; turn++) if (stop() || !(await accepts(without, true))) return null;
+  for (const character of ['+', '/']) {
+    const others = character === '+' ? '/' : '+';
+    const suits = (text: string) => text.includes(character) && !text.includes(others);
+    const change: Change = { sign: validSignature(`a valid signature with ${character}`, suits) };
+    const accepted: boolean[] = [];
+    for (let turn = 0; turn < REPEATS && !stop(); turn++) accepted.push(await accepts(change, true));
+    if (accepted.length === REPEATS && !accepted.includes(true)) return character;
+  }
+  return null;
+}
+
+function refusesCharacter(character: string): Finding {
+  return {
+    fault: 'refuses-signatures-with-some-characters',
+    title: `The endpoint rejects valid signatures that contain "${character}"`,
+    why:
+      `Deliveries whose signature has no "${character}" are accepted. The header is decoded before it is compared: ` +
+      'URL decoding turns "+" into a space, and other alphabets of Base64 have other characters.',
+    fix: 'Compare the header as it arrives with Base64 in the standard alphabet; decode nothing but Base64.',
+  };
+}
+
+/** Words of an answer about the signature or the key, among them the messages of common verification libraries. */
+const ABOUT_CREDENTIALS =
+  /signature|hmac|\bunauthori[sz]ed\b|\bapi[ _-]?key\b|\bcredentials?\b|\binvalid token\b|same byte length|timing.?safe/i;
+
+const MAX_WORDS = 4096;
+
+/**
+ * What the words of a rejection say: the headers of another service, or the signature or the key, whatever the status.
+ * Null when they say nothing about either.
+ */
+export function explainWords({ answer }: Attempt, partner: Partner): Finding | null {
+  if (answer === null || is2xx(answer)) return null;
+  const words = Buffer.from(answer.body.subarray(0, MAX_WORDS)).toString('latin1');
+  const header = partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER;
+  for (const { slug, name, headers, description } of PUBLISHED_SCHEMES) {
+    const named = headers.find((one) => new RegExp(`(?<![\\w-])${one}(?![\\w-])`, 'i').test(words));
+    if (named === undefined || sameHeaderName(named, header)) continue;
+    return {
+      fault: `expects-${slug}-signature`,
+      title: `The endpoint asks for the header ${named}, which belongs to the scheme of ${name}`,
+      why:
+        `Its answer (${answer.status}) names the header. ${name} sends ${description}. A delivery signed in this ` +
+        'way with the configured secret was not accepted either, so the secret may differ as well.',
+      fix: `Verify ${header}: Base64 of HMAC-SHA256 over the exact body, without a library for ${name}.`,
+    };
+  }
+  const about = ABOUT_CREDENTIALS.exec(words)?.[0];
+  if (about === undefined || (partner.signing === undefined && partner.apiKey === undefined)) return null;
+  return {
+    fault: 'refuses-right-credentials',
+    title: `The endpoint rejects a delivery with valid credentials (${answer.status})`,
+    why:
+      `Its answer contains "${about}", so it seems to reject the credentials and not the payload. None of the known ` +
+      'signing mistakes was accepted either, so the secret or the key probably differs.',
+    fix:
+      'Compare secret, API key and header names on both sides (a newline at the end of a secret file counts). ' +
+      '`hookproof verify` explains offline why a signature does not match. Answer 401 to invalid credentials.',
+  };
 }

@@ -78,9 +78,9 @@ const result = z.strictObject({
   /** The label of the exchange that decided, of several; null when none did alone. */
   delivery: text.nullable().optional(),
   /**
-   * `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`. The
-   * status is that of the specification where the endpoint uses another one throughout: 200 for its acceptances, 401 for
-   * its rejections.
+   * `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`.
+   * Where the endpoint uses another status than the specification throughout, it is that of the specification: 200 for
+   * its acceptances, 401 for its rejections.
    */
   outcome: text.optional(),
   /**

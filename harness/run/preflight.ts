@@ -8,6 +8,7 @@ import {
   explainClientCertificate,
   explainPreflight,
   explainRejection,
+  explainWords,
   type Finding,
   type PreflightAttempts,
 } from '../diagnose/index.ts';
@@ -47,7 +48,7 @@ export async function runPreflight(context: RunContext, lane: Lane): Promise<Pre
   return { first, second, delivery: passed ? again : delivery, passed };
 }
 
-/** Why the preflight failed; after a rejection for its credentials, known signing mistakes are tried. */
+/** Why the preflight failed; after any rejection, known signing mistakes and other schemes are tried. */
 export async function diagnosePreflight(
   context: RunContext,
   lane: Lane,
@@ -62,23 +63,29 @@ export async function diagnosePreflight(
     const found = explainClientCertificate(preflight.first, { presented, requested });
     if (found !== null) return found;
   }
-  if (answer?.status === 401 || answer?.status === 403 || answer?.status === 400) {
+  if (isRefusal(answer?.status)) {
     const kit = createKit(partner, context.seed, 'diagnosis', context.now, context.onSignature);
     const found = await explainRejection(
       partner,
-      async (change) => {
-        const expect = { text: 'any', authentic: change.sign === undefined, pass: [] };
+      async (change, authentic) => {
+        const expect = { text: 'any', authentic, pass: [] };
         return (await sendProbe(context, lane, { label: 'diagnosis', change, expect }, kit)).attempt;
       },
       () => context.signal.aborted,
     );
-    if (found !== null) return found;
+    const said = found ?? explainWords(preflight.first, partner);
+    if (said !== null) return said;
   }
   if (error?.kind === 'tls-untrusted' && inspection?.analysis != null) {
     const found = explainCertificates(inspection.analysis);
     if (found !== null) return found;
   }
   return explainPreflight(preflight, partner.signing !== undefined || partner.apiKey !== undefined);
+}
+
+/** Whether a status may be the answer to rejected credentials. A library that throws leads to a 5xx. */
+function isRefusal(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status !== 405 && status !== 429;
 }
 
 /** Why the run sends nothing after a failed preflight. */
