@@ -187,7 +187,7 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rc.process(w, body)
 }
 
-// trusted says whether the checks are skipped; the correct receiver trusts nobody.
+// trusted says whether the checks are skipped; the correct receiver skips none.
 func (rc *receiver) trusted(r *http.Request) bool {
 	switch rc.fault {
 	case "query-bypass":

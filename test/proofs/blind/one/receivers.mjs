@@ -547,7 +547,7 @@ fault('global-lock-out', 'must',
   });
 
 fault('queue-never-drained', 'must',
-  'Accepted deliveries go into a queue of 40 places that nobody empties; the forty-first and all later ones get 503.',
+  'Accepted deliveries go into a queue of 40 places that nothing empties; the forty-first and all later ones get 503.',
   () => {
     const queue = [];
     return plain({

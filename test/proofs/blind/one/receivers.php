@@ -128,7 +128,7 @@ function signature(string $raw): string
     return base64_encode(hash_hmac('sha256', $raw, getenv('BLIND_SECRET'), true));
 }
 
-/** Says whether the checks are skipped; the correct receiver trusts nobody. */
+/** Says whether the checks are skipped; the correct receiver skips none. */
 function trusted(): bool
 {
     if (fault('php-session-trust')) {

@@ -1070,7 +1070,7 @@ class LoginRedirect(Web):
 
 
 @fault("reserialised", "must",
-       "Accepts a signature over the raw body or, as a fallback, over the body parsed and written again compactly.",
+       "Accepts a signature over the raw body or, as a fallback, over the body parsed and re-serialised compactly.",
        "Specification, HMAC 3: over the exact request body text. " + RULING_401,
        "A body changed only in white space (or escapes, or duplicate keys) after signing is accepted.")
 class Reserialised(Web):
