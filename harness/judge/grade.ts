@@ -141,10 +141,8 @@ function gradeStatus(status: number, meant: number, expect: Expectation, level: 
   if (set === 'warn') {
     return { grade: 'warn', decidedBy: 'discouraged-answer', reason: `answered ${status}, ${expected}` };
   }
-  // 503 means overload and says nothing about the probe; after a malformed payload every 5xx is a crash of the handler.
-  if (status === 503 && expect.malformed !== true) {
-    return inconclusive('unavailable', 'unavailable: the endpoint answered 503');
-  }
+  // A rate limit ends when the request is repeated, which has been tried.
+  if (status === 503) return failed('crash', 'answered 503 each time: the receiver fails on this delivery');
   if (group === '2xx' && (!expect.authentic || expect.pass.includes('alert'))) {
     return failed(
       'forgery-accepted',

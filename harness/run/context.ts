@@ -76,6 +76,8 @@ export interface RunContext {
   /** Scenarios that were tried again after a first trial that did not pass. */
   readonly retried: Set<string>;
   stopped: Stop | null;
+  /** What a 503 means here: whether one ended when the request was repeated, and how many did not. */
+  readonly busy: { limits: boolean; constant: number };
   /** How the endpoint accepts and rejects, as its first deliveries have shown. */
   dialect: Dialect;
   readonly seen: Writable<Required<RunObservations>>;
@@ -93,6 +95,7 @@ export function createContext(
     identities: createIdentities(given.partner, {}, false),
     retried: new Set(),
     stopped: null,
+    busy: { limits: false, constant: 0 },
     dialect: STANDARD,
     seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [], rejections: [] },
   };

@@ -68,9 +68,11 @@ export function findLeaks(
   /** Whether one of the spellings is in the answer and was not sent. */
   const isNew = (spellings: readonly string[]): boolean => {
     if (!spellings.some((spelling) => folded.includes(spelling))) return false;
-    // Servers trim header values and split lists, so a part of a value is an echo as well.
+    // Servers trim header values and split lists, so a part of a value is an echo as well. The echo of a value with
+    // escapes is compared without them, like the answer.
     const echoes = sent
       .flatMap((value) => [value, ...value.split(/[\s,]+/)])
+      .flatMap((value) => [value, unescaped(value)])
       .map((value) => value.toLowerCase())
       .filter((value) => spellings.some((spelling) => value.includes(spelling)));
     const rest = echoes.reduce((left, echo) => left.replaceAll(echo, ''), folded);

@@ -1,5 +1,5 @@
 /**
- * Sends one delivery of a run: checked by the oracle, repeated after 429, its answer scanned for leaks; and the
+ * Sends one delivery of a run: checked by the oracle, repeated after 429 and 503, its answer scanned for leaks; and the
  * controls of a trial.
  */
 
@@ -26,17 +26,23 @@ export interface SentDelivery {
   readonly fault: string | null;
 }
 
+export interface ProbeOptions extends SendOptions {
+  /** One of many concurrent deliveries, where a 503 is an answer if the expectation names it. */
+  readonly inBurst?: boolean;
+}
+
 /** Sends a probe. */
 export function sendProbe(
   context: RunContext,
   lane: Lane,
   { label, change, expect }: { readonly label: string; readonly change: Change; readonly expect: Expectation },
   kit: Kit,
-  options: SendOptions = {},
+  options: ProbeOptions = {},
 ): Promise<SentDelivery> {
   const assembled = assemble(change, kit, context.partner);
   const fault = faultOfProbe(assembled, context.partner, expect.authentic);
-  return send(context, lane, { role: 'probe', label, assembled, fault }, options);
+  const inBurst = options.inBurst === true && expect.warn?.includes('5xx') === true;
+  return send(context, lane, { role: 'probe', label, assembled, fault }, { ...options, inBurst });
 }
 
 /** Sends the plain valid delivery; with a TLS version, on a new connection that offers only this version. */
@@ -163,12 +169,12 @@ async function send(
   context: RunContext,
   lane: Lane,
   delivery: Pick<SentDelivery, 'role' | 'label' | 'assembled' | 'fault'>,
-  options: SendOptions,
+  options: ProbeOptions,
 ): Promise<SentDelivery> {
   const { assembled, fault } = delivery;
   if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [] };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
-  const attempt = await sendRepeating429(context, lane, assembled, options);
+  const attempt = await sendRepeating(context, lane, assembled, options);
   const leaks =
     attempt.answer === null
       ? []
@@ -208,32 +214,56 @@ function sentValues({ prepared: { headers, target } }: Assembled): string[] {
 
 const MAX_REPEATS = 3;
 const MAX_PAUSE_MS = 5000;
+/** So many deliveries that get 503 however often they are repeated show that it is no rate limit. */
+const MAX_PAUSED_503 = 3;
 
-/** Sends, and sends again after a pause when the answer is 429: the endpoint has not examined the delivery then. */
-async function sendRepeating429(
+/**
+ * Sends, and sends again after a pause when the answer is 429 or 503. A 503 is a rate limit only when the identical
+ * request gets another status later; otherwise it is the answer. Once that is certain, repeats need no pause.
+ */
+async function sendRepeating(
   context: RunContext,
   lane: Lane,
   assembled: Assembled,
-  options: SendOptions,
+  options: ProbeOptions,
 ): Promise<Attempt> {
+  const { busy } = context;
+  let was503 = false;
   for (let turn = 0; ; turn++) {
     // After an interruption the connections are closed, and a new one would delay the end.
     if (context.signal.aborted) return notSent(context.now, 'the run was interrupted');
     context.requests++;
     const attempt = await lane.send(assembled, options);
     if (attempt.error?.kind === 'timeout') context.waitedMs += attempt.timings.totalMs;
-    if (attempt.answer?.status !== 429) return attempt;
-    if (!context.serial) {
-      context.emit({ type: 'notice', message: 'the endpoint answered 429: continuing with one delivery at a time' });
+    const status = attempt.answer?.status;
+    const is503 = status === 503 && options.inBurst !== true;
+    if (was503 && status !== undefined && status !== 503) {
+      busy.limits = true;
+      continueSerially(context, 503);
     }
-    context.serial = true;
-    if (turn === MAX_REPEATS || context.signal.aborted) return attempt;
-    const pause = pauseAfter429(attempt.answer, turn, context.limits.backoffMs);
+    if (attempt.answer === null || (status !== 429 && !is503)) return attempt;
+    if (status === 429) continueSerially(context, 429);
+    was503 ||= is503;
+    if (turn === MAX_REPEATS || context.signal.aborted) {
+      if (is503) busy.constant++;
+      return attempt;
+    }
+    const isPointless = is503 && !busy.limits && busy.constant >= MAX_PAUSED_503;
+    const pause = isPointless ? 0 : pauseBeforeRepeat(attempt.answer, turn, context.limits.backoffMs);
     await delay(pause, undefined, { signal: context.signal }).catch(() => {});
   }
 }
 
-function pauseAfter429(answer: Answer, turn: number, firstMs: number): number {
+/** From now on, one delivery at a time. */
+function continueSerially(context: RunContext, status: number): void {
+  if (!context.serial) {
+    const message = `the endpoint answered ${status}: continuing with one delivery at a time`;
+    context.emit({ type: 'notice', message });
+  }
+  context.serial = true;
+}
+
+function pauseBeforeRepeat(answer: Answer, turn: number, firstMs: number): number {
   const header = answer.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
   const asked = header !== undefined && /^\d+$/.test(header) ? Number(header) * 1000 : firstMs * 2 ** turn;
   return Math.min(asked, MAX_PAUSE_MS);

@@ -6,12 +6,13 @@ import type { Delivery, Kit } from '../../scenarios/index.ts';
 import { type Evidence, isAccepted, judge, wasClosed } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
-import type { Lane, SendOptions } from './lane.ts';
+import type { Lane } from './lane.ts';
 import { credentialsOf, type SendingPlan, versionOf } from './plan.ts';
 import {
   evidenceOf,
   type OutageSign,
   outageAfter,
+  type ProbeOptions,
   recordFailedControl,
   type SentDelivery,
   sendConfirmedControl,
@@ -55,7 +56,7 @@ export async function tryScenario(
 
   if (isAccepted(control.attempt)) {
     for (const group of groupsOf(scenario, kit)) {
-      const options = { fresh: fresh || group.length > 1 };
+      const options = { fresh: fresh || group.length > 1, inBurst: group.length > 1 };
       const sent = await Promise.all(
         group.map(async (delivery) => ({
           delivery,
@@ -134,7 +135,7 @@ async function sendUnambiguously(
   lane: Lane,
   delivery: Delivery,
   kit: Kit,
-  options: SendOptions,
+  options: ProbeOptions,
 ): Promise<{ readonly probe: SentDelivery; readonly stopped: OutageSign | null }> {
   const first = await sendProbe(context, lane, delivery, kit, options);
   if (delivery.change.connect === undefined || !wasClosed(first.attempt)) return { probe: first, stopped: null };

@@ -327,7 +327,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
       express: 'Store the newest status by `at`, and reject none.',
     },
     severity: 'medium',
-    forbidden: true,
+    forbidden: false,
     replace: guardNew(() => {
       const staged = new Set<string>();
       return (payload) => {

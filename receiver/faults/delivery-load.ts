@@ -216,7 +216,7 @@ export const deliveryLoadFaults: readonly StageFault[] = [
     why: 'A part of each burst is lost without a trace in the application log.',
     fix: raiseLimits,
     severity: 'high',
-    forbidden: true,
+    forbidden: false,
     replace: allowFifteen((req) => void req.socket.destroy()),
   },
   {

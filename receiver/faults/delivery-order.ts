@@ -167,7 +167,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     why: 'The steps of a sell depend on the payout method, and the last one is rejected: the sell stays pending.',
     fix: anyOrder,
     severity: 'high',
-    forbidden: true,
+    forbidden: false,
     replace: guardNew(
       comparing(({ status, isSell }, last) =>
         isSell && status === 'COMPLETED' && last?.status === 'PENDING' ? 422 : undefined,

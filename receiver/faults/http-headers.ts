@@ -282,6 +282,7 @@ export const httpHeadersFaults: readonly StageFault[] = [
   {
     ...HEADERS,
     name: 'refuses-unknown-headers',
+    forbidden: false,
     title: 'Rejects a delivery with an unlisted header',
     seen: 'Firewalls and gateways with a list of permitted headers, and strict schema validation of the whole request.',
     why: 'The specification allows custom headers, and proxies add tracing headers.',

@@ -192,7 +192,7 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     why: 'Most networks have no memo, and a serialiser that writes null makes each of their orders crash.',
     fix: optional('blockchainMemo and chain'),
     severity: 'medium',
-    forbidden: true,
+    forbidden: false,
     replace: readAfterValidation((payload) => {
       if (!isOrder(payload)) return;
       if (chainField(payload, 'blockchainMemo') === null || chainField(payload, 'chain') === null) {
@@ -341,7 +341,7 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
     why: 'Real deposits use that key, and none of them is credited.',
     fix: bothSpellings,
     severity: 'high',
-    forbidden: false,
+    forbidden: true,
     replace: refusing((payload) => {
       const metadata = depositMetadata(payload);
       return metadata !== null && Object.hasOwn(metadata, MISSPELT);

@@ -267,7 +267,7 @@ export const tlsProtocolsFaults: readonly ConnectionFault[] = [
       go: 'Do not set `NextProtos` to h2 alone; `http.Server` offers both by default.',
     },
     severity: 'critical',
-    forbidden: true,
+    forbidden: false,
     stage: 'connection',
     options: { ALPNProtocols: ['h2'] },
   },

@@ -82,6 +82,13 @@ describe('findLeaks', () => {
     expect(leaksIn(`got ${SECRET}`, [], [SECRET])).toEqual([]);
   });
 
+  it('does not report the echo of a percent-encoded value', () => {
+    const sent = encodeURIComponent(right);
+    expect(sent).not.toBe(right);
+    expect(leaksIn(`<p>invalid header: ${sent}</p>`, [], [sent])).toEqual([]);
+    expect(leaksIn(`<p>invalid header: ${sent}</p>`, [], ['another value'])).toEqual(['signature']);
+  });
+
   it('does not report the echo of a sent signature', () => {
     expect(leaksIn(`you sent ${right}`, [], [right])).toEqual([]);
     expect(leaksIn(`you sent ${right}`, [], [`${right}x`])).toEqual(['signature']);

@@ -142,12 +142,12 @@ describe('a delivery on which every connection is reset', () => {
 });
 
 describe('an endpoint that limits the rate', () => {
-  it('gets one delivery at a time, and a verdict', async () => {
+  it.each([429, 503])('with %i gets one delivery at a time, and a verdict', async (status) => {
     let count = 0;
     let inFlight = 0;
     let most = 0;
     const url = await serveUntilTestEnds((request, response) => {
-      if (++count % 9 === 0) return void request.resume().on('end', () => response.writeHead(429).end());
+      if (++count % 9 === 0) return void request.resume().on('end', () => response.writeHead(status).end());
       inFlight++;
       response.on('close', () => void inFlight--);
       if (count > 30) most = Math.max(most, inFlight);
@@ -157,8 +157,22 @@ describe('an endpoint that limits the rate', () => {
     expect(of('fail', 'inconclusive', 'harness-error').filter(({ requirements }) => requirements.length > 0)).toEqual(
       [],
     );
-    expect(notices).toEqual(['the endpoint answered 429: continuing with one delivery at a time']);
+    expect(notices).toEqual([`the endpoint answered ${status}: continuing with one delivery at a time`]);
     expect({ most, verdict: document.verdict }).toEqual({ most: 1, verdict: 'conformant' });
+  });
+});
+
+describe('an endpoint that answers 503 to one delivery however often it is repeated', () => {
+  it('fails, and is judged to the end with concurrent deliveries', async () => {
+    const url = await serveUntilTestEnds(async (request, response) => {
+      const signature = request.headers['x-service-signature'];
+      if (signature !== undefined) return valid(request, response);
+      request.resume().on('end', () => response.writeHead(503).end());
+    });
+    const { of, notices } = await runAgainst(url, 4, { scenarios: ['signature/missing', 'signature/empty'] });
+    expect(of('fail').map(({ id, decidedBy }) => [id, decidedBy])).toEqual([['signature/missing', 'crash']]);
+    expect(of('inconclusive', 'harness-error')).toEqual([]);
+    expect(notices).toEqual([]);
   });
 });
 
