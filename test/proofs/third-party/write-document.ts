@@ -59,6 +59,8 @@ async function play(receiver: Receiver, scratch: string): Promise<Played> {
     const flags = ['--signature-header', header, ...custom, '--seed', 'third-party', '--timeout', '5s'];
     const credentials = { HOOKPROOF_SECRET: secret, ...(hasKey && { HOOKPROOF_API_KEY: apiKey }) };
     const exitCode = await hookproof(['run', url, ...flags, '--reporter', `json=${report}`], credentials, scratch);
+    if (!existsSync(report))
+      throw new Error(`${receiver.file}: hookproof ended with ${exitCode} and without a report.`);
     const document: ResultDocument = JSON.parse(readFileSync(report, 'utf8'));
     return { receiver, facts, document, exitCode, comparison: compare(facts, document, receiver.faults) };
   } finally {
@@ -68,7 +70,11 @@ async function play(receiver: Receiver, scratch: string): Promise<Played> {
 
 function hookproof(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<number | null> {
   const { PATH: path, HOME } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: path, HOME, ...env }, cwd, stdio: 'ignore' });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: path, HOME, ...env },
+    cwd,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   return new Promise((resolve) => child.on('close', resolve));
 }
 
