@@ -1,19 +1,19 @@
 /**
  * Runs hookproof against receivers made of published packages, compares each run with what a prober of its own measured,
  * and writes docs/third-party.md. Run by `npm run proofs -- third-party`. With names of files, it uses only those
- * receivers and writes nothing. Fails when a failing check disagrees with the measurement, when a bypass is missed, and
+ * receivers and writes nothing; with `--facts`, it prints what was measured. Fails when a failing check disagrees with the measurement, when a bypass is missed, and
  * when a main diagnosis is wrong.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { MAIN } from '../../cli/hookproof.ts';
 import { type Comparison, compare, complaintsOf } from './compare.ts';
 import { RECEIVERS, type Receiver } from './corpus.ts';
-import { dialectOf, type Facts, isBypass, stalePatterns, stateOf } from './facts.ts';
+import { dialectOf, type Facts, isAbout, isBypass, stalePatterns, stateOf } from './facts.ts';
 import { probe } from './prober.ts';
 import { startReceiver, versionOf, whyUnavailable } from './start-receiver.ts';
 
@@ -58,9 +58,7 @@ async function play(receiver: Receiver, scratch: string): Promise<Played> {
     const custom = Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
     const flags = ['--signature-header', header, ...custom, '--seed', 'third-party', '--timeout', '5s'];
     const credentials = { HOOKPROOF_SECRET: secret, ...(hasKey && { HOOKPROOF_API_KEY: apiKey }) };
-    const exitCode = await hookproof(['run', url, ...flags, '--reporter', `json=${report}`], credentials, scratch);
-    if (!existsSync(report))
-      throw new Error(`${receiver.file}: hookproof ended with ${exitCode} and without a report.`);
+    const exitCode = await hookproof(['run', url, ...flags], credentials, report);
     const document: ResultDocument = JSON.parse(readFileSync(report, 'utf8'));
     return { receiver, facts, document, exitCode, comparison: compare(facts, document, receiver.faults) };
   } finally {
@@ -68,14 +66,21 @@ async function play(receiver: Receiver, scratch: string): Promise<Played> {
   }
 }
 
-function hookproof(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<number | null> {
+/** Runs the program; rejects when it writes no report. */
+async function hookproof(args: readonly string[], env: NodeJS.ProcessEnv, report: string): Promise<number | null> {
   const { PATH: path, HOME } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args, '--reporter', `json=${report}`], {
     env: { PATH: path, HOME, ...env },
-    cwd,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    cwd: dirname(report),
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  return new Promise((resolve) => child.on('close', resolve));
+  let stderr = '';
+  child.stderr.on('data', (piece) => {
+    stderr = `${stderr}${piece}`.slice(-1000);
+  });
+  const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  if (!existsSync(report)) throw new Error(`hookproof ended with ${exitCode} and without a report: ${stderr}`);
+  return exitCode;
 }
 
 // The document.
@@ -173,7 +178,25 @@ function summaryOf({ receiver, document, exitCode, comparison }: Played): string
   ].join('\n');
 }
 
-const names = process.argv.slice(2);
+/** What was measured where it is not as it should be, what the run says about it, and the diagnosis. */
+function printFacts({ facts, document }: Played): void {
+  for (const { id, verdict, observed } of document.results) {
+    const isBroken = [...facts].some(
+      ([fact, outcome]) => isAbout(id, fact) && stateOf(fact, outcome, facts) === 'broken',
+    );
+    if (isBroken || verdict === 'fail' || verdict === 'warn') console.log(verdict.padEnd(12), id.padEnd(36), observed);
+  }
+  for (const { relation, fault, agreement, outcomes, title } of document.diagnosis) {
+    console.log(relation.padEnd(12), fault.padEnd(36), `${agreement} of ${outcomes}`, title);
+  }
+  for (const [fact, outcome] of facts) {
+    const state = stateOf(fact, outcome, facts);
+    if (state !== 'kept') console.log(state.padEnd(12), fact.padEnd(36), outcome.result, outcome.how);
+  }
+}
+
+const words = process.argv.slice(2);
+const names = words.filter((word) => !word.startsWith('--'));
 const chosen =
   names.length === 0 ? RECEIVERS : RECEIVERS.filter(({ file }) => names.some((name) => file.includes(name)));
 const scratch = mkdtempSync(join(tmpdir(), 'hookproof-third-party-'));
@@ -201,13 +224,8 @@ if (names.length === 0) {
   const page = new URL('../../../docs/third-party.md', import.meta.url).pathname;
   writeFileSync(page, documentText(played, skipped, stale));
   process.stdout.write(`${page}\n`);
-} else if (process.env.HOOKPROOF_THIRD_PARTY_FACTS !== undefined) {
-  for (const { facts } of played) {
-    for (const [fact, outcome] of facts) {
-      console.log(stateOf(fact, outcome, facts).padEnd(7), fact.padEnd(34), outcome.result, outcome.how);
-    }
-  }
 }
+if (words.includes('--facts')) for (const one of played) printFacts(one);
 const failed = played.filter(({ comparison }) => complaintsOf(comparison).length > 0);
 process.stdout.write(`${played.length - failed.length} of ${played.length} runs agree with the measurement\n`);
 process.exitCode = failed.length > 0 || played.length === 0 ? 1 : 0;
