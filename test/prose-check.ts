@@ -70,7 +70,7 @@ const ALLOWED: readonly (readonly [path: string, text: string])[] = [
 
 /** Data that other programs wrote, pages generated from texts that are checked themselves, and this list. */
 const SKIPPED =
-  /^(?:package-lock\.json|test\/prose-check\.ts|CHANGELOG\.md|scenarios\/(?:vectors|revisions)\/|scenarios\/fault-(?:dictionary|texts)\.json|docs\/(?:reference\/|kill-matrix|tls-matrix|hostile-endpoints|durability|diagnosis))|\.(?:png|svg|ico|gif|woff2?|pem|der|bin)$/;
+  /^(?:package-lock\.json|test\/prose-check\.ts|CHANGELOG\.md|scenarios\/(?:vectors|revisions)\/|scenarios\/fault-(?:dictionary|texts)\.json|docs\/(?:reference\/|kill-matrix|tls-matrix|hostile-endpoints|third-party|durability|diagnosis))|\.(?:png|svg|ico|gif|woff2?|pem|der|bin)$/;
 
 interface Hit {
   readonly path: string;

@@ -140,7 +140,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'unsigned/type-other': 'signature/*octets',
   'unsigned/type-none': 'signature/missing-without-content-type',
   'unsigned/empty-body': 'signature/missing-with-empty-body malformed/unsigned-empty',
-  'unsigned/empty-body-no-type': 'signature/missing-with-empty-body malformed/unsigned-empty',
+  'unsigned/no-body': 'signature/*no-body signature/*without-body',
   'unsigned/gzip': 'signature/missing-with-gzip',
   'unsigned/chunked': 'signature/unsigned-chunked',
   'unsigned/http-1-0': 'signature/*http-1-0',
@@ -378,7 +378,7 @@ export function familyOf(fact: string): string {
 
 const FAMILIES: readonly (readonly [name: string, shapes: RegExp])[] = [
   ['other content types', /^type-/],
-  ['empty bodies', /^empty-body|^malformed-(empty|blank)$/],
+  ['empty bodies', /^empty-body$|^malformed-(empty|blank)$/],
   ['other methods', /^(put|patch|delete|get|get-empty|head)$/],
   ['other paths', /^path-/],
   ['other bytes', /^over-/],
