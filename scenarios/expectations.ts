@@ -69,6 +69,27 @@ export const refusedInAnotherShape: Expectation = {
   pass: ['4xx', 501, 505],
 };
 
+/**
+ * The same in a framing that a server need not support: chunks, HTTP/1.0, an expectation. Some servers close the
+ * connection, or wait for a body that they never see.
+ */
+export const refusedInAnotherFraming: Expectation = {
+  text: 'any 4xx, 501, 505 or a closed connection',
+  authentic: false,
+  pass: ['4xx', 501, 505, 'closed'],
+  warn: ['none'],
+};
+
+/**
+ * The same at another URL than the registered one: nothing need be served there. An acceptance fails, unless the
+ * endpoint serves the same page to every request.
+ */
+export const refusedElsewhere: Expectation = {
+  text: 'any 3xx or 4xx',
+  authentic: false,
+  pass: ['3xx', '4xx', 501, 505],
+};
+
 /** One of many concurrent deliveries with invalid credentials. */
 export const refusedUnlessBusy: Expectation = {
   text: '401 (another rejection or a closed connection under load: warning)',

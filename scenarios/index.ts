@@ -27,6 +27,7 @@ export {
   FEATURES,
   type Feature,
   type FlowScenario,
+  type FollowUp,
   type HandshakeScenario,
   type Kit,
   type Leak,

@@ -68,6 +68,8 @@ export interface Kit {
   readonly clientCertificate: string;
   /** The valid signature of a body: Base64 of HMAC-SHA256 with the secret. */
   sign(body: Uint8Array): string;
+  /** The cookies (`name=value`) that the endpoint has set in its answers to the deliveries of this scenario so far. */
+  readonly cookies: readonly string[];
 }
 
 /** The request line and the headers before they are sent. `target` is path and query. */
@@ -241,12 +243,27 @@ export interface Expectation {
   readonly absent?: readonly Leak[];
 }
 
+/**
+ * A request that is sent only after the endpoint has accepted a delivery that must be rejected, so that it costs
+ * correct receivers nothing.
+ *
+ * - `narrows`: a part of the delivery, which is judged like it. When it is accepted as well, the report names it.
+ * - `compares`: a request that delivers nothing. When each of them gets the same answer, the endpoint serves a page to
+ *   every request and has accepted nothing.
+ */
+export interface FollowUp {
+  readonly role: 'narrows' | 'compares';
+  readonly label: string;
+  readonly change: Change;
+}
+
 /** One delivery of a scenario that has several. */
 export interface Delivery {
   /** What this delivery is, in a few words: "the first copy", "the next event". */
   readonly label: string;
   readonly change: Change;
   readonly expect: Expectation;
+  readonly ifAccepted?: readonly FollowUp[];
 }
 
 /** What an observation can use: everything that the run has seen, as summarised by the harness. */
@@ -324,6 +341,7 @@ interface ScenarioText {
 export interface ProbeScenario extends ScenarioText {
   readonly change: Change;
   readonly expect: Expectation;
+  readonly ifAccepted?: readonly FollowUp[];
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Grades one answer against its expectation. Pure. */
 
 import type { AnswerMatch, Expectation, Level } from '../../scenarios/index.ts';
-import type { Attempt, TransportError } from '../transport/index.ts';
+import type { Answer, Attempt, TransportError } from '../transport/index.ts';
 import { type Credential, type Dialect, is2xx, STANDARD, translateStatus } from './dialect.ts';
 import type { DecidedBy, ProbeEvidence } from './evidence.ts';
+import { isAlike } from './uniform.ts';
 
 export interface Grade {
   readonly grade: 'pass' | 'note' | 'warn' | 'inconclusive' | 'fail' | 'harness-error';
@@ -88,6 +89,10 @@ export function gradeProbe(probe: ProbeEvidence, level: Level = 'must', reading:
     if (error !== null) return gradeError(error, probe.expect);
     return { grade: 'harness-error', decidedBy: 'not-sent', reason: 'the attempt has neither an answer nor an error' };
   }
+  if (mustBeRejected(probe.expect) && isPage(answer, probe.comparisons ?? [])) {
+    const reason = `answered ${answer.status} with a page that every request gets, so nothing was accepted`;
+    return { grade: 'note', decidedBy: 'allowed-answer', reason };
+  }
   const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
   if (found.length > 0) return failed('leak', `the answer leaks: ${found.join(', ')}`);
   const translated = translateStatus(answer.status, probe.expect, reading.dialect, reading.credentials);
@@ -96,6 +101,16 @@ export function gradeProbe(probe: ProbeEvidence, level: Level = 'must', reading:
     return inconclusive('statuses-alike', `${both}, so the order of the checks cannot be seen`);
   }
   return gradeStatus(answer.status, translated.status, probe.expect, level);
+}
+
+/** Whether a 2xx accepts what must be rejected: invalid credentials, or a client without a valid certificate. */
+export function mustBeRejected({ authentic, pass }: Expectation): boolean {
+  return !authentic || pass.includes('alert');
+}
+
+/** Whether an acceptance is the answer that requests without a notification get as well. */
+function isPage(answer: Answer, comparisons: readonly Attempt[]): boolean {
+  return comparisons.length > 0 && comparisons.every((other) => other.answer !== null && isAlike(answer, other.answer));
 }
 
 const PASS: Grade = { grade: 'pass', decidedBy: 'expected-answer', reason: '' };
@@ -143,7 +158,7 @@ function gradeStatus(status: number, meant: number, expect: Expectation, level: 
   }
   // A rate limit ends when the request is repeated, which has been tried.
   if (status === 503) return failed('crash', 'answered 503 each time: the receiver fails on this delivery');
-  if (group === '2xx' && (!expect.authentic || expect.pass.includes('alert'))) {
+  if (group === '2xx' && mustBeRejected(expect)) {
     return failed(
       'forgery-accepted',
       `accepted (${status}) a delivery that ${level === 'must' ? 'must' : 'should'} be rejected`,

@@ -17,7 +17,7 @@ export {
   usualRejection,
 } from './dialect.ts';
 export type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.ts';
-export { describeAttempt, isAccepted, outcomeOfAttempt, wasClosed } from './grade.ts';
+export { describeAttempt, isAccepted, mustBeRejected, outcomeOfAttempt, wasClosed } from './grade.ts';
 export { judge } from './judge.ts';
 export { describeHello, type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from './judge-tls.ts';
 

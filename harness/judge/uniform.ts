@@ -89,6 +89,12 @@ function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet
 
 const PART_WORDS = { status: 'statuses', headers: 'headers', body: 'bodies' } as const;
 
+/** Whether two answers have the same status and the same text, apart from ids, times and numbers. */
+export function isAlike(one: Answer, other: Answer): boolean {
+  const [a, b] = [shapeOf(one), shapeOf(other)];
+  return a.status === b.status && withoutNumbers(a.body) === withoutNumbers(b.body);
+}
+
 /** The first difference between the answers to the probes, or null. Equal labels are equal deliveries. */
 export function differenceBetween(probes: readonly ProbeEvidence[]): string | null {
   const [first, ...others] = probes.flatMap(({ label, attempt }) =>

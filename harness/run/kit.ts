@@ -44,6 +44,7 @@ export function createKit(
   scenario: string,
   now: Date,
   onSignature: (signature: string) => void = () => {},
+  cookies: readonly string[] = [],
 ): Kit {
   const bytes = seededBytes(seed, scenario);
   const secret = partner.signing?.secret ?? '';
@@ -70,6 +71,7 @@ export function createKit(
       onSignature(signature);
       return signature;
     },
+    cookies,
   };
   return kit;
 }

@@ -3,7 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OfferedTlsVersion } from '../../contract/index.ts';
 import type { Delivery, Kit } from '../../scenarios/index.ts';
-import { type Evidence, isAccepted, judge, wasClosed } from '../judge/index.ts';
+import { type Evidence, isAccepted, judge, mustBeRejected, type ProbeEvidence, wasClosed } from '../judge/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane } from './lane.ts';
@@ -44,7 +45,8 @@ export async function tryScenario(
 ): Promise<Trial> {
   const startMs = performance.now();
   const { scenario } = planned;
-  const kit = createKit(context.partner, context.seed, scenario.id, context.now, context.onSignature);
+  const cookies: string[] = [];
+  const kit = createKit(context.partner, context.seed, scenario.id, context.now, context.onSignature, cookies);
   const version = controlVersionOf(scenario);
   const { control, versionRefused } =
     before !== null && before.assembled.change.connect?.version === version
@@ -55,6 +57,7 @@ export async function tryScenario(
   let stopped: OutageSign | null = null;
 
   if (isAccepted(control.attempt)) {
+    cookies.push(...cookiesOf(control.attempt));
     for (const group of groupsOf(scenario, kit)) {
       const options = { fresh: fresh || group.length > 1, inBurst: group.length > 1 };
       const sent = await Promise.all(
@@ -65,8 +68,10 @@ export async function tryScenario(
       );
       stopped ??= sent.find((one) => one.stopped !== null)?.stopped ?? null;
       for (const { delivery, probe } of sent) {
-        deliveries.push(probe);
-        probes.push(evidenceOf(probe, delivery.expect));
+        const followed = await followUp(context, lane, delivery, probe, kit);
+        deliveries.push(probe, ...followed.sent);
+        probes.push(...followed.evidence);
+        cookies.push(...cookiesOf(probe.attempt));
         for (const leak of probe.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       }
       if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await waitForCutOff(context.signal);
@@ -116,7 +121,41 @@ export function inDialect({ dialect }: RunContext, { planned: { scenario }, evid
 
 function groupsOf(scenario: SendingPlan['scenario'], kit: Kit): readonly (readonly Delivery[])[] {
   if ('flow' in scenario) return scenario.flow(kit);
-  return [[{ label: 'probe', change: scenario.change, expect: scenario.expect }]];
+  const { change, expect, ifAccepted } = scenario;
+  return [[{ label: 'probe', change, expect, ...(ifAccepted && { ifAccepted }) }]];
+}
+
+/** The cookies that an answer sets, as `name=value`. */
+function cookiesOf({ answer }: Attempt): string[] {
+  const lines = answer?.headers.filter(([name]) => name.toLowerCase() === 'set-cookie') ?? [];
+  return lines.map(([, value]) => value.split(';', 1)[0] ?? '').filter((cookie) => cookie.includes('='));
+}
+
+/**
+ * Sends the follow-ups of a forged delivery that was accepted. The evidence begins with the parts, so that an accepted
+ * part is named instead of the whole.
+ */
+async function followUp(
+  context: RunContext,
+  lane: Lane,
+  delivery: Delivery,
+  probe: SentDelivery,
+  kit: Kit,
+): Promise<{ readonly sent: readonly SentDelivery[]; readonly evidence: readonly ProbeEvidence[] }> {
+  const { expect, ifAccepted = [] } = delivery;
+  const whole = evidenceOf(probe, expect);
+  const status = probe.attempt.answer?.status ?? 0;
+  if (!mustBeRejected(expect) || status < 200 || status > 299) return { sent: [], evidence: [whole] };
+  const sent: SentDelivery[] = [];
+  const parts: ProbeEvidence[] = [];
+  const comparisons: Attempt[] = [];
+  for (const { role, label, change } of ifAccepted) {
+    const one = await sendProbe(context, lane, { label, change, expect }, kit);
+    sent.push(one);
+    if (role === 'compares') comparisons.push(one.attempt);
+    else parts.push(evidenceOf(one, expect));
+  }
+  return { sent, evidence: [...parts, whole].map((one) => ({ ...one, comparisons })) };
 }
 
 /** The TLS version of the controls: that of the scenario, unless the version itself is what the probe tests. */

@@ -28,8 +28,10 @@ import { signatureComparisonFaults } from './signature-comparison.ts';
 import { signatureHeaderFaults } from './signature-header.ts';
 import { signatureKeyFaults } from './signature-key.ts';
 import { signatureUncheckedFaults } from './signature-unchecked.ts';
+import { keyValuesFaults, signatureValuesFaults } from './signature-values.ts';
 import { tlsCertificatesFaults } from './tls-certificates.ts';
 import { tlsProtocolsFaults } from './tls-protocols.ts';
+import { keylessRequests, uncertifiedRequests, unsignedRequests } from './unsigned-requests.ts';
 import { keylessShapes, unsignedShapes } from './unsigned-shapes.ts';
 
 export { FAULT_AREAS, type Fault, textOf } from './fault.ts';
@@ -45,6 +47,10 @@ export const FAULTS: readonly Fault[] = [
   ...signatureHeaderFaults,
   ...unsignedShapes,
   ...keylessShapes,
+  ...unsignedRequests,
+  ...keylessRequests,
+  ...signatureValuesFaults,
+  ...keyValuesFaults,
   ...combinationFaults,
   ...apiKeyCheckFaults,
   ...apiKeyHeaderFaults,
@@ -67,4 +73,5 @@ export const FAULTS: readonly Fault[] = [
   ...mtlsCertificatesFaults,
   ...mtlsConditionsFaults,
   ...mtlsRefusalsFaults,
+  ...uncertifiedRequests,
 ];

@@ -22,6 +22,13 @@ function signChange(
   return { label, make, ...(shell === undefined ? {} : { shell }), ...(suits === undefined ? {} : { suits }) };
 }
 
+/** Text as a header value: its UTF-8 bytes, without control characters. */
+export function headerText(text: string): string {
+  return Buffer.from(text)
+    .toString('latin1')
+    .replace(/[\x00-\x1f\x7f]/g, '');
+}
+
 /** Sends no signature header. */
 export const unsigned: SignChange = { label: 'no signature header', make: () => undefined };
 

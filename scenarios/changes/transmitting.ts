@@ -49,6 +49,12 @@ export function requestLine(label: string, edit: (line: string) => string): Tran
   return editedHead(label, ([first = '', ...others]) => [edit(first), ...others]);
 }
 
+/** Writes the whole URL into the request line. */
+export const absoluteTarget: Transmission = editedHead('a whole URL in the request line', ([line = '', ...headers]) => {
+  const host = headers.find((header) => isNamed(header, 'Host'))?.slice('Host:'.length);
+  return [line.replace(' ', ` http://${host?.trim()}`), ...headers];
+});
+
 function isNamed(line: string, name: string): boolean {
   return line.toLowerCase().startsWith(`${name.toLowerCase()}:`);
 }

@@ -1,128 +1,115 @@
-import { gzipSync } from 'node:zlib';
-import type { JsonObject } from '../../contract/index.ts';
-import { addHeaders, addQuery, both, setHeader, withoutHeader } from '../changes/addressing.ts';
-import { compact, fixedText } from '../changes/bodies.ts';
-import { refused, refusedInAnotherShape, refusedMalformed } from '../expectations.ts';
-import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
-import type { AddressChange, Change, Delivery, Kit, Scenario } from '../scenario.ts';
+/** Deliveries without the API key of every kind and shape, and with claims that they need none. */
+import type { Crossing } from '../dimensions.ts';
 
-const withoutKey = withoutHeader('api-key', 'no API key header');
+const flaw = 'no-key' as const;
 
-/** One delivery without a key for each claim that must not replace it. */
-function claiming(claims: readonly AddressChange[]): readonly (readonly Delivery[])[] {
-  return claims.map((claim) => [
-    {
-      label: claim.label,
-      change: { address: both(`no API key header, and ${claim.label}`, claim, withoutKey) },
-      expect: refused,
-    },
-  ]);
-}
-
-function ofKind(label: string, compose: (kit: Kit) => JsonObject): readonly Delivery[] {
-  return [{ label, change: { compose, address: withoutKey }, expect: refused }];
-}
-
-function inShape(label: string, change: Change): readonly Delivery[] {
-  return [{ label, change, expect: refusedInAnotherShape }];
-}
-
-function withoutKeyAnd(claim: AddressChange): AddressChange {
-  return both(`no API key header, and ${claim.label}`, claim, withoutKey);
-}
-
-const base = { level: 'must', requirements: ['key-missing'], needs: ['api-key'] } as const;
-
-/** Types, headers and parameters that must not make the key optional. */
-export const keyBypasses: readonly Scenario[] = [
+/** Types, shapes, headers and parameters that must not make the key optional. */
+export const keyCrossings: readonly Crossing[] = [
   {
-    ...base,
     id: 'api-key/missing-for-every-kind',
     title: 'Rejects a delivery without the API key for every type of notification',
-    flow: () => [
-      ofKind('SELL', (kit) => order(kit, 'SELL', 'COMPLETED')),
-      ofKind('ORDER_TRACKING', (kit) => tracking(kit, 'BUY', 'COMPLETED')),
-      ofKind('REFUND', (kit) => refund(kit, 'SUCCESS')),
-      ofKind('PAYMENT_METHOD', (kit) => paymentMethod(kit, 'STAGED')),
-      ofKind('WALLET', (kit) => wallet(kit)),
-      ofKind('CAAS_BLOCKCHAIN', (kit) => deposit(kit)),
-      ofKind('an unknown type', (kit) => ({
-        ...kit.notification(),
-        type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`,
-      })),
-    ],
+    flaw,
+    shapes: ['sell', 'tracking', 'refund', 'payment-method', 'wallet', 'deposit', 'unknown-type'],
     why: 'A route or branch for a newer type may lack the key check, and every test with an order passes.',
     fix: 'Check the key before the whole route, so that no branch runs without it.',
   },
   {
-    ...base,
+    id: 'api-key/missing-on-other-contents',
+    title: 'Rejects a delivery without the API key that is a list, a handshake, a ping or a test',
+    flaw,
+    shapes: ['array', 'batch', 'challenge', 'bare-challenge', 'ping', 'empty-object', 'tiny', 'test-flags'],
+    why: 'Branches for batches, handshakes and pings of other senders run before the check of the key.',
+    fix: 'Check the key before the body is read. The report names the content that was accepted.',
+  },
+  {
     id: 'api-key/missing-with-claims',
     title: 'Rejects a delivery without the API key that claims to be internal, verified or a test',
-    flow: () =>
-      claiming([
-        setHeader('X-Forwarded-For', '127.0.0.1'),
-        setHeader('X-Real-IP', '127.0.0.1'),
-        setHeader('Forwarded', 'for=127.0.0.1;proto=https'),
-        setHeader('X-Debug', '1'),
-        setHeader('X-Environment', 'test'),
-        setHeader('X-Service-Verified', 'true'),
-        setHeader('User-Agent', 'Service-Webhooks/1.0'),
-        setHeader('Origin', 'http://localhost'),
-      ]),
+    flaw,
+    shapes: [
+      ...([
+        'loopback-addresses',
+        'private-addresses',
+        'debug-header',
+        'environment-header',
+        'verified-header',
+      ] as const),
+      ...(['sender-agent', 'origin'] as const),
+    ],
     why: 'Any client can set these headers, so an exception for them is an exception for everyone.',
     fix: 'Make no exception by address, origin or environment that the request itself names.',
   },
   {
-    ...base,
+    id: 'api-key/missing-with-switches',
+    title: 'Rejects a delivery without the API key with headers that ask to skip the check',
+    flaw,
+    shapes: ['skip-headers', 'identity-headers', 'rewrite-headers', 'method-override', 'cookies', 'local-host'],
+    why: 'Switches for tests, and headers that only a gateway should set, are easy to guess and open to everyone.',
+    fix: 'Delete the switch, and check the key in the receiver itself. The report names the header.',
+  },
+  {
+    id: 'api-key/missing-with-health-agent',
+    title: 'Rejects a delivery without the API key with the User-Agent of a health check or a tool',
+    flaw,
+    shapes: ['agent-curl', 'agent-probe', 'agent-balancer'],
+    why: 'Exceptions for load balancers and manual tests recognise them by a name that anyone can write.',
+    fix: 'Give health checks their own route, and make no exception by User-Agent.',
+  },
+  {
     id: 'api-key/missing-with-test-query',
     title: 'Rejects a delivery without the API key that has a test parameter in its query string',
-    flow: () =>
-      claiming(['skip=1', 'test=true', 'debug=1'].map((query) => addQuery(`${query} in the query`, () => query))),
+    flaw,
+    shapes: ['test-queries', 'query-switches'],
     why: 'Switches for manual tests stay in the code, and their names are easy to guess.',
     fix: 'Remove the switch, and send the key with test deliveries too.',
   },
   {
-    ...base,
+    id: 'api-key/missing-at-other-paths',
+    title: 'Rejects a delivery without the API key at other spellings of the path',
+    flaw,
+    shapes: ['trailing-slash', 'other-case', 'double-slash', 'encoded-path', 'dot-segments', 'absolute-target'],
+    why: 'A rule that compares the text of the path protects one spelling, and the router accepts several.',
+    fix: 'Check the key in front of the handler, not by path. The report names the accepted spelling.',
+  },
+  {
     id: 'api-key/missing-with-charset',
     title: 'Rejects a delivery without the API key whose Content-Type has a charset',
-    change: {
-      address: both(
-        'no API key header, and Content-Type with a charset',
-        setHeader('Content-Type', 'application/json; charset=utf-8'),
-        withoutKey,
-      ),
-    },
-    expect: refused,
+    flaw,
+    shapes: ['json-with-charset'],
     why: 'A check for one exact media type does not run, and the handler for all other types accepts the delivery.',
     fix: 'Check the key before any parser is selected, whatever the Content-Type is.',
   },
   {
-    ...base,
     id: 'api-key/missing-in-other-shapes',
     title: 'Rejects a delivery without the API key as text, as a form, empty or compressed',
-    flow: () => [
-      inShape('text/plain', { address: withoutKeyAnd(setHeader('Content-Type', 'text/plain')) }),
-      inShape('a form', { address: withoutKeyAnd(setHeader('Content-Type', 'application/x-www-form-urlencoded')) }),
-      inShape('no Content-Type', {
-        address: withoutKeyAnd(withoutHeader({ name: 'Content-Type' }, 'no Content-Type')),
-      }),
-      inShape('an empty body', { serialise: fixedText(''), address: withoutKey }),
-      inShape('gzip', {
-        serialise: (value) => gzipSync(compact(value)),
-        address: withoutKeyAnd(addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']])),
-      }),
-    ],
+    flaw,
+    shapes: ['text', 'form', 'form-fields', 'multipart', 'no-type', 'xml', 'vendor-json', 'empty-body', 'gzip'],
     why: 'A check in the JSON parser or in a proxy rule does not run for other types of requests.',
     fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
   },
   {
-    ...base,
+    id: 'api-key/missing-in-other-requests',
+    title: 'Rejects a delivery without the API key by another method or in another framing',
+    flaw,
+    shapes: ['put', 'patch', 'delete', 'get', 'chunked', 'http-1-0', 'expect'],
+    why: 'Rules of gateways and routes often cover POST in HTTP/1.1 only, and a handler for everything runs behind.',
+    fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
+  },
+  {
     id: 'api-key/missing-on-malformed',
     title: 'Rejects broken JSON without the API key as unauthenticated',
+    flaw,
+    shapes: ['broken-json'],
     requirements: ['key-missing', 'delivery-malformed-unsigned'],
-    change: { serialise: fixedText('{"id": "broken'), address: withoutKey },
-    expect: refusedMalformed,
     why: 'A 400 shows that unauthenticated requests reach the parser, and its answers reveal how the endpoint works.',
     fix: 'Check the key before the body is parsed.',
+  },
+  {
+    id: 'api-key/wrong-with-large-body',
+    title: 'Rejects an invalid API key with a body of more than 1 MiB',
+    flaw: 'random-key',
+    shapes: ['over-1-mib'],
+    requirements: ['key-invalid', 'delivery-size'],
+    why: 'An early rejection can break the connection, so that the sender sees a reset instead of the 401.',
+    fix: 'Answer, and let the server drain or close the connection. Do not destroy the socket.',
   },
 ];

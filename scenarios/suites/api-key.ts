@@ -1,11 +1,11 @@
 /** One delivery for each text, sent instead of the key. */
 
 import { headerValues } from '../../contract/index.ts';
-import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
-import { having, plain } from '../changes/bodies.ts';
-import { refused, refusedLarge } from '../expectations.ts';
-import type { AddressChange, Delivery, FlowScenario, Scenario, Suite } from '../scenario.ts';
-import { keyBypasses } from './api-key-bypass.ts';
+import { keyInstead, withoutHeader } from '../changes/addressing.ts';
+import { scenarioOf } from '../dimensions.ts';
+import { refused, refusedOddHeader } from '../expectations.ts';
+import type { AddressChange, Delivery, Expectation, FlowScenario, Scenario, Suite } from '../scenario.ts';
+import { keyCrossings } from './api-key-bypass.ts';
 import { misplacedKeys } from './api-key-place.ts';
 import { wrongKeys } from './api-key-value.ts';
 import { statusOfRejections } from './rejection-status.ts';
@@ -19,6 +19,16 @@ function eachAsKey(texts: readonly string[]): readonly (readonly Delivery[])[] {
     },
   ]);
 }
+
+function nearly(label: string, value: (key: string) => string, expect: Expectation = refused): Delivery {
+  return { label, change: { address: keyInstead(label, value) }, expect };
+}
+
+const ends = (key: string) => `${key.slice(-1)}${key.slice(1, -1)}${key.slice(0, 1)}`;
+
+/** Each character with its highest bit set, in Latin-1. */
+const withHighBit = (key: string) =>
+  Buffer.from([...Buffer.from(key, 'latin1')].map((byte) => byte | 0x80)).toString('latin1');
 
 const base = { level: 'must', requirements: ['key-exact', 'key-invalid'], needs: ['api-key'] } as const;
 
@@ -48,6 +58,27 @@ const guessedKeys: readonly FlowScenario[] = [
     flow: () => eachAsKey(["' OR '1'='1", "'", "' OR '1'='1' --", '" OR ""="', '\\']),
     why: 'A key that becomes part of a query can make every key valid, or break the query, which leads to a 500.',
     fix: 'Bind the key as a parameter of the query.',
+  },
+  {
+    ...base,
+    id: 'api-key/patterns',
+    title: 'Rejects patterns of SQL, globs and regular expressions as the API key',
+    flow: (kit) =>
+      eachAsKey(['_'.repeat(kit.apiKey.length), '?'.repeat(kit.apiKey.length), '??*', '^', '$', '/.*/', '%%']),
+    why: 'A lookup with LIKE, a glob or a pattern of a cache accepts a value that matches every key.',
+    fix: 'Compare the strings literally: with "=" and a bound parameter in a query.',
+  },
+  {
+    ...base,
+    id: 'api-key/same-characters',
+    title: 'Rejects the characters of the API key in another order or with another highest bit',
+    flow: () => [
+      [nearly('the key in reverse', (key) => [...key].toReversed().join(''))],
+      [nearly('the key with its first and last character exchanged', ends)],
+      [nearly('the key, the highest bit of every character set', withHighBit, refusedOddHeader)],
+    ],
+    why: 'A comparison of sums or sorted characters, or in seven-bit text, accepts many other keys.',
+    fix: 'Compare digests of both sides, or the bytes in constant time.',
   },
 ];
 
@@ -105,20 +136,6 @@ const otherCredentials: readonly Scenario[] = [
     why: 'If one credential is valid in both places, two checks become one.',
     fix: 'Compare the key header with the stored key only, not with any valid credential of the request.',
   },
-  {
-    id: 'api-key/wrong-with-large-body',
-    title: 'Rejects an invalid API key with a body of 1 MB',
-    level: 'must',
-    requirements: ['key-invalid', 'delivery-size'],
-    needs: ['api-key'],
-    change: {
-      compose: having(plain, 'data.padding', () => 'x'.repeat(1_000_000)),
-      address: wrongKey,
-    },
-    expect: refusedLarge,
-    why: 'An early rejection can break the connection, so that the sender sees a reset instead of the 401.',
-    fix: 'Answer, and let the server drain or close the connection. Do not destroy the socket.',
-  },
 ];
 
 /** The API key: missing, invalid, nearly valid, and in another place. Specification: API key header. */
@@ -130,7 +147,7 @@ export const apiKeySuite: Suite = {
     ...wrongKeys,
     ...guessedKeys,
     ...misplacedKeys,
-    ...keyBypasses,
+    ...keyCrossings.map(scenarioOf),
     ...otherCredentials,
     statusOfRejections('api-key', 'key-invalid', 'api-key'),
   ],

@@ -1,7 +1,7 @@
 import { addHeaders, addQuery, wrongKey } from '../changes/addressing.ts';
 import { plain } from '../changes/bodies.ts';
 import { signedWith } from '../changes/signing.ts';
-import { editedHead, headerLines, requestLine } from '../changes/transmitting.ts';
+import { absoluteTarget, headerLines, requestLine } from '../changes/transmitting.ts';
 import {
   accepted,
   acceptedUnlessBusy,
@@ -144,10 +144,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     title: 'Handles a request whose target is an absolute URL',
     requirements: ['delivery-hostile-http'],
     change: {
-      transmit: editedHead('a whole URL in the request line', ([line = '', ...headers]) => {
-        const host = headers.find((header) => /^host:/i.test(header))?.slice('host:'.length);
-        return [line.replace(' ', ` http://${host?.trim()}`), ...headers];
-      }),
+      transmit: absoluteTarget,
     },
     expect: servedOrRefused,
     why: 'HTTP allows it, and scanners send it. A URL that is built from Host and target is then invalid and throws.',

@@ -1,37 +1,11 @@
 import { compact, fixedText, rewritten, type Serialiser } from '../changes/bodies.ts';
-import { signedWith, unsigned } from '../changes/signing.ts';
-import { refusedMalformed } from '../expectations.ts';
-import type { ProbeScenario, SignChange } from '../scenario.ts';
+import type { ProbeScenario } from '../scenario.ts';
 import { withoutCrash } from './malformed-builder.ts';
 
 /** A body that is not JSON, with valid credentials. */
 function broken(slug: string, what: string, serialise: Serialiser, why: string, fix: string): ProbeScenario {
   return withoutCrash(slug, what, { serialise }, why, fix);
 }
-
-/** The same without valid credentials, so two stages are changed. It must look like any other forgery. */
-function forged(
-  slug: string,
-  what: string,
-  sign: SignChange,
-  serialise: Serialiser,
-  why: string,
-  fix: string,
-): ProbeScenario {
-  return {
-    id: `malformed/${slug}`,
-    title: `Rejects ${what}`,
-    level: 'must',
-    requirements: ['delivery-malformed-unsigned'],
-    needs: ['hmac'],
-    change: { serialise, sign },
-    expect: refusedMalformed,
-    why,
-    fix,
-  };
-}
-
-const otherSecret = signedWith('signed with a different secret', (kit) => kit.bytes(32));
 
 /** Bodies that no JSON parser accepts. Specification: Delivery endpoint (malformed payload). */
 export const malformedJson: readonly ProbeScenario[] = [
@@ -153,45 +127,5 @@ export const malformedJson: readonly ProbeScenario[] = [
     (value) => Buffer.from(`\ufeff${compact(value)}`, 'utf16le'),
     'A Windows tool that replays a file may send UTF-16, in which every second byte is zero.',
     'Answer 400 or 415 to bodies that are not UTF-8.',
-  ),
-  forged(
-    'unsigned-json',
-    'broken JSON without a signature',
-    unsigned,
-    fixedText('{"id":'),
-    'Anyone can send this. A receiver that parses first can be stopped without a secret.',
-    'Verify the signature of the raw bytes before the body is parsed, and answer 401.',
-  ),
-  forged(
-    'unsigned-empty',
-    'an empty body without a signature',
-    unsigned,
-    fixedText(''),
-    'Scanners send empty bodies all the time, and each one must get a 401.',
-    'Do not skip the verification when the body is empty.',
-  ),
-  forged(
-    'unsigned-null',
-    'the body null without a signature',
-    unsigned,
-    fixedText('null'),
-    'If the handler reads the type before the verification, reading a field of null throws.',
-    'Do not read the payload before its signature is verified.',
-  ),
-  forged(
-    'unsigned-binary',
-    'random bytes without a signature',
-    unsigned,
-    () => Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 89 + 7) % 256)),
-    'Decoding the body for a log line fails on bytes that are not text.',
-    'Do not log or decode a body that is not verified.',
-  ),
-  forged(
-    'wrongly-signed-json',
-    'broken JSON with an invalid signature',
-    otherSecret,
-    fixedText('{"id":"a","type":'),
-    'A 400 shows an attacker that the parser runs before the verification.',
-    'Read the body, check the key, verify the signature, and only then parse.',
   ),
 ];

@@ -1,12 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { addHeaders } from '../changes/addressing.ts';
 import { compact } from '../changes/bodies.ts';
+import { scenarioOf } from '../dimensions.ts';
 import { outlived, survived } from '../expectations.ts';
 import type { Delivery, FlowScenario, ProbeScenario, Suite } from '../scenario.ts';
 import { malformedEnvelope, malformedIds } from './malformed-envelope.ts';
 import { malformedFields, malformedValues } from './malformed-fields.ts';
 import { malformedJson } from './malformed-json.ts';
 import { malformedPollution, malformedSize } from './malformed-size.ts';
+import { unsignedMalformed } from './malformed-unsigned.ts';
 
 const base = { level: 'must', requirements: ['delivery-malformed'], expect: survived } as const;
 
@@ -97,6 +99,7 @@ export const malformedSuite: Suite = {
   title: 'A malformed payload is handled without a crash',
   scenarios: [
     ...malformedJson,
+    ...unsignedMalformed.map(scenarioOf),
     ...malformedValues,
     ...malformedEnvelope,
     ...malformedIds,

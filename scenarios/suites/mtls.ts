@@ -1,8 +1,8 @@
-import { addHeaders, addQuery, withoutHeader, wrongKey } from '../changes/addressing.ts';
+import { withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
 import { presenting } from '../changes/transmitting.ts';
+import { type Crossing, scenarioOf } from '../dimensions.ts';
 import { certificateRefused, clientAsked, privateCasNamed, refused } from '../expectations.ts';
-import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Change, Feature, FlowScenario, HandshakeScenario, ProbeScenario, Suite } from '../scenario.ts';
 import { mtlsCertificates, mtlsResumption } from './mtls-certificates.ts';
 import { mtlsForgedHeaders } from './mtls-forged-headers.ts';
@@ -109,52 +109,39 @@ const mtlsBypasses: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[
       'Require certificates on the default site too, or let it serve nothing, and check the certificate in the ' +
       'application.',
   },
+];
+
+/** Deliveries without a client certificate of every kind and shape. */
+export const certificateCrossings: readonly Crossing[] = [
   {
-    ...must,
     id: 'mtls/no-certificate-with-query',
     title: 'Rejects a delivery without a client certificate to the same URL with a query string',
-    change: {
-      connect: presenting('none'),
-      address: addQuery('a query parameter without a meaning', (kit) => `probe=${kit.nonce(6)}`),
-    },
-    expect: certificateRefused,
+    flaw: 'no-certificate',
+    shapes: ['any-query'],
     why: 'A rule that requires certificates for one exact URL does not apply with a query string.',
     fix: 'Apply the check to the route or to the whole port, not to the text of the URL.',
   },
   {
-    ...must,
     id: 'mtls/no-certificate-other-kinds',
     title: 'Rejects deliveries without a client certificate for every other type of notification',
-    flow: (kit) => [
-      [
-        { label: 'SELL', notification: order(kit, 'SELL', 'COMPLETED') },
-        { label: 'ORDER_TRACKING', notification: tracking(kit, 'SELL', 'COMPLETED') },
-        { label: 'REFUND', notification: refund(kit, 'SUCCESS') },
-        { label: 'PAYMENT_METHOD', notification: paymentMethod(kit, 'STAGED') },
-        { label: 'WALLET', notification: wallet(kit) },
-        { label: 'CAAS_BLOCKCHAIN', notification: deposit(kit) },
-      ].map(({ label, notification }) => ({
-        label,
-        change: { compose: () => notification, connect: presenting('none') },
-        expect: certificateRefused,
-      })),
-    ],
+    flaw: 'no-certificate',
+    shapes: ['sell', 'tracking', 'refund', 'payment-method', 'wallet', 'deposit'],
     why: 'A check inside the handler of one type leaves the others open, and every test with that type passes.',
     fix: 'Check the certificate in the handshake or before the body is read, for every type.',
   },
   {
-    ...must,
+    id: 'mtls/no-certificate-other-requests',
+    title: 'Rejects a delivery without a client certificate by another method or at other spellings of the path',
+    flaw: 'no-certificate',
+    shapes: ['put', 'get', 'trailing-slash', 'double-slash', 'encoded-path', 'text', 'agent-probe'],
+    why: 'A rule that requires certificates for one method or for the text of one path does not cover the handler.',
+    fix: 'Require the certificate for the whole port. The report names the request that was accepted.',
+  },
+  {
     id: 'mtls/forwarded-loopback',
     title: 'Rejects a delivery without a client certificate with X-Forwarded-For: 127.0.0.1',
-    change: {
-      connect: presenting('none'),
-      address: addHeaders('headers that claim a loopback address', () => [
-        ['X-Forwarded-For', '127.0.0.1'],
-        ['X-Real-IP', '127.0.0.1'],
-        ['Forwarded', 'for=127.0.0.1'],
-      ]),
-    },
-    expect: certificateRefused,
+    flaw: 'no-certificate',
+    shapes: ['loopback-addresses'],
     why: 'Any client can set this header, so an exception for internal checks is an exception for everyone.',
     fix: 'Use a separate port for internal checks, and do not trust an address that the request names.',
   },
@@ -164,5 +151,12 @@ const mtlsBypasses: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[
 export const mtlsSuite: Suite = {
   name: 'mtls',
   title: 'Mutual TLS: the client certificate is verified',
-  scenarios: [...mtlsCertificates, ...mtlsResumption, ...mtlsForgedHeaders, ...mtlsBypasses, ...mtlsCredentials],
+  scenarios: [
+    ...mtlsCertificates,
+    ...mtlsResumption,
+    ...mtlsForgedHeaders,
+    ...mtlsBypasses,
+    ...certificateCrossings.map(scenarioOf),
+    ...mtlsCredentials,
+  ],
 };

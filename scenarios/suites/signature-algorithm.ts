@@ -1,7 +1,8 @@
+import { crc32 } from 'node:zlib';
 import { hmac } from '../../contract/signing/index.ts';
-import { asHex, digest, encodedAs, joined, signatureUnder } from '../changes/signing.ts';
+import { asHex, digest, encodedAs, headerText, joined, signatureUnder } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
-import type { Kit, Scenario, SignChange } from '../scenario.ts';
+import type { Delivery, Kit, Scenario, SignChange } from '../scenario.ts';
 
 /** Digests other than HMAC-SHA256 of the body with the secret. */
 function made(label: string, bytes: (body: Uint8Array, kit: Kit) => Buffer, shell?: string): SignChange {
@@ -22,8 +23,71 @@ function otherHmac(algorithm: string, name: string): SignChange {
 
 const SHA256 = 'openssl dgst -sha256 -binary | openssl base64 -A';
 
+/** One delivery for each value of the signature header. */
+function eachValue(values: Readonly<Record<string, SignChange['make']>>): () => readonly (readonly Delivery[])[] {
+  return () =>
+    Object.entries(values).map(([label, make]) => [{ label, change: { sign: { label, make } }, expect: refused }]);
+}
+
+const inHex = (algorithm: string) => (body: Uint8Array, kit: Kit) => hmac(body, kit.secret, algorithm).toString('hex');
+const hashInHex = (algorithm: string) => (body: Uint8Array) => digest(algorithm, body).toString('hex');
+
+const byteSum = (body: Uint8Array) => body.reduce((sum, byte) => sum + byte, 0);
+
+/** Other digests in other encodings, and sums that need no secret. */
+const otherDigests: readonly Scenario[] = [
+  {
+    id: 'signature/other-digests-in-hex',
+    title: 'Rejects an HMAC with MD5, SHA-1, SHA-224 or SHA-512 in hexadecimal',
+    level: 'must',
+    requirements: ['hmac-algorithm', 'hmac-base64'],
+    needs: ['hmac'],
+    flow: eachValue({
+      'HMAC-MD5 in hexadecimal': inHex('md5'),
+      'HMAC-SHA-1 in hexadecimal': inHex('sha1'),
+      'HMAC-SHA-224 in hexadecimal': inHex('sha224'),
+      'HMAC-SHA-512 in hexadecimal': inHex('sha512'),
+    }),
+    why: 'Fallbacks for older senders compare digests in hexadecimal, which libraries return by default.',
+    fix: 'Compare with the HMAC-SHA256 in Base64 only. The report names the accepted digest.',
+  },
+  {
+    id: 'signature/checksums',
+    title: 'Rejects checksums and hashes of the body without a secret',
+    level: 'must',
+    requirements: ['hmac-algorithm', 'hmac-invalid'],
+    needs: ['hmac'],
+    flow: eachValue({
+      'the CRC-32 of the body': (body) => crc32(body).toString(16).padStart(8, '0'),
+      'the CRC-32 of the body in decimal': (body) => String(crc32(body)),
+      'the sum of the bytes': (body) => String(byteSum(body)),
+      'the MD5 of the body in hexadecimal': hashInHex('md5'),
+      'the MD5 of the body in Base64': (body) => digest('md5', body).toString('base64'),
+      'the SHA-1 of the body in hexadecimal': hashInHex('sha1'),
+      'the SHA-256 of the body in hexadecimal': hashInHex('sha256'),
+    }),
+    why: 'Anyone can compute them. They show that the body is complete, but not who sent it.',
+    fix: 'Remove checks of Content-MD5 or of a checksum from the condition: only the HMAC proves the sender.',
+  },
+  {
+    id: 'signature/api-key-as-signature',
+    title: 'Rejects the API key as the signature',
+    level: 'must',
+    requirements: ['hmac-invalid', 'features-independent'],
+    needs: ['hmac', 'api-key'],
+    flow: eachValue({
+      'the API key': (_body, kit) => headerText(kit.apiKey),
+      'the API key in Base64': (_body, kit) => Buffer.from(kit.apiKey).toString('base64'),
+      'Bearer and the API key': (_body, kit) => `Bearer ${headerText(kit.apiKey)}`,
+    }),
+    why: 'If one credential is valid in both places, two checks become one, and the body is not protected.',
+    fix: 'Compare the signature header with the HMAC of the body only.',
+  },
+];
+
 /** The valid secret and body with another algorithm. */
 export const otherAlgorithms: readonly Scenario[] = [
+  ...otherDigests,
   {
     id: 'signature/hmac-sha1',
     title: 'Rejects an HMAC with SHA-1',

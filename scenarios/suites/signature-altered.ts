@@ -1,6 +1,6 @@
 import { derived, joined, RIGHT_SIGNATURE, rightShifted, shifted } from '../changes/signing.ts';
-import { refused } from '../expectations.ts';
-import type { Scenario } from '../scenario.ts';
+import { refused, refusedOddHeader } from '../expectations.ts';
+import type { Delivery, Scenario } from '../scenario.ts';
 
 const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
@@ -9,6 +9,21 @@ const swapCase = (text: string) =>
 function exchanged(valid: string): string {
   const at = [...valid].findIndex((character) => character !== valid[0]);
   return `${valid.charAt(at)}${valid.slice(1, at)}${valid.charAt(0)}${valid.slice(at + 1)}`;
+}
+
+/** The first two bytes that differ, exchanged. */
+function exchangedBytes(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  const at = bytes.findIndex((byte) => byte !== bytes[0]);
+  copy[0] = bytes[at] ?? 0;
+  copy[at] = bytes[0] ?? 0;
+  return copy;
+}
+
+/** A delivery with another digest that is made from the valid one, in Base64. */
+function altered(label: string, alter: (digest: Buffer) => Uint8Array): Delivery {
+  const sign = derived(label, (valid) => Buffer.from(alter(Buffer.from(valid, 'base64'))).toString('base64'));
+  return { label, change: { sign }, expect: refused };
 }
 
 /** The valid signature with some characters changed. A comparison that skips a part or ignores case accepts it. */
@@ -154,6 +169,42 @@ export const alteredSignatures: readonly Scenario[] = [
     expect: refused,
     why: 'A comparison that adds up differences, or compares sets of characters, does not detect this.',
     fix: "Use your library's constant-time comparison function instead of your own.",
+  },
+  {
+    id: 'signature/bytes-exchanged',
+    title: 'Rejects the valid digest with its bytes in another order',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    flow: () => [
+      [altered('the valid digest, two bytes exchanged', exchangedBytes)],
+      [altered('the valid digest, its bytes in reverse', (bytes) => Buffer.from(bytes).reverse())],
+    ],
+    why: 'A comparison of sums, of XOR over all bytes or of sorted bytes does not detect another order.',
+    fix: "Compare byte by byte, with your library's constant-time comparison function.",
+  },
+  {
+    id: 'signature/eighth-bit',
+    title: 'Rejects the valid signature with the highest bit of its bytes changed',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    flow: () => [
+      [
+        {
+          label: 'the valid signature, the highest bit of every character set',
+          change: {
+            sign: derived('the valid signature, the highest bit of every character set', (valid) =>
+              Buffer.from(valid.split('').map((c) => c.charCodeAt(0) | 0x80)).toString('latin1'),
+            ),
+          },
+          expect: refusedOddHeader,
+        },
+      ],
+      [altered('the valid digest, the highest bit of every byte cleared', (bytes) => bytes.map((byte) => byte & 0x7f))],
+    ],
+    why: 'Seven-bit text functions, or a conversion to ASCII before the comparison, ignore the highest bit.',
+    fix: 'Compare bytes, not text that was converted to another character set.',
   },
 ];
 

@@ -21,6 +21,14 @@ function withByteChanged(body: Uint8Array, at: number): Buffer {
   return bytes;
 }
 
+/** Ways in which a receiver may normalise a body before it verifies. */
+const FOLDS: readonly (readonly [label: string, fold: (body: string) => string])[] = [
+  ['signed over the body in lower case', (body) => body.toLowerCase()],
+  ['signed over the body in upper case', (body) => body.toUpperCase()],
+  ['signed over the body without spaces', (body) => body.replace(/\s/g, '')],
+  ['signed over the letters and digits of the body', (body) => body.replace(/[^A-Za-z0-9]/g, '')],
+];
+
 /** Valid signatures of other bytes: what a receiver sees when a body was changed after signing. */
 export const otherBodies: readonly Scenario[] = [
   {
@@ -230,5 +238,21 @@ export const otherBodies: readonly Scenario[] = [
     ],
     why: 'An attacker can change everything beyond the buffer that was verified.',
     fix: 'Verify the body to its end, or reject a body that is too large with 413.',
+  },
+  {
+    id: 'signature/over-folded-body',
+    title: 'Rejects a signature over the body in lower case, in upper case or without spaces',
+    level: 'must',
+    requirements: ['hmac-raw-body', 'hmac-invalid'],
+    needs: ['hmac'],
+    flow: (kit) => {
+      const event = tracking(kit, 'SELL', 'COMPLETED');
+      return FOLDS.map(([label, fold]): Delivery[] => {
+        const sign = signedOver(label, (body) => Buffer.from(fold(Buffer.from(body).toString())));
+        return [{ label, change: { compose: () => event, sign }, expect: refused }];
+      });
+    },
+    why: 'Several bodies then have the same signature, and an attacker can change letters that decide who is paid.',
+    fix: 'Verify the bytes as received, and remove the second attempt with a normalised body.',
   },
 ];

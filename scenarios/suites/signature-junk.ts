@@ -4,6 +4,21 @@ import type { Scenario } from '../scenario.ts';
 
 const printA = (count: number) => `head -c ${count} /dev/zero | tr '\\0' 'A'`;
 
+/** Patterns that match every signature, in LIKE, in globs and in regular expressions. */
+const PATTERNS = [
+  '%',
+  '%=',
+  '_'.repeat(44),
+  '?'.repeat(44),
+  '??*',
+  '[A-Za-z0-9+/]*=',
+  '^.*$',
+  '.{44}',
+  '^',
+  '$',
+  '/.*/',
+];
+
 /** Values that are not signatures: random, of other lengths, non-ASCII, or the result of a programming mistake. */
 export const junkSignatures: readonly Scenario[] = [
   {
@@ -202,5 +217,18 @@ export const junkSignatures: readonly Scenario[] = [
     expect: refused,
     why: 'Where the header is used as a regular expression, this value matches every signature.',
     fix: 'Replace expected.match(received) with a constant-time comparison of the two strings.',
+  },
+  {
+    id: 'signature/patterns',
+    title: 'Rejects patterns of SQL, globs and regular expressions as the signature',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    flow: () =>
+      PATTERNS.map((pattern) => [
+        { label: `the text ${JSON.stringify(pattern)}`, change: { sign: literal(pattern) }, expect: refused },
+      ]),
+    why: 'A lookup with LIKE, a glob or a pattern of a cache accepts a value that matches every signature.',
+    fix: 'Compare the strings literally and in the process. The report names the accepted pattern.',
   },
 ];

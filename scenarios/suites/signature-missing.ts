@@ -1,155 +1,300 @@
-import { gzipSync } from 'node:zlib';
-import type { JsonObject } from '../../contract/index.ts';
-import { addHeaders, both, setHeader, withoutHeader } from '../changes/addressing.ts';
-import { compact, fixedText } from '../changes/bodies.ts';
+/** Forged deliveries of every kind and shape. Their combinations are a table: see `dimensions.ts`. */
 import { literal, unsigned } from '../changes/signing.ts';
-import { accepted, refused, refusedInAnotherShape } from '../expectations.ts';
-import { deposit, epochSeconds, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
-import type { Change, Kit, Scenario } from '../scenario.ts';
+import type { Crossing } from '../dimensions.ts';
+import { accepted, refused } from '../expectations.ts';
+import { epochSeconds } from '../samples.ts';
+import type { Scenario } from '../scenario.ts';
 
-/** An unsigned delivery of one type. It changes two stages: the notification and the signature. */
-function unsignedKind(
-  slug: string,
-  name: string,
-  compose: (kit: Kit) => JsonObject,
-  why: string,
-  fix: string,
-): Scenario {
-  return {
-    id: `signature/unsigned-${slug}`,
-    title: `Rejects an unsigned ${name}`,
-    level: 'must',
-    requirements: ['hmac-every-delivery', 'hmac-missing'],
-    needs: ['hmac'],
-    change: { compose, sign: unsigned },
-    expect: refused,
-    why,
-    fix,
-  };
-}
+const flaw = 'no-signature' as const;
 
-const kinds: readonly Scenario[] = [
-  unsignedKind(
-    'buy',
-    'confirmed BUY notification',
-    (kit) => order(kit, 'BUY', 'CONFIRMED'),
-    'A forged confirmation makes you deliver goods or credit for crypto that never arrived.',
-    'Verify before the `switch` on `type`, so that no branch runs without verification.',
-  ),
-  unsignedKind(
-    'sell',
-    'completed SELL notification',
-    (kit) => order(kit, 'SELL', 'COMPLETED'),
-    'A forged sale makes you pay out money.',
-    'Make sure that SELL uses the same verification as BUY.',
-  ),
-  unsignedKind(
-    'order-tracking',
-    'ORDER_TRACKING notification',
-    (kit) => tracking(kit, 'SELL', 'COMPLETED'),
-    'Few providers send it, so it is rarely tested. A forged one reports cash that was never paid.',
-    'Verify before data.type is read, so that ORDER_TRACKING has no separate code path.',
-  ),
-  unsignedKind(
-    'refund',
-    'REFUND notification',
-    (kit) => refund(kit, 'SUCCESS'),
-    'A forged refund closes an open claim, and the user never gets the money.',
-    'Look for a separate refund route or function that parses the body itself, and verify the signature there ' +
+const kinds: readonly Crossing[] = [
+  {
+    id: 'signature/unsigned-buy',
+    title: 'Rejects an unsigned confirmed BUY notification',
+    flaw,
+    shapes: ['buy'],
+    why: 'A forged confirmation makes you deliver goods or credit for crypto that never arrived.',
+    fix: 'Verify before the `switch` on `type`, so that no branch runs without verification.',
+  },
+  {
+    id: 'signature/unsigned-sell',
+    title: 'Rejects an unsigned completed SELL notification',
+    flaw,
+    shapes: ['sell'],
+    why: 'A forged sale makes you pay out money.',
+    fix: 'Make sure that SELL uses the same verification as BUY.',
+  },
+  {
+    id: 'signature/unsigned-order-tracking',
+    title: 'Rejects an unsigned ORDER_TRACKING notification',
+    flaw,
+    shapes: ['tracking'],
+    why: 'Few providers send it, so it is rarely tested. A forged one reports cash that was never paid.',
+    fix: 'Verify before data.type is read, so that ORDER_TRACKING has no separate code path.',
+  },
+  {
+    id: 'signature/unsigned-refund',
+    title: 'Rejects an unsigned REFUND notification',
+    flaw,
+    shapes: ['refund'],
+    why: 'A forged refund closes an open claim, and the user never gets the money.',
+    fix:
+      'Look for a separate refund route or function that parses the body itself, and verify the signature there ' +
       'before parsing.',
-  ),
-  unsignedKind(
-    'payment-method',
-    'PAYMENT_METHOD notification',
-    (kit) => paymentMethod(kit, 'STAGED'),
-    'A forged status unlocks a card that was not verified, or blocks the card of another user.',
-    'Verify status changes too: move the verification out of the payment handlers.',
-  ),
-  unsignedKind(
-    'wallet',
-    'WALLET notification',
-    (kit) => wallet(kit),
-    "A forged address makes your customers pay into an attacker's wallet.",
-    'Apply the verification to the whole route. Wallet code is often part of the onboarding code, which has its ' +
+  },
+  {
+    id: 'signature/unsigned-payment-method',
+    title: 'Rejects an unsigned PAYMENT_METHOD notification',
+    flaw,
+    shapes: ['payment-method'],
+    why: 'A forged status unlocks a card that was not verified, or blocks the card of another user.',
+    fix: 'Verify status changes too: move the verification out of the payment handlers.',
+  },
+  {
+    id: 'signature/unsigned-wallet',
+    title: 'Rejects an unsigned WALLET notification',
+    flaw,
+    shapes: ['wallet'],
+    why: "A forged address makes your customers pay into an attacker's wallet.",
+    fix:
+      'Apply the verification to the whole route. Wallet code is often part of the onboarding code, which has its ' +
       'own parser.',
-  ),
-  unsignedKind(
-    'deposit',
-    'CAAS_BLOCKCHAIN notification',
-    (kit) => deposit(kit),
-    'A forged deposit credits an account with crypto that was never sent.',
-    'Verify new types by default: this type was added later than the others.',
-  ),
-  unsignedKind(
-    'unknown-type',
-    'notification of an unknown type',
-    (kit) => ({ ...kit.notification(), type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}` }),
-    'An early 200 for unknown types reveals which types exist, and that the type is read before verification.',
-    'Answer 200 to an unknown type only after the signature has been verified.',
-  ),
+  },
+  {
+    id: 'signature/unsigned-deposit',
+    title: 'Rejects an unsigned CAAS_BLOCKCHAIN notification',
+    flaw,
+    shapes: ['deposit'],
+    why: 'A forged deposit credits an account with crypto that was never sent.',
+    fix: 'Verify new types by default: this type was added later than the others.',
+  },
+  {
+    id: 'signature/unsigned-unknown-type',
+    title: 'Rejects an unsigned notification of an unknown type',
+    flaw,
+    shapes: ['unknown-type'],
+    why: 'An early 200 for unknown types reveals which types exist, and that the type is read before verification.',
+    fix: 'Answer 200 to an unknown type only after the signature has been verified.',
+  },
+  {
+    id: 'signature/wrong-on-every-kind',
+    title: 'Rejects an invalid signature on a notification of every type',
+    flaw: 'random-signature',
+    shapes: ['tracking', 'refund', 'payment-method', 'wallet', 'deposit'],
+    requirements: ['hmac-every-delivery'],
+    why: 'A missing check for a newer type does not show in unsigned deliveries as long as the header is required.',
+    fix: 'Use the same verification for all types, on the route. The report names the accepted type.',
+  },
+  {
+    id: 'signature/wrong-on-early-order',
+    title: 'Rejects an invalid signature on an order that is not final',
+    flaw: 'random-signature',
+    shapes: ['created-buy', 'pending-sell'],
+    requirements: ['hmac-every-delivery'],
+    why: 'A forged early status lets an attacker show the customer another address to pay to.',
+    fix: 'Verify before the status is read, not only where the money is booked.',
+  },
 ];
 
-const noSignature = withoutHeader('signature', 'no signature header');
-const asText = setHeader('Content-Type', 'text/plain');
-const asForm = setHeader('Content-Type', 'application/x-www-form-urlencoded');
-const withoutType = withoutHeader({ name: 'Content-Type' }, 'no Content-Type');
-const asGzip = addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']]);
+const contents: readonly Crossing[] = [
+  {
+    id: 'signature/unsigned-test-flag',
+    title: 'Rejects an unsigned delivery that claims to be a test in its body',
+    flaw,
+    shapes: ['test-flags'],
+    why: 'The flag is part of the unverified body, so an attacker can set it.',
+    fix: 'Read the environment from your configuration, and sign test deliveries like all others.',
+  },
+  {
+    id: 'signature/unsigned-tiny',
+    title: 'Rejects an unsigned delivery with a very small body',
+    flaw,
+    shapes: ['tiny'],
+    why: 'A size limit that exempts health checks also exempts any short notification.',
+    fix: 'Use a separate route for health checks, and verify deliveries of every length.',
+  },
+  {
+    id: 'signature/missing-on-lists',
+    title: 'Rejects an unsigned list of notifications',
+    flaw,
+    shapes: ['array', 'empty-array', 'batch'],
+    why: 'Code for batches of other senders takes each notification out of the list, past the check of single ones.',
+    fix: 'Verify the body before its form decides anything. This sender sends no lists.',
+  },
+  {
+    id: 'signature/missing-on-handshakes',
+    title: 'Rejects an unsigned handshake with a challenge',
+    flaw,
+    shapes: ['challenge', 'bare-challenge'],
+    why: 'Other senders verify an endpoint with a challenge. Its echo answers requests of anyone, and shows their text.',
+    fix: 'Remove the handshake: this sender has none.',
+  },
+  {
+    id: 'signature/missing-on-pings',
+    title: 'Rejects an unsigned ping or empty object',
+    flaw,
+    shapes: ['ping', 'empty-object'],
+    why: 'An early 200 for pings is in front of the verification, and the condition for it is easily met.',
+    fix: 'Remove the branch for pings of other senders, and give health checks their own route.',
+  },
+];
 
-/** An unsigned delivery in a form that the sender never uses. */
-function unsignedShape(slug: string, title: string, change: Change, why: string, fix: string): Scenario {
-  return {
-    id: `signature/missing-${slug}`,
-    title,
-    level: 'must',
-    requirements: ['hmac-every-delivery', 'hmac-missing'],
-    needs: ['hmac'],
-    change,
-    expect: refusedInAnotherShape,
-    why,
-    fix,
-  };
-}
+const types: readonly Crossing[] = [
+  {
+    id: 'signature/unsigned-with-charset',
+    title: 'Rejects an unsigned delivery whose Content-Type has a charset',
+    flaw,
+    shapes: ['json-with-charset'],
+    why: 'When the verification depends on one exact Content-Type, other forms of it are not verified.',
+    fix: 'Verify the raw bytes in a separate step, whatever the Content-Type is.',
+  },
+  {
+    id: 'signature/missing-as-text',
+    title: 'Rejects an unsigned delivery sent as text/plain',
+    flaw,
+    shapes: ['text'],
+    why: 'A verification that runs inside the JSON parser does not run for text, although the handler does.',
+    fix: 'Verify the raw body in a separate step, for every Content-Type.',
+  },
+  {
+    id: 'signature/missing-as-form',
+    title: 'Rejects an unsigned delivery sent as application/x-www-form-urlencoded',
+    flaw,
+    shapes: ['form'],
+    why: 'A form parser on the same route passes its result to the handler, and the verification never sees it.',
+    fix: 'Remove the form parser from this route, and verify before any parser runs.',
+  },
+  {
+    id: 'signature/missing-in-form-fields',
+    title: 'Rejects an unsigned notification in the fields of a form',
+    flaw,
+    shapes: ['form-fields', 'multipart'],
+    why: 'Form parsers make the same object of `data[type]=BUY` as a JSON parser, and no signature belongs to a form.',
+    fix: 'Remove `urlencoded()` and multipart parsers from this route, and verify before any parser runs.',
+  },
+  {
+    id: 'signature/missing-without-content-type',
+    title: 'Rejects an unsigned delivery without a Content-Type',
+    flaw,
+    shapes: ['no-type'],
+    why: 'Code that selects the check by Content-Type selects no check when the header is missing.',
+    fix: 'Verify every request, and answer 415 to a missing Content-Type only after that.',
+  },
+  {
+    id: 'signature/missing-in-other-types',
+    title: 'Rejects an unsigned delivery sent as XML, vendor JSON, bytes or JSON in upper case',
+    flaw,
+    shapes: ['upper-case-type', 'vendor-json', 'text-json', 'xml', 'bytestream'],
+    why: 'A parser that verifies handles one Content-Type. The handler behind it handles whatever another parser read.',
+    fix: 'Read the body of every type as bytes, and verify it in a separate step. The report names the accepted type.',
+  },
+  {
+    id: 'signature/wrong-in-other-types',
+    title: 'Rejects an invalid signature in a delivery of another Content-Type',
+    flaw: 'random-signature',
+    shapes: ['text', 'form', 'form-fields', 'no-type', 'xml', 'vendor-json', 'upper-case-type'],
+    why: 'A gateway that requires the header hides that the receiver compares it for JSON only.',
+    fix: 'Compare the signature of every request, whatever its Content-Type is. The report names the accepted type.',
+  },
+];
 
-const shapes: readonly Scenario[] = [
-  unsignedShape(
-    'as-text',
-    'Rejects an unsigned delivery sent as text/plain',
-    { address: both('text/plain, without a signature header', asText, noSignature) },
-    'A verification that runs inside the JSON parser does not run for text, although the handler does.',
-    'Verify the raw body in a separate step, for every Content-Type.',
-  ),
-  unsignedShape(
-    'as-form',
-    'Rejects an unsigned delivery sent as application/x-www-form-urlencoded',
-    { address: both('a form Content-Type, without a signature header', asForm, noSignature) },
-    'A form parser on the same route passes its result to the handler, and the verification never sees it.',
-    'Remove the form parser from this route, and verify before any parser runs.',
-  ),
-  unsignedShape(
-    'without-content-type',
-    'Rejects an unsigned delivery without a Content-Type',
-    { address: both('neither a Content-Type nor a signature header', withoutType, noSignature) },
-    'Code that selects the check by Content-Type selects no check when the header is missing.',
-    'Verify every request, and answer 415 to a missing Content-Type only after that.',
-  ),
-  unsignedShape(
-    'with-empty-body',
-    'Rejects an unsigned delivery with an empty body',
-    { serialise: fixedText(''), sign: unsigned },
-    'An endpoint that answers 200 to an empty request confirms deliveries that it has neither verified nor read.',
-    'Remove the early answer for empty bodies. An empty body has a signature like any other.',
-  ),
-  unsignedShape(
-    'with-gzip',
-    'Rejects an unsigned delivery with Content-Encoding: gzip',
-    { serialise: (value) => gzipSync(compact(value)), address: both('gzip, no signature header', asGzip, noSignature) },
-    'When a proxy or parser decompresses the body, the original bytes are gone, and some receivers then skip the ' +
+const framings: readonly Crossing[] = [
+  {
+    id: 'signature/missing-with-gzip',
+    title: 'Rejects an unsigned delivery with Content-Encoding: gzip',
+    flaw,
+    shapes: ['gzip'],
+    why:
+      'When a proxy or parser decompresses the body, the original bytes are gone, and some receivers then skip the ' +
       'check.',
-    'Verify the bytes as received, or answer 415: the sender does not compress.',
-  ),
+    fix: 'Verify the bytes as received, or answer 415: the sender does not compress.',
+  },
+  {
+    id: 'signature/unsigned-chunked',
+    title: 'Rejects an unsigned delivery with a chunked body',
+    flaw,
+    shapes: ['chunked'],
+    why: 'Without Content-Length, some checks treat the body as empty and skip the verification.',
+    fix: 'Read the body to its end, and verify what was read.',
+  },
+  {
+    id: 'signature/missing-in-http-1-0',
+    title: 'Rejects an unsigned delivery in HTTP/1.0',
+    flaw,
+    shapes: ['http-1-0'],
+    why: 'Load balancers check health in HTTP/1.0, and an exception for them is an exception for everyone.',
+    fix: 'Give health checks their own route, and verify whatever the version is.',
+  },
+  {
+    id: 'signature/missing-with-expect',
+    title: 'Rejects an unsigned delivery with Expect: 100-continue',
+    flaw,
+    shapes: ['expect'],
+    why: 'Servers with a handler of their own for this header (Node: `checkContinue`) can pass by the verification.',
+    fix: 'Call the same handler for both kinds of requests, with the verification in front of it.',
+  },
+  {
+    id: 'signature/wrong-in-other-framings',
+    title: 'Rejects an invalid signature in a delivery of another framing',
+    flaw: 'random-signature',
+    shapes: ['gzip', 'chunked', 'http-1-0', 'expect'],
+    why: 'Where the bytes of the body are not at hand, a check that needs them is skipped, although a header is there.',
+    fix: 'Reject a delivery that cannot be verified. The report names the accepted framing.',
+  },
 ];
 
-/** Deliveries without a signature, of every type and in other forms, and an old one with a valid signature. */
+const requests: readonly Crossing[] = [
+  {
+    id: 'signature/missing-by-other-methods',
+    title: 'Rejects an unsigned notification sent by PUT, PATCH or DELETE',
+    flaw,
+    shapes: ['put', 'patch', 'delete'],
+    why: 'A verification that is mounted for POST does not run for other methods, but a handler for all methods does.',
+    fix: 'Mount handler and verification for POST only, and answer 405 to other methods.',
+  },
+  {
+    id: 'signature/missing-by-get',
+    title: 'Rejects an unsigned notification sent by GET',
+    flaw,
+    shapes: ['get'],
+    why: 'GET is usually exempt from checks against forgery, and a handler for all methods reads its body.',
+    fix: 'Let GET answer 404 or 405, or a page that reads nothing from the request.',
+  },
+  {
+    id: 'signature/wrong-by-other-methods',
+    title: 'Rejects an invalid signature on a notification sent by PUT or GET',
+    flaw: 'random-signature',
+    shapes: ['put', 'get'],
+    why: 'Where only the presence of the header is checked for all methods, the comparison may belong to POST alone.',
+    fix: 'Mount handler and verification for POST only, and answer 405 to other methods.',
+  },
+  {
+    id: 'signature/missing-at-other-paths',
+    title: 'Rejects an unsigned delivery at other spellings of the path',
+    flaw,
+    shapes: [
+      ...(['trailing-slash', 'other-case', 'double-slash', 'encoded-path', 'dot-segments'] as const),
+      ...(['path-parameter', 'path-extension', 'absolute-target'] as const),
+    ],
+    why:
+      'Routers and proxies treat several spellings as one path. Rules that compare the text of the path protect one ' +
+      'of them.',
+    fix: 'Mount the verification on the handler itself, not on a path. The report names the accepted spelling.',
+  },
+  {
+    id: 'signature/missing-at-local-host',
+    title: 'Rejects an unsigned delivery with Host: localhost',
+    flaw,
+    shapes: ['local-host'],
+    why: 'Any client can write any Host. A receiver that trusts it treats every client as local.',
+    fix: 'Serve your own host names only, and verify whatever the Host is.',
+  },
+];
+
+/** Unsigned and wrongly signed deliveries in every shape. */
+export const signatureShapes: readonly Crossing[] = [...kinds, ...contents, ...types, ...framings, ...requests];
+
+/** Deliveries without a signature in the sender's own shape, and an old one with a valid signature. */
 export const missingSignatures: readonly Scenario[] = [
   {
     id: 'signature/missing',
@@ -186,8 +331,6 @@ export const missingSignatures: readonly Scenario[] = [
     why: 'A proxy sees that the header is present, and the HTTP server then trims it to an empty string.',
     fix: 'Verify the trimmed value in the receiver. A proxy rule that requires the header to be present is not enough.',
   },
-  ...kinds,
-  ...shapes,
   {
     id: 'signature/one-year-old',
     title: 'Accepts a correctly signed notification whose time is one year ago',

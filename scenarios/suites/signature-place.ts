@@ -1,10 +1,45 @@
-import type { JsonObject } from '../../contract/index.ts';
-import { moveToHeader, moveToQuery, replaceHeader } from '../changes/addressing.ts';
+import { type JsonObject, sameHeaderName } from '../../contract/index.ts';
+import { both, headerName, moveToHeader, moveToQuery, replaceHeader, withoutHeader } from '../changes/addressing.ts';
 import { unsigned } from '../changes/signing.ts';
 import { refused, refusedOrChosen } from '../expectations.ts';
-import type { Kit, Scenario } from '../scenario.ts';
+import type { AddressChange, Kit, Scenario } from '../scenario.ts';
 
 const wrongSignature = (kit: Kit) => kit.bytes(32).toString('base64');
+
+/** The headers in which other senders send a signature. */
+const USUAL_HEADERS = [
+  'Signature',
+  'X-Signature-256',
+  'X-Signature-SHA256',
+  'X-Webhook-Signature',
+  'Webhook-Signature',
+  'X-Hub-Signature',
+  'X-Hmac-Signature',
+  'X-Hmac-SHA256',
+  'X-Service-Hmac',
+  'X-Service-Signature-256',
+  'X-Payload-Signature',
+  'X-Shopify-Hmac-SHA256',
+  'X-Line-Signature',
+  'X-Square-HmacSHA256-Signature',
+  'Stripe-Signature',
+  'Svix-Signature',
+];
+
+const withoutSignature = withoutHeader('signature', 'no signature header');
+
+/** The valid signature in a header of this name as well, unless that is the agreed one. */
+function inAnother(address: AddressChange, name: string): AddressChange {
+  const label = 'the signature in headers of other senders instead of the agreed one';
+  const copy: AddressChange = {
+    label,
+    make: (head, kit, body) =>
+      sameHeaderName(name, kit.signatureHeader)
+        ? head
+        : { ...head, headers: [...head.headers, [name, kit.sign(body)]] },
+  };
+  return both(label, address, copy);
+}
 
 /** The valid signature in another place, or together with an invalid one. */
 export const misplacedSignatures: readonly Scenario[] = [
@@ -103,6 +138,38 @@ export const misplacedSignatures: readonly Scenario[] = [
     expect: refused,
     why: 'This header belongs to another sender, whose secret would then work here as well.',
     fix: 'Use a separate route and verification for each sender, so that their headers do not mix.',
+  },
+  {
+    id: 'signature/in-usual-headers',
+    title: 'Rejects the valid signature in the headers of other senders',
+    level: 'must',
+    requirements: ['hmac-header', 'hmac-missing'],
+    needs: ['hmac'],
+    change: { address: USUAL_HEADERS.reduce(inAnother, withoutSignature) },
+    ifAccepted: USUAL_HEADERS.map((name) => ({
+      role: 'narrows',
+      label: name,
+      change: { address: inAnother(withoutSignature, name) },
+    })),
+    expect: refused,
+    why: 'A library for many senders reads the header of each, so no rule of a gateway covers all of them.',
+    fix: 'Configure the library for the agreed header only. The report names the header.',
+  },
+  {
+    id: 'signature/in-underscore-name',
+    title: 'Rejects the valid signature in a header with underscores instead of hyphens',
+    // CGI and WSGI give both spellings one name, and the server in front decides whether the header arrives.
+    level: 'should',
+    requirements: ['hmac-header'],
+    needs: ['hmac'],
+    change: {
+      address: headerName('signature', 'the name of the signature header with underscores', (name) =>
+        name.includes('-') ? name.replaceAll('-', '_') : `${name}_`,
+      ),
+    },
+    expect: refused,
+    why: 'A gateway that checks or removes the agreed header does not see the other spelling, and the receiver reads it.',
+    fix: 'Let the server drop headers with underscores, as nginx does by default (`underscores_in_headers off`).',
   },
   {
     id: 'signature/in-authorization',

@@ -2,6 +2,7 @@
 import {
   asHex,
   digest,
+  headerText,
   joined,
   signatureUnder,
   signatureUnderBytes,
@@ -9,7 +10,7 @@ import {
   signedWithText,
 } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
-import type { Feature, Kit, Scenario, SignChange } from '../scenario.ts';
+import type { Delivery, Feature, Kit, Scenario, SignChange } from '../scenario.ts';
 
 function otherSecret(
   slug: string,
@@ -228,15 +229,52 @@ const bentSecrets: readonly Scenario[] = [
   ),
 ];
 
-/** Signatures with any other secret than the agreed one. */
-export const otherSecrets: readonly Scenario[] = [...unsetSecrets, ...bentSecrets];
+const secrets = {
+  level: 'must',
+  requirements: ['hmac-secret-set', 'hmac-invalid'],
+  needs: ['hmac'],
+} as const;
 
-/** Text as a header value: its UTF-8 bytes, without control characters. */
-function headerText(text: string): string {
-  return Buffer.from(text)
-    .toString('latin1')
-    .replace(/[\x00-\x1f\x7f]/g, '');
+/** One delivery for each secret. */
+function eachSecret(changes: readonly SignChange[]): readonly (readonly Delivery[])[] {
+  return changes.map((sign) => [{ label: sign.label, change: { sign }, expect: refused }]);
 }
+
+/** Sizes of columns, keys of ciphers and fields that cut a secret. */
+const CUTS = [8, 16, 20, 24, 32];
+
+/** Placeholders, and words that a missing value becomes. */
+const WORDS = [
+  ...['webhook-secret', 'webhook_secret', 'my-secret', 'mysecret', 'your-webhook-secret', 'example', 'default'],
+  ...['None', 'nil', 'false', '0', 'test', 'admin', '123456', '$' + '{WEBHOOK_SECRET}', '{{secret}}'],
+];
+
+const manySecrets: readonly Scenario[] = [
+  {
+    ...secrets,
+    id: 'signature/secret-cut',
+    title: 'Rejects a delivery that is signed with the first 8 to 32 characters of the secret',
+    flow: () =>
+      eachSecret(
+        CUTS.map((length) =>
+          signedWith(`signed with the first ${length} characters of the secret`, (kit) => kit.secret.slice(0, length)),
+        ),
+      ),
+    why: 'A column or key of fixed size cuts the secret silently, and the rest is easier to guess.',
+    fix: 'Store the whole secret, and do not pad or cut it for the HMAC. The report names the length.',
+  },
+  {
+    ...secrets,
+    id: 'signature/secret-placeholders',
+    title: 'Rejects deliveries that are signed with common placeholders for secrets',
+    flow: () => eachSecret(WORDS.map(signedWithText)),
+    why: 'Defaults of samples and words for missing values are the first secrets that an attacker tries.',
+    fix: 'Fail at start-up when the secret is unset, and have no default. The report names the accepted secret.',
+  },
+];
+
+/** Signatures with any other secret than the agreed one. */
+export const otherSecrets: readonly Scenario[] = [...unsetSecrets, ...bentSecrets, ...manySecrets];
 
 /** The secret itself instead of a signature. A receiver that treats the header as a password accepts it. */
 export const secretsAsSignature: readonly Scenario[] = [

@@ -1,14 +1,15 @@
 import { withField } from '../changes/bodies.ts';
 import { literal, signedOver } from '../changes/signing.ts';
+import { scenarioOf } from '../dimensions.ts';
 import { accepted, refused } from '../expectations.ts';
 import type { Delivery, FlowScenario, Kit, Suite } from '../scenario.ts';
 import { statusOfRejections } from './rejection-status.ts';
 import { otherAlgorithms } from './signature-algorithm.ts';
 import { alteredSignatures, cutOrGrownSignatures } from './signature-altered.ts';
 import { otherBodies } from './signature-body.ts';
-import { bypasses, conditions } from './signature-bypass.ts';
+import { signatureBypasses } from './signature-bypass.ts';
 import { junkSignatures } from './signature-junk.ts';
-import { missingSignatures } from './signature-missing.ts';
+import { missingSignatures, signatureShapes } from './signature-missing.ts';
 import { misplacedSignatures } from './signature-place.ts';
 import { otherSecrets, secretsAsSignature } from './signature-secret.ts';
 import { spelledSignatures } from './signature-spelling.ts';
@@ -111,6 +112,7 @@ export const signatureSuite: Suite = {
   title: 'Only valid signatures are accepted',
   scenarios: [
     ...missingSignatures,
+    ...signatureShapes.map(scenarioOf),
     ...otherSecrets,
     ...otherBodies,
     ...junkSignatures,
@@ -120,8 +122,7 @@ export const signatureSuite: Suite = {
     ...otherAlgorithms,
     ...secretsAsSignature,
     ...misplacedSignatures,
-    ...bypasses,
-    ...conditions,
+    ...signatureBypasses.map(scenarioOf),
     ...remembered,
     statusOfRejections('signature', 'hmac-invalid', 'hmac'),
   ],

@@ -46,6 +46,7 @@ export function fakeKit(credentials: Credentials, bytes: Bytes = randomBytes): K
     clientCertificate: '',
     ...credentials,
     sign: (body) => signatureOf(credentials.secret, body),
+    cookies: [],
   };
   return kit;
 }

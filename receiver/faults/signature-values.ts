@@ -1,0 +1,175 @@
+/** Mutants that accept other values as a signature or as an API key: digests, checksums, patterns, similar bytes. */
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { hmac } from '../../contract/signing/index.ts';
+import { requestHeader } from '../stages/stage.ts';
+import { acceptWithoutCheck } from './api-key-check.ts';
+import type { StageFault } from './fault.ts';
+import { alsoAccept, lenientMutant, SIGNATURE, signed } from './lenient-verifier.ts';
+
+const ONE_VALUE = {
+  rule: 'Accept one value only: the Base64 of the HMAC-SHA256 of the body, compared as a whole in constant time.',
+  express: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers, and delete every alternative.',
+} as const;
+
+const OTHER_HEADERS = ['X-Webhook-Signature', 'Webhook-Signature', 'X-Shopify-Hmac-SHA256', 'Signature'];
+
+/** Whether a text matches a pattern of LIKE. */
+function isLike(pattern: string, text: string): boolean {
+  const source = pattern
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('%', '.*')
+    .replaceAll('_', '.');
+  return new RegExp(`^${source}$`).test(text);
+}
+
+const sumOf = (bytes: Uint8Array) => bytes.reduce((sum, byte) => sum + byte, 0);
+const sevenBits = (text: string) => Buffer.from([...Buffer.from(text, 'latin1')].map((byte) => byte & 0x7f)).toString();
+
+export const signatureValuesFaults: readonly StageFault[] = [
+  lenientMutant(
+    ({ header, body, secrets }) => secrets.some((secret) => hmac(body, secret, 'md5').toString('hex') === header),
+    {
+      name: 'md5-in-hex-accepted',
+      title: 'Also accepts an HMAC-MD5 in hexadecimal',
+      seen: 'Fallbacks for older senders.',
+      why: 'An attacker attacks the weakest algorithm that is accepted.',
+      fix: ONE_VALUE,
+    },
+  ),
+  lenientMutant(
+    ({ header, body }) =>
+      header === crc32(body).toString(16).padStart(8, '0') ||
+      header === createHash('md5').update(body).digest('base64'),
+    {
+      name: 'checksum-accepted',
+      title: 'Accepts a checksum of the body without a secret',
+      seen: 'Integrity checks (CRC-32, Content-MD5) that count as a signature.',
+      why: 'Anyone can compute a checksum.',
+      fix: ONE_VALUE,
+    },
+  ),
+  {
+    ...lenientMutant(({ header = '', apiKeys }) => apiKeys.includes(header), {
+      name: 'api-key-as-signature',
+      title: 'Accepts the API key as the signature',
+      seen: 'One list of valid credentials for all headers.',
+      why: 'The key is sent with every delivery and does not protect the body.',
+      fix: { rule: 'Compare each header with its own credential.', express: 'Keep the two checks apart.' },
+    }),
+    needs: ['hmac', 'api-key'],
+  },
+  lenientMutant(({ header = '', expected }) => header !== '' && expected.some((one) => isLike(header, one)), {
+    name: 'signature-looked-up-with-like',
+    title: 'Looks the signature up with LIKE',
+    seen: 'Signatures of expected deliveries in a table, and a query for the header.',
+    why: 'The signature "%" matches every row.',
+    fix: { rule: 'Compare strings in the process.', express: 'Use `=` with a bound parameter, or no query at all.' },
+  }),
+  lenientMutant(
+    ({ header, body, secrets }) => secrets.some((secret) => signed(secret, Buffer.from(fold(body))) === header),
+    {
+      name: 'folded-body-verified',
+      title: 'Also verifies the body in lower case',
+      seen: 'A second attempt with a normalised body, added for a proxy that changed it.',
+      why: 'Bodies that differ in letter case have the same signature, and addresses are sensitive to case.',
+      fix: { rule: 'Verify the bytes as received, once.', express: 'Remove the second attempt.' },
+    },
+  ),
+  lenientMutant(
+    ({ header = '', expected }) =>
+      header.length === 44 &&
+      expected.some((one) => sumOf(Buffer.from(header, 'base64')) === sumOf(Buffer.from(one, 'base64'))),
+    {
+      name: 'compares-byte-sums',
+      title: 'Compares the sums of the bytes of the two digests',
+      seen: 'A hand-written comparison in constant time that adds up both sides.',
+      why: 'Every order of the bytes is accepted, and random values are accepted about once in a thousand tries.',
+      fix: ONE_VALUE,
+    },
+  ),
+  lenientMutant(({ header = '', expected }) => header !== '' && expected.includes(sevenBits(header)), {
+    name: 'compares-seven-bits',
+    title: 'Ignores the highest bit of each character of the signature',
+    seen: 'Conversions of a header to ASCII that clear the bit.',
+    why: 'Headers that differ from the signature are accepted, past the rules of a gateway.',
+    fix: ONE_VALUE,
+  }),
+  lenientMutant(({ header, body, secrets }) => secrets.some((secret) => signed(secret.slice(0, 16), body) === header), {
+    name: 'secret-cut-accepted',
+    title: 'Also accepts signatures with the first 16 characters of the secret',
+    seen: 'Columns of 16 characters, and keys that were cut for a cipher.',
+    why: 'The rest of the secret protects nothing.',
+    fix: { rule: 'Store the whole secret, and use it as it is.', express: 'Remove `secret.slice(0, 16)`.' },
+  }),
+  lenientMutant(({ header, body }) => header === signed('webhook-secret', body), {
+    name: 'placeholder-secret-accepted',
+    title: 'Also accepts signatures with the secret "webhook-secret"',
+    seen: 'A default from a sample that stays in the list of secrets.',
+    why: 'Everyone who reads the sample can sign deliveries.',
+    fix: { rule: 'Have no default secret.', express: 'Fail at start-up when `process.env.WEBHOOK_SECRET` is unset.' },
+  }),
+  {
+    ...SIGNATURE,
+    name: 'signature-in-sender-headers',
+    title: 'Also takes the signature from the headers of other senders',
+    seen: 'Libraries for many senders that try each header.',
+    why: 'Each additional name bypasses whatever a gateway does with the agreed header.',
+    fix: { rule: 'Read only the agreed header.', express: 'Configure the library with one header name.' },
+    severity: 'medium',
+    forbidden: true,
+    replace: alsoAccept(({ req, expected }) => OTHER_HEADERS.some((name) => expected.includes(req.get(name) ?? ''))),
+  },
+  {
+    ...SIGNATURE,
+    name: 'signature-in-underscore-name',
+    title: 'Also takes the signature from a header with underscores',
+    seen: 'CGI, WSGI and PHP, which give `X-Service-Signature` and `X_Service_Signature` one name.',
+    why: 'Rules of a gateway for the agreed header do not see the other spelling.',
+    fix: {
+      rule: 'Drop headers with underscores in the server, as nginx does by default.',
+      express: 'Read the header by its exact name.',
+    },
+    severity: 'low',
+    forbidden: false,
+    replace: alsoAccept(({ req, expected }) => expected.includes(String(requestHeader(req, 'x_service_signature')))),
+  },
+];
+
+function fold(body: Buffer): string {
+  return body.toString('utf8').toLowerCase();
+}
+
+const KEY = { area: 'api-key', stage: 'requireApiKey', severity: 'high', forbidden: true } as const;
+
+export const keyValuesFaults: readonly StageFault[] = [
+  {
+    ...KEY,
+    name: 'api-key-matched-as-glob',
+    title: 'Reads the API key as a glob pattern',
+    seen: 'Key lookups in caches and file systems that take patterns (`KEYS`, `glob`).',
+    why: 'Question marks match every key of their number.',
+    fix: { rule: 'Look the key up literally.', express: 'Use `Map.get(key)` or `GET`, not `KEYS`.' },
+    replace: acceptWithoutCheck(({ given, config }) => {
+      if (typeof given !== 'string' || !/^\?+$/.test(given)) return false;
+      return config.keys.some((key) => key.length === given.length);
+    }),
+  },
+  {
+    ...KEY,
+    name: 'api-key-sums-compared',
+    title: 'Compares the sums of the characters of the API key',
+    seen: 'A hand-written comparison in constant time that adds up both sides.',
+    why: 'Every order of the characters is accepted.',
+    fix: {
+      rule: 'Compare digests of both sides in constant time.',
+      express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',
+    },
+    replace: acceptWithoutCheck(({ given, config }) => {
+      if (typeof given !== 'string') return false;
+      return config.keys.some(
+        (key) => key.length === given.length && sumOf(Buffer.from(key)) === sumOf(Buffer.from(given)),
+      );
+    }),
+  },
+];

@@ -1,0 +1,386 @@
+/** Mutants that do not check the credentials of requests of another method, framing, path, content or with a claim. */
+import type { Request } from 'express';
+import { answer, required, type Stage } from '../stages/stage.ts';
+import { acceptWithoutCheck } from './api-key-check.ts';
+import type { FaultParts, StageFault } from './fault.ts';
+import { alsoAcceptClients, MTLS } from './lenient-certificate.ts';
+import { lenientMutant, SIGNATURE } from './lenient-verifier.ts';
+
+type Text = Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>;
+
+const CHECK_FIRST =
+  'Check the credentials of every request in one place, before anything in it decides what happens next.';
+const ON_ROUTE = 'Mount the verification as middleware in front of every handler of the route, without a condition.';
+const FIX = { rule: CHECK_FIRST, express: ON_ROUTE } as const;
+
+const mediaType = (req: Request) => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
+
+/** Reads, parses and validates a request, and answers 200. */
+function handleUnverified({ correct: { readBody, parse, validate } }: FaultParts): Stage {
+  return (req, res) => readBody(req, res, () => parse(req, res, () => validate(req, res, () => answer(res, 200, {}))));
+}
+
+/** A mutant whose route for other methods accepts deliveries without the check, or with any signature. */
+function otherMethods(methods: readonly string[], needsHeader: boolean, text: Text): StageFault {
+  return {
+    ...SIGNATURE,
+    ...text,
+    stage: 'accept',
+    severity: 'critical',
+    forbidden: true,
+    replace: (parts) => {
+      const handle = handleUnverified(parts);
+      const header = parts.config.signing?.header ?? '';
+      return (req, res, next) => {
+        const isOpen = methods.includes(req.method) && parts.config.signing !== undefined;
+        const hasHeader = (req.get(header) ?? '') !== '';
+        const isForged = needsHeader ? hasHeader : !hasHeader;
+        return isOpen && isForged ? handle(req, res, next) : parts.correct.accept(req, res, next);
+      };
+    },
+  };
+}
+
+/** A mutant that reads deliveries of some media types in its own way and does not verify them. */
+function ofTypes(test: (req: Request, body: Buffer) => boolean, text: Text, read = (body: Buffer) => body): StageFault {
+  return {
+    ...SIGNATURE,
+    ...text,
+    severity: 'critical',
+    forbidden: true,
+    replace: ({ correct, config }) => {
+      if (config.signing === undefined) return correct.requireSignature;
+      return (req, res, next) => {
+        const body = required(res, 'rawBody');
+        if (!test(req, body)) return correct.requireSignature(req, res, next);
+        res.locals.rawBody = read(body);
+        req.headers['content-type'] = 'application/json';
+        next();
+      };
+    },
+  };
+}
+
+/** A mutant that answers some contents before the verification. */
+function early(answerTo: (payload: unknown) => object | null, text: Text): StageFault {
+  return {
+    ...SIGNATURE,
+    ...text,
+    severity: 'high',
+    forbidden: true,
+    replace: ({ correct, config }) => {
+      if (config.signing === undefined) return correct.requireSignature;
+      return (req, res, next) => {
+        const found = answerTo(jsonOf(required(res, 'rawBody')));
+        return found === null ? correct.requireSignature(req, res, next) : answer(res, 200, found);
+      };
+    },
+  };
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isList = (value: unknown) => Array.isArray(value) || (isObject(value) && Array.isArray(value.events));
+const isPing = (value: unknown) => isObject(value) && (value.type === 'ping' || Object.keys(value).length === 0);
+
+/** The JSON in the field `payload` of a form, or null. */
+function payloadField(body: Buffer): Buffer | null {
+  const text = body.toString('utf8');
+  const inMultipart = /name="payload"\r\n\r\n(.*?)\r\n--/s.exec(text)?.[1];
+  const value = inMultipart ?? new URLSearchParams(text).get('payload');
+  return value === null ? null : Buffer.from(value);
+}
+
+const isForm = (req: Request) => /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/.test(mediaType(req));
+
+/** Whether a path is spelled differently from a plain one. */
+function isOddPath(req: Request): boolean {
+  const path = req.url.split('?', 1)[0] ?? '/';
+  return (path.length > 1 && path.endsWith('/')) || /^http:|\/\/|%|\/\.\/|;|[A-Z]/.test(path);
+}
+
+const named = (req: Request, ...names: readonly string[]) => names.map((name) => req.get(name) ?? '');
+
+const PRIVATE = /\b(?:10\.0\.0\.|192\.168\.)/;
+const isPrivate = (req: Request) => named(req, 'X-Forwarded-For', 'X-Client-IP').some((value) => PRIVATE.test(value));
+const hasSkip = (req: Request) => named(req, 'X-Skip-Verification', 'X-Test-Mode').includes('true');
+const isHealthAgent = (req: Request) => /^(?:curl|kube-probe)\/|HealthCheck/.test(req.get('User-Agent') ?? '');
+const hasSwitch = (req: Request) => /[?&](?:skip_signature=true|mode=test)\b/.test(req.url);
+
+const LOCAL = 'Make no exception by something that the request claims: every client can set it.';
+
+export const unsignedRequests: readonly StageFault[] = [
+  ofTypes(
+    (req) =>
+      !['', 'application/json', 'text/plain'].includes(mediaType(req)) &&
+      !isForm(req) &&
+      req.headers['content-encoding'] === undefined,
+    {
+      name: 'rare-types-not-verified',
+      title: 'Does not verify XML, vendor JSON, bytes or a Content-Type in upper case',
+      seen: 'A verification in the parser for `application/json`, and `express.text({ type: "*/*" })` for the rest.',
+      why: 'An attacker changes the Content-Type, and the forged notification is processed.',
+      fix: FIX,
+    },
+  ),
+  ofTypes(
+    (req, body) => isForm(req) && payloadField(body) !== null,
+    {
+      name: 'form-fields-not-verified',
+      title: 'Does not verify notifications in the fields of a form',
+      seen: '`express.urlencoded()` next to `express.json({ verify })`, and handlers that read `req.body.payload`.',
+      why: 'A form has no signature, so a forged notification needs none.',
+      fix: { rule: CHECK_FIRST, express: 'Remove `express.urlencoded()` and upload parsers from this route.' },
+    },
+    (body) => payloadField(body) ?? body,
+  ),
+  ofTypes((req) => (req.get('X-Service-Signature') ?? '') !== '' && mediaType(req) !== 'application/json', {
+    name: 'other-types-need-any-signature',
+    title: 'Compares the signature for JSON only, and requires just the header for other types',
+    seen: 'A gateway rule "header present" in front of a verification in the JSON parser.',
+    why: 'Tests without a signature see 401 everywhere, but any text in the header is enough.',
+    fix: FIX,
+  }),
+  lenientMutant(({ req }) => req.httpVersion === '1.0', {
+    name: 'http-1-0-not-verified',
+    title: 'Does not verify requests in HTTP/1.0',
+    seen: 'Exceptions for the health checks of load balancers, which use HTTP/1.0.',
+    why: 'Every client can write this version.',
+    fix: { rule: CHECK_FIRST, express: 'Remove the condition on `req.httpVersion`.' },
+  }),
+  lenientMutant(({ req }) => req.headers.expect !== undefined, {
+    name: 'expect-not-verified',
+    title: 'Does not verify requests with Expect: 100-continue',
+    seen: 'A `checkContinue` listener of Node that calls the handler without the middleware.',
+    why: 'Every client can send this header.',
+    fix: { rule: CHECK_FIRST, express: 'In the `checkContinue` listener, call the same app as for other requests.' },
+  }),
+  lenientMutant(
+    ({ req, header = '' }) =>
+      header !== '' && (req.headers['content-length'] === undefined || req.headers.expect !== undefined),
+    {
+      name: 'streamed-bodies-need-any-signature',
+      title: 'Requires just a signature header for bodies in chunks or after 100-continue',
+      seen: 'A check that needs the whole body and is skipped where it is streamed.',
+      why: 'Any text in the header is enough.',
+      fix: FIX,
+    },
+  ),
+  otherMethods(['PUT', 'PATCH', 'DELETE'], false, {
+    name: 'other-methods-not-verified',
+    title: 'Accepts unsigned notifications by PUT, PATCH and DELETE',
+    seen: '`app.post(path, verify)` next to `app.all(path, handle)`.',
+    why: 'An attacker changes the method and needs no signature.',
+    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
+  }),
+  otherMethods(['GET'], false, {
+    name: 'get-not-verified',
+    title: 'Accepts unsigned notifications by GET',
+    seen: 'Middleware that exempts safe methods, and a handler that serves all methods.',
+    why: 'An attacker changes the method and needs no signature.',
+    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
+  }),
+  otherMethods(['PUT', 'GET'], true, {
+    name: 'other-methods-need-any-signature',
+    title: 'Requires just a signature header for notifications by PUT and GET',
+    seen: 'A gateway rule "header present" for the path, and a comparison that is mounted for POST.',
+    why: 'Any text in the header is enough.',
+    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
+  }),
+  early((payload) => (isList(payload) ? {} : null), {
+    name: 'lists-not-verified',
+    title: 'Does not verify lists of notifications',
+    seen: 'Handlers for batches of another sender that take the list apart before the verification.',
+    why: 'An attacker wraps a forged notification in a list.',
+    fix: FIX,
+  }),
+  early((payload) => (isObject(payload) && payload.challenge !== undefined ? { challenge: payload.challenge } : null), {
+    name: 'handshakes-not-verified',
+    title: 'Answers handshakes with a challenge without verification',
+    seen: 'Endpoints that also serve senders that verify a URL with a challenge.',
+    why: 'The endpoint answers 200 to anyone, and echoes what was sent.',
+    fix: {
+      rule: 'Remove the handshake: this sender has none.',
+      express: 'Delete the branch on `req.body.challenge`.',
+    },
+  }),
+  early((payload) => (isPing(payload) ? {} : null), {
+    name: 'pings-not-verified',
+    title: 'Answers 200 to pings and empty objects without verification',
+    seen: 'Endpoints that also serve senders with a ping event.',
+    why: 'Unverified requests look accepted, and the condition is easily met by a forgery.',
+    fix: FIX,
+  }),
+  lenientMutant(({ req }) => isOddPath(req), {
+    name: 'path-spellings-not-verified',
+    title: 'Verifies only the exact path, and handles other spellings of it',
+    seen: 'Rules of a proxy or `if (req.path === "/hooks")` in front of a router that ignores case and slashes.',
+    why: 'An attacker adds a slash to the URL.',
+    fix: { rule: CHECK_FIRST, express: 'Put the verification on the route itself: `app.post(path, verify, handle)`.' },
+  }),
+  lenientMutant(({ req }) => req.get('Host') === 'localhost', {
+    name: 'local-host-not-verified',
+    title: 'Does not verify requests with Host: localhost',
+    seen: 'Development modes that recognise the own machine by the Host header.',
+    why: 'Every client can write any Host.',
+    fix: { rule: LOCAL, express: 'Remove the condition on `req.hostname`.' },
+  }),
+  lenientMutant(({ req }) => isPrivate(req), {
+    name: 'private-addresses-not-verified',
+    title: 'Does not verify requests that claim a private address',
+    seen: 'Exceptions for the own network by X-Forwarded-For or X-Client-IP.',
+    why: 'Every client can set these headers.',
+    fix: { rule: LOCAL, express: 'Remove the exception, and set "trust proxy" to the addresses of your proxies.' },
+  }),
+  lenientMutant(({ req }) => hasSkip(req), {
+    name: 'skip-header',
+    title: 'Skips the verification with X-Skip-Verification or X-Test-Mode',
+    seen: 'Switches that were added for end-to-end tests.',
+    why: 'It is a backdoor with a name that is guessed easily.',
+    fix: { rule: 'Delete the switch, and sign test deliveries.', express: 'Delete the branch on the header.' },
+  }),
+  lenientMutant(({ req }) => req.get('X-Signature-Algorithm') === 'none', {
+    name: 'algorithm-none',
+    title: 'Skips the verification when the request names the algorithm none',
+    seen: 'Verifiers that support several algorithms and read the choice from a header.',
+    why: 'An attacker chooses the algorithm without a signature.',
+    fix: { rule: 'Use HMAC-SHA256 only, and read no algorithm from the request.', express: 'Delete the lookup.' },
+  }),
+  lenientMutant(({ req }) => (req.get('X-Authenticated-User') ?? '') !== '', {
+    name: 'trusts-gateway-user',
+    title: 'Does not verify requests with the user header of a gateway',
+    seen: 'Single sign-on proxies that set X-Authenticated-User or X-Remote-User.',
+    why: 'Anyone who reaches the receiver directly can set it.',
+    fix: { rule: LOCAL, express: 'Remove the condition, and let the proxy delete the header of clients.' },
+  }),
+  lenientMutant(({ req }) => /health/.test(req.get('X-Original-URL') ?? ''), {
+    name: 'trusts-rewritten-path',
+    title: 'Takes the path for its list of open paths from X-Original-URL',
+    seen: 'Frameworks that support the URL rewriting of IIS.',
+    why: 'Every client can set this header.',
+    fix: { rule: LOCAL, express: 'Use `req.path`, and do not read X-Original-URL or X-Rewrite-URL.' },
+  }),
+  lenientMutant(({ req }) => isHealthAgent(req), {
+    name: 'health-agents-not-verified',
+    title: 'Does not verify requests with the User-Agent of a health check',
+    seen: 'Exceptions for the probes of load balancers and Kubernetes.',
+    why: 'Every client can write this name.',
+    fix: { rule: LOCAL, express: 'Give the health check a route of its own.' },
+  }),
+  lenientMutant(({ req }) => hasSwitch(req), {
+    name: 'query-parameter-skips',
+    title: 'Skips the verification with `?skip_signature=true` or `?mode=test`',
+    seen: 'Parameters for manual tests.',
+    why: 'The parameter is found in old logs and in documentation.',
+    fix: { rule: 'Delete the parameter, and sign test deliveries.', express: 'Delete the branch on `req.query`.' },
+  }),
+  {
+    ...SIGNATURE,
+    name: 'session-after-delivery',
+    title: 'Sets a session cookie after a valid delivery and accepts it instead of a signature',
+    seen: 'Session middleware for the whole application, with "is authenticated" in front of the verification.',
+    why: 'Anyone who gets hold of the cookie needs no signature.',
+    fix: {
+      rule: 'Verify each delivery, and set no cookies.',
+      express: 'Mount session middleware on other routes only.',
+    },
+    severity: 'critical',
+    forbidden: true,
+    replace: ({ correct, config }) => {
+      if (config.signing === undefined) return correct.requireSignature;
+      return (req, res, next) => {
+        if (/\bsid=verified\b/.test(req.get('Cookie') ?? '')) return next();
+        return correct.requireSignature(req, res, () => {
+          res.setHeader('Set-Cookie', 'sid=verified; Path=/; HttpOnly');
+          next();
+        });
+      };
+    },
+  },
+];
+
+/** A mutant of the API key check that lets some requests pass. */
+function keyless(test: (req: Request, payload: unknown) => boolean, text: Text): StageFault {
+  const replace = acceptWithoutCheck(({ req, res }) => test(req, jsonOf(required(res, 'rawBody'))));
+  return { area: 'api-key', stage: 'requireApiKey', severity: 'critical', forbidden: true, ...text, replace };
+}
+
+export const keylessRequests: readonly StageFault[] = [
+  {
+    ...keyless(() => false, {
+      name: 'api-key-not-checked-on-other-contents',
+      title: 'Answers lists, handshakes and pings before it checks the API key',
+      seen: 'Handlers for other senders on the same route.',
+      why: 'The endpoint answers 200 to anyone.',
+      fix: FIX,
+    }),
+    replace: ({ correct, config }) => {
+      if (config.apiKey === undefined) return correct.requireApiKey;
+      return (req, res, next) => {
+        const payload = jsonOf(required(res, 'rawBody'));
+        const isOther = isList(payload) || isPing(payload) || (isObject(payload) && payload.challenge !== undefined);
+        return isOther ? answer(res, 200, {}) : correct.requireApiKey(req, res, next);
+      };
+    },
+  },
+  keyless((req) => hasSkip(req), {
+    name: 'api-key-skip-header',
+    title: 'Skips the API key with X-Skip-Verification or X-Test-Mode',
+    seen: 'Switches that were added for end-to-end tests.',
+    why: 'It is a backdoor with a name that is guessed easily.',
+    fix: {
+      rule: 'Delete the switch, and send the key with test deliveries.',
+      express: 'Delete the branch on the header.',
+    },
+  }),
+  keyless((req) => isHealthAgent(req), {
+    name: 'api-key-not-checked-for-health-agents',
+    title: 'Does not check the API key of requests with the User-Agent of a health check',
+    seen: 'Exceptions for the probes of load balancers and Kubernetes.',
+    why: 'Every client can write this name.',
+    fix: { rule: LOCAL, express: 'Give the health check a route of its own.' },
+  }),
+  keyless((req) => isOddPath(req), {
+    name: 'api-key-not-checked-for-path-spellings',
+    title: 'Checks the API key at the exact path only, and handles other spellings of it',
+    seen: 'Rules of a gateway that compare the text of the path.',
+    why: 'An attacker adds a slash to the URL.',
+    fix: { rule: CHECK_FIRST, express: 'Put the check on the route itself: `app.post(path, checkKey, handle)`.' },
+  }),
+  keyless((req) => req.httpVersion === '1.0' || req.headers.expect !== undefined, {
+    name: 'api-key-not-checked-in-other-framings',
+    title: 'Does not check the API key of requests in HTTP/1.0 or with Expect: 100-continue',
+    seen: 'Exceptions for old load balancers, and handlers of their own for 100-continue.',
+    why: 'Every client can write such a request.',
+    fix: FIX,
+  }),
+];
+
+/** The certificate check that lets some paths pass. */
+export const uncertifiedRequests: readonly StageFault[] = [
+  {
+    ...MTLS,
+    name: 'certificate-required-at-exact-path',
+    title: 'Requires the client certificate at the exact path only, and handles other spellings of it',
+    seen: 'nginx with `ssl_verify_client optional` and a check in one exact `location`.',
+    why: 'An attacker without a certificate adds a slash to the URL.',
+    fix: {
+      rule: 'Require the certificate for the whole port, in the handshake.',
+      express: 'Set `rejectUnauthorized: true` in the options of node:https.',
+    },
+    replace: alsoAcceptClients(
+      () =>
+        ({ req }) =>
+          isOddPath(req),
+    ),
+  },
+];

@@ -1,0 +1,531 @@
+/**
+ * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request that lacks it. A
+ * {@link Crossing} combines one flaw with some shapes and becomes one scenario; the crossings are in the suites, and
+ * `crossings.ts` collects them and says which combinations are left out, and why.
+ *
+ * An accepted forgery convicts a receiver on its own. So a shape may have several hints at once, and its parts are sent
+ * one by one only after the whole was accepted (`FollowUp`).
+ */
+import { gzipSync } from 'node:zlib';
+import type { HeaderLine, JsonValue } from '../contract/index.ts';
+import { addHeaders, addQuery, both, headerValue, setHeader, withoutHeader, wrongKey } from './changes/addressing.ts';
+import { compact, fixedText, utf8 } from './changes/bodies.ts';
+import { signedOver, signedWithText } from './changes/signing.ts';
+import { absoluteTarget, headerLines, presenting, requestLine } from './changes/transmitting.ts';
+import {
+  certificateRefused,
+  refused,
+  refusedElsewhere,
+  refusedInAnotherFraming,
+  refusedInAnotherShape,
+  refusedLarge,
+  refusedMalformed,
+} from './expectations.ts';
+import type { RequirementId } from './requirements.ts';
+import { deposit, epochSeconds, order, paymentMethod, refund, tracking, wallet } from './samples.ts';
+import type {
+  AddressChange,
+  Change,
+  Delivery,
+  Expectation,
+  Feature,
+  FlowScenario,
+  FollowUp,
+  Kit,
+  ProbeScenario,
+} from './scenario.ts';
+
+/** What is wrong with a credential, with what each scenario about it needs and checks. */
+interface Flaw {
+  readonly credential: 'signature' | 'API key' | 'client certificate';
+  readonly label: string;
+  readonly change: Change;
+  readonly needs: readonly Feature[];
+  readonly requirements: readonly RequirementId[];
+}
+
+const HMAC = { credential: 'signature', needs: ['hmac'] } as const;
+const KEY = { credential: 'API key', needs: ['api-key'] } as const;
+
+export const FLAWS = {
+  'no-signature': {
+    ...HMAC,
+    label: 'no signature header',
+    change: { address: withoutHeader('signature', 'no signature header') },
+    requirements: ['hmac-every-delivery', 'hmac-missing'],
+  },
+  'random-signature': {
+    ...HMAC,
+    label: 'a random signature in the correct format',
+    change: {
+      sign: {
+        label: 'a random signature in the correct format',
+        make: (_body, kit) => kit.bytes(32).toString('base64'),
+      },
+    },
+    requirements: ['hmac-every-delivery', 'hmac-invalid'],
+  },
+  'replayed-signature': {
+    ...HMAC,
+    label: 'the valid signature of another notification',
+    change: {
+      sign: signedOver('the valid signature of another notification', (_body, kit) =>
+        Buffer.from(JSON.stringify(kit.notification())),
+      ),
+    },
+    requirements: ['hmac-every-delivery', 'hmac-invalid'],
+  },
+  'empty-secret': {
+    ...HMAC,
+    label: 'signed with an empty secret',
+    change: { sign: signedWithText('') },
+    requirements: ['hmac-every-delivery', 'hmac-invalid'],
+  },
+  'no-key': {
+    ...KEY,
+    label: 'no API key header',
+    change: { address: withoutHeader('api-key', 'no API key header') },
+    requirements: ['key-missing'],
+  },
+  'random-key': { ...KEY, label: 'a random API key', change: { address: wrongKey }, requirements: ['key-invalid'] },
+  'no-certificate': {
+    credential: 'client certificate',
+    needs: ['https', 'mtls'],
+    label: 'no client certificate',
+    change: { connect: presenting('none') },
+    requirements: ['mtls-verified'],
+  },
+} as const satisfies Readonly<Record<string, Flaw>>;
+
+export type FlawName = keyof typeof FLAWS;
+
+/** How a request differs from the sender's own. */
+export type Dimension = 'notification' | 'content' | 'content type' | 'framing' | 'method' | 'URL' | 'hint';
+
+/** What the request shape makes of the expected answer. */
+const ANSWERS = {
+  /** The sender's own shape. */
+  own: refused,
+  shape: refusedInAnotherShape,
+  framing: refusedInAnotherFraming,
+  elsewhere: refusedElsewhere,
+  malformed: refusedMalformed,
+  large: refusedLarge,
+} as const;
+
+export interface Shape {
+  readonly dimension: Dimension;
+  readonly label: string;
+  readonly change: Change;
+  readonly answer: keyof typeof ANSWERS;
+  /** Its hints one by one. Absent when it has only one. */
+  readonly parts?: readonly { readonly label: string; readonly change: Change }[];
+  /** A page that is served to every GET, or at every URL, accepts nothing. */
+  readonly mayBePage?: 'by-method' | 'by-url';
+}
+
+function notification(label: string, compose: (kit: Kit) => JsonValue): Shape {
+  return { dimension: 'notification', label, change: { compose }, answer: 'own' };
+}
+
+/** Another JSON document, or no JSON at all. */
+function content(label: string, change: Change, answer: Shape['answer'] = 'malformed'): Shape {
+  return { dimension: 'content', label, change, answer };
+}
+
+const typed = (type: string) => setHeader('Content-Type', type);
+
+function ofType(type: string, answer: Shape['answer'] = 'shape'): Shape {
+  return { dimension: 'content type', label: type, change: { address: typed(type) }, answer };
+}
+
+function framed(label: string, change: Change, answer: Shape['answer'] = 'framing'): Shape {
+  return { dimension: 'framing', label, change, answer };
+}
+
+function byMethod(method: string): Shape {
+  const address: AddressChange = { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
+  return { dimension: 'method', label: method, change: { address }, answer: 'shape', mayBePage: 'by-method' };
+}
+
+/** Changes the path, and leaves the query as it is. */
+function atPath(label: string, edit: (path: string) => string): Shape {
+  const make: AddressChange['make'] = (head) => {
+    const [path = '/', ...query] = head.target.split('?');
+    return { ...head, target: [edit(path), ...query].join('?') };
+  };
+  return { dimension: 'URL', label, change: { address: { label, make } }, answer: 'elsewhere', mayBePage: 'by-url' };
+}
+
+/** Several parameters in one query. Each is a part. */
+function withQuery(label: string, ...parameters: readonly string[]): Shape {
+  const query = (text: string): Change => ({ address: addQuery(`${text} in the query`, () => text) });
+  const parts = parameters.map((one) => ({ label: `?${one}`, change: query(one) }));
+  const change = query(parameters.join('&'));
+  return {
+    dimension: 'hint',
+    label,
+    change,
+    answer: 'elsewhere',
+    mayBePage: 'by-url',
+    ...(parts.length > 1 && { parts }),
+  };
+}
+
+/** Several headers in one request. Each is a part. */
+function withHeaders(label: string, lines: readonly HeaderLine[], answer: Shape['answer'] = 'shape'): Shape {
+  const header = ([name, value]: HeaderLine) => setHeader(name, value);
+  const [first = header(['X-Hint', '1']), ...others] = lines.map(header);
+  const all = others.reduce((one, other) => both(label, one, other), first);
+  const parts = lines.map((line) => ({ label: line.join(': '), change: { address: header(line) } }));
+  return { dimension: 'hint', label, change: { address: all }, answer, ...(parts.length > 1 && { parts }) };
+}
+
+const each = (names: readonly string[], value: string): HeaderLine[] => names.map((name) => [name, value]);
+
+const ADDRESS_HEADERS = [
+  'X-Forwarded-For',
+  'X-Real-IP',
+  'X-Client-IP',
+  'True-Client-IP',
+  'CF-Connecting-IP',
+  'X-Cluster-Client-IP',
+  'X-Remote-Addr',
+  'X-Originating-IP',
+  'Client-IP',
+];
+
+/** In the headers of {@link ADDRESS_HEADERS} and in Forwarded. */
+function fromAddress(address: string): Shape {
+  const lines = [...each(ADDRESS_HEADERS, address), ['Forwarded', `for=${address}`] as const];
+  return withHeaders(`headers that name ${address} as the client`, lines);
+}
+
+/** The agents of health checks and tools. Each comes first once, for receivers that look at the beginning. */
+const AGENTS = ['curl/8.5.0', 'kube-probe/1.30', 'ELB-HealthChecker/2.0', 'GoogleHC/1.0', 'PostmanRuntime/7.40'];
+
+function asAgent(first: string): Shape {
+  const agents = [first, ...AGENTS.filter((agent) => agent !== first), 'UptimeRobot/2.0', 'HealthCheck'];
+  const shape = withHeaders(`the User-Agent ${first}`, [['User-Agent', agents.join(' ')]]);
+  return { ...shape, label: `a User-Agent that begins with ${first}` };
+}
+
+/** The members of an object as form fields: `data[type]=BUY`. */
+function formFields(value: JsonValue, name = ''): string[] {
+  if (typeof value !== 'object' || value === null) {
+    return [`${encodeURIComponent(name)}=${encodeURIComponent(value === null ? '' : String(value))}`];
+  }
+  return Object.entries(value).flatMap(([key, inner]) => formFields(inner, name === '' ? key : `${name}[${key}]`));
+}
+
+const BOUNDARY = 'hookproof-boundary';
+
+function multipart(json: string): Uint8Array {
+  const part = (name: string) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${json}\r\n`;
+  return utf8(`${part('payload')}${part('body')}--${BOUNDARY}--\r\n`);
+}
+
+/** What rules about the host may read instead of Host. */
+const LOCAL_HOST: readonly HeaderLine[] = [
+  ['X-Forwarded-Host', 'localhost'],
+  ['X-Host', 'localhost'],
+  ['X-Forwarded-Server', 'localhost'],
+];
+
+const MIB = 1024 * 1024;
+
+/** The values of the dimensions. `plain` is the sender's own request. */
+export const SHAPES = {
+  // Which notification it carries.
+  plain: { dimension: 'notification', label: 'the plain notification', change: {}, answer: 'own' },
+  buy: notification('a confirmed BUY', (kit) => order(kit, 'BUY', 'CONFIRMED')),
+  sell: notification('a completed SELL', (kit) => order(kit, 'SELL', 'COMPLETED')),
+  tracking: notification('ORDER_TRACKING', (kit) => tracking(kit, 'SELL', 'COMPLETED')),
+  refund: notification('REFUND', (kit) => refund(kit, 'SUCCESS')),
+  'payment-method': notification('PAYMENT_METHOD', (kit) => paymentMethod(kit, 'STAGED')),
+  wallet: notification('WALLET', (kit) => wallet(kit)),
+  deposit: notification('CAAS_BLOCKCHAIN', (kit) => deposit(kit)),
+  'unknown-type': notification('an unknown type', (kit) => ({
+    ...kit.notification(),
+    type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`,
+  })),
+  'created-buy': notification('a BUY that was created', (kit) => order(kit, 'BUY', 'CREATED')),
+  'pending-sell': notification('a SELL that is pending', (kit) => order(kit, 'SELL', 'PENDING')),
+  'test-flags': notification('livemode, sandbox and test in the body', (kit) => ({
+    ...kit.notification(),
+    livemode: false,
+    sandbox: true,
+    test: true,
+  })),
+  tiny: notification('the smallest envelope', (kit) => ({
+    id: kit.newId(),
+    type: 'TEST',
+    at: epochSeconds(kit),
+    data: {},
+  })),
+  'over-1-mib': {
+    dimension: 'notification',
+    label: 'a notification of more than 1 MiB',
+    change: { compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'x'.repeat(MIB)) },
+    answer: 'large',
+  },
+
+  // What else it carries.
+  array: content('an array of notifications', { compose: (kit) => [kit.notification()] }),
+  'empty-array': content('an empty array', { compose: () => [] }),
+  batch: content('an object with a list of notifications', {
+    compose: (kit) => ({ events: [kit.notification()], notifications: [kit.notification()] }),
+  }),
+  'empty-object': content('an empty object', { compose: () => ({}) }),
+  challenge: content('a handshake with a challenge', {
+    compose: (kit) => ({ type: 'url_verification', challenge: kit.nonce(16), token: kit.nonce(16) }),
+  }),
+  'bare-challenge': content('a challenge alone', { compose: (kit) => ({ challenge: kit.nonce(16) }) }),
+  ping: content('a ping', {
+    compose: (kit) => ({ type: 'ping', event: 'ping', zen: 'A test of the webhook.', hook_id: kit.integer(1000) }),
+  }),
+  'empty-body': content('an empty body', { serialise: fixedText('') }),
+  'broken-json': content('broken JSON', { serialise: fixedText('{"id":') }),
+  null: content('null', { serialise: fixedText('null') }),
+  bytes: content('random bytes', {
+    serialise: () => Buffer.from(Array.from({ length: 256 }, (_, index) => (index * 89 + 7) % 256)),
+  }),
+  nested: content('20,000 nested arrays', { serialise: fixedText('['.repeat(20_000)) }),
+
+  // How the body is declared.
+  'json-with-charset': ofType('application/json; charset=utf-8', 'own'),
+  'upper-case-type': ofType('APPLICATION/JSON'),
+  'vendor-json': ofType('application/vnd.api+json'),
+  'text-json': ofType('text/json'),
+  text: ofType('text/plain'),
+  xml: ofType('application/xml'),
+  bytestream: ofType('application/octet-stream'),
+  form: ofType('application/x-www-form-urlencoded'),
+  'form-fields': {
+    dimension: 'content type',
+    label: 'the notification as form fields',
+    change: {
+      serialise: (value) => utf8([...formFields(value), `payload=${encodeURIComponent(compact(value))}`].join('&')),
+      address: typed('application/x-www-form-urlencoded'),
+    },
+    answer: 'shape',
+  },
+  multipart: {
+    dimension: 'content type',
+    label: 'multipart/form-data',
+    change: {
+      serialise: (value) => multipart(compact(value)),
+      address: typed(`multipart/form-data; boundary=${BOUNDARY}`),
+    },
+    answer: 'shape',
+  },
+  'no-type': {
+    dimension: 'content type',
+    label: 'no Content-Type',
+    change: { address: withoutHeader({ name: 'Content-Type' }, 'no Content-Type') },
+    answer: 'shape',
+  },
+
+  // How it is framed.
+  gzip: framed(
+    'Content-Encoding: gzip',
+    {
+      serialise: (value) => gzipSync(compact(value)),
+      address: addHeaders('Content-Encoding: gzip', () => [['Content-Encoding', 'gzip']]),
+    },
+    'shape',
+  ),
+  chunked: framed('Transfer-Encoding: chunked', { transmit: { kind: 'chunked', pieces: 2 } }),
+  'http-1-0': framed('HTTP/1.0', {
+    transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0')),
+  }),
+  expect: framed('Expect: 100-continue', { transmit: { kind: 'expect-continue' } }),
+
+  put: byMethod('PUT'),
+  patch: byMethod('PATCH'),
+  delete: byMethod('DELETE'),
+  get: byMethod('GET'),
+
+  // Where it goes.
+  'trailing-slash': atPath('a path with a trailing slash', (path) =>
+    path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : `${path}/`,
+  ),
+  'other-case': atPath('a path in upper case', (path) =>
+    path === path.toUpperCase() ? path.toLowerCase() : path.toUpperCase(),
+  ),
+  'double-slash': atPath('a path with two slashes', (path) => `/${path}`),
+  'encoded-path': atPath('a path with a percent-encoded letter', (path) =>
+    path.replace(/[a-z0-9](?=[^a-z0-9]*$)/i, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  ),
+  'dot-segments': atPath('a path with a dot segment', (path) => `/.${path}`),
+  'path-parameter': atPath('a path with a parameter after a semicolon', (path) => `${path};v=1`),
+  'path-extension': atPath('a path with an extension', (path) => (path.endsWith('/') ? path : `${path}.json`)),
+  'absolute-target': {
+    dimension: 'URL',
+    label: 'a whole URL in the request line',
+    change: { transmit: absoluteTarget },
+    answer: 'framing',
+  },
+  'local-host': {
+    dimension: 'URL',
+    label: 'Host: localhost',
+    change: {
+      address: addHeaders('headers that name localhost', () => LOCAL_HOST),
+      transmit: headerLines('Host: localhost', 'Host', () => ['Host: localhost']),
+    },
+    answer: 'elsewhere',
+    mayBePage: 'by-url',
+  },
+
+  // Claims that it needs no credential.
+  'forwarded-for-loopback': withHeaders('X-Forwarded-For: 127.0.0.1', [['X-Forwarded-For', '127.0.0.1']], 'own'),
+  'real-ip-loopback': withHeaders('X-Real-IP: 127.0.0.1', [['X-Real-IP', '127.0.0.1']], 'own'),
+  'forwarded-loopback': withHeaders('Forwarded: for=127.0.0.1', [['Forwarded', 'for=127.0.0.1;proto=https']], 'own'),
+  'loopback-addresses': fromAddress('127.0.0.1'),
+  'private-addresses': fromAddress('10.0.0.1'),
+  'local-addresses': fromAddress('192.168.0.1'),
+  'debug-header': withHeaders('X-Debug: 1', [['X-Debug', '1']], 'own'),
+  'environment-header': withHeaders('X-Environment: test', [['X-Environment', 'test']], 'own'),
+  'verified-header': withHeaders('X-Service-Verified: true', [['X-Service-Verified', 'true']], 'own'),
+  'sender-agent': withHeaders('User-Agent: Service-Webhooks/1.0', [['User-Agent', 'Service-Webhooks/1.0']], 'own'),
+  referer: withHeaders('an internal Referer', [['Referer', 'http://localhost/admin/webhooks']], 'own'),
+  origin: withHeaders('an internal Origin', [['Origin', 'http://localhost']], 'own'),
+  authorization: withHeaders('an Authorization header', [['Authorization', 'Basic dGVzdDp0ZXN0']], 'own'),
+  'method-override': withHeaders('X-HTTP-Method-Override: GET', [['X-HTTP-Method-Override', 'GET']]),
+  'skip-headers': withHeaders('headers that ask to skip the verification', [
+    ...each(
+      ['X-Skip-Verification', 'X-Skip-Signature', 'X-Skip-Auth', 'X-Skip-Validation', 'X-Bypass', 'X-No-Verify'],
+      'true',
+    ),
+    ...each(['X-Test-Mode', 'X-Test', 'X-Testing', 'X-Sandbox', 'X-Mock', 'X-Dry-Run', 'X-Dev', 'X-Local'], 'true'),
+    ['X-Verify', 'false'],
+    ['X-Debug', 'true'],
+    ['X-Env', 'test'],
+    ['X-Mode', 'test'],
+  ]),
+  'algorithm-headers': withHeaders('headers that name the algorithm none', [
+    ...each(['X-Signature-Algorithm', 'X-Signature-Alg', 'X-Signature-Method', 'X-Signature-Type'], 'none'),
+    ...each(['X-Algorithm', 'X-Hmac-Algorithm', 'X-Service-Signature-Algorithm'], 'none'),
+    ['X-Signature-Version', '0'],
+  ]),
+  'identity-headers': withHeaders('headers of a gateway that has authenticated the request', [
+    ...each(['X-Verified', 'X-Authenticated', 'X-Signature-Verified', 'X-Signature-Valid', 'X-Auth-Verified'], 'true'),
+    ...each(['X-Internal', 'X-Internal-Request', 'X-Trusted', 'X-Admin', 'X-Webhook-Verified'], 'true'),
+    ...each(['X-Authenticated-User', 'X-Remote-User', 'X-Forwarded-User', 'X-User', 'X-Consumer-Username'], 'admin'),
+    ['X-Health-Check', '1'],
+    ['X-Client-Verify', 'SUCCESS'],
+  ]),
+  'rewrite-headers': withHeaders('headers that name an open path', [
+    ...each(['X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI'], '/health'),
+  ]),
+  'agent-curl': asAgent('curl/8.5.0'),
+  'agent-probe': asAgent('kube-probe/1.30'),
+  'agent-balancer': asAgent('ELB-HealthChecker/2.0'),
+  'agent-postman': asAgent('PostmanRuntime/7.40'),
+  cookies: {
+    dimension: 'hint',
+    label: 'cookies that the endpoint has set, and usual session cookies',
+    change: {
+      address: headerValue({ name: 'Cookie' }, 'cookies of a session', (_old, kit) =>
+        [...kit.cookies, 'session=test', 'sessionid=test', 'admin=1', 'debug=1', 'test=1', 'verified=1'].join('; '),
+      ),
+    },
+    answer: 'shape',
+  },
+  'query-skip': withQuery('skip=1 in the query', 'skip=1'),
+  'query-test': withQuery('test=true in the query', 'test=true'),
+  'query-debug': withQuery('debug=1 in the query', 'debug=1'),
+  'query-open-path': withQuery('/health in the query', 'path=/health'),
+  'query-switches': withQuery(
+    'usual switches in the query',
+    ...['skip_signature=true', 'skip_verification=1', 'skip_auth=1', 'no_verify=1', 'verify=false', 'signature=none'],
+    ...['test_mode=1', 'mode=test', 'env=dev', 'sandbox=true', 'dry_run=1', 'admin=1', 'internal=1', 'health=1'],
+  ),
+  'any-query': withQuery('a query parameter without a meaning', 'probe=1'),
+  'test-queries': withQuery('test switches in the query', 'skip=1', 'test=true', 'debug=1'),
+} as const satisfies Readonly<Record<string, Shape>>;
+
+export type ShapeName = keyof typeof SHAPES;
+
+/** One scenario: a flaw in some shapes. */
+export interface Crossing {
+  /** Stable: `suite/slug`. */
+  readonly id: string;
+  readonly title: string;
+  readonly flaw: FlawName;
+  readonly shapes: readonly ShapeName[];
+  /** Instead of those of the flaw. */
+  readonly requirements?: readonly RequirementId[];
+  /** Instead of that of the shape. */
+  readonly expect?: Expectation;
+  readonly why: string;
+  readonly fix: string;
+}
+
+/** The scenario of a crossing: a probe for one shape, a flow on one connection for several. */
+export function scenarioOf({ flaw, shapes, expect, ...text }: Crossing): ProbeScenario | FlowScenario {
+  const { needs, requirements } = FLAWS[flaw];
+  const base = { level: 'must', needs, requirements, ...text } as const;
+  const deliveries = shapes.map((name) => forgery(FLAWS[flaw], SHAPES[name], expect));
+  const [only] = deliveries;
+  if (deliveries.length > 1 || only === undefined) return { ...base, flow: () => deliveries.map((one) => [one]) };
+  const { label: _, ...delivery } = only;
+  return { ...base, ...delivery };
+}
+
+function forgery(flaw: Flaw, shape: Shape, expect: Expectation | undefined): Delivery {
+  const change = combined(shape.change, flaw.change);
+  const followUps = [...partsOf(flaw, shape), ...comparisonsOf(flaw, shape)];
+  return {
+    label: shape.label,
+    change,
+    expect: expect ?? expectationOf(flaw, shape),
+    ...(followUps.length > 0 && { ifAccepted: followUps }),
+  };
+}
+
+function expectationOf({ credential }: Flaw, { answer, dimension }: Shape): Expectation {
+  if (credential !== 'client certificate') return ANSWERS[answer];
+  return dimension === 'URL' || dimension === 'method' || dimension === 'hint'
+    ? {
+        ...certificateRefused,
+        text: `${certificateRefused.text} or another 4xx`,
+        pass: [...certificateRefused.pass, '4xx'],
+      }
+    : certificateRefused;
+}
+
+function partsOf(flaw: Flaw, { parts = [] }: Shape): FollowUp[] {
+  return parts.map(({ label, change }) => ({ role: 'narrows', label, change: combined(change, flaw.change) }));
+}
+
+/** The same request without a body, and at another URL the same delivery at a random path. */
+function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
+  if (mayBePage === undefined) return [];
+  const empty: Change = { ...combined(change, flaw.change), serialise: fixedText('') };
+  const elsewhere: AddressChange = {
+    label: 'a random path',
+    make: (head, kit) => ({ ...head, target: `/${kit.nonce(16)}` }),
+  };
+  return [
+    { role: 'compares', label: 'the same without a body', change: empty },
+    ...(mayBePage === 'by-url'
+      ? [
+          {
+            role: 'compares' as const,
+            label: 'the same at a random path',
+            change: combined(change, combined({ address: elsewhere }, flaw.change)),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Both changes. Only their address stages may meet. */
+function combined(one: Change, other: Change): Change {
+  const address =
+    one.address !== undefined && other.address !== undefined
+      ? both(`${one.address.label}, and ${other.address.label}`, one.address, other.address)
+      : (one.address ?? other.address);
+  return { ...one, ...other, ...(address !== undefined && { address }) };
+}
