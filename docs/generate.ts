@@ -15,6 +15,8 @@ import { commandsOf, createProgram } from '../harness/cli/program.ts';
 import { defaultText, SETTINGS, type Setting } from '../harness/config/settings.ts';
 import type { OutcomesFile } from '../harness/diagnose/fault-dictionary.ts';
 import { FAULTS, textOf } from '../receiver/faults/index.ts';
+import { CROSSINGS, coverageOf, PLAIN, PRUNED } from '../scenarios/crossings.ts';
+import { FLAWS, type FlawName, SHAPES, type ShapeName } from '../scenarios/dimensions.ts';
 import {
   CATALOGUE,
   changedStages,
@@ -68,6 +70,48 @@ function factsOf(scenario: Scenario): string {
   const expected = 'expect' in scenario ? `; expected: ${scenario.expect.text}` : '';
   const links = scenario.requirements.map((id) => `[${id}](requirements.md#${id})`).join(', ');
   return `Level ${scenario.level}${needs}; changes: ${stagesOf(scenario)}${expected}. Requirements: ${links}.`;
+}
+
+function dimensions(): string {
+  const flaws = Object.keys(FLAWS) as FlawName[];
+  const shapes = Object.keys(SHAPES) as ShapeName[];
+  const names = [...new Set(shapes.map((name) => SHAPES[name].dimension))];
+  const reasons = PRUNED.map(({ reason }) => reason);
+  const mark = (flaw: FlawName, shape: ShapeName) => {
+    const { ids, reason } = coverageOf(flaw, shape);
+    return ids.length > 0 ? 'sent' : `${reasons.indexOf(reason ?? '') + 1}`;
+  };
+  const grids = names.map((dimension) => {
+    const rows = shapes.filter((name) => SHAPES[name].dimension === dimension);
+    const labels = rows.map((name) => [SHAPES[name].label, ...flaws.map((flaw) => mark(flaw, name))]);
+    return `### ${sentence(dimension).slice(0, -1)}\n\n${table(['shape', ...flaws], labels)}`;
+  });
+  const sent = CROSSINGS.map(({ id, flaw, shapes: all }) => [
+    `[\`${id}\`](reference/scenarios.md#${id.replace('/', '')})`,
+    flaw,
+    all.map((name) => SHAPES[name].label).join('; '),
+  ]);
+  const deliveries = CROSSINGS.reduce((sum, { shapes: all }) => sum + all.length, 0);
+  return page(
+    'Dimensions of forged deliveries',
+    'A receiver may verify the usual request and skip the check for an unusual one. So the probes of credentials are ' +
+      'not a list of cases but a product: what is wrong with the credential, and what is unusual about the request. ' +
+      'The tables are in `scenarios/dimensions.ts` and `scenarios/crossings.ts`; a test fails when a combination is ' +
+      'neither sent nor left out with a reason.',
+    'An accepted forgery convicts a receiver on its own, so several hints share one delivery. Only when it is ' +
+      'accepted, they are sent one by one, and the report names the one that is enough. At another URL, or by GET, the ' +
+      'same request without a body (and at a random path) is sent after an acceptance: when all of them get the same ' +
+      'answer, the endpoint serves a page to every request and has accepted nothing.',
+    `## What is wrong with the credential\n\n${table(
+      ['flaw', 'credential', 'what is sent', 'with the plain request'],
+      flaws.map((flaw) => [flaw, FLAWS[flaw].credential, FLAWS[flaw].label, `\`${PLAIN[flaw]}\``]),
+    )}\n\nOther values of a credential (other algorithms, encodings, secrets, parts, patterns, places) are sent with ` +
+      'the plain request: how a value is compared does not depend on the shape of the request. They are in the suites ' +
+      '`signature` and `api-key`.',
+    `## What is sent\n\n"sent", or the number of the reason why it is left out (see below).\n\n${grids.join('\n\n')}`,
+    `## What is left out\n\n${reasons.map((reason, at) => `${at + 1}. ${reason}`).join('\n')}`,
+    `## The scenarios\n\n${counted(CROSSINGS.length, 'scenario')} with ${deliveries} deliveries.\n\n${table(['scenario', 'flaw', 'shapes'], sent)}`,
+  );
 }
 
 function scenarios(): string {
@@ -233,6 +277,7 @@ const FILES = {
   'docs/reference/statuses.md': statuses,
   'docs/reference/command-line.md': commandLine,
   'docs/kill-matrix.md': killMatrix,
+  'docs/dimensions.md': dimensions,
   'scenarios/fault-texts.json': faultTexts,
 };
 

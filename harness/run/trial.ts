@@ -3,7 +3,15 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OfferedTlsVersion } from '../../contract/index.ts';
 import type { Delivery, Kit } from '../../scenarios/index.ts';
-import { type Evidence, isAccepted, judge, mustBeRejected, type ProbeEvidence, wasClosed } from '../judge/index.ts';
+import {
+  type Evidence,
+  is2xx,
+  isAccepted,
+  judge,
+  mustBeRejected,
+  type ProbeEvidence,
+  wasClosed,
+} from '../judge/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import { createKit } from './kit.ts';
@@ -144,8 +152,7 @@ async function followUp(
 ): Promise<{ readonly sent: readonly SentDelivery[]; readonly evidence: readonly ProbeEvidence[] }> {
   const { expect, ifAccepted = [] } = delivery;
   const whole = evidenceOf(probe, expect);
-  const status = probe.attempt.answer?.status ?? 0;
-  if (!mustBeRejected(expect) || status < 200 || status > 299) return { sent: [], evidence: [whole] };
+  if (!mustBeRejected(expect) || !is2xx(probe.attempt.answer?.status ?? 0)) return { sent: [], evidence: [whole] };
   const sent: SentDelivery[] = [];
   const parts: ProbeEvidence[] = [];
   const comparisons: Attempt[] = [];

@@ -23,7 +23,7 @@ function isLike(pattern: string, text: string): boolean {
   return new RegExp(`^${source}$`).test(text);
 }
 
-const sumOf = (bytes: Uint8Array) => bytes.reduce((sum, byte) => sum + byte, 0);
+const sorted = (bytes: Buffer) => Buffer.from(bytes).sort().toString('latin1');
 const sevenBits = (text: string) => Buffer.from([...Buffer.from(text, 'latin1')].map((byte) => byte & 0x7f)).toString();
 
 export const signatureValuesFaults: readonly StageFault[] = [
@@ -79,12 +79,12 @@ export const signatureValuesFaults: readonly StageFault[] = [
   lenientMutant(
     ({ header = '', expected }) =>
       header.length === 44 &&
-      expected.some((one) => sumOf(Buffer.from(header, 'base64')) === sumOf(Buffer.from(one, 'base64'))),
+      expected.some((one) => sorted(Buffer.from(header, 'base64')) === sorted(Buffer.from(one, 'base64'))),
     {
-      name: 'compares-byte-sums',
-      title: 'Compares the sums of the bytes of the two digests',
-      seen: 'A hand-written comparison in constant time that adds up both sides.',
-      why: 'Every order of the bytes is accepted, and random values are accepted about once in a thousand tries.',
+      name: 'ignores-byte-order',
+      title: 'Compares the bytes of the two digests without their order',
+      seen: 'A hand-written comparison that adds up, or counts, the bytes of both sides.',
+      why: 'Every order of the bytes is accepted.',
       fix: ONE_VALUE,
     },
   ),
@@ -157,9 +157,9 @@ export const keyValuesFaults: readonly StageFault[] = [
   },
   {
     ...KEY,
-    name: 'api-key-sums-compared',
-    title: 'Compares the sums of the characters of the API key',
-    seen: 'A hand-written comparison in constant time that adds up both sides.',
+    name: 'api-key-order-ignored',
+    title: 'Compares the characters of the API key without their order',
+    seen: 'A hand-written comparison that adds up, or counts, the bytes of both sides.',
     why: 'Every order of the characters is accepted.',
     fix: {
       rule: 'Compare digests of both sides in constant time.',
@@ -167,9 +167,7 @@ export const keyValuesFaults: readonly StageFault[] = [
     },
     replace: acceptWithoutCheck(({ given, config }) => {
       if (typeof given !== 'string') return false;
-      return config.keys.some(
-        (key) => key.length === given.length && sumOf(Buffer.from(key)) === sumOf(Buffer.from(given)),
-      );
+      return config.keys.some((key) => sorted(Buffer.from(key)) === sorted(Buffer.from(given)));
     }),
   },
 ];

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { CROSSINGS, coverageOf, PLAIN, PRUNED, uncovered } from '../../scenarios/crossings.ts';
+import { FLAWS, type FlawName, SHAPES, type ShapeName, scenarioOf } from '../../scenarios/dimensions.ts';
+import { type FollowUp, findScenario } from '../../scenarios/index.ts';
+import { assemble, deliveriesOf, fakeKit, someCredentials, statesOf } from './credential-check.ts';
+
+const FLAW_NAMES = Object.keys(FLAWS) as FlawName[];
+const SHAPE_NAMES = Object.keys(SHAPES) as ShapeName[];
+const kit = fakeKit(someCredentials());
+
+/** Every delivery of the crossings with its follow-ups. */
+const deliveries = CROSSINGS.flatMap((crossing) => {
+  const scenario = scenarioOf(crossing);
+  const all = 'flow' in scenario ? scenario.flow(kit).flat() : [{ ...scenario, label: crossing.id }];
+  return all.map((delivery) => ({ crossing, delivery }));
+});
+
+const followUps = (role: FollowUp['role']) =>
+  deliveries.flatMap(({ crossing, delivery }) =>
+    (delivery.ifAccepted ?? []).filter((one) => one.role === role).map((one) => ({ crossing, one })),
+  );
+
+describe('the table of dimensions', () => {
+  it('has every combination in a scenario or left out with a reason', () => {
+    expect(uncovered()).toEqual([]);
+  });
+
+  it('leaves nothing out that is sent by the same rule alone', () => {
+    const idle = PRUNED.filter(
+      ({ flaws, shapes, reason }) =>
+        !flaws.some((flaw) =>
+          SHAPE_NAMES.some(
+            (name) =>
+              (shapes.includes(name) || shapes.includes(SHAPES[name].dimension)) &&
+              coverageOf(flaw, name).reason === reason,
+          ),
+        ),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('uses every shape and every flaw', () => {
+    const unused = SHAPE_NAMES.filter((shape) => FLAW_NAMES.every((flaw) => coverageOf(flaw, shape).ids.length === 0));
+    expect(unused).toEqual([]);
+    expect(Object.values(PLAIN).filter((id) => findScenario(id) === undefined)).toEqual([]);
+  });
+
+  it('has every crossing in the catalogue', () => {
+    expect(CROSSINGS.filter(({ id }) => findScenario(id) === undefined).map(({ id }) => id)).toEqual([]);
+  });
+});
+
+describe('the deliveries of the table', () => {
+  it('lack exactly the credential of their flaw', () => {
+    const wrong = deliveries.filter(({ crossing, delivery }) => {
+      const { credential } = FLAWS[crossing.flaw];
+      const { signature, key } = statesOf(assemble(delivery.change, kit), kit);
+      const lacks = { signature: signature !== 'right', 'API key': key !== 'right', 'client certificate': false };
+      const hasNoCertificate = delivery.change.connect?.clientCertificate === 'none';
+      return (
+        lacks.signature !== (credential === 'signature') ||
+        lacks['API key'] !== (credential === 'API key') ||
+        hasNoCertificate !== (credential === 'client certificate')
+      );
+    });
+    expect(wrong.map(({ crossing }) => crossing.id)).toEqual([]);
+  });
+
+  it('have follow-ups that lack it too', () => {
+    const all = [...followUps('narrows'), ...followUps('compares')];
+    const wrong = all.filter(({ crossing, one }) => {
+      const { signature, key } = statesOf(assemble(one.change, kit), kit);
+      const { credential } = FLAWS[crossing.flaw];
+      return credential === 'signature' ? signature === 'right' : credential === 'API key' && key === 'right';
+    });
+    expect(all.length).toBeGreaterThan(100);
+    expect(wrong.map(({ crossing }) => crossing.id)).toEqual([]);
+  });
+
+  it('are compared with requests that carry no notification or go to a random path', () => {
+    const targets = followUps('compares').map(({ one }) => {
+      const { head, body } = assemble(one.change, kit);
+      return { isEmpty: body.length === 0, isElsewhere: !/hook/i.test(head.target) };
+    });
+    expect(targets.length).toBeGreaterThan(0);
+    expect(targets.filter(({ isEmpty, isElsewhere }) => !isEmpty && !isElsewhere)).toEqual([]);
+  });
+
+  it('carry the cookies that the endpoint has set', () => {
+    const signed = { ...kit, cookies: ['sid=1', 'theme=dark'] };
+    const { head } = assemble(deliveriesOf(findScenario('signature/unsigned-session-cookie')!, kit)[0]!.change, signed);
+    expect(head.headers.find(([name]) => name === 'Cookie')?.[1]).toMatch(/^sid=1; theme=dark; session=/);
+  });
+});
