@@ -44,6 +44,17 @@ export const acceptedUnlessBusy: Expectation = {
   warn: ['4xx', '5xx', 'closed', 'none'],
 };
 
+/**
+ * A valid delivery after invalid ones. From one address, a defence against an attacker looks like a lock-out of the
+ * sender, so a rejection only warns.
+ */
+export const acceptedUnlessLockedOut: Expectation = {
+  text: '200 (a rejection after failed attempts: warning)',
+  authentic: true,
+  pass: [200],
+  warn: ['4xx', 503, 'closed', 'none'],
+};
+
 /** A valid delivery that is larger or less usual than a real one: 200, or a clear rejection. */
 export const acceptedOrLimited: Expectation = {
   text: '200, or 413 from a size limit',
@@ -88,6 +99,14 @@ export const refusedElsewhere: Expectation = {
   text: 'any 3xx or 4xx',
   authentic: false,
   pass: ['3xx', '4xx', 501, 505],
+};
+
+/** One of several invalid signatures in a row. A limit on failed attempts may answer in its own way. */
+export const refusedInARow: Expectation = {
+  text: '401 (403, 423 or 429 from a limit on failed attempts: recorded)',
+  authentic: false,
+  pass: [401, 429],
+  note: [403, 423],
 };
 
 /** One of many concurrent deliveries with invalid credentials. */

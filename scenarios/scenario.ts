@@ -208,11 +208,15 @@ export type AnswerMatch =
   | 'unreadable'
   | 'none';
 
-/** Something that an answer must not contain, neither in its headers nor in its body. */
+/**
+ * Something that an answer must not contain, neither in its headers nor in its body. `credential-part` is a part of the
+ * valid signature, or the beginning or end of a secret.
+ */
 export type Leak =
   | 'signature'
   | 'secret'
   | 'api-key'
+  | 'credential-part'
   | 'stack-trace'
   | 'parser-detail'
   | 'error-message'
@@ -264,6 +268,8 @@ export interface Delivery {
   readonly change: Change;
   readonly expect: Expectation;
   readonly ifAccepted?: readonly FollowUp[];
+  /** From a second address of this machine. Left out where the endpoint is not on this machine. */
+  readonly fromOtherAddress?: true;
 }
 
 /** What an observation can use: everything that the run has seen, as summarised by the harness. */
@@ -354,8 +360,21 @@ export interface FlowScenario extends ScenarioText {
   readonly uniform?: boolean;
   /** The only TLS version of the deliveries and of the controls around them. */
   readonly version?: OfferedTlsVersion;
-  /** Runs while nothing else is in flight, so that its load disturbs no other scenario. */
+  /**
+   * Runs while nothing else is in flight: its answers depend on what the receiver got just before, or its load
+   * disturbs other scenarios.
+   */
   readonly alone?: boolean;
+  /**
+   * All deliveries use one kept connection, in sequence. When the endpoint closes it without notice, that is the
+   * answer, and nothing is sent again.
+   */
+  readonly kept?: true;
+  /**
+   * Runs alone, after all others, because a receiver may accept nothing more from this sender. No control follows: the
+   * flow ends with a plain valid delivery of its own.
+   */
+  readonly last?: true;
 }
 
 /** A scenario that sends nothing. It is judged at the end, by what the whole run has seen. */

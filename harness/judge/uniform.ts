@@ -95,10 +95,13 @@ export function isAlike(one: Answer, other: Answer): boolean {
   return a.status === b.status && withoutNumbers(a.body) === withoutNumbers(b.body);
 }
 
-/** The first difference between the answers to the probes, or null. Equal labels are equal deliveries. */
+/**
+ * The first difference between the answers to the probes without valid credentials, or null. Equal labels are equal
+ * deliveries.
+ */
 export function differenceBetween(probes: readonly ProbeEvidence[]): string | null {
-  const [first, ...others] = probes.flatMap(({ label, attempt }) =>
-    attempt.answer === null ? [] : [{ label, shape: shapeOf(attempt.answer) }],
+  const [first, ...others] = probes.flatMap(({ label, attempt, expect }) =>
+    attempt.answer === null || expect.authentic ? [] : [{ label, shape: shapeOf(attempt.answer) }],
   );
   if (first === undefined) return null;
   const repeats = others.filter(({ label }) => label === first.label).map(({ shape }) => shape);

@@ -158,6 +158,7 @@ const shardRecord = z.strictObject({
           'signature',
           'secret',
           'api-key',
+          'credential-part',
           'stack-trace',
           'parser-detail',
           'error-message',

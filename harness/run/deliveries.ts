@@ -27,9 +27,10 @@ export async function runDeliveries(
     context.stopped ??= { code: 'rate-limited', reason };
   };
   const [firstLane] = lanes;
-  const isExclusive = ({ scenario }: SendingPlan) => 'alone' in scenario && scenario.alone === true;
-  const concurrent = sending.filter((planned) => !isExclusive(planned));
-  const exclusive = sending.filter(isExclusive);
+  const isLast = ({ scenario }: SendingPlan) => 'last' in scenario && scenario.last === true;
+  const isAlone = ({ scenario }: SendingPlan) => 'alone' in scenario && scenario.alone === true;
+  const concurrent = sending.filter((planned) => !isAlone(planned) && !isLast(planned));
+  const exclusive = [...sending.filter((planned) => isAlone(planned) && !isLast(planned)), ...sending.filter(isLast)];
   for (const [queue, width] of [
     [concurrent, lanes.length],
     [exclusive, 1],

@@ -20,6 +20,10 @@ import type { Assembled } from './assemble.ts';
 export interface SendOptions {
   /** On a new connection. */
   readonly fresh?: boolean;
+  /** On the kept connection, if the endpoint has not announced its end: that it was closed is then the result. */
+  readonly kept?: boolean;
+  /** From this address, on a new connection. */
+  readonly localAddress?: string | undefined;
   /** Instead of the run's limits. Implies a new connection. */
   readonly timeoutMs?: number;
   readonly bodyCapBytes?: number;
@@ -62,11 +66,14 @@ export function createLane(
         return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);
       }
       const write = writerFor(transmission);
+      const { localAddress } = options;
       const isOrdinary = options.timeoutMs === undefined && options.bodyCapBytes === undefined && write === undefined;
-      if (isOrdinary && options.fresh !== true) return kept.deliver(prepared, { signal });
+      if (isOrdinary && options.fresh !== true && localAddress === undefined) {
+        return kept.deliver(prepared, { signal, replaceClosed: options.kept !== true });
+      }
       const request = { ...prepared, headers: headersFor(transmission, prepared.headers) };
       const agent = fresh.agentFor(prepared.url);
-      return exchange(request, { agent, ...limitsOfThis, ...(write === undefined ? {} : { write }) });
+      return exchange(request, { agent, localAddress, ...limitsOfThis, ...(write === undefined ? {} : { write }) });
     },
     close() {
       closing.abort();

@@ -85,7 +85,69 @@ export function findLeaks(
   if (isNew(secret)) leaks.push('secret');
   if ((key.length > 0 && apiKey !== undefined && read.includes(apiKey)) || isNew(key.slice(1))) leaks.push('api-key');
   if (isNew(signatures.map((spelling) => spelling.toLowerCase()))) leaks.push('signature');
+  const ends = [apiKey, partner.signing?.secret].some((value) => value !== undefined && showsEnd(read, value, sent));
+  if (ends || (leaks.length === 0 && rightSignature !== null && showsPart(read, rightSignature, sent))) {
+    leaks.push('credential-part');
+  }
   return [...leaks, ...findInternals(text)];
+}
+
+/** So many characters of a signature in Base64, in a row, do not occur by chance. In hexadecimal it takes a third more. */
+const MIN_SIGNATURE_PART = 12;
+
+/** Whether a text contains a part of the signature that was not sent. */
+function showsPart(text: string, base64: string, sent: readonly string[]): boolean {
+  const digest = Buffer.from(base64, 'base64');
+  const hexLength = Math.ceil((MIN_SIGNATURE_PART * 6) / 4);
+  const spellings = [
+    [base64, MIN_SIGNATURE_PART],
+    [digest.toString('base64url'), MIN_SIGNATURE_PART],
+    [digest.toString('hex'), hexLength],
+    [digest.toString('hex').toUpperCase(), hexLength],
+  ] as const;
+  return spellings.some(([spelling, length]) => {
+    for (let at = 0; at + length <= spelling.length; at++) {
+      const part = spelling.slice(at, at + length);
+      if (text.includes(part) && !sent.some((value) => value.includes(part))) return true;
+    }
+    return false;
+  });
+}
+
+/** So many characters at an end of a secret are shown to tell it from others ("key ending in a1b2c3"). */
+const MIN_END = 6;
+/** Of a shorter secret, an end may be an ordinary word. */
+const MIN_ENDED = 16;
+const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
+
+/** Whether a text contains the beginning or the end of a secret as a word of its own, and it was not sent. */
+function showsEnd(text: string, secret: string, sent: readonly string[]): boolean {
+  if (secret.length < MIN_ENDED) return false;
+  const isWord = (start: number, end: number) =>
+    !LETTER_OR_DIGIT.test(text[start - 1] ?? ' ') && !LETTER_OR_DIGIT.test(text[end] ?? ' ');
+  const isShown = (part: string, grow: (start: number, end: number) => readonly [number, number]) => {
+    if (!isUnlikelyWord(part) || sent.some((value) => value.includes(part))) return false;
+    for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
+      if (isWord(...grow(at, at + part.length))) return true;
+    }
+    return false;
+  };
+  const toTheRight = (start: number, end: number): readonly [number, number] => {
+    let to = end;
+    while (to - start < secret.length && text[to] === secret[to - start]) to++;
+    return [start, to];
+  };
+  const toTheLeft = (start: number, end: number): readonly [number, number] => {
+    let from = start;
+    while (end - from < secret.length && text[from - 1] === secret[secret.length - 1 - (end - from)]) from--;
+    return [from, end];
+  };
+  return isShown(secret.slice(0, MIN_END), toTheRight) || isShown(secret.slice(-MIN_END), toTheLeft);
+}
+
+/** Whether a text has both digits and letters, or letters in both cases: words of a page have not. */
+function isUnlikelyWord(text: string): boolean {
+  return [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(text)).length > 1;
 }
 
 /*

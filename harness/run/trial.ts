@@ -64,15 +64,25 @@ export async function tryScenario(
   const probes: Evidence['probes'][number][] = [];
   let stopped: OutageSign | null = null;
 
+  const isKept = 'kept' in scenario && scenario.kept === true;
+  const isLast = 'last' in scenario && scenario.last === true;
+  const otherAddress = otherAddressFor(context.partner);
+
   if (isAccepted(control.attempt)) {
     cookies.push(...cookiesOf(control.attempt));
     for (const group of groupsOf(scenario, kit)) {
-      const options = { fresh: fresh || group.length > 1, inBurst: group.length > 1 };
+      const options = isKept ? { kept: true } : { fresh: fresh || group.length > 1, inBurst: group.length > 1 };
+      if (isKept) await delay(Math.min(MAX_PAUSE_MS, 2 * control.attempt.timings.totalMs));
       const sent = await Promise.all(
-        group.map(async (delivery) => ({
-          delivery,
-          ...(await sendUnambiguously(context, lane, delivery, kit, options)),
-        })),
+        group
+          .filter(({ fromOtherAddress }) => fromOtherAddress !== true || otherAddress !== undefined)
+          .map(async (delivery) => {
+            const localAddress = delivery.fromOtherAddress === true ? otherAddress : undefined;
+            return {
+              delivery,
+              ...(await sendUnambiguously(context, lane, delivery, kit, { ...options, localAddress })),
+            };
+          }),
       );
       stopped ??= sent.find((one) => one.stopped !== null)?.stopped ?? null;
       for (const { delivery, probe } of sent) {
@@ -86,12 +96,15 @@ export async function tryScenario(
     }
   }
   let after: SentDelivery | null = null;
-  if (probes.length > 0) {
+  if (probes.length > 0 && isLast) {
+    after = control;
+  } else if (probes.length > 0) {
     const confirmed = await sendConfirmedControl(context, lane, 'control after', version);
     recordFailedControl(context, scenario.id, confirmed);
     after = confirmed.control;
     deliveries.push(after);
   }
+  recordResets(context, scenario.id, before === null ? deliveries : deliveries.slice(1));
   const uniform = 'uniform' in scenario && scenario.uniform === true;
   return {
     planned,
@@ -101,6 +114,27 @@ export async function tryScenario(
     endMs: performance.now(),
     outage: versionRefused ? null : (outageAfter(after ?? control) ?? stopped),
   };
+}
+
+/**
+ * Between an answer and the next delivery on a kept connection: twice the time of a delivery, up to this. An endpoint
+ * that closes connections after each answer has done so by then.
+ */
+const MAX_PAUSE_MS = 100;
+
+/** A second source address, where the endpoint is on this machine and the system has one. */
+function otherAddressFor({ url }: RunContext['partner']): string | undefined {
+  const isHere = /^127\.\d+\.\d+\.\d+$/.test(new URL(url).hostname);
+  return isHere && process.platform === 'linux' ? '127.0.0.2' : undefined;
+}
+
+/** Records the valid deliveries whose kept connection was reset while it was in use. */
+function recordResets({ seen }: RunContext, scenario: string, deliveries: readonly SentDelivery[]): void {
+  for (const { attempt } of deliveries) {
+    if (attempt.resetInUse !== true || !isAccepted(attempt)) continue;
+    const observed = 'no answer: the endpoint closed the kept connection when the request was sent';
+    seen.failedControls.push({ scenario, observed, again: true, outcome: 'closed' });
+  }
 }
 
 /** The control that the next scenario on the lane can use, or null. */

@@ -20,7 +20,12 @@ export interface SenderOptions extends ExchangeLimits, ConnectionOptions {}
 export interface DeliverOptions {
   /** Cancels the delivery; the attempt then has an error of kind `local`. */
   readonly signal?: AbortSignal;
+  /** False: when the endpoint has closed the kept connection, this is the result, and nothing is sent again. */
+  readonly replaceClosed?: boolean;
 }
+
+/** An endpoint does not close a connection as idle after a shorter pause. */
+const MIN_IDLE_MS = 200;
 
 export interface Sender {
   /** Sends a prepared request and reads the answer. Never rejects: a failure is in the attempt. */
@@ -34,7 +39,7 @@ export interface Sender {
  *
  * If the endpoint has closed a kept connection before any byte of an answer arrived, the request is sent once more on a
  * new connection, and both count as one attempt. The endpoint may see the request twice, as at-least-once delivery
- * allows.
+ * allows. Unless the connection had been idle, the attempt says so (`resetInUse`).
  *
  * @throws HookproofError PARTNER_TLS if the TLS material cannot be used
  */
@@ -54,15 +59,18 @@ export function createSender(options: SenderOptions = {}): Sender {
   }
 
   return {
-    deliver(prepared, { signal } = {}) {
+    deliver(prepared, { signal, replaceClosed = true } = {}) {
       const common = optionsFor(prepared.url);
       const request = signal === undefined ? common : { ...common, signal };
       return new Promise((resolve) => {
-        transmit(prepared, request, (attempt) => {
-          if (!wasStale(attempt)) return resolve(attempt);
+        transmit(prepared, request, (attempt, idleMs) => {
+          if (!replaceClosed || !wasStale(attempt)) return resolve(attempt);
           connections.dropIdle(prepared.url);
           const timeLeft = Math.max(1, timeoutMs - attempt.timings.totalMs);
-          transmit(prepared, { ...request, timeoutMs: timeLeft }, resolve);
+          const wasIdle = (idleMs ?? 0) >= MIN_IDLE_MS;
+          transmit(prepared, { ...request, timeoutMs: timeLeft }, (again) =>
+            resolve(wasIdle ? again : { ...again, resetInUse: true }),
+          );
         });
       });
     },

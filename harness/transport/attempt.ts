@@ -76,4 +76,9 @@ export interface Attempt {
   readonly timings: Timings;
   readonly answer: Answer | null;
   readonly error: TransportError | null;
+  /**
+   * The endpoint reset the kept connection while it was in use, and the request was sent once more on a new one. After
+   * a pause, the endpoint may have closed an idle connection, which is not reported.
+   */
+  readonly resetInUse?: true;
 }

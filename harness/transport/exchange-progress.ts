@@ -91,6 +91,8 @@ export interface Reader {
  */
 export class ConnectionWatch {
   #reader: Reader | undefined;
+  /** When the last exchange ended; null before that. */
+  #endedAt: number | null = null;
 
   private constructor(socket: Socket) {
     // Before Node's parser, which may already have ended the answer when the next listener is called.
@@ -112,13 +114,20 @@ export class ConnectionWatch {
     return watch;
   }
 
-  /** From now on the bytes received belong to this exchange. */
-  begin(reader: Reader): void {
+  /**
+   * From now on the bytes received belong to this exchange.
+   *
+   * @returns milliseconds since the exchange before it ended; null for the first one
+   */
+  begin(reader: Reader): number | null {
     this.#reader = reader;
+    return this.#endedAt === null ? null : performance.now() - this.#endedAt;
   }
 
   /** Ends the exchange, unless another one has begun since. */
   end(reader: Reader): void {
-    if (this.#reader === reader) this.#reader = undefined;
+    if (this.#reader !== reader) return;
+    this.#reader = undefined;
+    this.#endedAt = performance.now();
   }
 }

@@ -32,6 +32,8 @@ export interface ExchangeOptions extends ExchangeLimits {
   readonly write?: BodyWriter;
   /** Aborts the exchange; the attempt then has an error of kind `local`. */
   readonly signal?: AbortSignal | undefined;
+  /** The source address of a new connection. */
+  readonly localAddress?: string | undefined;
 }
 
 const DEFAULT_BODY_CAP_BYTES = 64 * 1024;
@@ -58,8 +60,13 @@ export function exchange(prepared: Prepared, options: ExchangeOptions): Promise<
   return new Promise((resolve) => transmit(prepared, options, resolve));
 }
 
-/** {@link exchange} without a promise: `done` is called once. */
-export function transmit(prepared: Prepared, options: ExchangeOptions, done: (attempt: Attempt) => void): void {
+/**
+ * Called once with the result. `idleMs` is how long the kept connection had been unused before; null for a new one.
+ */
+type Done = (attempt: Attempt, idleMs: number | null) => void;
+
+/** {@link exchange} without a promise. */
+export function transmit(prepared: Prepared, options: ExchangeOptions, done: Done): void {
   new Exchange(prepared, options, done).start();
 }
 
@@ -67,13 +74,14 @@ export function transmit(prepared: Prepared, options: ExchangeOptions, done: (at
 class Exchange implements Reader {
   readonly #prepared: Prepared;
   readonly #options: ExchangeOptions;
-  readonly #resolve: (attempt: Attempt) => void;
+  readonly #resolve: Done;
   readonly #progress = new Progress();
   #timer: NodeJS.Timeout | undefined;
   #writing: AbortController | undefined;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
   #watch: ConnectionWatch | undefined;
+  #idleMs: number | null = null;
   /** Bytes received on the wire. */
   #received = 0;
   #interim = 0;
@@ -84,7 +92,7 @@ class Exchange implements Reader {
   #pieces = 0;
   #settled = false;
 
-  constructor(prepared: Prepared, options: ExchangeOptions, resolve: (attempt: Attempt) => void) {
+  constructor(prepared: Prepared, options: ExchangeOptions, resolve: Done) {
     this.#prepared = prepared;
     this.#options = options;
     this.#resolve = resolve;
@@ -116,7 +124,7 @@ class Exchange implements Reader {
   }
 
   #open({ secure, hostname, port }: Endpoint): ClientRequest {
-    const { agent, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } = this.#options;
+    const { agent, localAddress, maxHeaderBytes = DEFAULT_MAX_HEADER_BYTES } = this.#options;
     const request: RequestOptions = {
       agent,
       hostname,
@@ -125,6 +133,7 @@ class Exchange implements Reader {
       path: this.#prepared.target,
       headers: flatten(this.#prepared.headers),
       maxHeaderSize: maxHeaderBytes,
+      ...(localAddress !== undefined && { localAddress }),
     };
     return secure ? https.request(request) : http.request(request);
   }
@@ -140,7 +149,7 @@ class Exchange implements Reader {
     // The exchange ended before it had a connection.
     if (this.#settled) return;
     this.#watch = ConnectionWatch.of(socket);
-    this.#watch.begin(this);
+    this.#idleMs = this.#watch.begin(this);
   }
 
   /** A byte in a chunk of its own takes six on the wire, so a longer answer is not a normal one. */
@@ -215,7 +224,8 @@ class Exchange implements Reader {
     const request = this.#request;
     // A connection with an unread answer or an unsent request cannot be reused.
     if (request !== undefined && (!request.writableFinished || !this.#response?.complete)) request.destroy();
-    this.#resolve({ startedAt: this.#progress.startedAt, timings: this.#progress.timings(), answer, error });
+    const attempt = { startedAt: this.#progress.startedAt, timings: this.#progress.timings(), answer, error };
+    this.#resolve(attempt, this.#idleMs);
   }
 }
 

@@ -20,10 +20,12 @@ import { payloadMissingDataFaults } from './payload-missing-data.ts';
 import { payloadOpenListsFaults } from './payload-open-lists.ts';
 import { payloadShapesFaults } from './payload-shapes.ts';
 import { payloadSizeFaults } from './payload-size.ts';
+import { payloadTextFaults } from './payload-text.ts';
 import { payloadValuesFaults } from './payload-values.ts';
 import { rawBodyFallbacksFaults } from './raw-body-fallbacks.ts';
 import { rawBodyReadingFaults } from './raw-body-reading.ts';
 import { rawBodyReserialisedFaults } from './raw-body-reserialised.ts';
+import { rememberedStateFaults } from './remembered-state.ts';
 import { signatureComparisonFaults } from './signature-comparison.ts';
 import { signatureHeaderFaults } from './signature-header.ts';
 import { signatureKeyFaults } from './signature-key.ts';
@@ -60,6 +62,7 @@ export const FAULTS: readonly Fault[] = [
   ...payloadOpenListsFaults,
   ...payloadMissingDataFaults,
   ...payloadValuesFaults,
+  ...payloadTextFaults,
   ...leaksCredentialsFaults,
   ...leaksInternalsFaults,
   ...payloadBrokenJsonFaults,
@@ -68,6 +71,7 @@ export const FAULTS: readonly Fault[] = [
   ...deliveryDuplicatesFaults,
   ...deliveryOrderFaults,
   ...deliveryLoadFaults,
+  ...rememberedStateFaults,
   ...tlsCertificatesFaults,
   ...tlsProtocolsFaults,
   ...mtlsCertificatesFaults,

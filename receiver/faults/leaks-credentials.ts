@@ -387,4 +387,48 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
       reason: 'The same rejections contain the same value; its place in the answer does not change the verdicts.',
     },
   },
+  // Answers that contain a part of a credential.
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'shows-start-of-expected-signature',
+    title: 'Answers an invalid signature with the first 20 characters of the expected one',
+    seen: 'Messages that cut long values, "so that nothing is revealed".',
+    why: 'Whoever can make a receiver show a part of the expected signature has less to guess, for any body.',
+    fix: ONE_WORD,
+    severity: 'high',
+    replace: rejectSignature(({ reason, expected }) =>
+      reason === 'missing'
+        ? null
+        : { body: { error: `Invalid signature, expected ${expected.toString('base64').slice(0, 20)}...` } },
+    ),
+  },
+  {
+    ...CREDENTIALS,
+    name: 'shows-end-of-key',
+    title: 'Answers a wrong API key with the last six characters of the valid one in a header',
+    seen: 'Hints such as "key ending in a1b2c3", as on pages for payment cards.',
+    why: 'Six characters of a key that should be secret are known to anyone, and so is which key is in use.',
+    fix: NO_ECHO,
+    severity: 'high',
+    needs: ['api-key'],
+    stage: 'requireApiKey',
+    replace: rejectKey(({ keys }) => ({
+      body: { error: 'unauthorized' },
+      headers: { 'X-Key-Hint': `...${(keys[0] ?? '').slice(-6)}` },
+    })),
+  },
+  {
+    ...SIGNATURE_SHOWN,
+    name: 'shows-start-of-secret',
+    title: 'Answers a missing signature with the first eight characters of the secret',
+    seen: 'Debug texts such as "secret loaded: c2VjcmV0…", which were meant for the log.',
+    why: 'Every known character of a secret makes the rest easier to guess, and shows which secret is in use.',
+    fix: ONE_WORD,
+    severity: 'high',
+    replace: rejectSignature(({ reason, config }) =>
+      reason === 'missing'
+        ? { body: { error: 'unauthorized', secret: `${(config.signing?.secrets[0] ?? '').slice(0, 8)}...` } }
+        : null,
+    ),
+  },
 ];

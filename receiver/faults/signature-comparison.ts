@@ -322,4 +322,22 @@ export const signatureComparisonFaults: readonly StageFault[] = [
     forbidden: false,
     replace: throwWhen(({ req }) => Array.isArray(requestHeader(req, 'x-service-signature'))),
   },
+  {
+    ...SIGNATURE,
+    name: 'compares-digests-as-text',
+    title: 'Decodes both digests to UTF-8 text before the comparison, so that many digests are equal',
+    seen: 'atob and decode() before a comparison that works on strings.',
+    why: 'Every byte that is not UTF-8 becomes the same replacement character, and about half of the bytes are not.',
+    fix: {
+      rule: 'Compare bytes with bytes, or the Base64 texts.',
+      express: "Pass buffers to `crypto.timingSafeEqual`, not `.toString('utf8')`.",
+    },
+    severity: 'high',
+    forbidden: true,
+    replace: comparing(
+      (header, expected) =>
+        /^[A-Za-z0-9+/]{43}=$/.test(header) &&
+        Buffer.from(header, 'base64').toString('utf8') === Buffer.from(expected, 'base64').toString('utf8'),
+    ),
+  },
 ];

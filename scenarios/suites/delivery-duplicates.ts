@@ -101,12 +101,14 @@ export const deliveryDuplicates: readonly FlowScenario[] = [
   {
     ...distinct,
     id: 'delivery/same-second',
-    title: 'Accepts two notifications of one transaction in the same second',
+    title: 'Accepts three notifications of one transaction in the same second',
     flow: (kit) => {
       const transactionId = reference(kit, 'transaction');
       return [
         [copy('CREATED', order(kit, 'BUY', 'CREATED', { transactionId }))],
         [copy('PENDING in the same second', order(kit, 'BUY', 'PENDING', { transactionId }))],
+        // A clock of the receiver may have moved on to the next second once, but not twice.
+        [copy('CONFIRMED in the same second', order(kit, 'BUY', 'CONFIRMED', { transactionId }))],
       ];
     },
     why: '`at` has a resolution of one second, so a key of transaction and time is not unique.',

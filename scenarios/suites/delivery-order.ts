@@ -213,4 +213,17 @@ export const deliveryOrder: readonly FlowScenario[] = [
     why: 'Both change the same balance, and a version check lets one of them fail.',
     fix: 'Store deposits as entries and add them up, instead of reading and writing a balance.',
   },
+  {
+    id: 'delivery/three-cards',
+    title: 'Accepts three payment methods of one customer in the same second',
+    level: 'must',
+    requirements: ['payment-method-shapes', 'repeat-by-id'],
+    flow: (kit) => {
+      const accountId = reference(kit, 'customer');
+      const card = (label: string) => event(label, paymentMethod(kit, 'STAGED', { accountId }));
+      return inTurn(card('the first card'), card('the second card'), card('the third card'));
+    },
+    why: 'A lock against double clicks, by customer and second, takes the second card for a copy of the first.',
+    fix: 'Recognise copies by the id of the notification, without a time.',
+  },
 ];

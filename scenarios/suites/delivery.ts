@@ -17,7 +17,7 @@ const before = (label: string, change: Delivery['change'], expect: Delivery['exp
   return () => [[{ label, change, expect }], [valid]];
 };
 
-const base = { level: 'must', requirements: ['delivery-framing'] } as const;
+const base = { level: 'must', requirements: ['delivery-framing'], alone: true } as const;
 
 /** State that a delivery leaves on its connection. Specification: Delivery endpoint. */
 const deliveryAfter: readonly FlowScenario[] = [
@@ -72,6 +72,23 @@ const deliveryAfter: readonly FlowScenario[] = [
   },
 ];
 
+/** On one kept connection, the second request is the one that servers for a single request do not expect. */
+const KEPT = 3;
+
+const keptConnection: FlowScenario = {
+  ...base,
+  id: 'delivery/kept-connection',
+  title: 'Answers every delivery on a kept connection, or announces that it closes it',
+  defect: 'Closes kept connections without an answer to the next delivery',
+  kept: true,
+  flow: () =>
+    Array.from({ length: KEPT }, (_, at) => [
+      { label: `delivery ${at + 1} on the kept connection`, change: { compose: plain }, expect: accepted },
+    ]),
+  why: 'The sender keeps connections, and cannot know whether a notification without an answer was processed.',
+  fix: 'Serve every request of a connection, or send `Connection: close` with the answer before it ends.',
+};
+
 const staysUp: ObservationScenario = {
   id: 'delivery/stays-up',
   title: 'Stays available during the whole run',
@@ -117,5 +134,5 @@ const staysUp: ObservationScenario = {
 export const deliverySuite: Suite = {
   name: 'delivery',
   title: 'Repeated, related and reordered deliveries are accepted',
-  scenarios: [...deliveryDuplicates, ...deliveryOrder, ...deliveryPoisoned, ...deliveryAfter, staysUp],
+  scenarios: [...deliveryDuplicates, ...deliveryOrder, ...deliveryPoisoned, ...deliveryAfter, keptConnection, staysUp],
 };

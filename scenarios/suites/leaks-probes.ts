@@ -10,7 +10,7 @@ function without(text: string, authentic: boolean, absent: readonly Leak[]): Exp
   return { text, authentic, pass: ANY_ANSWER, absent };
 }
 
-const CREDENTIALS: readonly Leak[] = ['signature', 'secret', 'api-key'];
+const CREDENTIALS: readonly Leak[] = ['signature', 'secret', 'api-key', 'credential-part'];
 const INSIDES: readonly Leak[] = ['stack-trace', 'parser-detail', 'error-message', 'database-message', 'debug-page'];
 const noCredentials = without('an answer without any credential', false, CREDENTIALS);
 const noInsides = (authentic: boolean) =>

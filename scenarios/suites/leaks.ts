@@ -1,10 +1,13 @@
 /** Other suites judge the status. Here, it only has to be the same each time. */
 import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { derived, literal, signedWith, unsigned } from '../changes/signing.ts';
+import { accepted } from '../expectations.ts';
 import type {
   Change,
   Delivery,
   Expectation,
+  FlowScenario,
+  Kit,
   Leak,
   ObservationScenario,
   RunObservations,
@@ -93,6 +96,35 @@ const uniformRefusals: readonly Scenario[] = [
   },
 ];
 
+/** A forged delivery with a random signature. */
+const forgery = (label: string, event: ReturnType<Kit['notification']>, kit: Kit): Delivery =>
+  refusal(label, {
+    compose: () => event,
+    sign: literal(kit.bytes(32).toString('base64'), 'a random signature'),
+  });
+
+const knownId: FlowScenario = {
+  id: 'leaks/known-id',
+  title: 'Rejects a forged delivery with the same answer whether its id is known or not',
+  defect: 'Reveals by its answer to a forged delivery whether the id is known',
+  level: 'should',
+  requirements: ['no-hints'],
+  needs: ['hmac'],
+  flow: (kit) => {
+    const event = kit.notification();
+    const unknown = (label: string) => forgery(label, kit.notification(), kit);
+    return [
+      [{ label: 'a valid delivery', change: { compose: () => event }, expect: accepted }],
+      [unknown('forged, with a new id')],
+      [forgery('forged, with the id of the valid delivery', event, kit)],
+      [unknown('forged, with a new id')],
+    ];
+  },
+  uniform: true,
+  why: 'An answer that depends on the id shows an attacker which notifications exist, without any credential.',
+  fix: 'Verify first, look up the id after that, and reject every forgery with the same answer.',
+};
+
 const MAX_NAMED = 5;
 
 /** The first scenarios whose answers contained one of these, or null. */
@@ -112,7 +144,7 @@ const nowhere: ObservationScenario = {
   level: 'must',
   requirements: ['no-leak'],
   observe: (run) => {
-    const places = placesOf(run, ['signature', 'secret', 'api-key']);
+    const places = placesOf(run, ['signature', 'secret', 'api-key', 'credential-part']);
     if (places === null) return { verdict: 'pass', observed: 'none in any answer', reason: '' };
     return { verdict: 'fail', ...places, reason: `an answer contains credentials: ${places.observed}` };
   },
@@ -152,5 +184,5 @@ const noInnerMessages: ObservationScenario = {
 export const leaksSuite: Suite = {
   name: 'leaks',
   title: 'Answers reveal nothing',
-  scenarios: [...leakProbes, ...uniformRefusals, nowhere, noStackTraces, noInnerMessages],
+  scenarios: [...leakProbes, ...uniformRefusals, knownId, nowhere, noStackTraces, noInnerMessages],
 };

@@ -5,6 +5,18 @@ import type { Delivery, Scenario } from '../scenario.ts';
 const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
+/** Replaces each byte of the digest that is not UTF-8 by another one, so that the text of the digest is the same. */
+function sameAsText(valid: string): string {
+  const digest = Buffer.from(valid, 'base64');
+  const text = digest.toString('utf8');
+  for (const [at, byte] of digest.entries()) {
+    // Neither FE nor FF occurs in UTF-8 text.
+    digest[at] = byte === 0xff ? 0xfe : 0xff;
+    if (digest.toString('utf8') !== text) digest[at] = byte;
+  }
+  return digest.toString('base64');
+}
+
 /** Swaps the first character and the next one that differs from it. */
 function exchanged(valid: string): string {
   const at = [...valid].findIndex((character) => character !== valid[0]);
@@ -152,6 +164,24 @@ export const alteredSignatures: readonly Scenario[] = [
       'Four last characters decode to the same digest. This is not a forgery, but two different headers count ' +
       'as the same signature.',
     fix: 'Compare the computed Base64 string with the header instead of decoding the header.',
+  },
+  {
+    id: 'signature/same-as-text',
+    title: 'Rejects the signature of other bytes that are the same text in UTF-8',
+    level: 'must',
+    requirements: ['hmac-invalid'],
+    needs: ['hmac'],
+    change: {
+      sign: derived(
+        'the valid signature, bytes that are not UTF-8 replaced by others',
+        sameAsText,
+        undefined,
+        (valid) => sameAsText(valid) !== valid,
+      ),
+    },
+    expect: refused,
+    why: 'Decoding a digest to text turns every byte that is not UTF-8 into the same character, so many are equal.',
+    fix: 'Compare bytes with bytes, or the Base64 texts. Do not decode a digest to a string.',
   },
   {
     id: 'signature/characters-exchanged',

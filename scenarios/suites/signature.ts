@@ -1,7 +1,7 @@
-import { withField } from '../changes/bodies.ts';
+import { plain, withField } from '../changes/bodies.ts';
 import { literal, signedOver } from '../changes/signing.ts';
 import { scenarioOf } from '../dimensions.ts';
-import { accepted, refused } from '../expectations.ts';
+import { accepted, acceptedUnlessLockedOut, refused, refusedInARow } from '../expectations.ts';
 import type { Delivery, FlowScenario, Kit, Suite } from '../scenario.ts';
 import { statusOfRejections } from './rejection-status.ts';
 import { otherAlgorithms } from './signature-algorithm.ts';
@@ -38,6 +38,7 @@ const remembered: readonly FlowScenario[] = [
     ...base,
     id: 'signature/of-delivery-before',
     title: 'Rejects the signature of the previous delivery',
+    alone: true,
     flow: (kit) => {
       const event = kit.notification();
       return [
@@ -52,6 +53,7 @@ const remembered: readonly FlowScenario[] = [
     ...base,
     id: 'signature/of-earlier-delivery',
     title: 'Rejects the signature of an earlier accepted delivery',
+    alone: true,
     flow: (kit) => {
       const event = kit.notification();
       return [
@@ -67,6 +69,7 @@ const remembered: readonly FlowScenario[] = [
     ...base,
     id: 'signature/forged-copy',
     title: 'Rejects a forged delivery with the id of an accepted one',
+    alone: true,
     flow: (kit) => {
       const event = kit.notification();
       const changed = withField(event, 'data.metadata.orderStatus', 'FAILED');
@@ -88,19 +91,33 @@ const remembered: readonly FlowScenario[] = [
   {
     ...base,
     id: 'signature/wrong-in-a-row',
-    title: `Rejects ${ATTEMPTS} invalid signatures in a row`,
-    flow: (kit) =>
-      Array.from({ length: ATTEMPTS }, (_, at) => [
+    title: `Rejects ${ATTEMPTS} invalid signatures in a row, and accepts a valid one after them`,
+    defect: `Accepts one of ${ATTEMPTS} invalid signatures in a row, or locks out the sender after them`,
+    last: true,
+    flow: (kit) => [
+      ...Array.from({ length: ATTEMPTS }, (_, at): Delivery[] => [
         {
           label: `invalid signature ${at + 1}`,
           change: { sign: literal(kit.bytes(32).toString('base64'), 'a random signature') },
-          expect: refused,
+          expect: refusedInARow,
         },
       ]),
+      [{ label: 'a valid delivery after them', change: { compose: plain }, expect: acceptedUnlessLockedOut }],
+      [
+        {
+          label: 'a valid delivery from another address after them',
+          change: { compose: plain },
+          expect: accepted,
+          fromOtherAddress: true,
+        },
+      ],
+    ],
     why:
-      'A circuit breaker that fails open, or a check of samples, accepts some forgeries if an attacker keeps ' +
-      'trying.',
-    fix: 'Verify every delivery, and reject it when the verification is not available.',
+      'A circuit breaker that fails open accepts some forgeries if an attacker keeps trying. A lock-out stops all ' +
+      'notifications: the sender has one address.',
+    fix:
+      'Verify every delivery, reject it when the verification is not available, and never lock out a delivery with ' +
+      'valid credentials.',
   },
 ];
 

@@ -2,6 +2,7 @@ import { LIMITS } from '../../contract/index.ts';
 import { accepted } from '../expectations.ts';
 import type { ObservationScenario, ProbeScenario, RunObservations, Suite } from '../scenario.ts';
 import { validKinds } from './valid-kinds.ts';
+import { validNetworks, validTexts } from './valid-networks.ts';
 import { validOpen } from './valid-open.ts';
 import { validOptional } from './valid-optional.ts';
 import { validAmounts, validErrors } from './valid-values.ts';
@@ -107,7 +108,9 @@ export const validSuite: Suite = {
     ...validKinds,
     ...validOptional,
     ...validErrors,
+    ...validNetworks,
     ...validOpen,
+    ...validTexts,
     ...validAmounts,
     answersInTime,
     steady,

@@ -1,0 +1,158 @@
+/** Mutants whose answer depends on earlier requests: their signatures, failures, connections, times and ids. */
+import { refuse } from '../stages/stage.ts';
+import { fieldAt, guardNew, idInBody } from './careless-handling.ts';
+import type { StageFault } from './fault.ts';
+import { show } from './leaks-credentials.ts';
+import { alsoAccept, stageOf } from './lenient-verifier.ts';
+
+const STATEFUL = { forbidden: true, severity: 'critical' } as const;
+
+/** Longer than a run. */
+const LOCKED_MS = 900_000;
+const MAX_FAILURES = 10;
+
+const verifyEach: StageFault['fix'] = {
+  rule: 'Compute the HMAC of every body, and keep no result of a verification between requests.',
+  express: 'Remove the cache around the verification: an HMAC of a notification takes microseconds.',
+};
+
+const lockNobodyOut: StageFault['fix'] = {
+  rule:
+    'Answer each invalid delivery with 401 and nothing more. If attempts are limited, limit those that fail, and ' +
+    'always verify a delivery with valid credentials.',
+  express: 'Count failures after the verification (`skipSuccessfulRequests`), and never reject a valid signature.',
+  django: 'Exclude the endpoint from django-axes.',
+  rails: 'Exclude the endpoint from Rack::Attack, or throttle only requests that were answered 401.',
+};
+
+const SHUT_OUT =
+  'The sender has one address. A forger behind the same proxy, or a few deliveries signed with an old secret, ' +
+  'stop all notifications.';
+
+/** Numbers the requests of each connection from 1. */
+function numberRequests(): (socket: object) => number {
+  const requests = new WeakMap<object, number>();
+  return (socket) => {
+    const count = (requests.get(socket) ?? 0) + 1;
+    requests.set(socket, count);
+    return count;
+  };
+}
+
+export const rememberedStateFaults: readonly StageFault[] = [
+  {
+    ...STATEFUL,
+    name: 'last-signature-accepted-again',
+    area: 'signature',
+    title: 'Accepts any body with the signature that was accepted last',
+    seen: 'A memo of the last verification with the header as its key, in receivers of a sender that retries at once.',
+    why: 'Whoever sees one delivery can send any content with its signature, until the next delivery arrives.',
+    fix: verifyEach,
+    stage: 'requireSignature',
+    replace: (parts) => {
+      let last: string | undefined;
+      return alsoAccept(({ header, expected }) => {
+        if (header !== undefined && expected.includes(header)) last = header;
+        return header !== undefined && header === last;
+      })(parts);
+    },
+  },
+  {
+    ...STATEFUL,
+    name: 'locks-out-after-ten-failures',
+    area: 'delivery',
+    title: 'Rejects everything for a quarter of an hour after ten invalid signatures in a row',
+    seen: 'Lock-outs for logins (fail2ban, Rack::Attack, django-axes) that also cover the endpoint.',
+    why: SHUT_OUT,
+    fix: lockNobodyOut,
+    severity: 'high',
+    forbidden: false,
+    needs: ['hmac'],
+    stage: 'requireSignature',
+    replace: (parts) => {
+      let failures = 0;
+      let lockedUntil = 0;
+      return stageOf(({ header = '', expected }, req, res, next) => {
+        if (Date.now() < lockedUntil) return refuse(res, 403, 'blocked');
+        failures = expected.includes(header) ? 0 : failures + 1;
+        if (failures >= MAX_FAILURES) lockedUntil = Date.now() + LOCKED_MS;
+        return parts.correct.requireSignature(req, res, next);
+      }, parts);
+    },
+  },
+  {
+    ...STATEFUL,
+    name: 'second-request-on-connection-reset',
+    area: 'http',
+    title: 'Resets the connection when a second request arrives on it',
+    seen: 'Servers written on sockets that handle one request, and proxies with keep-alive on one side only.',
+    why:
+      'The sender keeps connections. It cannot know whether the second notification was processed, and has to send ' +
+      'it again.',
+    fix: {
+      rule: 'Announce with `Connection: close` that a connection serves one request, or serve all of them.',
+      express: 'Do not call `req.socket.destroy()` after the answer; to turn keep-alive off, send `Connection: close`.',
+      go: 'Use `server.SetKeepAlivesEnabled(false)`, which sends `Connection: close`.',
+    },
+    severity: 'high',
+    stage: 'accept',
+    replace: ({ correct }) => {
+      const numberOf = numberRequests();
+      return (req, res, next) =>
+        numberOf(req.socket) === 2 ? void req.socket.destroy() : correct.accept(req, res, next);
+    },
+  },
+  {
+    ...STATEFUL,
+    name: 'same-second-of-customer-taken-for-a-copy',
+    area: 'delivery',
+    title: 'Rejects a second payment method of a customer in the same second',
+    seen: 'Locks with an expiry of one second, and keys of customer and arrival time, against double clicks.',
+    why: 'Two cards that were added together are verified together, and the second one is lost.',
+    fix: {
+      rule: 'Put the unique key on id only.',
+      express: 'Use `payload.id` as the key of the inbox, without a time.',
+    },
+    severity: 'high',
+    stage: 'store',
+    replace: guardNew(() => {
+      const seen = new Map<unknown, number>();
+      return (payload) => {
+        const customer = fieldAt(payload, 'data.accountId');
+        if (customer === undefined || fieldAt(payload, 'data.status') !== 'STAGED') return undefined;
+        const second = Math.floor(Date.now() / 1000);
+        const isCopy = seen.get(customer) === second;
+        seen.set(customer, second);
+        return isCopy ? 409 : undefined;
+      };
+    }),
+  },
+  {
+    ...STATEFUL,
+    name: 'known-ids-refused-in-other-words',
+    area: 'leaks',
+    title: 'Rejects a forged delivery with other words when its id is known',
+    seen: 'A lookup of the id before the verification, whose result is part of the message or of the log reference.',
+    why: 'An attacker finds out which notifications exist, without any credential.',
+    fix: {
+      rule: 'Verify first, look up the id after that, and answer every failed verification with the same text.',
+      express: 'Move the deduplication behind the verification middleware.',
+    },
+    severity: 'low',
+    forbidden: false,
+    needs: ['hmac'],
+    stage: 'requireSignature',
+    replace: (parts) => {
+      const known = new Set<string>();
+      return stageOf(({ header = '', expected }, req, res, next) => {
+        const id = idInBody(res);
+        if (expected.includes(header)) {
+          if (id !== undefined) known.add(id);
+        } else if (id !== undefined && known.has(id)) {
+          return show(res, 401, { body: { error: 'unauthorized', notification: 'already processed' } });
+        }
+        return parts.correct.requireSignature(req, res, next);
+      }, parts);
+    },
+  },
+];
