@@ -78,7 +78,7 @@ describe('keys that resemble the valid one', () => {
     ['api-key/last-character-changed', 'a', '0'],
     ['api-key/any-pattern', '.*', '.*x'],
     ['api-key/1-character', 'a', 'b'],
-    ['api-key/1-character', 'abc', 'a'],
+    ['api-key/1-character', 'abc', 'b'],
     ['api-key/in-quotes', 'abc', '"abc"'],
     ['api-key/white-space-around', 'abc', '\t abc \t'],
   ])('%s of %j is %j', (id, key, sent) => {

@@ -4,7 +4,7 @@ import type { Leak, Observation, RunObservations } from '../../scenarios/scenari
 import { leaksSuite } from '../../scenarios/suites/leaks.ts';
 import { anyCredentials, assemble, deliveriesOf, fakeKit, lies, someCredentials } from './credential-check.ts';
 
-const CREDENTIALS = ['signature', 'secret', 'api-key'];
+const CREDENTIALS = ['signature', 'secret', 'api-key', 'credential-part'];
 const INSIDES = ['stack-trace', 'parser-detail', 'error-message', 'database-message', 'debug-page'];
 const LARGE = 'leaks/oversize-body';
 const { scenarios } = leaksSuite;
@@ -101,6 +101,17 @@ describe('the leaks suite', () => {
           ['an invalid API key'],
           ['no API key'],
           ['signed with a different secret'],
+        ],
+      },
+      {
+        id: 'leaks/known-id',
+        uniform: true,
+        needs: ['hmac'],
+        groups: [
+          ['a valid delivery'],
+          ['forged, with a new id'],
+          ['forged, with the id of the valid delivery'],
+          ['forged, with a new id'],
         ],
       },
     ]);

@@ -115,6 +115,7 @@ const LEAKS = [
   'signature',
   'secret',
   'api-key',
+  'credential-part',
   'stack-trace',
   'parser-detail',
   'error-message',
@@ -137,9 +138,13 @@ function demands(scenario: Scenario): unknown {
   if ('change' in scenario) return delivered(scenario, specimenKit(scenario.id));
   if ('flow' in scenario) {
     const kit = specimenKit(scenario.id);
-    const groups = scenario.flow(kit).map((group) => group.map((delivery) => delivered(delivery, kit)));
-    const { uniform, version, alone } = scenario;
-    return { groups, uniform, version, alone };
+    const groups = scenario
+      .flow(kit)
+      .map((group) =>
+        group.map((delivery) => ({ ...delivered(delivery, kit), fromOtherAddress: delivery.fromOtherAddress })),
+      );
+    const { uniform, version, alone, kept, last } = scenario;
+    return { groups, uniform, version, alone, kept, last };
   }
   if ('hello' in scenario) {
     const { text: _, ...expect } = scenario.expect;

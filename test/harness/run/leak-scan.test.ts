@@ -94,6 +94,22 @@ describe('findLeaks', () => {
     expect(leaksIn(`you sent ${right}`, [], [`${right}x`])).toEqual(['signature']);
   });
 
+  it.each([
+    ['the start of the signature', `expected ${right.slice(0, 20)}...`],
+    ['the middle of the signature in hexadecimal', `expected ..${digest.toString('hex').slice(10, 40)}..`],
+    ['the end of the key', `key ending in ${API_KEY.slice(-6)}`],
+    ['the start of the secret', `secret ${SECRET.slice(0, 8)}***`],
+  ])('finds %s', (_, body) => {
+    expect(leaksIn(body)).toEqual(['credential-part']);
+    expect(leaksIn('', [['X-Hint', body]])).toEqual(['credential-part']);
+  });
+
+  it('does not take an echo or a longer word for a part of a credential', () => {
+    expect(leaksIn(`got ${right.slice(0, 20)}`, [], [right.slice(0, 30)])).toEqual([]);
+    expect(leaksIn(`id x${API_KEY.slice(-6)}`)).toEqual([]);
+    expect(leaksIn(`id ${API_KEY.slice(-6)}x`)).toEqual([]);
+  });
+
   it('ignores credentials so short that they occur by chance', () => {
     const short = { url: partner.url, signing: { secret: 'test' }, apiKey: { value: 'key' } };
     expect(findLeaks(answered(401, 'test key').answer!, short, null, [])).toEqual([]);

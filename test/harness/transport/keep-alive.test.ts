@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createSender } from '../../../harness/sender/index.ts';
 import { createConnections, exchange } from '../../../harness/transport/index.ts';
@@ -52,7 +53,28 @@ describe('a kept connection', () => {
     sender.close();
     expect([first.answer?.status, second.answer?.status]).toEqual([200, 200]);
     expect([first.timings.reused, second.timings.reused]).toEqual([false, false]);
+    expect(second.resetInUse).toBe(true);
     expect(seen()).toEqual({ connections: 2, requests: 3 });
+  });
+
+  it('that is closed after a pause counts as closed for being idle', async () => {
+    const { url } = await closing([1, 1]);
+    const sender = createSender();
+    await sender.deliver(request(url));
+    await delay(250);
+    const { answer, resetInUse } = await sender.deliver(request(url));
+    sender.close();
+    expect([answer?.status, resetInUse]).toEqual([200, undefined]);
+  });
+
+  it('is not replaced when its end is to be seen', async () => {
+    const { url, seen } = await closing([1, 1]);
+    const sender = createSender();
+    await sender.deliver(request(url));
+    const { error } = await sender.deliver(request(url), { replaceClosed: false });
+    sender.close();
+    expect(error?.kind).toBe('reset');
+    expect(seen()).toEqual({ connections: 1, requests: 2 });
   });
 
   it('is given up after the second time', async () => {
