@@ -85,8 +85,9 @@ export function findLeaks(
   if (isNew(secret)) leaks.push('secret');
   if ((key.length > 0 && apiKey !== undefined && read.includes(apiKey)) || isNew(key.slice(1))) leaks.push('api-key');
   if (isNew(signatures.map((spelling) => spelling.toLowerCase()))) leaks.push('signature');
-  const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, sent);
-  const showsAPart = () => rightSignature !== null && showsPart(read, rightSignature, sent);
+  const echoes = [...new Set(sent.flatMap((value) => [value, unescaped(value)]))];
+  const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, echoes);
+  const showsAPart = () => rightSignature !== null && showsPart(read, rightSignature, echoes);
   if (leaks.length === 0 && (showsAnEnd(apiKey) || showsAnEnd(partner.signing?.secret) || showsAPart())) {
     leaks.push('credential-part');
   }
