@@ -393,7 +393,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     name: 'shows-start-of-expected-signature',
     title: 'Answers an invalid signature with the first 20 characters of the expected one',
     seen: 'Messages that cut long values, "so that nothing is revealed".',
-    why: 'Whoever can make a receiver show a part of the expected signature has less to guess, for any body.',
+    why: 'An attacker who reads a part of the expected signature has less to guess, for any body.',
     fix: ONE_WORD,
     severity: 'high',
     replace: rejectSignature(({ reason, expected }) =>

@@ -16,7 +16,7 @@ const verifyEach: StageFault['fix'] = {
   express: 'Remove the cache around the verification: an HMAC of a notification takes microseconds.',
 };
 
-const lockNobodyOut: StageFault['fix'] = {
+const acceptValidCredentials: StageFault['fix'] = {
   rule:
     'Answer each invalid delivery with 401 and nothing more. If attempts are limited, limit those that fail, and ' +
     'always verify a delivery with valid credentials.',
@@ -46,7 +46,7 @@ export const rememberedStateFaults: readonly StageFault[] = [
     area: 'signature',
     title: 'Accepts any body with the signature that was accepted last',
     seen: 'A memo of the last verification with the header as its key, in receivers of a sender that retries at once.',
-    why: 'Whoever sees one delivery can send any content with its signature, until the next delivery arrives.',
+    why: 'An attacker who sees one delivery can send any content with its signature, until the next delivery arrives.',
     fix: verifyEach,
     stage: 'requireSignature',
     replace: (parts) => {
@@ -64,7 +64,7 @@ export const rememberedStateFaults: readonly StageFault[] = [
     title: 'Rejects everything for a quarter of an hour after ten invalid signatures in a row',
     seen: 'Lock-outs for logins (fail2ban, Rack::Attack, django-axes) that also cover the endpoint.',
     why: SHUT_OUT,
-    fix: lockNobodyOut,
+    fix: acceptValidCredentials,
     severity: 'high',
     forbidden: false,
     needs: ['hmac'],
