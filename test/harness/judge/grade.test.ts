@@ -168,6 +168,22 @@ describe('no answer', () => {
     ['no address', accepted, failure('dns'), 'inconclusive', 'not-delivered', 'not delivered: it was dns'],
     ['no listener', accepted, failure('refused'), 'inconclusive', 'not-delivered', 'not delivered: it was refused'],
     [
+      'a sentence of the transport',
+      accepted,
+      failure('refused', { message: 'The port of a.example is closed.' }),
+      'inconclusive',
+      'not-delivered',
+      'not delivered: the port of a.example is closed',
+    ],
+    [
+      'a sentence that begins with a name',
+      accepted,
+      failure('refused', { message: 'Nothing listens; ask The Host' }),
+      'inconclusive',
+      'not-delivered',
+      'not delivered: Nothing listens; ask The Host',
+    ],
+    [
       'no route',
       expecting({ note: ['untrusted'] }),
       failure('unreachable'),

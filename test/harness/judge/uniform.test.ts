@@ -167,6 +167,17 @@ describe('what differs from request to request', () => {
     expect(ofBodies(['a', 'alpha'], ['a', 'beta'], ['b', 'gamma'])).toBe('');
   });
 
+  it('may be the number of words: nothing is compared then', () => {
+    expect(ofBodies(['a', 'no alpha beta'], ['a', 'no gamma'], ['b', 'never delta'])).toBe('');
+    expect(ofBodies(['a', 'no alpha'], ['a', 'no beta'], ['a', 'no gamma delta'], ['b', 'never'])).toBe('');
+  });
+
+  it('varies as soon as one repetition differs', () => {
+    const judged = (b: string) => ofBodies(['a', 'no alpha'], ['a', 'no alpha'], ['a', 'no beta'], ['b', b]);
+    expect(judged('no gamma')).toBe('');
+    expect(judged('never gamma')).toBe(by('body'));
+  });
+
   it('may be the reason phrase', () => {
     const ofPhrases = (...given: [string, string][]) =>
       difference(given.map(([label, phrase]) => [label, answer(401, '', [], phrase)]));

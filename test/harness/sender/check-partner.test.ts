@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HookproofError, RESERVED_HEADERS } from '../../../contract/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
-import { checkPartner, isLoopback } from '../../../harness/sender/index.ts';
+import { checkPartner, isLoopback, PartnerHeaderError } from '../../../harness/sender/index.ts';
 import { certificate } from '../transport/servers.ts';
 
 const URL = 'https://partner.example/hooks';
@@ -128,6 +128,13 @@ describe('checkPartner rejects', () => {
       header: { role: 'signature', index: null },
       reason: 'invalid-name',
     });
+  });
+
+  it('a header, in the words of a caller that names the setting itself', () => {
+    const error = rejection({ headers: [['Host', 'x']] });
+    if (!(error instanceof PartnerHeaderError)) throw error;
+    expect(error.messageFor('the header')).toBe('the header has the reserved name Host.');
+    expect(error.messageFor()).toBe('custom header 1 has the reserved name Host.');
   });
 
   const newline = 'Remove it; the usual cause is a newline at the end of a file.';
