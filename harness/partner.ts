@@ -1,6 +1,7 @@
 /** What the operator has configured for one partner. Specification: What the service does; Authentication. */
 import type { LookupFunction } from 'node:net';
 import type { HeaderLine } from '../contract/index.ts';
+import type { KnownSamples } from '../scenarios/index.ts';
 
 /** A partner, as the sender core knows it. Whatever is absent is off. */
 export interface Partner {
@@ -19,6 +20,8 @@ export interface Partner {
     readonly passphrase?: string;
     readonly ca?: string;
   };
+  /** Ids that the receiver looks up, and fields that it needs. Absent: it accepts any id. */
+  readonly samples?: KnownSamples;
   /**
    * Where the host of the URL is, from {@link pinEndpoint}. Without it, the system's resolver is asked for each
    * connection.

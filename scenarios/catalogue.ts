@@ -1,6 +1,6 @@
 /** The catalogue: every suite, in the order in which they run. */
 import { createHash } from 'node:crypto';
-import type { Scenario, Suite } from './scenario.ts';
+import type { SampleKind, Scenario, Suite } from './scenario.ts';
 import { apiKeySuite } from './suites/api-key.ts';
 import { combinationSuite } from './suites/combination.ts';
 import { deliverySuite } from './suites/delivery.ts';
@@ -36,6 +36,13 @@ const BY_ID: ReadonlyMap<string, Scenario> = new Map(
 /** The scenario with this id, or undefined. */
 export function findScenario(id: string): Scenario | undefined {
   return BY_ID.get(id);
+}
+
+/** The scenarios that need an id of this kind of their own, in the order of the catalogue. */
+export function ownersOf(kind: SampleKind): readonly string[] {
+  return CATALOGUE.flatMap(({ scenarios }) =>
+    scenarios.filter((one) => 'owns' in one && one.owns?.includes(kind) === true).map(({ id }) => id),
+  );
 }
 
 /**

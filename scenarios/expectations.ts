@@ -109,6 +109,15 @@ export const refusedInARow: Expectation = {
   note: [403, 423],
 };
 
+/** A valid delivery about an id that the receiver does not know. A 401 fails, because the credentials are valid. */
+export const acceptedOrUnknown: Expectation = {
+  text: '200 (404, 409 or 422 for the unknown id is recorded)',
+  authentic: true,
+  pass: [200],
+  note: [404, 409, 422],
+  warn: [400, 403],
+};
+
 /** One of many concurrent deliveries with invalid credentials. */
 export const refusedUnlessBusy: Expectation = {
   text: '401 (another rejection or a closed connection under load: warning)',

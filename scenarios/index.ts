@@ -1,4 +1,4 @@
-export { CATALOGUE, catalogueDigest, findScenario } from './catalogue.ts';
+export { CATALOGUE, catalogueDigest, findScenario, ownersOf } from './catalogue.ts';
 export { defectOf, hasDefect } from './defect.ts';
 export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
 export type {
@@ -30,12 +30,15 @@ export {
   type FollowUp,
   type HandshakeScenario,
   type Kit,
+  type KnownSamples,
   type Leak,
   type Observation,
   type ObservationScenario,
   type ProbeScenario,
   type RequestHead,
   type RunObservations,
+  SAMPLE_KINDS,
+  type SampleKind,
   type Scenario,
   SENDING_STAGES,
   type SendingStage,

@@ -229,6 +229,13 @@ export const REQUIREMENTS = [
       'status, are accepted.',
   },
   {
+    id: 'ids-unknown',
+    section: 'ruling',
+    level: 'must',
+    subject: 'receiver',
+    text: 'A valid delivery about an id that the receiver does not know is accepted, or rejected with 404, 409 or 422.',
+  },
+  {
     id: 'repeat-burst',
     section: 'ruling',
     level: 'should',

@@ -13,7 +13,7 @@ import type {
   RefundStatus,
   TrackingStatus,
 } from '../contract/index.ts';
-import type { Kit } from './scenario.ts';
+import type { Kit, SampleKind } from './scenario.ts';
 
 /** A listed code, for samples in which any code will do. */
 const SOME_CODE = '352-000-S1';
@@ -38,7 +38,25 @@ export function hash(kit: Kit): string {
   return `0x${kit.bytes(32).toString('hex')}`;
 }
 
-/** A new identifier: `test-<what>-<letters and digits>`. */
+const WORDS: Readonly<Record<SampleKind, string>> = {
+  transaction: 'transaction',
+  customer: 'customer',
+  account: 'customer',
+  'payment-method': 'card',
+  provider: 'provider',
+};
+
+/** An id that the partner knows, where some are configured, and otherwise a new one. */
+export function knownId(kit: Kit, kind: SampleKind): string {
+  return kit.knownId?.(kind, false) ?? reference(kit, WORDS[kind]);
+}
+
+/** The same, for a scenario that must not share it with another one (`owns`). */
+export function ownId(kit: Kit, kind: SampleKind): string {
+  return kit.knownId?.(kind, true) ?? reference(kit, WORDS[kind]);
+}
+
+/** A new identifier, which no partner knows: `test-<what>-<letters and digits>`. */
 export function reference(kit: Kit, what: string): string {
   return `test-${what}-${kit.nonce(12)}`;
 }
@@ -49,7 +67,19 @@ export function errorData(code = SOME_CODE): JsonObject {
 }
 
 function envelope(kit: Kit, type: string, at: JsonValue, data: JsonObject): JsonObject {
-  return { id: kit.newId(), type, at, data };
+  const notification = { id: kit.newId(), type, at, data };
+  return (kit.fields ?? []).reduce<JsonObject>(
+    (whole, [path, value]) => withValueAt(whole, path.split('.'), value),
+    notification,
+  );
+}
+
+/** A copy with this value; objects on the way are made where they are missing. */
+function withValueAt(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
+  const inner = object[key];
+  const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+  const next = rest.length === 0 ? value : withValueAt(isObject ? (inner as JsonObject) : {}, rest, value);
+  return { ...object, [key]: next };
 }
 
 /** What can differ from the sample. */
@@ -74,8 +104,8 @@ export function order(
   const failed = orderStatus === 'FAILED' || details.code !== undefined;
   return envelope(kit, 'CAAS', epochSeconds(kit), {
     type,
-    providerId: 'test-provider',
-    transactionId: details.transactionId ?? reference(kit, 'transaction'),
+    providerId: kit.knownId?.('provider', false) ?? 'test-provider',
+    transactionId: details.transactionId ?? knownId(kit, 'transaction'),
     metadata: {
       orderStatus,
       blockchainData: {
@@ -106,8 +136,8 @@ export function tracking(
 ): JsonObject {
   return envelope(kit, 'CAAS', epochSeconds(kit), {
     type: 'ORDER_TRACKING',
-    providerId: 'test-provider',
-    transactionId: reference(kit, 'transaction'),
+    providerId: kit.knownId?.('provider', false) ?? 'test-provider',
+    transactionId: knownId(kit, 'transaction'),
     metadata: {
       orderType,
       providerTransactionId: reference(kit, 'provider'),
@@ -123,8 +153,8 @@ export function tracking(
 export function refund(kit: Kit, status: RefundStatus, details: OrderDetails = {}): JsonObject {
   const done = status === 'SUCCESS';
   return envelope(kit, 'REFUND', epochSeconds(kit), {
-    providerId: 'test-provider',
-    transactionId: details.transactionId ?? reference(kit, 'transaction'),
+    providerId: kit.knownId?.('provider', false) ?? 'test-provider',
+    transactionId: details.transactionId ?? knownId(kit, 'transaction'),
     status,
     metadata: {
       ...(done ? { blockchainTransactionId: hash(kit) } : {}),
@@ -144,8 +174,8 @@ export function paymentMethod(
 ): JsonObject {
   return envelope(kit, 'PAYMENT_METHOD', epochSeconds(kit), {
     status,
-    paymentMethodId: details.paymentMethodId ?? reference(kit, 'card'),
-    accountId: details.accountId ?? reference(kit, 'customer'),
+    paymentMethodId: details.paymentMethodId ?? knownId(kit, 'payment-method'),
+    accountId: details.accountId ?? knownId(kit, 'account'),
     ...(status === 'DECLINED' ? { errorCode: details.code ?? '313-701-S1' } : {}),
   });
 }
@@ -153,7 +183,7 @@ export function paymentMethod(
 /** `WALLET` for a new custodial wallet. */
 export function wallet(
   kit: Kit,
-  customerId = reference(kit, 'customer'),
+  customerId = knownId(kit, 'customer'),
   assetId = 'ETH',
   chain = 'ETHEREUM',
 ): JsonObject {
@@ -171,8 +201,8 @@ export function deposit(kit: Kit, hashes: JsonObject = { blockchainTransactionId
   return envelope(kit, 'CAAS_BLOCKCHAIN', isoTime(kit), {
     type: 'RECEIVE',
     status: 'COMPLETED',
-    partnerTransactionId: reference(kit, 'deposit'),
-    customerId: reference(kit, 'customer'),
+    partnerTransactionId: kit.knownId?.('transaction', false) ?? reference(kit, 'deposit'),
+    customerId: knownId(kit, 'customer'),
     metadata: {
       sourceAddress: address(kit),
       destinationAddress: address(kit),

@@ -32,6 +32,17 @@ export const FEATURES: readonly Feature[] = [
   ...CLIENT_FIXTURES.map((name) => `fixture-${name}` as const),
 ];
 
+/** What the ids of a notification belong to. A receiver may look them up, and refuse those that it does not know. */
+export const SAMPLE_KINDS = ['transaction', 'customer', 'account', 'payment-method', 'provider'] as const;
+export type SampleKind = (typeof SAMPLE_KINDS)[number];
+
+/** What the partner has configured about the samples: its receiver looks ids up, or needs further fields. */
+export interface KnownSamples {
+  readonly ids: Readonly<Partial<Record<SampleKind, readonly string[]>>>;
+  /** Paths with the value that every notification has there. */
+  readonly fields: readonly (readonly [path: string, value: JsonValue])[];
+}
+
 /** The stages of the sending pipeline, in order. */
 export const SENDING_STAGES = ['compose', 'serialise', 'sign', 'address', 'connect', 'transmit'] as const;
 export type SendingStage = (typeof SENDING_STAGES)[number];
@@ -51,6 +62,10 @@ export interface Kit {
   bytes(length: number): Buffer;
   /** The time of the run. */
   readonly now: Date;
+  /** An id that the partner knows; null where none are configured. `own`: no other scenario uses it. */
+  knownId?(kind: SampleKind, own: boolean): string | null;
+  /** Further fields that the partner's receiver needs. */
+  readonly fields?: KnownSamples['fields'];
   /** The plain valid notification of the controls (CAAS BUY, COMPLETED), with a new id at each call. */
   notification(): JsonObject;
   /** The partner's signature secret. Empty when HMAC is off. Scenarios that use it need the feature `hmac`. */
@@ -358,6 +373,8 @@ export interface ProbeScenario extends ScenarioText {
 export interface FlowScenario extends ScenarioText {
   readonly flow: (kit: Kit) => readonly (readonly Delivery[])[];
   readonly uniform?: boolean;
+  /** Needs ids that no other scenario uses, because a receiver relates the deliveries by them. */
+  readonly owns?: readonly SampleKind[];
   /** The only TLS version of the deliveries and of the controls around them. */
   readonly version?: OfferedTlsVersion;
   /**

@@ -128,7 +128,7 @@ export const STATEMENTS: readonly Statement[] = [
   ...section(
     'Endpoints referenced as triggers',
     ['Customer onboarding leads to one WALLET notification for each wallet.', ['wallet-shape', 'wallet-enabled']],
-    ["The partner's own transaction id becomes data.transactionId.", NOTHING_TO_CHECK],
+    ["The partner's own transaction id becomes data.transactionId.", ['ids-unknown']],
     ['Paths and shapes of the other endpoints are not shown.', NOTHING_TO_CHECK],
   ),
   ...section(

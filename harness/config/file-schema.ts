@@ -33,6 +33,8 @@ function schemaOf(setting: Setting): z.ZodType {
     case 'switch':
       return z.boolean(expecting('switch'));
     case 'words':
+    case 'ids':
+    case 'fields':
     case 'patterns':
     case 'reporters':
       return list;

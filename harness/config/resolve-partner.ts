@@ -1,12 +1,13 @@
 /** The partner of a run: URL, credentials, custom headers, TLS. Specification: Authentication. */
 
-import { type HeaderLine, HookproofError, sameHeaderName } from '../../contract/index.ts';
+import { type HeaderLine, HookproofError, type JsonValue, sameHeaderName } from '../../contract/index.ts';
+import type { KnownSamples, SampleKind } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { checkPartner, PartnerHeaderError } from '../sender/index.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
 import type { Advice, Problem } from './problems.ts';
 import { REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
-import { defaultText, type SettingPath, settingAt } from './settings.ts';
+import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.ts';
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
 
 /** What was read, also where it makes no partner. */
@@ -28,6 +29,7 @@ export async function resolvePartner(resolution: Resolution, fileBroken: boolean
   const signing = await credential(resolution, 'hmac.secret', 'hmac.header');
   const apiKey = await credential(resolution, 'api-key.value', 'api-key.header');
   const headers = await resolveHeaders(resolution);
+  const known = resolveSamples(resolution);
   const { tls, material } = await resolveTls(resolution);
   const read = { url, secret: signing?.value, apiKey: apiKey?.value, material };
   if (url === undefined) return { ...read, partner: undefined };
@@ -36,6 +38,7 @@ export async function resolvePartner(resolution: Resolution, fileBroken: boolean
     ...(signing && { signing: { secret: signing.value, header: signing.header } }),
     ...(apiKey && { apiKey }),
     ...(headers.length > 0 && { headers: headers.map(({ line }) => line) }),
+    ...(known && { samples: known }),
     ...(tls && { tls }),
   };
   checkParts(partner, headers, resolution);
@@ -82,6 +85,46 @@ async function credential(
     resolution.advice.push({ path: headerPath, reason: 'header-unused', message, hint: '' });
   }
   return value === undefined ? undefined : { value, header };
+}
+
+/** The ids that the partner knows and the fields that its receiver needs; undefined where nothing is configured. */
+function resolveSamples(resolution: Resolution): KnownSamples | undefined {
+  const { settings } = resolution;
+  const ids: Partial<Record<SampleKind, readonly string[]>> = {};
+  for (const setting of SETTINGS) {
+    if (setting.type !== 'ids') continue;
+    const given = givenTexts(settings, setting.path);
+    if (given.length === 0) continue;
+    ids[setting.kind] = given.map(({ value }) => value);
+    show(resolution, setting.path, given.map(({ value }) => value).join(', '), given[0]);
+  }
+  const fields = givenTexts(settings, 'samples.fields').flatMap((given) => parseField(given, resolution));
+  return fields.length === 0 && Object.keys(ids).length === 0 ? undefined : { ids, fields };
+}
+
+/** A path that begins in the envelope, and a value, which is JSON or text. */
+const FIELD = /^(\w[\w-]*(?:\.[\w-]+)*)=(.*)$/s;
+
+/** The fields that the specification defines at the top. */
+const ENVELOPE = ['id', 'type', 'at', 'data'];
+
+function parseField(given: Given<string>, resolution: Resolution): KnownSamples['fields'] {
+  const [, path, value] = FIELD.exec(given.value) ?? [];
+  if (path === undefined || value === undefined || ENVELOPE.includes(path)) {
+    const hint = 'Write a path that the specification does not name, and a value: `data.tenant=acme`.';
+    resolution.problems.push(problemWith(given, 'is not a further field', hint));
+    return [];
+  }
+  show(resolution, `samples.fields.${path}`, value, given);
+  return [[path, jsonOr(value)]];
+}
+
+function jsonOr(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
 }
 
 /** A header line with the place that it came from. */

@@ -6,7 +6,7 @@
  * Every `--help` of a command loads this file: nothing here imports zod or yaml.
  */
 import { STACKS } from '../../contract/stacks.ts';
-import type { ClientFixture } from '../../scenarios/index.ts';
+import type { ClientFixture, SampleKind } from '../../scenarios/index.ts';
 import { PROFILES } from '../../scenarios/profiles.ts';
 import { REPORTER_NAMES } from '../report/reporters.ts';
 
@@ -40,6 +40,9 @@ type Typed =
   /** Read from a file, a variable or a reference, and never shown. `noun` is what messages call it. */
   | { readonly type: 'secret'; readonly noun: string }
   | { readonly type: 'headers' }
+  /** Ids that the partner knows, and fields that its receiver needs, each `path=value`. */
+  | { readonly type: 'ids'; readonly kind: SampleKind }
+  | { readonly type: 'fields' }
   /** A file with certificates or keys. */
   | { readonly type: 'pem' }
   // What a run takes. `field` is its name in `RunSettings`; a default is written as the user would write it.
@@ -63,6 +66,33 @@ const FIXTURES: Readonly<Record<ClientFixture, string>> = {
   'other-subject': 'that is valid and issued to another subject',
 };
 export const FIXTURE_NAMES = Object.keys(FIXTURES) as readonly ClientFixture[];
+
+/** What the ids of each list belong to. */
+const SAMPLE_LISTS = [
+  ['transactions', 'transaction', 'transactions', ['T-1001', 'T-1002']],
+  ['customers', 'customer', 'customers', ['C-1']],
+  ['accounts', 'account', 'accounts (the customers of payment methods)', ['C-1']],
+  ['payment-methods', 'payment-method', 'payment methods', ['P-1']],
+  ['providers', 'provider', 'payment providers, from the operator', ['provider-1']],
+] as const;
+
+type SampleRow = SettingRow & { readonly type: 'ids'; readonly kind: SampleKind } & {
+  readonly path: `samples.${(typeof SAMPLE_LISTS)[number][0]}`;
+};
+
+const SAMPLE_ROWS: readonly SampleRow[] = SAMPLE_LISTS.map(([key, kind, what, example]) => ({
+  path: `samples.${key}`,
+  type: 'ids',
+  kind,
+  group: 'endpoint',
+  description: `ids of ${what} that the receiver knows`,
+  example,
+  ...(key === 'transactions' && {
+    intro:
+      'For a receiver that looks ids up, and refuses those that it does not know: ids that exist there. Checks that\n' +
+      'relate several notifications need an id of their own; with too few ids, they have no conclusion.',
+  }),
+}));
 
 type FixtureRow = SettingRow &
   ({ readonly type: 'pem' } | { readonly type: 'secret'; readonly noun: string }) & {
@@ -167,6 +197,14 @@ export const SETTINGS = [
     flagHelp: "custom header on every delivery, 'Name: value'",
     example: { 'X-Tenant': 'acme', Authorization: `Bearer \${env:GATEWAY_TOKEN}` },
     intro: 'Custom headers on every delivery. Values may contain references.',
+  },
+  ...SAMPLE_ROWS,
+  {
+    path: 'samples.fields',
+    type: 'fields',
+    group: 'endpoint',
+    description: 'fields that the receiver needs in every notification, each path=value',
+    example: ['data.metadata.tenant=acme'],
   },
   {
     path: 'tls.client-cert',

@@ -132,6 +132,10 @@ const NO_CREDENTIALS: Finding = {
     '--api-key-file.',
 };
 
+const LOOKED_UP =
+  'If the receiver looks ids up, list ids that it knows under `samples` in the configuration file, and fields that ' +
+  'it needs besides.';
+
 function findingForStatus(status: number): Finding {
   if (status >= 300 && status < 400) {
     return {
@@ -147,8 +151,10 @@ function findingForStatus(status: number): Finding {
     return {
       fault: 'wrong-path',
       title: `No handler serves this path (${status})`,
-      why: 'The server answers, but has no route for this path.',
-      fix: 'Compare the path of the URL with the route of the receiver, including the prefix of a reverse proxy.',
+      why: 'The server answers, but has no route for this path, or knows none of the ids in the notification.',
+      fix:
+        'Compare the path of the URL with the route of the receiver, including the prefix of a reverse proxy. ' +
+        LOOKED_UP,
     };
   }
   if (status === 405 || status === 501) {
@@ -193,9 +199,11 @@ function findingForStatus(status: number): Finding {
     fault: 'refuses-the-payload',
     title: `The endpoint rejects a valid notification (${status})`,
     why:
-      'The payload is valid by the specification: the receiver validates more strictly, or rejects the content ' +
-      'type.',
-    fix: 'Accept application/json and every field, type and status of the specification; ignore unknown ones.',
+      'The payload is valid by the specification: the receiver validates more strictly, rejects the content type, ' +
+      'or does not know an id in it.',
+    fix:
+      'Accept application/json and every field, type and status of the specification; ignore unknown ones. ' +
+      LOOKED_UP,
   };
 }
 

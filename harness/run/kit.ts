@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { certificateBlocks } from '../../certs/index.ts';
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
-import { type Kit, newTestId, samples } from '../../scenarios/index.ts';
+import { type Kit, newTestId, ownersOf, type Scenario, samples } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { sign } from '../sender/index.ts';
 
@@ -60,6 +60,7 @@ export function createKit(
     integer,
     bytes,
     now,
+    ...knownSamplesOf(partner, scenario, integer),
     notification: () => samples.plainNotification(kit),
     secret,
     apiKey: partner.apiKey?.value ?? '',
@@ -76,8 +77,44 @@ export function createKit(
   return kit;
 }
 
-/** The names of a partner's credential headers, with the defaults. */
+/**
+ * The ids that the partner knows. The last ones of a list belong to the scenarios that need one of their own; all
+ * others take one of the rest.
+ */
+function knownSamplesOf(
+  { samples: known }: Partner,
+  scenario: string,
+  integer: Kit['integer'],
+): Pick<Kit, 'knownId' | 'fields'> {
+  if (known === undefined) return {};
+  return {
+    fields: known.fields,
+    knownId: (kind, own) => {
+      const ids = known.ids[kind] ?? [];
+      const owners = ownersOf(kind);
+      const rest = Math.max(1, ids.length - owners.length);
+      return ids[own ? ids.length - 1 - owners.indexOf(scenario) : integer(rest)] ?? null;
+    },
+  };
+}
 
+/** Why a scenario cannot have the ids of its own that it needs, or null. One id of each list is for all others. */
+export function lackOfIds({ samples: known }: Partner, scenario: Scenario): string | null {
+  if (known === undefined || !('owns' in scenario)) return null;
+  for (const kind of scenario.owns ?? []) {
+    const ids = known.ids[kind] ?? [];
+    const owners = ownersOf(kind);
+    if (ids.length === 0 || owners.indexOf(scenario.id) + 1 < ids.length) continue;
+    const given = `${ids.length} ${ids.length === 1 ? 'id' : 'ids'}`;
+    return (
+      `the list of samples for \`${kind}\` has ${given}; this check needs one of its own, ` +
+      `and ${owners.length + 1} are enough for all checks`
+    );
+  }
+  return null;
+}
+
+/** The names of a partner's credential headers, with the defaults. */
 export function headerNamesOf(partner: Partner): { readonly signature: string; readonly apiKey: string } {
   return {
     signature: partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER,

@@ -21,6 +21,7 @@ type ResultDecidedBy =
   | 'observation'
   | 'interrupted'
   | 'time-limit'
+  | 'samples-too-short'
   | 'not-run';
 
 interface Decision {

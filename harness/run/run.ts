@@ -15,6 +15,7 @@ import { version } from '../version.ts';
 import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits, runBoundMs } from './context.ts';
 import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
+import { lackOfIds } from './kit.ts';
 import { createLane, type Lane } from './lane.ts';
 import { learnDialect, learningPlans, recordRejections, STATUS_SCENARIOS } from './learn-dialect.ts';
 import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
@@ -244,6 +245,10 @@ async function deliver(
     recordRejections(context, trial);
     report(resultOfTrial(context, trial, options.evidence === true));
   };
+  for (const planned of open()) {
+    const lack = lackOfIds(context.partner, planned.scenario);
+    if (lack !== null) report(withoutVerdict(planned, 'samples-too-short', lack));
+  }
   const sending = open().filter(isSending);
   const preflight = await runPreflight(context, lanes[0]);
   if (preflight.passed) {

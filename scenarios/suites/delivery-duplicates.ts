@@ -3,7 +3,7 @@ import { withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { fixedText, rewritten, spacedOut, withField } from '../changes/bodies.ts';
 import { literal, signedWith, unsigned } from '../changes/signing.ts';
 import { accepted, handled, refused } from '../expectations.ts';
-import { deposit, order, reference, wallet } from '../samples.ts';
+import { deposit, order, ownId, wallet } from '../samples.ts';
 import type { Change, Delivery, Expectation, FlowScenario, Kit } from '../scenario.ts';
 
 function copy(label: string, event: JsonValue): Delivery {
@@ -102,8 +102,9 @@ export const deliveryDuplicates: readonly FlowScenario[] = [
     ...distinct,
     id: 'delivery/same-second',
     title: 'Accepts three notifications of one transaction in the same second',
+    owns: ['transaction'],
     flow: (kit) => {
-      const transactionId = reference(kit, 'transaction');
+      const transactionId = ownId(kit, 'transaction');
       return [
         [copy('CREATED', order(kit, 'BUY', 'CREATED', { transactionId }))],
         [copy('PENDING in the same second', order(kit, 'BUY', 'PENDING', { transactionId }))],

@@ -1,7 +1,18 @@
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
-import { accepted } from '../expectations.ts';
-import { deposit, epochSeconds, hash, order, paymentMethod, reference, refund, wallet } from '../samples.ts';
+import { accepted, acceptedOrUnknown } from '../expectations.ts';
+import {
+  deposit,
+  epochSeconds,
+  hash,
+  knownId,
+  order,
+  ownId,
+  paymentMethod,
+  reference,
+  refund,
+  wallet,
+} from '../samples.ts';
 import type { Delivery, FlowScenario, Kit } from '../scenario.ts';
 
 function event(label: string, notification: JsonObject): Delivery {
@@ -15,7 +26,7 @@ function inTurn(...deliveries: readonly Delivery[]): readonly (readonly Delivery
 
 /** Orders of one transaction at several statuses. */
 function orders(kit: Kit, type: 'BUY' | 'SELL', statuses: readonly Parameters<typeof order>[2][]): Delivery[] {
-  const transactionId = reference(kit, 'transaction');
+  const transactionId = ownId(kit, 'transaction');
   return statuses.map((status) => event(status, order(kit, type, status, { transactionId })));
 }
 
@@ -26,6 +37,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts the statuses of a BUY order in sequence',
     level: 'should',
     requirements: ['transitions-open'],
+    owns: ['transaction'],
     flow: (kit) => inTurn(...orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED'])),
     why:
       'Each notification may work alone while the second one fails, because it tries to create an existing ' +
@@ -37,6 +49,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts the statuses of a SELL order in sequence',
     level: 'should',
     requirements: ['transitions-open'],
+    owns: ['transaction'],
     flow: (kit) => inTurn(...orders(kit, 'SELL', ['CREATED', 'PENDING', 'COMPLETED'])),
     why: 'A sell may go from PENDING to COMPLETED directly. A state machine that requires every step rejects it.',
     fix: 'Allow any transition: the specification does not define them.',
@@ -46,8 +59,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts BLOCKCHAIN_ACCEPTED and then the notification with the transaction hash',
     level: 'must',
     requirements: ['caas-hash-follows'],
+    owns: ['transaction'],
     flow: (kit) => {
-      const transactionId = reference(kit, 'transaction');
+      const transactionId = ownId(kit, 'transaction');
       return inTurn(
         event('BLOCKCHAIN_ACCEPTED without the hash', order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED', { transactionId })),
         event(
@@ -64,8 +78,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts the hash of a transaction before its BLOCKCHAIN_ACCEPTED',
     level: 'should',
     requirements: ['repeat-order'],
+    owns: ['transaction'],
     flow: (kit) => {
-      const transactionId = reference(kit, 'transaction');
+      const transactionId = ownId(kit, 'transaction');
       return inTurn(
         event('CONFIRMED with the hash', order(kit, 'BUY', 'CONFIRMED', { transactionId })),
         event('BLOCKCHAIN_ACCEPTED after it', order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED', { transactionId })),
@@ -79,6 +94,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts the statuses of a BUY order in reverse',
     level: 'should',
     requirements: ['repeat-order'],
+    owns: ['transaction'],
     flow: (kit) => inTurn(...orders(kit, 'BUY', ['COMPLETED', 'BLOCKCHAIN_ACCEPTED', 'PENDING', 'CREATED'])),
     why:
       'After an outage, notifications may arrive in any order. A state machine that rejects a step back rejects ' +
@@ -90,6 +106,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts all statuses of a BUY order concurrently',
     level: 'should',
     requirements: ['repeat-order'],
+    owns: ['transaction'],
     flow: (kit) => [orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED'])],
     why: 'Concurrent updates of one row end in a serialisation failure or a version conflict.',
     fix: 'Store notifications first, and apply them to the transaction one by one.',
@@ -99,8 +116,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts a notification with an earlier time than the previous one',
     level: 'should',
     requirements: ['repeat-order'],
+    owns: ['transaction'],
     flow: (kit) => {
-      const transactionId = reference(kit, 'transaction');
+      const transactionId = ownId(kit, 'transaction');
       const late = withField(order(kit, 'BUY', 'PENDING', { transactionId }), 'at', epochSeconds(kit) - 600);
       return inTurn(
         event('CONFIRMED now', order(kit, 'BUY', 'CONFIRMED', { transactionId })),
@@ -112,10 +130,14 @@ export const deliveryOrder: readonly FlowScenario[] = [
   },
   {
     id: 'delivery/unknown-transaction',
-    title: 'Accepts the final status of an unknown transaction',
-    level: 'should',
-    requirements: ['transitions-open'],
-    flow: (kit) => inTurn(...orders(kit, 'BUY', ['CONFIRMED'])),
+    title: 'Accepts the final status of an unknown transaction, or rejects it as unknown',
+    level: 'must',
+    requirements: ['ids-unknown'],
+    flow: (kit) => {
+      const transactionId = reference(kit, 'transaction');
+      const confirmed = event('CONFIRMED', order(kit, 'BUY', 'CONFIRMED', { transactionId }));
+      return inTurn({ ...confirmed, expect: acceptedOrUnknown });
+    },
     why: 'Earlier notifications may arrive later. A 404 for an unknown transaction loses the result.',
     fix: 'Store a notification for an unknown transaction, and match it later.',
   },
@@ -124,8 +146,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts a failed SELL and then its REFUND',
     level: 'must',
     requirements: ['refund-order', 'caas-failed', 'refund-shapes'],
+    owns: ['transaction'],
     flow: (kit) => {
-      const transactionId = reference(kit, 'transaction');
+      const transactionId = ownId(kit, 'transaction');
       return inTurn(
         event('the failed sell', order(kit, 'SELL', 'FAILED', { transactionId, code: '352-252-E1' })),
         event('its refund', refund(kit, 'SUCCESS', { transactionId })),
@@ -139,8 +162,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts a failed SELL and then the failure of its REFUND',
     level: 'must',
     requirements: ['refund-order', 'refund-shapes'],
+    owns: ['transaction'],
     flow: (kit) => {
-      const transactionId = reference(kit, 'transaction');
+      const transactionId = ownId(kit, 'transaction');
       return inTurn(
         event('the failed sell', order(kit, 'SELL', 'FAILED', { transactionId, code: '352-251-S1' })),
         event('the failed refund', refund(kit, 'FAIL', { transactionId, code: '204-004-S1' })),
@@ -154,8 +178,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts a REFUND before the failure of its SELL',
     level: 'should',
     requirements: ['repeat-order'],
+    owns: ['transaction'],
     flow: (kit) => {
-      const transactionId = reference(kit, 'transaction');
+      const transactionId = ownId(kit, 'transaction');
       return inTurn(
         event('the refund', refund(kit, 'SUCCESS', { transactionId })),
         event('the failed sell after it', order(kit, 'SELL', 'FAILED', { transactionId, code: '352-254-E1' })),
@@ -169,8 +194,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts three concurrent new wallets of one customer',
     level: 'must',
     requirements: ['wallet-shape', 'repeat-burst'],
+    owns: ['customer'],
     flow: (kit) => {
-      const customerId = reference(kit, 'customer');
+      const customerId = ownId(kit, 'customer');
       const assets = [
         ['ETH', 'ETHEREUM'],
         ['BTC', 'BITCOIN'],
@@ -188,8 +214,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts a PAYMENT_METHOD that is staged and then declined',
     level: 'should',
     requirements: ['transitions-open'],
+    owns: ['payment-method'],
     flow: (kit) => {
-      const card = { paymentMethodId: reference(kit, 'card'), accountId: reference(kit, 'customer') };
+      const card = { paymentMethodId: ownId(kit, 'payment-method'), accountId: knownId(kit, 'account') };
       return inTurn(
         event('STAGED', paymentMethod(kit, 'STAGED', card)),
         event('DECLINED', paymentMethod(kit, 'DECLINED', { ...card, code: '313-702-S3' })),
@@ -205,8 +232,9 @@ export const deliveryOrder: readonly FlowScenario[] = [
     title: 'Accepts two concurrent deposits of one customer',
     level: 'must',
     requirements: ['deposit-shape', 'repeat-burst'],
+    owns: ['customer'],
     flow: (kit) => {
-      const customerId = reference(kit, 'customer');
+      const customerId = ownId(kit, 'customer');
       const one = (label: string) => event(label, withField(deposit(kit), 'data.customerId', customerId));
       return [[one('the first deposit'), one('the second deposit')]];
     },

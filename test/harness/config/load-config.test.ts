@@ -343,4 +343,25 @@ describe('describeConfig', () => {
     const config = await load({ flags: { suite: ['\u001b[31mred', 'a\nb'] } });
     expect(describeConfig(config)).toMatch(/suites +\\x1b\[31mred, a\\nb {2}/);
   });
+
+  it('reads samples: ids that the receiver knows, and fields that it needs', async () => {
+    const yaml = [
+      'url: https://file.example/',
+      'samples:',
+      '  transactions: [T-1, "2"]',
+      '  payment-methods: [P-1]',
+      '  fields: ["data.tenant=acme", "data.level=3", "extra={\\"a\\":[true]}"]',
+    ].join('\n');
+    const config = await load({ yaml });
+    expect(config.partner.samples).toEqual({
+      ids: { transaction: ['T-1', '2'], 'payment-method': ['P-1'] },
+      fields: [
+        ['data.tenant', 'acme'],
+        ['data.level', 3],
+        ['extra', { a: [true] }],
+      ],
+    });
+    const { message } = await refusal({ yaml: 'url: https://file.example/\nsamples:\n  fields: [data=x, tenant]\n' });
+    expect(message.match(/is not a further field/g)).toHaveLength(2);
+  });
 });

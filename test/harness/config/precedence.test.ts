@@ -87,8 +87,8 @@ function placeOf({ path, file = '' }: Row): string {
 }
 
 describe('precedence', () => {
-  it('is tested for every setting but headers and certificates', () => {
-    const others = SETTINGS.map(({ path }) => path).filter((path) => !/^(?:headers|tls|mtls)/.test(path));
+  it('is tested for every setting but headers, samples and certificates', () => {
+    const others = SETTINGS.map(({ path }) => path).filter((path) => !/^(?:headers|samples|tls|mtls)/.test(path));
     expect(TABLE.map(({ path }) => path)).toEqual(others);
   });
 
