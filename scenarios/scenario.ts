@@ -174,14 +174,19 @@ export interface ConnectChange {
  * - `expect-continue`: `Expect: 100-continue`, the body after the 100 or after one second without it.
  * - `cut-off`: sends this fraction of the body and closes the connection. There is no answer to judge.
  * - `raw`: sends bytes that no HTTP client would send, on a plain socket. `make` gets the bytes of the well-formed
- *   request.
+ *   request. With `end`, nothing more will be sent after them, and the endpoint is told so (FIN).
  */
 export type Transmission =
   | { readonly kind: 'chunked'; readonly pieces: number }
   | { readonly kind: 'pieces'; readonly sizes: readonly number[] }
   | { readonly kind: 'expect-continue' }
   | { readonly kind: 'cut-off'; readonly fraction: number }
-  | { readonly kind: 'raw'; readonly label: string; readonly make: (request: Buffer, kit: Kit) => Buffer };
+  | {
+      readonly kind: 'raw';
+      readonly label: string;
+      readonly make: (request: Buffer, kit: Kit) => Buffer;
+      readonly end?: true;
+    };
 
 /**
  * The stages that a delivery replaces: one in nearly every scenario. The few scenarios that replace two or three say so

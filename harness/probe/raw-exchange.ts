@@ -22,6 +22,8 @@ export interface RawOptions {
   readonly bodyCapBytes: number;
   /** Replaces the partner's TLS options; `plain` uses no TLS even for an https URL. */
   readonly tls?: ConnectionOptions | 'plain';
+  /** Ends the sending half of the connection after the bytes. */
+  readonly end?: boolean;
   /** Cancels the exchange. */
   readonly signal?: AbortSignal;
 }
@@ -76,7 +78,8 @@ export function rawExchange(url: string, partner: Partner, bytes: Buffer, option
     options.signal?.addEventListener('abort', onAbort, { once: true });
     const write = () => {
       phase = 'answer';
-      socket.write(bytes);
+      if (options.end === true) socket.end(bytes);
+      else socket.write(bytes);
     };
     socket.on('connect', () => {
       connectMs = performance.now() - start;

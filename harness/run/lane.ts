@@ -60,7 +60,7 @@ export function createLane(
       };
       if (transmission?.kind === 'raw') {
         const bytes = transmission.make(requestBytes(prepared), kit);
-        return rawExchange(prepared.url, partner, bytes, limitsOfThis);
+        return rawExchange(prepared.url, partner, bytes, { ...limitsOfThis, end: transmission.end === true });
       }
       if (change.connect !== undefined) {
         return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);

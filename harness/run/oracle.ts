@@ -51,7 +51,7 @@ export function isAuthentic(request: Assembled, partner: Partner): boolean {
 export function faultOfProbe(request: Assembled, partner: Partner, authentic: boolean): string | null {
   // Without configured credentials there are none to omit.
   const none = partner.signing === undefined && partner.apiKey === undefined;
-  if (request.change.connect?.plain === true && none) return null;
+  if (none && (request.change.connect?.plain === true || request.prepared.method !== 'POST')) return null;
   if (isAuthentic(request, partner) !== authentic) {
     return authentic
       ? 'its credentials should be valid and are not'

@@ -93,6 +93,8 @@ export async function tryScenario(
         for (const leak of probe.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       }
       if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await waitForCutOff(context.signal);
+      // The rest of the flow could only wait as long again.
+      if (probes.some(isUnanswered)) break;
     }
   }
   let after: SentDelivery | null = null;
@@ -159,6 +161,12 @@ export const PREFLIGHT_SCENARIO = 'valid/plain';
 /** The evidence of a trial, with the dialect in which it is judged. */
 export function inDialect({ dialect }: RunContext, { planned: { scenario }, evidence }: Trial): Evidence {
   return scenario.id === PREFLIGHT_SCENARIO ? evidence : { ...evidence, dialect, credentials: credentialsOf(scenario) };
+}
+
+/** Whether a probe fails because it got no answer in time. */
+function isUnanswered({ attempt, expect }: Evidence['probes'][number]): boolean {
+  const allowed = [...expect.pass, ...(expect.warn ?? []), ...(expect.unclear ?? [])];
+  return attempt.error?.kind === 'timeout' && !allowed.includes('none');
 }
 
 function groupsOf(scenario: SendingPlan['scenario'], kit: Kit): readonly (readonly Delivery[])[] {

@@ -108,6 +108,8 @@ function above(
     });
 }
 
+const BEFORE_CHECKS = { area: 'http', forbidden: true, stage: 'accept' } as const;
+
 export const httpFramingFaults: readonly Fault[] = [
   // Receivers that accept methods other than POST, or fail on them.
   {
@@ -418,5 +420,40 @@ export const httpFramingFaults: readonly Fault[] = [
       express: `${LIMIT.express} Do not call \`req.destroy()\`: answer 413, then close.`,
     },
     replace: above(102_400, (_parts, res) => void res.socket?.destroy()),
+  },
+  // Receivers that fail before any credential is checked.
+  {
+    ...BEFORE_CHECKS,
+    name: 'unparsable-target-ends-the-process',
+    title: 'Ends the process on a request target that is not a valid URL',
+    seen: '`new URL(req.url, base)` in the listener of a server, outside of any error handling.',
+    why: 'The target `//` is enough to stop the receiver, and scanners send it every day.',
+    fix: {
+      rule: 'Parse the request target inside the error handling, and answer 400 to one that is no URL.',
+      express: 'Use `req.path`, or `URL.canParse` before `new URL(req.url, base)`.',
+    },
+    severity: 'critical',
+    replace:
+      ({ correct, crash }) =>
+      (req, res, next) =>
+        URL.canParse(req.url, 'http://receiver.example') ? correct.accept(req, res, next) : crash(100),
+  },
+  {
+    ...BEFORE_CHECKS,
+    name: 'allocates-announced-length',
+    title: 'Answers 500 to a huge Content-Length, because it allocates that many bytes',
+    seen: 'Buffer.alloc(length), bytearray(length) and make([]byte, length) with the value of the header.',
+    why: 'Anyone can cause internal errors, and with a smaller number exhaust the memory.',
+    fix: {
+      rule: 'Compare Content-Length with the limit before you allocate, and let the buffer grow with the body.',
+      express: 'Use `express.raw({ limit })`.',
+    },
+    severity: 'high',
+    replace:
+      ({ correct }) =>
+      (req, res, next) => {
+        Buffer.alloc(Number(req.headers['content-length'] ?? 0));
+        return correct.accept(req, res, next);
+      },
   },
 ];

@@ -173,6 +173,25 @@ const SIGNED_FOR_ANYONE =
   'Anyone can get any body signed: send it, read the valid signature from the answer, and send it again. The check ' +
   'is useless.';
 
+/** The settings of a receiver as a file or a page shows them. */
+function settingsOf({ signing, apiKey }: ReceiverConfig): string {
+  return `WEBHOOK_SECRET=${signing?.secrets[0] ?? ''}\nWEBHOOK_API_KEY=${apiKey?.keys[0] ?? ''}\n`;
+}
+
+const ELSEWHERE = {
+  area: 'leaks',
+  severity: 'critical',
+  forbidden: true,
+  stage: 'accept',
+  why: 'Whoever requests this URL can sign notifications and send the key. Scanners request it every day.',
+  fix: {
+    rule: 'Keep configuration out of the document root, and turn off debug pages in production.',
+    express: 'Do not serve the folder of the project with `express.static`, and set NODE_ENV to production.',
+    django: 'Set `DEBUG = False`, and keep secrets out of settings that pages show.',
+    laravel: 'Point the web server at `public/`, and set `APP_DEBUG=false`.',
+  },
+} as const;
+
 export const leaksCredentialsFaults: readonly StageFault[] = [
   // Answers that contain the secret or the API key.
   {
@@ -430,5 +449,25 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
         ? { body: { error: 'unauthorized', secret: `${(config.signing?.secrets[0] ?? '').slice(0, 8)}...` } }
         : null,
     ),
+  },
+  {
+    ...ELSEWHERE,
+    name: 'serves-env-file',
+    title: 'Serves the file .env with the secret and the key at its path',
+    seen: 'Document roots that are the folder of the project, and static file handlers that serve hidden files.',
+    replace:
+      ({ correct, config }) =>
+      (req, res, next) =>
+        req.path === '/.env' ? show(res, 200, { body: settingsOf(config) }) : correct.accept(req, res, next),
+  },
+  {
+    ...ELSEWHERE,
+    name: 'shows-settings-when-not-found',
+    title: 'Shows its settings, with the secret and the key, on the page for unknown URLs',
+    seen: 'Development error pages of web frameworks that list the settings, left on in production.',
+    replace:
+      ({ correct, config }) =>
+      (req, res, next) =>
+        req.method === 'GET' ? show(res, 404, { body: settingsOf(config) }) : correct.accept(req, res, next),
   },
 ];

@@ -1,5 +1,14 @@
 /** Mutants that are too strict about ids, amounts and times. */
-import { fieldAt, readAfterValidation, readBeforeValidation, refusing, throwTypeError } from './careless-handling.ts';
+
+import { required } from '../stages/stage.ts';
+import {
+  fieldAt,
+  hasText,
+  readAfterValidation,
+  readBeforeValidation,
+  refusing,
+  throwTypeError,
+} from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 
 const VALIDATION = { area: 'payload', stage: 'validate' } as const;
@@ -446,5 +455,26 @@ export const payloadValuesFaults: readonly StageFault[] = [
       const time = at(payload);
       if (typeof time === 'number') BigInt(time);
     }),
+  },
+  {
+    ...VALIDATION,
+    name: 'backtracks-on-long-words',
+    title: 'Does not answer when a text begins with many letters and digits and ends with another character',
+    seen: 'Patterns with nested repetition, such as ^([a-z0-9]+[-.]?)+$ for addresses, slugs and host names.',
+    why: 'One notification occupies a processor for hours, and in a process with one thread it blocks all others.',
+    fix: {
+      rule: 'Remove nested repetition from patterns, or limit the length of a text before you match it.',
+      express: 'Check the length first, and write ^[a-z0-9]+(?:[-.][a-z0-9]+)*$ or use the package re2.',
+      django: 'Python has no time limit for `re`: limit the length first, or use google-re2.',
+      dotnet: 'Pass a timeout or RegexOptions.NonBacktracking to Regex.',
+    },
+    severity: 'high',
+    forbidden: true,
+    replace:
+      ({ correct }) =>
+      (req, res, next) =>
+        hasText(required(res, 'payload'), (text) => /^[A-Za-z0-9]{32,}[^A-Za-z0-9]$/.test(text))
+          ? undefined
+          : correct.validate(req, res, next),
   },
 ];

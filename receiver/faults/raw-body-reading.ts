@@ -128,9 +128,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes(
       'Answer 415 to compressed bodies, because the service never compresses. At least catch errors of the decoder.',
     ),
-    severity: 'low',
-    // The service never compresses, so this is only about robustness.
-    forbidden: false,
+    severity: 'medium',
     stage: 'readBody',
     replace: rewriteBody((body, req) => (req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)),
   },
@@ -260,6 +258,15 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
     fix: rawBytes('Verify the bytes, then decode strictly and answer 400 if that fails.'),
     severity: 'medium',
     replace: rewriteBody((body) => asUtf8(body.toString('utf8'))),
+  },
+  {
+    ...CHARACTERS,
+    name: 'ignores-invalid-bytes',
+    title: 'Removes bytes that are not UTF-8 before the verification',
+    seen: "body.decode('utf-8', 'ignore') in Python, iconv with //IGNORE in PHP, String#scrub('') in Ruby.",
+    why: 'An attacker can add invalid bytes anywhere in a signed body, and the receiver does not notice.',
+    fix: rawBytes('Verify the bytes, then decode strictly and answer 400 if that fails.'),
+    replace: rewriteBody((body) => asUtf8(body.toString('utf8').replaceAll('\ufffd', ''))),
   },
   {
     ...CHARACTERS,

@@ -1,6 +1,6 @@
 import { headerLineAdded, headerLines, requestLine, withBody } from '../changes/transmitting.ts';
 import { rejectedHttp, rejectedOrRead } from '../expectations.ts';
-import type { Expectation, ProbeScenario, Transmission } from '../scenario.ts';
+import type { Delivery, Expectation, FlowScenario, ProbeScenario, Transmission } from '../scenario.ts';
 
 function hostile(
   slug: string,
@@ -25,6 +25,11 @@ function hostile(
 /** The Content-Length line with another value, made from the original one. */
 const contentLength = (label: string, value: (length: number) => string) =>
   headerLines(label, 'Content-Length', (line) => [`Content-Length: ${value(Number(line.split(':')[1]))}`]);
+
+/** Ends the connection in the direction of the endpoint after the last byte. */
+function ended(transmission: Transmission): Transmission {
+  return transmission.kind === 'raw' ? { ...transmission, end: true } : transmission;
+}
 
 /** Malformed HTTP requests on a plain connection. Scanners send them every day. */
 export const httpHostile: readonly ProbeScenario[] = [
@@ -131,4 +136,45 @@ export const httpHostile: readonly ProbeScenario[] = [
     'Answer 400, as HTTP/1.1 requires, or configure the public URL.',
     rejectedOrRead,
   ),
+  hostile(
+    'content-length-huge',
+    'a Content-Length of 8 TiB, with a connection that ends early',
+    ended(contentLength('Content-Length: 8796093022208, and the end of the connection', () => '8796093022208')),
+    'A buffer of the announced size cannot be allocated, and the error is thrown before any check.',
+    'Compare Content-Length with the limit first, and let the buffer grow with what is received.',
+    {
+      text: 'any 4xx, 501, 505 or a closed connection, without a crash (2xx: recorded)',
+      authentic: true,
+      malformed: true,
+      pass: ['4xx', 501, 505, 'closed'],
+      note: ['2xx'],
+      unclear: ['none'],
+    },
+  ),
 ];
+
+/** Nothing is registered there, so only a crash fails. */
+const answeredSomehow: Expectation = {
+  text: 'any 2xx, 3xx, 4xx, 501, 505 or a closed connection, without a crash',
+  authentic: true,
+  malformed: true,
+  pass: ['2xx', '3xx', '4xx', 501, 505, 'closed'],
+};
+
+const atTarget = (target: string): Delivery => ({
+  label: `the target ${target}`,
+  change: { transmit: requestLine(`the target ${target}`, (line) => line.replace(/ \S+ /, ` ${target} `)) },
+  expect: answeredSomehow,
+});
+
+/** Request targets that URL parsers and decoders throw on. */
+export const httpTargets: FlowScenario = {
+  id: 'http/targets-unparsable',
+  title: 'Survives request targets that are not valid URLs',
+  defect: 'Crashes on a request target that is not a valid URL',
+  level: 'must',
+  requirements: ['delivery-hostile-http'],
+  flow: () => ['//', '//[', '/%', '/%zz%ff', '/?%', '/\\'].map((target) => [atTarget(target)]),
+  why: 'URL constructors and decoders throw on these targets, often in code that runs before all error handling.',
+  fix: 'Parse the target inside the error handling, and answer 400 or 404 to one that cannot be parsed.',
+};

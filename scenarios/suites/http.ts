@@ -3,7 +3,7 @@ import { notServed } from '../expectations.ts';
 import type { AddressChange, Expectation, ProbeScenario, Suite } from '../scenario.ts';
 import { httpFraming, httpUnusual } from './http-framing.ts';
 import { httpHeaders } from './http-headers.ts';
-import { httpHostile } from './http-hostile.ts';
+import { httpHostile, httpTargets } from './http-hostile.ts';
 
 const askedOrNotServed: Expectation = {
   text: 'any 4xx or 501, or 200 or 204 with what is allowed',
@@ -92,5 +92,5 @@ const httpMethods: readonly ProbeScenario[] = [
 export const httpSuite: Suite = {
   name: 'http',
   title: 'Other forms of HTTP requests are handled correctly',
-  scenarios: [...httpHeaders, ...httpMethods, ...httpFraming, ...httpUnusual, ...httpHostile],
+  scenarios: [...httpHeaders, ...httpMethods, ...httpFraming, ...httpUnusual, ...httpHostile, httpTargets],
 };

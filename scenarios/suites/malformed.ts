@@ -1,9 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { addHeaders } from '../changes/addressing.ts';
 import { compact } from '../changes/bodies.ts';
+import { unsigned } from '../changes/signing.ts';
 import { scenarioOf } from '../dimensions.ts';
-import { outlived, survived } from '../expectations.ts';
+import { outlived, refusedInAnotherShape, survived } from '../expectations.ts';
 import type { Delivery, FlowScenario, ProbeScenario, Suite } from '../scenario.ts';
+import { malformedBacktracking } from './malformed-backtracking.ts';
 import { malformedEnvelope, malformedIds } from './malformed-envelope.ts';
 import { malformedFields, malformedValues } from './malformed-fields.ts';
 import { malformedJson } from './malformed-json.ts';
@@ -70,6 +72,17 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   },
   {
     ...base,
+    id: 'malformed/unsigned-gzip',
+    title: 'Rejects an unsigned body that is declared as gzip and is not',
+    requirements: ['delivery-malformed-unsigned'],
+    needs: ['hmac'],
+    change: { sign: unsigned, address: encoding('gzip') },
+    expect: { ...refusedInAnotherShape, text: 'any 4xx or 501, without a crash', malformed: true },
+    why: 'The decompression fails before the credentials are checked, so anyone can cause internal errors.',
+    fix: 'Turn off decompression for the endpoint, or handle its errors. 401 and 415 are both fine.',
+  },
+  {
+    ...base,
     id: 'malformed/gzip-cut',
     // Many servers decompress before the handler runs, and the sender never compresses.
     level: 'should',
@@ -107,5 +120,6 @@ export const malformedSuite: Suite = {
     ...malformedSize,
     ...malformedTransport,
     ...malformedPollution,
+    malformedBacktracking,
   ],
 };

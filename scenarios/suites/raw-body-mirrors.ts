@@ -186,6 +186,49 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
   },
   {
     ...base,
+    id: 'raw-body/mirror-ignored-bytes',
+    title: 'Rejects a body with invalid UTF-8 under the signature of its valid characters',
+    requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
+    change: {
+      serialise: spelt(MEMO, Buffer.of(0x22, 0x61, 0xff, 0xfe, 0x62, 0x22)),
+      sign: signedOver(
+        'the body without its invalid bytes',
+        (body) => body.filter((byte) => byte !== 0xff && byte !== 0xfe),
+        "tr -d '\\376\\377'",
+      ),
+    },
+    expect: refusedMalformed,
+    why: 'A decoder that ignores errors removes bytes, so an attacker can add any number of them to a signed body.',
+    fix: 'Compute the HMAC over the undecoded body, and decode strictly after that.',
+  },
+  {
+    ...base,
+    id: 'raw-body/mirror-composed-accents',
+    title: 'Rejects decomposed accents under the signature of the composed ones',
+    change: {
+      serialise: spelt(MEMO, '"cafe\u0301"'),
+      sign: signedOver('the body in Unicode normalisation form C', (body) => utf8(text(body).normalize('NFC'))),
+    },
+    why: 'A receiver that normalises text before the verification accepts bytes that were never signed.',
+    fix: 'Verify the received bytes, and normalise fields later, where you compare them.',
+  },
+  {
+    ...base,
+    id: 'raw-body/mirror-without-spaces',
+    title: 'Rejects spaces in a text under the signature of the body without white space',
+    change: {
+      serialise: spelt(MEMO, '"a memo with spaces"'),
+      sign: signedOver(
+        'the body without white space',
+        (body) => utf8(text(body).replace(/\s/g, '')),
+        "tr -d ' \\t\\r\\n'",
+      ),
+    },
+    why: 'Removing white space from the text also changes the values, so different notifications share a signature.',
+    fix: 'Remove the replacement, and pass the received bytes to the HMAC function.',
+  },
+  {
+    ...base,
     id: 'raw-body/mirror-byte-order-mark',
     title: 'Rejects a byte order mark before a body that was signed without it',
     requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],

@@ -67,7 +67,7 @@ describe('the leaks suite', () => {
   it('compares rejections in sequence', () => {
     const kit = fakeKit(someCredentials());
     const flows = scenarios.flatMap((one) =>
-      'flow' in one
+      'flow' in one && one.uniform === true
         ? [
             {
               id: one.id,
@@ -115,6 +115,20 @@ describe('the leaks suite', () => {
         ],
       },
     ]);
+  });
+});
+
+describe('the visits of other URLs', () => {
+  it('carry no header but Host and no body, and judge nothing but leaks', () => {
+    const kit = fakeKit(someCredentials());
+    const visits = deliveriesOf(scenarios.find(({ id }) => id === 'leaks/other-urls')!, kit);
+    const sent = visits.map(({ change }) => assemble(change, kit));
+    expect(sent.flatMap(({ head }) => head.headers.map(([name]) => name.toLowerCase()))).toEqual(
+      sent.map(() => 'host'),
+    );
+    expect(sent.map(({ body }) => body.length)).toEqual(sent.map(() => 0));
+    expect(new Set(sent.map(({ head }) => `${head.method} ${head.target}`)).size).toBe(sent.length);
+    expect(visits.every(({ expect: due }) => due.absent?.includes('secret') && due.pass.includes('5xx'))).toBe(true);
   });
 });
 

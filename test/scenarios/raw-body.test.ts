@@ -175,6 +175,9 @@ describe('the mirrors', () => {
     escapes: (body) => Buffer.from(text(body).split('\u00e9').join('\\u00e9')),
     'zero-byte': (body) => Buffer.from(text(body).split('\0')[0] ?? ''),
     'invalid-utf-8-twin': (body) => Buffer.from(text(body)),
+    'ignored-bytes': (body) => Buffer.from(text(body).split('\ufffd').join('')),
+    'composed-accents': (body) => Buffer.from(text(body).normalize('NFC')),
+    'without-spaces': (body) => Buffer.from(text(body).split(/\s/).join('')),
     'byte-order-mark': (body) => Buffer.from(new TextDecoder().decode(body)),
   };
 

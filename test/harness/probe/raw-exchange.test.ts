@@ -43,6 +43,17 @@ describe('rawExchange', () => {
     expect(sent).toBe('POST / HTTP/1.1\r\nBad Line\r\n\r\n');
   });
 
+  it('ends its half of the connection where asked, and still reads the answer', async () => {
+    const got = await exchanged(
+      (socket) => {
+        socket.on('end', () => socket.end('HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n'));
+        socket.resume();
+      },
+      { end: true },
+    );
+    expect(got.status).toBe(400);
+  });
+
   it('reads an answer with Content-Length without waiting for the end of the connection', async () => {
     const got = await exchanged((socket) =>
       socket.write('HTTP/1.1 400 Bad\r\nContent-Length: 2\r\nX-A:  b \r\n\r\nhi'),

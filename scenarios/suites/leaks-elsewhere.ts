@@ -1,0 +1,66 @@
+/** Requests without credentials beside the endpoint: files and pages that show its configuration. */
+import { fixedText } from '../changes/bodies.ts';
+import type { AddressChange, Delivery, Expectation, FlowScenario } from '../scenario.ts';
+
+/** Whatever is served there may be served, except credentials. */
+const withoutCredentials: Expectation = {
+  text: 'any answer without a secret, a key or a signature',
+  authentic: false,
+  pass: ['2xx', '3xx', '4xx', '5xx', 'closed'],
+  warn: ['none'],
+  absent: ['signature', 'secret', 'api-key'],
+};
+
+/** A request without a body and with no header but Host. `path` gets the registered path. */
+function visit(label: string, path: (registered: string, nonce: string) => string, method = 'GET'): Delivery {
+  const address: AddressChange = {
+    label: `${label}, without credentials`,
+    make: ({ target, headers }, kit) => ({
+      method,
+      target: path(target.split('?')[0] ?? '/', kit.nonce(16)),
+      headers: headers.filter(([name]) => name.toLowerCase() === 'host'),
+    }),
+  };
+  return { label, change: { serialise: fixedText(''), address }, expect: withoutCredentials };
+}
+
+/** Where frameworks and careless deployments show their configuration. */
+const KNOWN_PATHS = [
+  '/',
+  '/.env',
+  '/.git/config',
+  '/config',
+  '/config.json',
+  '/env',
+  '/debug',
+  '/actuator/env',
+  '/phpinfo.php',
+  '/health',
+  '/status',
+  '/info',
+  '/metrics',
+] as const;
+
+const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/') + 1);
+
+export const leaksElsewhere: FlowScenario = {
+  id: 'leaks/other-urls',
+  title: 'Shows no credential at other URLs',
+  defect: 'Shows credentials at another URL',
+  level: 'must',
+  requirements: ['no-leak'],
+  flow: () =>
+    [
+      visit('GET at the endpoint', (registered) => registered),
+      visit('OPTIONS at the endpoint', (registered) => registered, 'OPTIONS'),
+      visit('GET of a random path', (_registered, nonce) => `/${nonce}`),
+      visit('POST to a random path', (_registered, nonce) => `/${nonce}`, 'POST'),
+      ...KNOWN_PATHS.map((path) => visit(`GET ${path}`, () => path)),
+      visit('GET .env below the endpoint', (registered) => `${registered.replace(/\/$/, '')}/.env`),
+      visit('GET .env in the folder of the endpoint', (registered) =>
+        folderOf(registered) === '/' ? '/.env.local' : `${folderOf(registered)}.env`,
+      ),
+    ].map((one) => [one]),
+  why: 'Scanners request these URLs every day. Whoever reads the secret can forge every notification.',
+  fix: 'Keep configuration files out of the document root, and turn debug pages and development handlers off.',
+};
