@@ -43,6 +43,12 @@ const PROOFS: readonly Proof[] = [
     build: true,
   },
   {
+    name: 'stateful',
+    shows: 'receivers that remember earlier requests get the same exit code in each of 20 runs',
+    minutes: 10,
+    command: script('test/proofs/stateful.ts'),
+  },
+  {
     name: 'durability',
     shows: 'kill -9, outages, replicas and a soak, on SQLite and PostgreSQL; writes docs/durability.md',
     minutes: 15,
