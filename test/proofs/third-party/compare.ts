@@ -1,6 +1,6 @@
 /** Compares what a run says about a receiver with what was measured. */
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
-import { dialectOf, type Facts, familyOf, isAbout, isBypass, stateOf } from './facts.ts';
+import { dialectOf, type Facts, familyOf, isAbout, isBypass, isPossible, stateOf } from './facts.ts';
 import { isForgery } from './prober.ts';
 
 export interface Comparison {
@@ -59,6 +59,7 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
       found.disagreed.push(`${id}, observed ${observed}; measured ${measured.join(', ')}`);
     }
   }
+  const possible = acceptable.filter((name) => isPossible(name, facts));
   const accepts = facts.get('valid/buy')?.result === 'accepted';
   const broken = [...facts].filter(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken');
   const isMissed = (fact: string, among: ReadonlySet<string>) => ![...among].some((check) => isAbout(check, fact));
@@ -72,7 +73,7 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
   const missed = broken
     .filter(([fact, outcome]) => accepts && !isBypass(fact, outcome, facts) && isMissed(fact, reported))
     .map(([fact, { how }]) => `${fact} (${how})`);
-  return { agreed, ...found, missedBypasses, missed, diagnosis: diagnosisOf(document, acceptable, failing.length) };
+  return { agreed, ...found, missedBypasses, missed, diagnosis: diagnosisOf(document, possible, failing.length) };
 }
 
 /** That of the request in the sender's own shape: where it passes, every other shape passes for the same reason. */

@@ -52,7 +52,7 @@ const NOT_VERIFIED_AS_OTHER_TYPE = [
   'only-plain-json-verified',
 ];
 const RESERIALISED = ['verifies-reserialised-json'];
-const PARSES_FIRST = ['parsed-before-verified', 'unverified-json-answers-500'];
+const PARSES_FIRST = ['parsed-before-verified'];
 /** `createHmac().update()` of a body that was never read throws. */
 const BODY_UNDEFINED = [
   'content-type-other-throws',
@@ -67,8 +67,10 @@ const STACK_TRACES = [
   'shows-message-of-json-parser',
   'shows-parser-message-to-strangers',
 ];
+/** The body is verified as text. */
+const DECODES = ['replaces-invalid-bytes', 'strips-byte-order-mark'];
 const LENGTH_THROWS = ['other-length-answers-500', 'missing-signature-answers-500'];
-const BROKEN_JSON_THROWS = ['broken-json-answers-500', 'malformed-ends-in-5xx', 'null-answers-500'];
+const BROKEN_JSON_THROWS = ['broken-json-answers-500', 'malformed-ends-in-5xx'];
 
 export const RECEIVERS: readonly Receiver[] = [
   {
@@ -138,8 +140,6 @@ export const RECEIVERS: readonly Receiver[] = [
       'base64-decoded-leniently',
       'shows-message-of-json-parser',
       'malformed-ends-in-5xx',
-      'null-answers-500',
-      'reads-type-of-null',
       'empty-body-answers-500',
       'echoes-headers-of-broken-json',
     ],
@@ -159,8 +159,9 @@ export const RECEIVERS: readonly Receiver[] = [
     ...LINE,
     note: '`bot.parser()` in Express',
     faults: [
-      'missing-signature-answers-500',
+      ...DECODES,
       'missing-signature-kills',
+      'dies-and-is-restarted',
       'unverified-json-ends-the-process',
       ...OTHER_STATUS[400],
     ],
@@ -171,7 +172,13 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...LINE,
     note: '`bot.listen()`, its own server',
-    faults: ['missing-signature-kills', 'unverified-json-ends-the-process', ...OTHER_STATUS[400]],
+    faults: [
+      ...DECODES,
+      'missing-signature-kills',
+      'dies-and-is-restarted',
+      'unverified-json-ends-the-process',
+      ...OTHER_STATUS[400],
+    ],
   },
   {
     file: 'shopify-api-process.mjs',
@@ -179,7 +186,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...SHOPIFY,
     note: '`webhooks.process` with `express.text`',
-    faults: ['missing-signature-is-400', 'large-bodies-answer-500', ...BROKEN_JSON_THROWS],
+    faults: [...DECODES, 'missing-signature-is-400', 'large-bodies-answer-500', ...BROKEN_JSON_THROWS],
   },
   {
     file: 'shopify-api-validate.mjs',
@@ -187,7 +194,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...SHOPIFY,
     note: '`webhooks.validate` with `express.text`, 400',
-    faults: [...OTHER_STATUS[400]],
+    faults: [...DECODES, ...BODY_UNDEFINED, ...OTHER_STATUS[400]],
   },
   {
     file: 'koa-shopify-webhooks.mjs',
@@ -195,7 +202,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...SHOPIFY,
     note: '`receiveWebhook`, which answers 202',
-    faults: ['other-2xx', 'accepts-with-another-2xx', ...PARSES_FIRST, ...BODY_UNDEFINED],
+    faults: [...DECODES, 'other-2xx', 'accepts-with-another-2xx', ...PARSES_FIRST, ...BODY_UNDEFINED],
   },
   {
     file: 'verify-shopify-webhook.mjs',
@@ -203,7 +210,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...SHOPIFY,
     note: 'the middleware of the README, 403',
-    faults: [...OTHER_STATUS[403], ...PARSES_FIRST],
+    faults: [...OTHER_STATUS[403], 'unverified-json-answers-500'],
   },
   {
     file: 'tern-express.mjs',
@@ -211,21 +218,21 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...SHOPIFY,
     note: '`createWebhookMiddleware` for the platform `shopify`, 400',
-    faults: [...OTHER_STATUS[400]],
+    faults: [...DECODES, ...OTHER_STATUS[400]],
   },
   {
     file: 'koa-bodyparser.mjs',
     packages: ['@koa/bodyparser', 'koa'],
     language: 'node',
     note: '`ctx.request.rawBody`',
-    faults: [...BODY_UNDEFINED, ...PARSES_FIRST],
+    faults: [...DECODES, ...BODY_UNDEFINED, ...PARSES_FIRST],
   },
   {
     file: 'koa-body.mjs',
     packages: ['koa-body', 'koa'],
     language: 'node',
     note: '`includeUnparsed`',
-    faults: PARSES_FIRST,
+    faults: [...DECODES, ...PARSES_FIRST],
   },
   {
     file: 'hono.mjs',
@@ -233,14 +240,14 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     hasKey: true,
     note: '`c.req.text()`, key and signature, `JSON.parse` without a guard',
-    faults: BROKEN_JSON_THROWS,
+    faults: [...DECODES, ...BROKEN_JSON_THROWS],
   },
   {
     file: 'h3.mjs',
     packages: ['h3'],
     language: 'node',
     note: '`readRawBody`, `JSON.parse` without a guard',
-    faults: [...BROKEN_JSON_THROWS, 'empty-body-answers-500'],
+    faults: [...DECODES, ...BROKEN_JSON_THROWS, 'empty-body-answers-500'],
   },
   {
     file: 'hapi-raw.mjs',
@@ -261,14 +268,14 @@ export const RECEIVERS: readonly Receiver[] = [
     packages: ['micro'],
     language: 'node',
     note: '`text(req)`, `JSON.parse` without a guard, no routes',
-    faults: [...BROKEN_JSON_THROWS, 'takes-every-method'],
+    faults: [...DECODES, ...BROKEN_JSON_THROWS, 'takes-every-method'],
   },
   {
     file: 'restify.mjs',
     packages: ['restify'],
     language: 'node',
     note: '`plugins.bodyParser()` and `req.rawBody`',
-    faults: PARSES_FIRST,
+    faults: [...DECODES, 'dies-and-is-restarted', ...PARSES_FIRST],
   },
   {
     file: 'fastify-raw-body.mjs',
@@ -276,7 +283,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     hasKey: true,
     note: 'the options of the README, `runFirst`; key and signature',
-    faults: [...PARSES_FIRST, 'content-type-other-throws', 'shows-message-of-json-parser'],
+    faults: [...DECODES, ...PARSES_FIRST, 'content-type-other-throws', 'shows-message-of-json-parser'],
   },
   {
     file: 'fastify-content-type-parser.mjs',
@@ -312,7 +319,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...GITHUB,
     note: '`createNodeMiddleware`; wants `sha256=` and hexadecimal',
-    faults: ['expects-prefixed-hex'],
+    faults: ['expects-prefixed-hex', 'expects-github-signature'],
   },
   {
     file: 'octokit-verify.mjs',
@@ -320,7 +327,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     ...GITHUB,
     note: '`webhooks.verify`; wants `sha256=` and hexadecimal',
-    faults: ['expects-prefixed-hex'],
+    faults: ['expects-prefixed-hex', 'expects-github-signature'],
   },
   {
     file: 'svix.mjs',
@@ -328,7 +335,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     header: 'Svix-Signature',
     note: '`Webhook.verify`; wants id, time and body signed together, so no valid delivery is accepted',
-    faults: ['expects-standard-webhooks', 'expects-svix', 'refuses-right-credentials', 'refuses-the-payload'],
+    faults: ['expects-svix-signature', 'expects-standard-webhooks-signature', 'refuses-right-credentials'],
   },
   {
     file: 'standardwebhooks.mjs',
@@ -336,7 +343,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     header: 'Webhook-Signature',
     note: '`Webhook.verify`; the same scheme',
-    faults: ['expects-standard-webhooks', 'expects-svix', 'refuses-right-credentials'],
+    faults: ['expects-standard-webhooks-signature', 'expects-svix-signature', 'refuses-right-credentials'],
   },
   {
     file: 'stripe.mjs',
@@ -344,7 +351,7 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     header: 'Stripe-Signature',
     note: '`constructEvent`; wants `t=...,v1=...` over time and body',
-    faults: ['expects-stripe', 'refuses-right-credentials', 'refuses-the-payload'],
+    faults: ['expects-stripe-signature', 'refuses-right-credentials'],
   },
   {
     file: 'square.mjs',
@@ -352,14 +359,21 @@ export const RECEIVERS: readonly Receiver[] = [
     language: 'node',
     header: 'X-Square-HmacSha256-Signature',
     note: '`WebhooksHelper.verifySignature`; wants the URL in front of the body',
-    faults: ['verifies-url-and-body'],
+    faults: ['verifies-url-and-body', 'expects-square-signature'],
   },
   {
     file: 'polka.mjs',
     packages: ['polka', 'raw-body'],
     language: 'node',
     note: '`raw-body` without a guard',
-    faults: ['malformed-ends-in-5xx', 'large-bodies-end-the-process', 'large-bodies-answer-500'],
+    faults: [
+      ...DECODES,
+      'cut-off-requests-end-the-process',
+      'dies-and-is-restarted',
+      'malformed-ends-in-5xx',
+      'large-bodies-end-the-process',
+      'large-bodies-answer-500',
+    ],
   },
   {
     file: 'flask-get-data.py',

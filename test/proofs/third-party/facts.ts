@@ -369,6 +369,36 @@ const CHECKS: Readonly<Record<string, string>> = {
   'leak/message': 'leaks/*',
 };
 
+/** The names of the diagnosis that are true only where a fact is broken. */
+const TRUE_WITH: Readonly<Record<string, string>> = {
+  'broken-json-answers-500': 'malformed/truncated',
+  'content-type-missing-throws': 'http/content-type-none',
+  'content-type-other-throws': 'http/content-types',
+  'cut-off-requests-end-the-process': 'http/cut-off',
+  'dies-and-is-restarted': 'http/stays-up',
+  'empty-body-answers-500': 'malformed/empty',
+  'fails-on-bodies-above-100-kb': 'valid/1000-kb',
+  'falsy-signature-accepted': 'unsigned/json',
+  'large-bodies-answer-500': 'valid/1000-kb',
+  'missing-signature-accepted': 'unsigned/json',
+  'missing-signature-answers-500': 'unsigned/json',
+  'missing-signature-kills': 'unsigned/json',
+  'non-ascii-answers-500': 'forged/non-ascii',
+  'only-json-types-verified': 'unsigned/type-text',
+  'other-length-answers-500': 'forged/short',
+  'replaces-invalid-bytes': 'forged/over-decoded-text',
+  'strips-byte-order-mark': 'forged/over-without-byte-order-mark',
+  'text-not-verified': 'unsigned/type-text',
+  'unverified-json-answers-500': 'unsigned/malformed-truncated',
+};
+
+/** Whether the measured facts allow a name of the diagnosis. */
+export function isPossible(name: string, facts: Facts): boolean {
+  const fact = TRUE_WITH[name] ?? '';
+  const outcome = facts.get(fact);
+  return outcome === undefined || stateOf(fact, outcome, facts) === 'broken';
+}
+
 /** What a bypass has in common with those that have the same cause, whatever the credential and the exact value. */
 export function familyOf(fact: string): string {
   const [, credential = '', shape = ''] = /^([^/]*)\/(.*)$/.exec(fact) ?? [];

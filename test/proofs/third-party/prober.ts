@@ -27,7 +27,7 @@ export async function probe(endpoint: Endpoint): Promise<Map<string, Outcome>> {
     const outcomes: Outcome[] = [];
     for (const sending of all) {
       const outcome = await send(endpoint, sending, answers);
-      if (outcome.result === 'crashed' || sending.cutAt !== undefined) await pause(200);
+      if (outcome.result === 'crashed' || sending.cutAt !== undefined || sending.raw !== undefined) await pause(200);
       outcomes.push((await endpoint.revive()) ? { result: 'crashed', how: 'died' } : outcome);
     }
     facts.set(id, worst(outcomes, isForgery(id) ? ['accepted', 'crashed', 'rejected'] : WORST_OF_VALID));
