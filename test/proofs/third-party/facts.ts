@@ -62,17 +62,18 @@ export const isBypass = (id: string, outcome: Outcome, facts: Facts) =>
 /** By fact: ids of checks, where `*` stands for any text. A check may be about several facts. */
 const CHECKS: Readonly<Record<string, string>> = {
   'valid/buy':
-    'valid/* typo-key/* combination/both-right http/forty-headers http/headers-lower delivery/other-id-same-data ' +
+    'delivery/kept-connection valid/* typo-key/* combination/both-right http/forty-headers http/headers-lower delivery/other-id-same-data ' +
     'delivery/same-second delivery/order-* delivery/sell-* delivery/hash-* delivery/older-* delivery/unknown-* ' +
     'delivery/refund* delivery/onboarding delivery/staged-* delivery/two-deposits delivery/after-long',
   'valid/sell': 'valid/sell-*',
   'valid/tracking': 'valid/tracking-*',
   'valid/refund': 'valid/refund-*',
-  'valid/payment': 'valid/payment-*',
+  'valid/payment': 'delivery/three-cards valid/payment-*',
   'valid/wallet': 'valid/wallet-*',
   'valid/deposit': 'valid/deposit-* typo-key/*',
   'valid/unknown-type': 'valid/unknown-type valid/unknown-caas-type',
-  'valid/twice': 'delivery/twice delivery/three-times delivery/deposit-twice delivery/wallet-twice delivery/same-id-*',
+  'valid/twice':
+    'delivery/kept-connection delivery/twice delivery/three-times delivery/deposit-twice delivery/wallet-twice delivery/same-id-*',
   'valid/ten-at-once': 'delivery/two-at-once delivery/ten-at-once delivery/order-all-at-once http/burst*',
   'valid/charset': 'http/content-type-charset* http/content-type-quoted',
   'valid/lower-case-headers':
@@ -122,7 +123,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'bytes/long-decimal': 'raw-body/long-decimal',
 
   'unsigned/json':
-    'signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
+    'signature/missing-at-local-host leaks/known-id signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
   'unsigned/sell': 'signature/unsigned-sell signature/wrong-on-*',
   'unsigned/tracking': 'signature/unsigned-order-tracking',
   'unsigned/refund': 'signature/unsigned-refund',
@@ -131,41 +132,52 @@ const CHECKS: Readonly<Record<string, string>> = {
   'unsigned/deposit': 'signature/unsigned-deposit',
   'unsigned/unknown-type': 'signature/unsigned-unknown-type',
   'unsigned/charset': 'signature/unsigned-with-charset',
-  'unsigned/type-text': 'signature/missing-as-text',
-  'unsigned/type-form': 'signature/missing-as-form',
-  'unsigned/type-multipart': 'signature/*multipart',
-  'unsigned/type-xml': 'signature/*xml',
-  'unsigned/type-suffix': 'signature/*suffix',
-  'unsigned/type-upper': 'signature/*type-upper',
-  'unsigned/type-other': 'signature/*octets',
-  'unsigned/type-none': 'signature/missing-without-content-type',
-  'unsigned/empty-body': 'signature/missing-with-empty-body malformed/unsigned-empty',
-  'unsigned/no-body': 'signature/*no-body signature/*without-body',
-  'unsigned/gzip': 'signature/missing-with-gzip',
-  'unsigned/chunked': 'signature/unsigned-chunked',
-  'unsigned/http-1-0': 'signature/*http-1-0',
-  'unsigned/expect': 'signature/*expect*',
-  'unsigned/put': 'signature/*put',
-  'unsigned/patch': 'signature/*patch',
-  'unsigned/delete': 'signature/*delete',
-  'unsigned/get': 'signature/*get http/method-get',
-  'unsigned/get-empty': 'signature/*get http/get-empty',
-  'unsigned/head': 'signature/*head http/method-head',
-  'unsigned/array': 'signature/*array',
-  'unsigned/challenge': 'signature/*challenge*',
-  'unsigned/tiny': 'signature/unsigned-tiny',
+  'unsigned/type-text': 'signature/missing-as-text signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-form':
+    'signature/missing-as-form signature/missing-in-form-fields signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-multipart': 'signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-xml': 'signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-suffix': 'signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-upper': 'signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-other': 'signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-none':
+    'signature/missing-without-content-type signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/empty-body': 'signature/missing-on-pings malformed/unsigned-empty',
+  'unsigned/no-body': 'signature/missing-on-pings',
+  'unsigned/gzip': 'signature/missing-with-gzip signature/wrong-in-other-framings',
+  'unsigned/chunked': 'signature/unsigned-chunked signature/wrong-in-other-framings',
+  'unsigned/http-1-0': 'signature/missing-in-http-1-0 signature/wrong-in-other-framings',
+  'unsigned/expect': 'signature/missing-with-expect signature/wrong-in-other-framings',
+  'unsigned/put': 'signature/missing-by-other-methods signature/wrong-by-other-methods http/method-put',
+  'unsigned/patch': 'signature/missing-by-other-methods signature/wrong-by-other-methods http/method-patch',
+  'unsigned/delete': 'signature/missing-by-other-methods signature/wrong-by-other-methods http/method-delete',
+  'unsigned/get':
+    'signature/missing-by-get signature/missing-by-other-methods signature/wrong-by-other-methods http/method-get',
+  'unsigned/get-empty':
+    'signature/missing-by-get signature/missing-by-other-methods signature/wrong-by-other-methods http/get-empty',
+  'unsigned/head':
+    'signature/missing-by-get signature/missing-by-other-methods signature/wrong-by-other-methods http/method-head',
+  'unsigned/array': 'signature/missing-on-lists',
+  'unsigned/challenge': 'signature/missing-on-handshakes',
+  'unsigned/tiny': 'signature/unsigned-tiny signature/missing-on-pings',
   'unsigned/test-flag': 'signature/unsigned-test-flag',
-  'unsigned/150-kb': 'signature/*large* malformed/unsigned-1-mb',
-  'unsigned/2-mb': 'signature/*large* malformed/unsigned-1-mb',
+  'unsigned/150-kb': 'malformed/unsigned-1-mb',
+  'unsigned/2-mb': 'malformed/unsigned-1-mb',
+  'unsigned/path-slash-end': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
+  'unsigned/path-upper-case': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
+  'unsigned/path-double-slash': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
+  'unsigned/path-encoded': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
+  'unsigned/path-query': 'signature/missing-at-other-paths signature/unsigned-query-* api-key/missing-at-other-paths',
   'unsigned/by-query': 'signature/unsigned-query-*',
   'unsigned/by-header':
-    'signature/unsigned-debug-header signature/unsigned-verified-header signature/unsigned-environment-*',
-  'unsigned/by-algorithm': 'signature/*algorithm*',
-  'unsigned/by-forwarded': 'signature/unsigned-forwarded-* signature/unsigned-real-ip-*',
-  'unsigned/by-user-agent': 'signature/unsigned-sender-user-agent',
-  'unsigned/by-cookie': 'signature/*cookie',
+    'signature/unsigned-debug-header signature/unsigned-verified-header signature/unsigned-environment-* signature/unsigned-skip-headers signature/unsigned-identity-headers',
+  'unsigned/by-algorithm': 'signature/unsigned-algorithm-headers',
+  'unsigned/by-forwarded':
+    'signature/unsigned-forwarded-* signature/unsigned-real-ip-* signature/unsigned-private-address',
+  'unsigned/by-user-agent': 'signature/unsigned-sender-user-agent signature/unsigned-health-agent',
+  'unsigned/by-cookie': 'signature/unsigned-session-cookie',
   'unsigned/by-authorization': 'signature/unsigned-authorization signature/in-authorization',
-  'unsigned/by-override': 'signature/unsigned-method-override',
+  'unsigned/by-override': 'signature/unsigned-method-override signature/unsigned-rewrite-headers',
 
   'forged/json':
     'http/burst-mixed delivery/poisoned-unsigned delivery/poisoned-other-content delivery/after-forged signature/random-bytes combination/wrong-signature-* signature/wrong-* signature/43-characters ' +
@@ -177,7 +189,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'forged/other-secret': 'signature/other-secret signature/secret-*',
   'forged/empty-secret': 'signature/secret-empty',
   'forged/secret-undefined': 'signature/secret-undefined signature/secret-null',
-  'forged/secret-placeholder': 'signature/secret-*',
+  'forged/secret-placeholder': 'signature/secret-placeholders signature/secret-*',
   'forged/signed-with-key': 'signature/secret-api-key',
   'forged/other-body': 'signature/of-* signature/over-other-* signature/one-year-old signature/forged-copy',
   'forged/changed-body': 'signature/byte-changed-in-middle signature/last-byte-changed signature/over-*',
@@ -194,18 +206,20 @@ const CHECKS: Readonly<Record<string, string>> = {
   'forged/non-ascii': 'signature/non-ascii-start signature/non-ascii-behind',
   'forged/non-ascii-same-length': 'signature/non-ascii-same-length',
   'forged/last-changed': 'signature/last-* signature/characters-exchanged',
-  'forged/first-changed': 'signature/first-character-changed signature/middle-character-changed',
-  'forged/lower-case': 'signature/lower-case signature/swapped-case',
-  'forged/undefined': 'signature/text-*',
-  'forged/pattern': 'signature/pattern-any',
-  'forged/star': 'signature/pattern-star',
-  'forged/unkeyed': 'signature/sha256-of-body signature/sha256-hex',
+  'forged/first-changed':
+    'signature/eighth-bit signature/bytes-exchanged signature/first-character-changed signature/middle-character-changed',
+  'forged/lower-case': 'signature/over-folded-body signature/lower-case signature/swapped-case',
+  'forged/undefined': 'signature/same-as-text signature/text-*',
+  'forged/pattern': 'signature/patterns signature/pattern-any',
+  'forged/star': 'signature/patterns signature/pattern-star',
+  'forged/unkeyed': 'signature/checksums signature/other-digests-in-hex signature/sha256-of-body signature/sha256-hex',
   'forged/hash-with-secret': 'signature/sha256-secret-body signature/sha256-body-secret',
   'forged/sha1': 'signature/hmac-sha1 signature/sha1-prefix',
   'forged/sha512': 'signature/hmac-sha512 signature/hmac-sha384 signature/sha512-prefix',
-  'forged/md5': 'signature/hmac-md5',
-  'forged/secret-itself': 'signature/secret-itself signature/secret-in-base64 signature/secret-as-bearer',
-  'forged/key-itself': 'signature/*api-key*',
+  'forged/md5': 'signature/other-digests-in-hex signature/hmac-md5',
+  'forged/secret-itself':
+    'signature/secret-cut signature/secret-itself signature/secret-in-base64 signature/secret-as-bearer',
+  'forged/key-itself': 'signature/api-key-as-signature',
   'forged/lenient-two-lines': 'signature/two-lines-right-first',
   'forged/two-lines-wrong-first': 'signature/two-lines-wrong-first',
   'forged/lenient-list': 'signature/list-*',
@@ -230,7 +244,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'forged/lenient-blank-inside': 'signature/blank-inside',
 
   'keyless/json':
-    'api-key/missing api-key/missing-with-* combination/*missing-key delivery/poisoned-missing-key api-key/in-* ' +
+    'api-key/missing-at-other-paths api-key/missing api-key/missing-with-* combination/*missing-key delivery/poisoned-missing-key api-key/in-* ' +
     'http/after-refused-key',
   'keyless/sell': 'api-key/missing-for-every-kind',
   'keyless/charset': 'api-key/missing-with-charset',
@@ -246,12 +260,12 @@ const CHECKS: Readonly<Record<string, string>> = {
   'wrong-key/half': 'api-key/first-half api-key/1-character',
   'wrong-key/longer': 'api-key/one-character-more api-key/prefixed',
   'wrong-key/other-case': 'api-key/swapped-case api-key/upper-case',
-  'wrong-key/last-changed': 'api-key/*-character-changed',
+  'wrong-key/last-changed': 'api-key/same-characters api-key/*-character-changed',
   'wrong-key/non-ascii': 'api-key/non-ascii',
   'wrong-key/5000-characters': 'api-key/5000-characters',
   'wrong-key/bearer': 'api-key/bearer-prefix',
-  'wrong-key/pattern': 'api-key/any-pattern api-key/percent',
-  'wrong-key/star': 'api-key/asterisk',
+  'wrong-key/pattern': 'api-key/patterns api-key/any-pattern api-key/percent',
+  'wrong-key/star': 'api-key/patterns api-key/asterisk',
   'wrong-key/undefined': 'api-key/text-*',
   'wrong-key/in-query': 'api-key/in-query-*',
   'wrong-key/in-authorization': 'api-key/in-authorization',
@@ -423,8 +437,12 @@ function patternsOf(fact: string): string[] {
   const shared = CHECKS[`unsigned/${shape}`]?.split(' ') ?? [];
   return credential === 'forged'
     ? shared
-    : ['api-key/missing-in-other-shapes', ...shared.map((pattern) => pattern.replace(/^signature\//, 'api-key/'))];
+    : [...KEYLESS_SHAPES, ...shared.map((pattern) => pattern.replace(/^signature\//, 'api-key/'))];
 }
+
+const KEYLESS_SHAPES = ['in-other-shapes', 'in-other-requests', 'on-other-contents', 'with-switches'].map(
+  (name) => `api-key/missing-${name}`,
+);
 
 /** Whether a check is about a fact. */
 export const isAbout = (check: string, fact: string) => patternsOf(fact).some((one) => regExpOf(one).test(check));
