@@ -120,7 +120,7 @@ export interface Shape {
   readonly answer: keyof typeof ANSWERS;
   /** Its hints one by one. Absent when it has only one. */
   readonly parts?: readonly { readonly label: string; readonly change: Change }[];
-  /** A page that is served to every GET, or at every URL, accepts nothing. */
+  /** A page that every request by the method gets, or that is served at every URL, accepts nothing. */
   readonly mayBePage?: 'by-method' | 'by-url';
 }
 
@@ -145,7 +145,7 @@ function framed(label: string, change: Change, answer: Shape['answer'] = 'framin
 
 function byMethod(method: string): Shape {
   const address: AddressChange = { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
-  return { dimension: 'method', label: method, change: { address }, answer: 'shape', mayBePage: 'by-method' };
+  return { dimension: 'method', label: method, change: { address }, answer: 'elsewhere', mayBePage: 'by-method' };
 }
 
 /** Changes the path, and leaves the query as it is. */
@@ -364,7 +364,8 @@ export const SHAPES = {
     dimension: 'URL',
     label: 'a whole URL in the request line',
     change: { transmit: absoluteTarget },
-    answer: 'framing',
+    answer: 'elsewhere',
+    mayBePage: 'by-url',
   },
   'local-host': {
     dimension: 'URL',
@@ -499,26 +500,32 @@ function partsOf(flaw: Flaw, { parts = [] }: Shape): FollowUp[] {
   return parts.map(({ label, change }) => ({ role: 'narrows', label, change: combined(change, flaw.change) }));
 }
 
-/** The same request without a body, and at another URL the same delivery at a random path. */
-function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
-  if (mayBePage === undefined) return [];
-  const empty: Change = { ...combined(change, flaw.change), serialise: fixedText('') };
+/** A request that a page answers like the one with a body. */
+export const withoutBody = (change: Change): FollowUp => ({
+  role: 'compares',
+  label: 'the same without a body',
+  change: { ...change, serialise: fixedText('') },
+});
+
+/** The same request without a body, and at a random path: a page gets all of them. */
+function pageComparisons(change: Change): FollowUp[] {
   const elsewhere: AddressChange = {
     label: 'a random path',
     make: (head, kit) => ({ ...head, target: `/${kit.nonce(16)}` }),
   };
-  return [
-    { role: 'compares', label: 'the same without a body', change: empty },
-    ...(mayBePage === 'by-url'
-      ? [
-          {
-            role: 'compares' as const,
-            label: 'the same at a random path',
-            change: combined(change, combined({ address: elsewhere }, flaw.change)),
-          },
-        ]
-      : []),
-  ];
+  const atRandomPath = combined(change, { address: elsewhere });
+  return [withoutBody(change), { role: 'compares', label: 'the same at a random path', change: atRandomPath }];
+}
+
+/** A forged delivery at another URL. */
+export function atAnotherUrl(change: Change): Pick<ProbeScenario, 'change' | 'expect' | 'ifAccepted'> {
+  return { change, expect: refusedElsewhere, ifAccepted: pageComparisons(change) };
+}
+
+function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
+  const forged = combined(change, flaw.change);
+  if (mayBePage === 'by-url') return pageComparisons(forged);
+  return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
 }
 
 /** Both changes. Only their address stages may meet. */

@@ -92,13 +92,13 @@ export const refusedInAnotherFraming: Expectation = {
 };
 
 /**
- * The same at another URL than the registered one: nothing need be served there. An acceptance fails, unless the
+ * The same at another URL than the registered one, or by another method: nothing need be served there. An acceptance fails, unless the
  * endpoint serves the same page to every request.
  */
 export const refusedElsewhere: Expectation = {
-  text: 'any 3xx or 4xx',
+  text: 'any 3xx or 4xx, 501, 505 or a closed connection',
   authentic: false,
-  pass: ['3xx', '4xx', 501, 505],
+  pass: ['3xx', '4xx', 501, 505, 'closed'],
 };
 
 /** One of several invalid signatures in a row. A limit on failed attempts may answer in its own way. */
@@ -218,9 +218,9 @@ export const outlived: Expectation = {
 
 /** A well-formed request that is not a delivery: rejected with any suitable status. */
 export const notServed: Expectation = {
-  text: 'any 4xx (such as 405) or 501',
+  text: 'any 4xx (such as 405), a redirect or 501',
   authentic: true,
-  pass: ['4xx', 501],
+  pass: ['3xx', '4xx', 501],
 };
 
 /** Well-formed HTTP in an unusual form: served, or rejected with any suitable status. An internal error fails. */

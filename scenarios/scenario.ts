@@ -272,8 +272,9 @@ export interface Expectation {
  * correct receivers nothing.
  *
  * - `narrows`: a part of the delivery, which is judged like it. When it is accepted as well, the report names it.
- * - `compares`: a request that delivers nothing. When each of them gets the same answer, the endpoint serves a page to
- *   every request and has accepted nothing.
+ * - `compares`: a request that shows how the endpoint treats all requests of this kind, for example one that delivers
+ *   nothing. When each of them gets the same answer, the endpoint serves a page to every request, and has accepted
+ *   nothing.
  */
 export interface FollowUp {
   readonly role: 'narrows' | 'compares';

@@ -90,7 +90,7 @@ export function gradeProbe(probe: ProbeEvidence, level: Level = 'must', reading:
     return { grade: 'harness-error', decidedBy: 'not-sent', reason: 'the attempt has neither an answer nor an error' };
   }
   if (mustBeRejected(probe.expect) && isPage(answer, probe.comparisons ?? [])) {
-    const reason = `answered ${answer.status} with a page that every request gets, so nothing was accepted`;
+    const reason = `answered ${answer.status}, as to the requests for comparison: it treats all of them alike`;
     return { grade: 'note', decidedBy: 'allowed-answer', reason };
   }
   const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
@@ -103,9 +103,14 @@ export function gradeProbe(probe: ProbeEvidence, level: Level = 'must', reading:
   return gradeStatus(answer.status, translated.status, probe.expect, level);
 }
 
-/** Whether a 2xx accepts what must be rejected: invalid credentials, or a client without a valid certificate. */
-export function mustBeRejected({ authentic, pass }: Expectation): boolean {
-  return !authentic || pass.includes('alert');
+/** Whether a 2xx accepts what must be rejected: invalid credentials, no valid certificate, or no delivery at all. */
+export function mustBeRejected({ authentic, pass, note = [], warn = [] }: Expectation): boolean {
+  const allowed = [...pass, ...note, ...warn];
+  return !authentic || (allowed.length > 0 && !allowed.includes('2xx') && !allowed.some((one) => isOneOf2xx(one)));
+}
+
+function isOneOf2xx(match: AnswerMatch): boolean {
+  return typeof match === 'number' && is2xx(match);
 }
 
 /** Whether an acceptance is the answer that requests without a notification get as well. */

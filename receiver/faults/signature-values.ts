@@ -124,14 +124,15 @@ export const signatureValuesFaults: readonly StageFault[] = [
     ...SIGNATURE,
     name: 'signature-in-underscore-name',
     title: 'Also takes the signature from a header with underscores',
-    seen: 'CGI, WSGI and PHP, which give `X-Service-Signature` and `X_Service_Signature` one name.',
+    seen: 'Code that was moved from CGI or WSGI and looks up both spellings.',
     why: 'Rules of a gateway for the agreed header do not see the other spelling.',
     fix: {
       rule: 'Drop headers with underscores in the server, as nginx does by default.',
       express: 'Read the header by its exact name.',
     },
-    severity: 'low',
-    forbidden: false,
+    severity: 'medium',
+    forbidden: true,
+    needs: ['hmac', 'api-key'],
     replace: alsoAccept(({ req, expected }) => expected.includes(String(requestHeader(req, 'x_service_signature')))),
   },
 ];
@@ -169,5 +170,16 @@ export const keyValuesFaults: readonly StageFault[] = [
       if (typeof given !== 'string') return false;
       return config.keys.some((key) => sorted(Buffer.from(key)) === sorted(Buffer.from(given)));
     }),
+  },
+  {
+    ...KEY,
+    name: 'api-key-in-underscore-name',
+    title: 'Also takes the API key from a header with underscores',
+    seen: 'Code that was moved from CGI or WSGI and looks up both spellings.',
+    why: 'Rules of a gateway for the agreed header do not see the other spelling.',
+    fix: { rule: 'Read only the agreed header.', express: 'Use only `req.get("X-API-Key")`.' },
+    severity: 'medium',
+    needs: ['hmac', 'api-key'],
+    replace: acceptWithoutCheck(({ req, config }) => config.keys.includes(String(requestHeader(req, 'x_api_key')))),
   },
 ];

@@ -49,6 +49,13 @@ export function headerName(header: HeaderRef, label: string, rename: (name: stri
   return replaceHeader(header, label, (name, value) => [[rename(name), value]]);
 }
 
+/** Writes underscores into the name of a header instead of hyphens. */
+export function underscored(header: HeaderRef): AddressChange {
+  return headerName(header, 'the name of the header with underscores', (name) =>
+    name.includes('-') ? name.replaceAll('-', '_') : `${name}_`,
+  );
+}
+
 /** Adds header lines at the end. */
 export function addHeaders(label: string, lines: (kit: Kit) => readonly HeaderLine[]): AddressChange {
   return { label, make: (head, kit) => ({ ...head, headers: [...head.headers, ...lines(kit)] }) };

@@ -7,8 +7,10 @@ import {
   moveToHeader,
   moveToQuery,
   replaceHeader,
+  underscored,
   withoutHeader,
 } from '../changes/addressing.ts';
+import { atAnotherUrl } from '../dimensions.ts';
 import { accepted, refused, refusedOrChosen } from '../expectations.ts';
 import type { AddressChange, Scenario } from '../scenario.ts';
 
@@ -36,8 +38,7 @@ export const misplacedKeys: readonly Scenario[] = [
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
-    change: { address: moveToQuery('api-key', 'the key in ?api_key= instead of the header', () => 'api_key') },
-    expect: refused,
+    ...atAnotherUrl({ address: moveToQuery('api-key', 'the key in ?api_key= instead of the header', () => 'api_key') }),
     why: 'Keys in URLs are written to access logs.',
     fix: 'Remove the lookup in the query string, and rotate a key that was ever sent like this.',
   },
@@ -47,8 +48,7 @@ export const misplacedKeys: readonly Scenario[] = [
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
-    change: { address: moveToQuery('api-key', 'the key in ?key= instead of the header', () => 'key') },
-    expect: refused,
+    ...atAnotherUrl({ address: moveToQuery('api-key', 'the key in ?key= instead of the header', () => 'key') }),
     why: 'URLs are cached, shared and shown in monitoring, so a key must not be accepted there.',
     fix: 'Remove the fallback `request.query.key ?? header`, which is meant for manual tests.',
   },
@@ -58,10 +58,9 @@ export const misplacedKeys: readonly Scenario[] = [
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
-    change: {
+    ...atAnotherUrl({
       address: moveToQuery('api-key', 'the key in the query, under the name of the header', (kit) => kit.apiKeyHeader),
-    },
-    expect: refused,
+    }),
     why: 'Some frameworks search headers and parameters for a name at once.',
     fix: 'Use the function for headers, not the one for any "parameter".',
   },
@@ -71,13 +70,12 @@ export const misplacedKeys: readonly Scenario[] = [
     level: 'must',
     requirements: ['key-header', 'key-missing'],
     needs: ['api-key'],
-    change: {
+    ...atAnotherUrl({
       address: ['token', 'access_token', 'apikey', 'apiKey', 'auth'].reduce(
         (address, name) => both('the key in five usual parameters instead of the header', inQuery(name), address),
         withoutHeader('api-key', 'no API key header'),
       ),
-    },
-    expect: refused,
+    }),
     why: 'Token libraries read the query string by default, and the key is then written to access logs.',
     fix: 'Configure the library to read the header only.',
   },
@@ -145,6 +143,21 @@ export const misplacedKeys: readonly Scenario[] = [
     expect: refused,
     why: 'Gateway rules cover the agreed header only, so every other name bypasses them.',
     fix: 'Keep one header name in the configuration, and remove the alternatives.',
+  },
+  {
+    id: 'api-key/in-underscore-name',
+    title: 'Rejects the API key in a header with underscores instead of hyphens',
+    level: 'must',
+    requirements: ['key-header', 'key-missing'],
+    // The signature shows whether the server gives both spellings of every header one name, as CGI and WSGI do.
+    needs: ['hmac', 'api-key'],
+    change: { address: underscored('api-key') },
+    ifAccepted: [
+      { role: 'compares', label: 'the signature with underscores', change: { address: underscored('signature') } },
+    ],
+    expect: refused,
+    why: 'Gateway rules cover the agreed header only, and the other spelling passes by them.',
+    fix: 'Read the header by its exact name, and let the server drop names with underscores, as nginx does by default.',
   },
   {
     id: 'api-key/in-usual-headers',

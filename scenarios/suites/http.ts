@@ -1,4 +1,5 @@
 /** OPTIONS asks about the endpoint, so every answer except an error is fine. */
+import { withoutBody } from '../dimensions.ts';
 import { notServed } from '../expectations.ts';
 import type { AddressChange, Expectation, ProbeScenario, Suite } from '../scenario.ts';
 import { httpFraming, httpUnusual } from './http-framing.ts';
@@ -15,6 +16,12 @@ function by(method: string): AddressChange {
   return { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
 }
 
+/** A page that every request by the method gets accepts nothing. */
+function withMethod(method: string): Pick<ProbeScenario, 'change' | 'ifAccepted'> {
+  const change = { address: by(method) };
+  return { change, ifAccepted: [withoutBody(change)] };
+}
+
 const base = { level: 'should', requirements: ['delivery-other-methods'], expect: notServed } as const;
 
 /** Methods other than POST, with the body and the credentials of a valid delivery. Specification: Delivery endpoint. */
@@ -23,7 +30,7 @@ const httpMethods: readonly ProbeScenario[] = [
     ...base,
     id: 'http/method-get',
     title: 'Rejects a notification sent by GET',
-    change: { address: by('GET') },
+    ...withMethod('GET'),
     why: 'Caches and browsers repeat GET requests, and a route for every method lets them reach the handler.',
     fix: 'Register the handler for POST only, and answer 405 to other methods.',
   },
@@ -39,7 +46,7 @@ const httpMethods: readonly ProbeScenario[] = [
     ...base,
     id: 'http/method-head',
     title: 'Rejects a notification sent by HEAD',
-    change: { address: by('HEAD') },
+    ...withMethod('HEAD'),
     why:
       'Frameworks answer HEAD with the GET handler. With a handler for all methods, a link checker delivers ' +
       'notifications.',
@@ -49,7 +56,7 @@ const httpMethods: readonly ProbeScenario[] = [
     ...base,
     id: 'http/method-put',
     title: 'Rejects a notification sent by PUT',
-    change: { address: by('PUT') },
+    ...withMethod('PUT'),
     why: 'The specification requires POST. A second method is an entry point that is not tested or monitored.',
     fix: 'Answer 405 with Allow: POST.',
   },
@@ -57,7 +64,7 @@ const httpMethods: readonly ProbeScenario[] = [
     ...base,
     id: 'http/method-patch',
     title: 'Rejects a notification sent by PATCH',
-    change: { address: by('PATCH') },
+    ...withMethod('PATCH'),
     why: 'Firewall rules and rate limits often cover POST only.',
     fix: 'Limit the route to POST in the framework and in the proxy.',
   },
@@ -65,7 +72,7 @@ const httpMethods: readonly ProbeScenario[] = [
     ...base,
     id: 'http/method-delete',
     title: 'Rejects a notification sent by DELETE',
-    change: { address: by('DELETE') },
+    ...withMethod('DELETE'),
     why: 'Many servers do not read the body of a DELETE, so they verify an empty body.',
     fix: 'Answer 405 before the body is read.',
   },

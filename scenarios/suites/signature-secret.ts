@@ -245,8 +245,8 @@ const CUTS = [8, 16, 20, 24, 32];
 
 /** Placeholders, and words that a missing value becomes. */
 const WORDS = [
-  ...['webhook-secret', 'webhook_secret', 'my-secret', 'mysecret', 'your-webhook-secret', 'example', 'default'],
-  ...['None', 'nil', 'false', '0', 'test', 'admin', '123456', '$' + '{WEBHOOK_SECRET}', '{{secret}}'],
+  ...['webhook-secret', 'webhook_secret', 'mysecret', 'your-webhook-secret', 'example'],
+  ...['None', 'false', 'test', '123456', '$' + '{WEBHOOK_SECRET}', '{{secret}}'],
 ];
 
 const manySecrets: readonly Scenario[] = [

@@ -46,6 +46,7 @@ describe('the API key suite', () => {
   it('needs the API key, and HMAC where the signature is used', () => {
     expect(scenarios.filter(({ needs }) => needs?.includes('api-key') !== true)).toEqual([]);
     expect(scenarios.filter(({ needs }) => needs?.includes('hmac')).map(({ id }) => id)).toEqual([
+      'api-key/in-underscore-name',
       'api-key/signature-as-key',
     ]);
   });

@@ -82,6 +82,18 @@ describe('another URL', () => {
   });
 });
 
+it.each([
+  [200, 'pass', 'allowed-answer'],
+  [401, 'fail', 'forgery-accepted'],
+])(
+  'tells a server that folds the names of all headers (%i) from a receiver that reads two',
+  async (status, verdict, by) => {
+    const id = 'signature/in-underscore-name';
+    const found = await play(id, (request) => answered(has(request, 'X_API_Key') ? status : 200));
+    expect([found.verdict, found.decidedBy]).toEqual([verdict, by]);
+  },
+);
+
 it('accepts a page for GET, and no notification', async () => {
   const id = 'signature/missing-by-get';
   expect((await play(id, () => answered(200, 'The webhook is running.'))).verdict).toBe('pass');
