@@ -1,19 +1,21 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
 
 import type { Stack } from '../../contract/index.ts';
-import type { RunObservations } from '../../scenarios/index.ts';
+import type { Feature, RunObservations } from '../../scenarios/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
-import { explainByFaults } from './explain-by-faults.ts';
+import { type Candidate, type Explanation, explainByFaults } from './explain-by-faults.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
+import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
 import type { Finding } from './preflight-findings.ts';
-import { type RankedFault, vectorOf } from './rank-faults.ts';
 import {
   explainClientCertificates,
   ofAcceptances,
   ofCrashes,
   ofNothingChecked,
   ofOutages,
-  ofRejectionStatus,
+  ofStatuses,
+  STATUS_CHECKS,
+  STOPS,
 } from './run-findings.ts';
 import { faultOfMistake } from './signing-trials.ts';
 import { guessStack, type KnownStack } from './stack.ts';
@@ -25,71 +27,125 @@ interface ToDiagnose {
   readonly preflight: Finding | null;
   /** As the user specifies it; null to guess it from the answers. */
   readonly stack: Stack | null;
+  /** The features that were on. */
+  readonly features: readonly Feature[];
+  /** Whether a part of the catalogue was not run: then no fault is certain. */
+  readonly partial: boolean;
 }
 
 /**
  * The likely faults of the endpoint, the most important first. Empty when nothing is wrong, and when no known fault
  * fits.
  */
-export async function diagnose({ results, outages, preflight, stack }: ToDiagnose): Promise<Diagnosis[]> {
+export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
+  const { results, outages, preflight } = run;
   const hasFailures = results.some(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   if (!hasFailures && preflight === null && outages.length === 0) return [];
-  const dictionary = await loadDictionary();
-  const known = stack === null ? guessStack(results) : { name: stack, told: '--stack' };
-  const seen = { results, dictionary, stack: known };
-  return preflight === null ? explainRun({ ...seen, outages }) : explainFailedPreflight(preflight, seen);
+  return diagnoseWith(await loadDictionary(), run);
 }
 
-/** What a run has observed, for its diagnosis. */
-interface Seen {
-  readonly results: readonly ScenarioResult[];
-  readonly outages: RunObservations['outages'];
-  readonly dictionary: FaultDictionary;
-  readonly stack: KnownStack | null;
+/** The same with a given dictionary. */
+export function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {
+  const { preflight, results } = run;
+  const stack = run.stack === null ? guessStack(results) : { name: run.stack, told: '--stack' };
+  return preflight === null
+    ? explainRun(run, dictionary, stack)
+    : explainFailedPreflight(preflight, results, dictionary, stack);
 }
-
-/** From this score on, a fault of the dictionary comes before a more general finding. */
-const FITS_WELL = 0.8;
 
 /** The likely faults from the results of a run whose preflight passed. */
-function explainRun(seen: Seen): Diagnosis[] {
-  const { results, outages } = seen;
-  const down = ofOutages(outages, results);
-  const nothingChecked = ofNothingChecked(results);
-  const certificates = explainClientCertificates(results);
-  const { named, near, fitsWell } = explainByDictionary(seen);
-  // A finding about the whole run comes before the nearest mutant, which would be only a part of it, unless that one
-  // fits well.
-  const whole = [nothingChecked, certificates, down].filter((one) => one !== null);
-  const ordered = fitsWell && nothingChecked === null ? [...named, ...whole] : [...whole, ...named];
+function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownStack | null): Diagnosis[] {
+  const { results, outages, features, partial } = run;
+  const explanations = explainByFaults(outcomesIn(results), dictionary, (fault) => isPossible(fault, features));
+  const byFaults = explanations.map((explanation) => diagnosisOf(explanation, stack, partial));
   const found: Diagnosis[] = [];
-  for (const one of [...ordered, ofAcceptances(results), ofRejectionStatus(results), ofCrashes(results)]) {
-    if (one === null) continue;
-    if (one === down || found.length === 0 || addsNews(one, found)) {
-      found.push({ ...one, relation: found.length === 0 ? 'main' : 'also' });
-    }
-  }
-  // Alternatives are listed only next to a mutant without other findings.
-  return found.length === 1 && found[0]?.fault === named[0]?.fault ? [...found, ...near] : found;
+  const explained = new Set<string>();
+  const add = (one: Diagnosis | null, least = NEWS) => {
+    if (one === null || one.evidence.filter((id) => !explained.has(id)).length < one.evidence.length * least) return;
+    for (const id of one.evidence) explained.add(id);
+    found.push(one);
+  };
+  add(ofNothingChecked(results));
+  const isComplete = found.length > 0;
+  for (const one of [...ofStatuses(results), ...byFaults.filter(isNamed)]) add(one);
+  add(explainClientCertificates(results));
+  for (const one of byFaults) if (!isNamed(one)) add(one);
+  add(ofOutages(outages, results), 0);
+  const left = results.filter(({ id }) => !explained.has(id));
+  add(ofAcceptances(left, results));
+  add(ofCrashes(left, results));
+  const failed = new Set(results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id));
+  // What is certain comes before candidates, and an unexplained end of the process before everything else.
+  const guilty = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
+  const isExplained = byFaults.some((one) => one.candidates === undefined && one.evidence.some((id) => guilty.has(id)));
+  const rankOf = ({ fault, candidates, posterior }: Diagnosis) => {
+    if (STOPS.includes(fault)) return isExplained ? 0 : found.length + results.length;
+    if (candidates !== undefined) return 0;
+    return posterior === undefined ? 0.2 : 0.5;
+  };
+  const weight = (one: Diagnosis) => rankOf(one) + one.evidence.filter((id) => failed.has(id)).length;
+  const ordered = isComplete ? found : found.toSorted((a, b) => weight(b) - weight(a));
+  return ordered.map((one, at) => ({ ...one, relation: at === 0 ? 'main' : 'also' }));
 }
 
 /** A further finding needs this share of evidence that no finding before it explains. */
 const NEWS = 0.5;
 
-function addsNews({ evidence }: Diagnosis, before: readonly Diagnosis[]): boolean {
-  const explained = new Set(before.flatMap((one) => one.evidence));
-  return evidence.filter((id) => !explained.has(id)).length >= evidence.length * NEWS;
+/** The features without which a fault cannot show. */
+const AREA_NEEDS: Readonly<Record<string, readonly Feature[]>> = {
+  'raw-body': ['hmac'],
+  signature: ['hmac'],
+  'api-key': ['api-key'],
+  combination: ['hmac', 'api-key'],
+  tls: ['https'],
+  mtls: ['mtls'],
+};
+
+/** Whether a fault can show with these features. */
+export function isPossible({ area }: DictionaryFault, features: readonly Feature[]): boolean {
+  return (AREA_NEEDS[area] ?? []).every((need) => features.includes(need));
 }
 
-/** Little is judged after a failed preflight, so only a single mutant that fits this well is taken for the cause. */
-const FITS = 0.9;
+/** The outcomes of the judged checks. A wrong status throughout is a finding of its own, and left out here. */
+export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
+  const statuses = Object.values(STATUS_CHECKS);
+  const outcomes = new Map<string, Answer | null>();
+  const usual = results.flatMap(({ id, outcome = '' }) => (statuses.includes(id) ? [outcome] : []));
+  const refusals = usesElsewhere(results, new Set(['401', ...usual])) ? null : undefined;
+  for (const result of results) {
+    const outcome = outcomeOf(result);
+    if (outcome === undefined) continue;
+    const answer = outcome === null ? null : answerOf(outcome, refusals);
+    const isStatus =
+      statuses.includes(result.id) && (result.id !== STATUS_CHECKS.accepted || answer?.kind === 'accepted');
+    outcomes.set(result.id, isStatus ? null : answer);
+  }
+  return outcomes;
+}
+
+/** Whether signed but malformed payloads are rejected with the same status as invalid credentials. */
+function usesElsewhere(results: readonly ScenarioResult[], refusals: ReadonlySet<string>): boolean {
+  const rejected = results.filter(
+    ({ suite, verdict, outcome, expectedOutcomes }) =>
+      suite === 'malformed' &&
+      verdict === 'pass' &&
+      expectedOutcomes?.includes('401') !== true &&
+      /^4/.test(outcome ?? ''),
+  );
+  return rejected.filter(({ outcome }) => refusals.has(outcome ?? '')).length * 2 > rejected.length;
+}
 
 /**
- * The likely faults after a failed preflight. The finding has evidence of its own, such as the accepted signing mistake
- * or the certificate, so it decides. A mutant with the same fault gives its name, and what the dictionary adds.
+ * The likely fault after a failed preflight. The finding has evidence of its own, such as the accepted signing mistake
+ * or the certificate, so it decides. A mutant whose preflight fails for the same reason gives its name, and what the
+ * dictionary adds.
  */
-function explainFailedPreflight({ fault, title, why, fix }: Finding, seen: Omit<Seen, 'outages'>): Diagnosis[] {
-  const { results, dictionary, stack } = seen;
+function explainFailedPreflight(
+  { fault, title, why, fix }: Finding,
+  results: readonly ScenarioResult[],
+  dictionary: FaultDictionary,
+  stack: KnownStack | null,
+): Diagnosis[] {
   const failed = results.find(({ verdict }) => verdict === 'fail' || verdict === 'warn');
   const own: Diagnosis = {
     relation: 'main',
@@ -104,25 +160,29 @@ function explainFailedPreflight({ fault, title, why, fix }: Finding, seen: Omit<
     fix,
     stack: null,
   };
-  const known = faultOfMistake(fault, dictionary.faults);
-  if (known !== undefined) {
-    const forStack = fixFor(known.fix, stack);
-    return [{ ...own, fault: known.name, seen: known.seen, ...(forStack.stack === null ? {} : forStack) }];
-  }
-  const { named } = explainByDictionary(seen);
-  const [nearest] = named;
-  const fits = named.length === 1 && nearest !== undefined && nearest.alike.length < 2;
-  if (!fits || nearest.agreement < nearest.outcomes * FITS) return [own];
-  return [{ ...nearest, title, why, fix, stack: null }];
+  const known = faultOfMistake(fault, dictionary.faults) ?? onlyFaultWith(fault, failed, dictionary);
+  if (known === undefined) return [own];
+  const forStack = fixFor(known.fix, stack);
+  return [{ ...own, fault: known.name, seen: known.seen, ...(forStack.stack === null ? {} : forStack) }];
 }
 
-/** The faults of the dictionary that explain the results, one or two at once, and those that fit nearly as well. */
-function explainByDictionary({ results, dictionary, stack }: Omit<Seen, 'outages'>) {
-  const { faults, others } = explainByFaults(vectorOf(results), dictionary);
-  const named = faults.map((fault, at) => diagnosisOf(fault, at === 0 ? 'main' : 'also', stack));
-  const near = others.map((fault) => diagnosisOf(fault, 'or', stack));
-  return { named, near, fitsWell: faults.length > 0 && faults.every(({ score }) => score >= FITS_WELL) };
+/** The only mutant with these outcomes whose preflight fails with this finding, apart from those declared equivalent to it. */
+function onlyFaultWith(
+  finding: string,
+  failed: ScenarioResult | undefined,
+  { faults }: FaultDictionary,
+): DictionaryFault | undefined {
+  const found = faults.filter(
+    ({ refusal, outcomes }) => refusal === finding && failed !== undefined && outcomes[failed.id] === outcomeOf(failed),
+  );
+  const [first, ...others] = found.filter(({ equivalentTo }) => !found.some(({ name }) => name === equivalentTo?.name));
+  if (first === undefined || others.length > 0) return undefined;
+  // Where many mutants have the same outcomes, the finding knows more than the name of one of them.
+  const outcomes = JSON.stringify(first.outcomes);
+  return faults.some((other) => other !== first && JSON.stringify(other.outcomes) === outcomes) ? undefined : first;
 }
+
+const isNamed = ({ candidates }: Diagnosis) => candidates === undefined;
 
 /** A server names the language and not always the framework: the alternative when the guessed stack has no fix. */
 const ALTERNATIVES: Partial<Record<Stack, Stack>> = { flask: 'django', django: 'flask', fastify: 'express' };
@@ -133,22 +193,48 @@ export function fixFor(fix: DictionaryFault['fix'], stack: KnownStack | null): P
   return own === undefined ? { fix: fix.rule, stack: null } : { fix: `${fix.rule} ${own}`, stack };
 }
 
+/** The name of a finding that lists candidates. */
+const ONE_OF = 'one-of';
+
 function diagnosisOf(
-  { fault, agreement, outcomes, evidence, alike }: RankedFault,
-  relation: Diagnosis['relation'],
+  { isNamed, candidates, evidence, outcomes }: Explanation,
   stack: KnownStack | null,
+  partial: boolean,
 ): Diagnosis {
-  const { name, title, seen, why } = fault;
+  const [first] = candidates;
+  if (first === undefined) throw new RangeError('an explanation has at least one candidate');
+  const { fault, posterior, alike } = first;
+  const shared = { relation: 'main' as const, agreement: evidence.length, outcomes, evidence: [...evidence], seen: '' };
+  if (isNamed && !partial) {
+    const { name, seen, why } = fault;
+    const title = titleOf(first);
+    return {
+      ...shared,
+      fault: name,
+      title,
+      alike: [...alike],
+      seen,
+      why,
+      ...fixFor(fault.fix, stack),
+      posterior: rounded(posterior),
+    };
+  }
+  const titles = candidates.map(titleOf).join('; ');
   return {
-    relation,
-    fault: name,
-    title: title.replace(/\.$/, ''),
-    agreement,
-    outcomes,
-    evidence: [...evidence],
-    alike: [...alike],
-    seen,
-    why,
-    ...fixFor(fault.fix, stack),
+    ...shared,
+    fault: ONE_OF,
+    title: candidates.length === 1 ? `Possibly: ${titles}` : `One of: ${titles}`,
+    alike: [],
+    why: 'The outcomes of this run do not separate these faults.',
+    fix: [...new Set(candidates.map((one) => fixFor(one.fault.fix, stack).fix))].join(' Or: '),
+    stack: null,
+    candidates: candidates.map((one) => ({
+      fault: one.fault.name,
+      title: titleOf(one),
+      posterior: rounded(one.posterior),
+    })),
   };
 }
+
+const titleOf = ({ fault }: Candidate) => fault.title.replace(/\.$/, '');
+const rounded = (posterior: number) => Math.round(posterior * 1000) / 1000;

@@ -1,180 +1,174 @@
-/** Finds the mutant, or the pair of mutants, that explains the red outcomes best. Pure. */
+/** Finds the faults that explain the outcomes of a run best, and how probable each of them is. Pure. */
 import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
-import { isRed } from './outcome.ts';
-import {
-  expectedIn,
-  likeness,
-  type RankedFault,
-  rankFaults,
-  redOf,
-  type Vector,
-  type Weigher,
-  weigher,
-} from './rank-faults.ts';
+import { costOf, type Expected, type Focus, type Model, modelOf } from './fault-model.ts';
+import type { Outcomes } from './outcome.ts';
 
-/** From this score on, a mutant is named. Below, none fits, and the report says so. */
-const MIN_SCORE = 0.5;
-/**
- * Also named: a mutant with nearly all of its own outcomes, and this score. Then the endpoint has another fault as
- * well.
- */
-const NEARLY_COMPLETE = 0.9;
-const MIN_SCORE_COMPLETE = 0.3;
-/**
- * Also named: a mutant that explains nearly all red outcomes but has more of its own. Then the fault is a milder form.
- */
-const EXPLAINS_NEARLY_ALL = 0.95;
-const MIN_SCORE_MILDER = 0.12;
-/** The share, by weight, of its own outcomes that one of two faults needs: the other may hide some. */
-const PRESENT = 0.6;
-/** A pair needs a score higher by this than a single mutant that explains everything red. */
-const MIN_GAIN_OF_PAIR = 0.3;
-/** The share of the rest, after the first fault, that the second must explain. */
-const MIN_SHARE_OF_REST = 0.5;
-/** The number of candidates for the first of two. */
-const MAX_FIRST_CANDIDATES = 40;
-/** Scores that differ by less are equal. */
-const CLOSE = 1e-9;
-/** The weight of a missing outcome that the other fault may hide. */
-const HIDDEN = 0.5;
-
-/** Probes with two invalid credentials: accepted only where each of them alone is. */
-const BOTH_WRONG: readonly (readonly [both: string, first: string, second: string])[] = ['wrong', 'missing'].flatMap(
-  (signature) =>
-    ['wrong', 'missing'].map(
-      (key) =>
-        [
-          `combination/${signature}-signature-${key}-key`,
-          `combination/${signature}-signature-right-key`,
-          `combination/right-signature-${key}-key`,
-        ] as const,
-    ),
-);
-
-interface Candidate {
-  readonly fault: DictionaryFault;
-  readonly expected: Vector;
-  /** The scenarios with a red outcome. */
-  readonly red: readonly string[];
-  /** The weight of its own outcomes that are present, as a share and as a sum. */
-  readonly share: number;
-  readonly covered: number;
-}
-
+/** A fault that explains some of the outcomes, or several of which one probably does. */
 export interface Explanation {
-  /** One fault, two at once, or none when nothing fits. */
-  readonly faults: readonly RankedFault[];
-  /** Other single faults that fit nearly as well, the best first. */
-  readonly others: readonly RankedFault[];
+  /** Whether the first candidate is probable enough to be named. */
+  readonly isNamed: boolean;
+  /** The possible faults, the most probable first. */
+  readonly candidates: readonly Candidate[];
+  /** The checks that went wrong as the first candidate predicts. */
+  readonly evidence: readonly string[];
+  /** How many failures and warnings the first candidate predicts in this run. */
+  readonly outcomes: number;
 }
 
-function candidateOf(vector: Vector, all: readonly string[], fault: DictionaryFault, weight: Weigher): Candidate {
-  const expected = expectedIn(vector, all, fault);
-  const red = redOf(expected);
-  const sum = (value: (id: string) => number) => red.reduce((total, id) => total + weight(id) * value(id), 0);
-  const covered = sum((id) => likeness(vector.get(id) ?? null, expected.get(id) ?? null));
-  return { fault, expected, red, covered, share: red.length === 0 ? 0 : covered / sum(() => 1) };
+export interface Candidate {
+  readonly fault: DictionaryFault;
+  /** The probability that the receiver has this fault, and not another one or an unknown one. */
+  readonly posterior: number;
+  /** Names of the faults that are declared equivalent to it. */
+  readonly alike: readonly string[];
 }
 
-/** The scenarios that fail only with both faults together. */
-function interplay(one: Candidate, other: Candidate): ReadonlySet<string> {
-  const accepts = ({ expected }: Candidate, id: string) => expected.get(id) === 'fail 200';
-  // One fault each: a fault that accepts either credential for both still requires a valid one.
-  const isOpen = (first: string, second: string) =>
-    (accepts(one, first) && accepts(other, second)) || (accepts(other, first) && accepts(one, second));
-  return new Set(BOTH_WRONG.flatMap(([both, first, second]) => (isOpen(first, second) ? [both] : [])));
+/** What is reported: a name, a list of candidates, or nothing. */
+const DECISION = {
+  /** From this posterior on, a fault is named. */
+  named: 0.8,
+  /** From this posterior on, a fault is a candidate. */
+  candidate: 0.08,
+  /** Candidates are listed if one of them is probably the cause, and if they are few. */
+  together: 0.5,
+  most: 4,
+};
+
+const MAX_FAULTS = 8;
+/** The number of faults that the search begins with, one after the other. */
+const BEGINNINGS = 3;
+/** Costs that differ by less are equal. */
+const CLOSE = 1e-9;
+
+interface Solution {
+  readonly set: readonly Expected[];
+  readonly cost: number;
 }
 
-/** The score of two faults together. */
-function scoreOfPair(
-  vector: Vector,
-  red: readonly string[],
-  one: Candidate,
-  other: Candidate,
-  weight: Weigher,
-): number {
-  const together = interplay(one, other);
-  let [total, alike] = [0, 0];
-  for (const id of new Set([...red, ...one.red, ...other.red, ...together])) {
-    const mine = vector.get(id) ?? null;
-    const theirs = [one, other].flatMap(({ expected }) => expected.get(id) ?? []);
-    if (together.has(id)) theirs.push('fail 200');
-    if (theirs.length === 0 && ![one, other].some(({ expected }) => expected.has(id))) continue;
-    const best = mine === null ? 0 : Math.max(0, ...theirs.map((outcome) => likeness(mine, outcome)));
-    total += weight(id) * (mine === null ? HIDDEN : 1);
-    alike += weight(id) * best;
+/** The best explanation of the failures and warnings, the one with the most failures first. */
+export function explainByFaults(
+  outcomes: Outcomes,
+  dictionary: FaultDictionary,
+  isPossible: (fault: DictionaryFault) => boolean = () => true,
+): Explanation[] {
+  const model = modelOf(outcomes, dictionary, isPossible);
+  // Warnings depend more on framework and style than failures do, so they decide little about a cause of failures.
+  const failing = bestSet(model, [], 'failures');
+  const all = bestSet(model, failing, 'warnings');
+  const importance = ({ evidence }: Explanation) => evidence.filter((id) => outcomes.get(id)?.level === 'fail').length;
+  const byImportance = (a: Explanation, b: Explanation) =>
+    importance(b) - importance(a) || b.evidence.length - a.evidence.length || posteriorOf(b) - posteriorOf(a);
+  return [
+    ...failing.flatMap((one) => decide(model, one, without(failing, one), 'failures') ?? []),
+    ...without(all, ...failing).flatMap((one) => decide(model, one, without(all, one), 'warnings') ?? []),
+  ].toSorted(byImportance);
+}
+
+const posteriorOf = ({ candidates: [first] }: Explanation) => first?.posterior ?? 0;
+
+const without = (set: readonly Expected[], ...removed: readonly Expected[]) =>
+  set.filter((one) => !removed.includes(one));
+
+/** The set of the lowest cost that contains `fixed`. */
+function bestSet(model: Model, fixed: readonly Expected[], focus: Focus): readonly Expected[] {
+  const explained = new Set(fixed.flatMap(({ evidence }) => evidence));
+  const level = focus === 'failures' ? 'fail' : 'warn';
+  const open = model.red.filter(({ id, answer }) => !explained.has(id) && answer.level === level);
+  const ids = new Set(open.map(({ id }) => id));
+  const useful = without(model.faults, ...fixed).filter(({ evidence }) => evidence.some((id) => ids.has(id)));
+  const faults = distinct(useful);
+  let best: Solution = solve(model, fixed, focus);
+  const beginnings = faults
+    .map((one) => solve(model, [...fixed, one], focus))
+    .toSorted((a, b) => a.cost - b.cost)
+    .slice(0, BEGINNINGS);
+  for (const beginning of beginnings) {
+    const improved = improve(model, faults, fixed, beginning, focus);
+    if (improved.cost < best.cost - CLOSE) best = improved;
   }
-  return total === 0 ? 0 : alike / total;
+  return best.set;
 }
 
-/** A fault as one of two: compared with its own outcomes only, because the other fault causes the rest. */
-function asOneOfTwo(
-  vector: Vector,
-  { fault, expected, red, share }: Candidate,
-  ranked: readonly RankedFault[],
-): RankedFault {
-  const evidence = red.filter((id) => vector.get(id) === expected.get(id));
-  const entry = ranked.find((one) => one.fault === fault || one.alike.includes(fault.name));
-  return { fault, score: share, agreement: evidence.length, outcomes: red.length, evidence, alike: entry?.alike ?? [] };
+const solve = (model: Model, set: readonly Expected[], focus: Focus): Solution => ({
+  set,
+  cost: costOf(model, set, focus),
+});
+
+/** Of faults that the run cannot separate, one is tried: one that is not declared equivalent to another. */
+function distinct(faults: readonly Expected[]): Expected[] {
+  const byKey = new Map<string, Expected>();
+  for (const one of faults) {
+    const other = byKey.get(one.key);
+    const isBetter = other?.fault.equivalentTo !== undefined && one.fault.equivalentTo === undefined;
+    if (other === undefined || isBetter) byKey.set(one.key, one);
+  }
+  return [...byKey.values()];
 }
 
-function bestPair(vector: Vector, ranked: readonly RankedFault[], weight: Weigher) {
-  const red = redOf(vector);
-  const all = ranked
-    .map(({ fault }) => candidateOf(vector, red, fault, weight))
-    .filter(({ share }) => share >= PRESENT);
-  const firsts = all.toSorted((a, b) => b.covered * b.share - a.covered * a.share).slice(0, MAX_FIRST_CANDIDATES);
-  let best: { one: Candidate; other: Candidate; score: number; twice: number } | null = null;
-  for (const one of firsts) {
-    const rest = new Set(red.filter((id) => likeness(vector.get(id) ?? null, one.expected.get(id) ?? null) < 1));
-    const sum = (ids: Iterable<string>) => [...ids].reduce((total, id) => total + weight(id), 0);
-    const left = sum(rest);
-    if (left === 0) continue;
-    for (const other of all) {
-      if (other === one || !other.red.some((id) => rest.has(id))) continue;
-      const more = interplay(one, other);
-      const covers = [...other.red, ...more].filter(
-        (id) => rest.has(id) && (more.has(id) || vector.get(id) === other.expected.get(id)),
-      );
-      if (sum(new Set(covers)) / left < MIN_SHARE_OF_REST) continue;
-      const score = scoreOfPair(vector, red, one, other, weight);
-      // Of pairs with equal scores, the one with the least overlap.
-      const twice = sum(one.red.filter((id) => other.expected.get(id)));
-      const better = best === null || score > best.score + CLOSE || (score > best.score - CLOSE && twice < best.twice);
-      if (better) best = { one, other, score, twice };
+/** Adds, replaces and removes faults as long as the cost falls. */
+function improve(
+  model: Model,
+  faults: readonly Expected[],
+  fixed: readonly Expected[],
+  start: Solution,
+  focus: Focus,
+): Solution {
+  let best = start;
+  for (;;) {
+    const now = best;
+    const free = without(faults, ...now.set);
+    const sets = without(now.set, ...fixed).flatMap((one) => {
+      const rest = without(now.set, one);
+      return [rest, ...free.filter((other) => sharesEvidence(one, other)).map((other) => [...rest, other])];
+    });
+    if (now.set.length < MAX_FAULTS) sets.push(...free.map((one) => [...now.set, one]));
+    for (const set of sets) {
+      const variant = solve(model, set, focus);
+      if (variant.cost < best.cost - CLOSE) best = variant;
     }
+    if (best === now) return best;
   }
-  return best;
 }
 
-function accountsForAll(red: readonly string[], fault: DictionaryFault): boolean {
-  return red.every((id) => isRed(fault.outcomes[id]));
+function sharesEvidence({ evidence }: Expected, other: Expected): boolean {
+  return evidence.some((id) => other.evidence.includes(id));
 }
 
-/** The best explanation of the red outcomes. */
-export function explainByFaults(vector: Vector, dictionary: FaultDictionary): Explanation {
-  const weight = weigher(dictionary);
-  const ranked = rankFaults(vector, dictionary, weight);
-  const [best, ...rest] = ranked;
-  if (best === undefined) return { faults: [], others: [] };
-  const red = redOf(vector);
-  const pair = best.score === 1 ? null : bestPair(vector, ranked, weight);
-  if (
-    pair !== null &&
-    pair.score > best.score + (accountsForAll(red, best.fault) ? MIN_GAIN_OF_PAIR : 0) &&
-    pair.score >= MIN_SCORE
-  ) {
-    const { one, other } = pair;
-    const faults = [one, other].map((candidate) => asOneOfTwo(vector, candidate, ranked));
-    return { faults: faults.toSorted((a, b) => b.agreement - a.agreement), others: [] };
+/** How probable a fault is, compared with every other one in its place and with none; null if no fault is probable. */
+function decide(model: Model, one: Expected, others: readonly Expected[], focus: Focus): Explanation | null {
+  const base = costOf(model, others, focus);
+  const rivals = without(model.faults, ...others).filter((rival) => rival === one || sharesEvidence(one, rival));
+  const groups = new Map<string, { readonly members: Expected[]; mass: number }>();
+  let total = 1;
+  for (const rival of rivals) {
+    const mass = Math.exp(base - costOf(model, [...others, rival], focus));
+    total += mass;
+    const group = groups.get(rival.key) ?? { members: [], mass: 0 };
+    group.members.push(rival);
+    group.mass += mass;
+    groups.set(rival.key, group);
   }
-  const { share, covered } = candidateOf(vector, red, best.fault, weight);
-  const accounts = covered / red.reduce((total, id) => total + weight(id), 0);
-  const fits =
-    best.score >= MIN_SCORE ||
-    (share >= NEARLY_COMPLETE && best.score >= MIN_SCORE_COMPLETE) ||
-    (accounts >= EXPLAINS_NEARLY_ALL && best.score >= MIN_SCORE_MILDER && best.agreement > 0);
-  if (!fits) return { faults: [], others: [] };
-  const others = rest.filter(({ score }) => score >= MIN_SCORE && score > best.score - 0.25).slice(0, 2);
-  return { faults: [best], others };
+  const ranked = [...groups.values()]
+    .flatMap(({ members, mass }) => separate(members, mass / total))
+    .toSorted((a, b) => b.posterior - a.posterior);
+  const [first] = ranked;
+  const top = rivals.find(({ fault }) => fault === first?.fault);
+  if (first === undefined || top === undefined) return null;
+  const found = { evidence: top.evidence, outcomes: top.size };
+  if (first.posterior >= DECISION.named) return { isNamed: true, candidates: [first], ...found };
+  const candidates = ranked.filter(({ posterior }) => posterior >= DECISION.candidate);
+  const together = candidates.reduce((sum, { posterior }) => sum + posterior, 0);
+  const isUseful = candidates.length > 0 && candidates.length <= DECISION.most && together >= DECISION.together;
+  return isUseful ? { isNamed: false, candidates, ...found } : null;
+}
+
+/** Faults that the run cannot separate share their posterior, except those that are declared equivalent to another. */
+function separate(members: readonly Expected[], posterior: number): Candidate[] {
+  const faults = members.map(({ fault }) => fault);
+  const roots = faults.filter(({ equivalentTo }) => !faults.some(({ name }) => name === equivalentTo?.name));
+  return roots.map((fault) => ({
+    fault,
+    posterior: posterior / roots.length,
+    alike: faults.filter(({ equivalentTo }) => equivalentTo?.name === fault.name).map(({ name }) => name),
+  }));
 }

@@ -23,6 +23,44 @@ export function outcomeOf(result: Pick<ScenarioResult, 'verdict' | 'outcome'>): 
   }
 }
 
+/** A failure or warning, with the answer in classes that do not depend on the status that a receiver prefers. */
+export interface Answer {
+  readonly level: 'fail' | 'warn';
+  /** `accepted`, `rejected`, `crashed` (5xx, or a closed connection), `silence`, or another outcome as it is. */
+  readonly kind: string;
+  /** The status of the answer or `closed`. */
+  readonly detail: string;
+  /** Whether it is the status with which invalid credentials are rejected; null if the receiver uses it elsewhere too. */
+  readonly isRefusal: boolean | null;
+}
+
+/** The kinds of HTTP answers, and of their absence. */
+export const ANSWERS: readonly string[] = ['accepted', 'rejected', 'crashed', 'silence'];
+
+/** The answer of each judged scenario; null for a pass. */
+export type Outcomes = ReadonlyMap<string, Answer | null>;
+
+/** The status with which invalid credentials must be rejected. */
+const REFUSAL = '401';
+
+/** Reads `fail 403`. `refusals`: the statuses that this receiver uses for invalid credentials, and for nothing else. */
+export function answerOf(outcome: string, refusals: ReadonlySet<string> | null = new Set([REFUSAL])): Answer {
+  const [level, ...rest] = outcome.split(' ');
+  const detail = rest.join(' ');
+  return {
+    level: level === 'warn' ? 'warn' : 'fail',
+    kind: kindOf(detail),
+    detail,
+    isRefusal: refusals?.has(detail) ?? null,
+  };
+}
+
+function kindOf(detail: string): string {
+  if (/^2\d\d$/.test(detail)) return 'accepted';
+  if (/^[34]\d\d$/.test(detail)) return 'rejected';
+  return detail === 'closed' || /^5\d\d$/.test(detail) ? 'crashed' : detail;
+}
+
 /** Without an accepted first delivery no other delivery has a verdict; handshakes are judged nevertheless. */
 const FIRST_DELIVERY = 'valid/plain';
 const WITHOUT_DELIVERY = 'tls/';
@@ -58,6 +96,8 @@ export function judgedIn(fault: DictionaryFault, id: string): boolean {
   const outcome = outcomes[id];
   if (outcome !== undefined) return isRed(outcome);
   if (isUncertain(fault, id)) return false;
-  if (isRed(outcomes[FIRST_DELIVERY]) && !id.startsWith(WITHOUT_DELIVERY)) return false;
+  const first = outcomes[FIRST_DELIVERY];
+  const isAccepted = !isRed(first) || answerOf(first).kind === 'accepted';
+  if (!isAccepted && !id.startsWith(WITHOUT_DELIVERY)) return false;
   return applicableWith(features).has(id);
 }

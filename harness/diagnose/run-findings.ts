@@ -55,11 +55,17 @@ export function ofNothingChecked(results: Results): Diagnosis | null {
   return ignoresPayload ? counted(NOTHING_CHECKED, accepted, forged.length) : null;
 }
 
+/** The findings about a receiver that no longer answers. */
+export const STOPS = ['dies-and-stays-down', 'dies-and-is-restarted'];
+
+/** Valid deliveries that were not accepted for a while. That the process ended is said only if nothing answered. */
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {
-  const [first] = outages;
+  const stopped = outages.filter(({ outcome }) => outcome === 'closed');
+  const relevant = stopped.length > 0 ? stopped : outages;
+  const [first] = relevant;
   if (first === undefined) return null;
-  const culprits = [...new Set(outages.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
-  const stayedDown = outages.some(({ recovered }) => !recovered);
+  const culprits = [...new Set(relevant.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
+  const stayedDown = relevant.some(({ recovered }) => !recovered);
   const named = culprits.length > 0 ? culprits.slice(0, 5).join(', ') : `one of ${first.inFlight.join(', ')}`;
   const more = culprits.length > 5 ? ` and ${culprits.length - 5} more` : '';
   const search =
@@ -67,26 +73,39 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
       ? ''
       : ' To find the delivery that causes it, run again with `--concurrency 1`, or let a supervisor restart the ' +
         'receiver.';
-  const finding = {
-    fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
-    title: stayedDown
-      ? 'A single delivery stops the receiver, and it does not recover'
-      : 'Single deliveries stop the receiver until it is restarted',
-    why:
-      `The receiver stopped answering after: ${named}${more}. An uncaught exception ends the process, so anyone can ` +
-      'switch the receiver off.',
-    fix:
-      'Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async handler ' +
-      `needs its own try/catch; Express 5 catches them.${search}`,
-  };
+  const finding =
+    stopped.length > 0
+      ? {
+          fault: stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
+          title: stayedDown
+            ? 'A single delivery stops the receiver, and it does not recover'
+            : 'Single deliveries stop the receiver until it is restarted',
+          why:
+            `The receiver stopped answering after: ${named}${more}. An uncaught exception ends the process, so ` +
+            'anyone can switch the receiver off.',
+          fix:
+            'Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async ' +
+            `handler needs its own try/catch; Express 5 catches them.${search}`,
+        }
+      : {
+          fault: stayedDown ? 'valid-deliveries-stay-refused' : 'valid-deliveries-refused-for-a-while',
+          title: stayedDown
+            ? 'Valid deliveries are no longer accepted after an earlier delivery'
+            : 'Valid deliveries are not accepted for a while',
+          why: `After ${named}${more}: ${first.sign}. The receiver depends on what it received before.`,
+          fix:
+            'Look for state that one delivery leaves to the next: variables outside the handler, caches, limits, a ' +
+            `blocked event loop.${search}`,
+        };
   const guilty = results.filter(({ id, verdict }) => culprits.includes(id) && verdict !== 'pass');
-  return { ...counted(finding, guilty, outages.length), agreement: outages.length };
+  return { ...counted(finding, guilty, relevant.length), agreement: relevant.length };
 }
 
-/** Accepted forgeries, by an endpoint that rejects others. */
-export function ofAcceptances(results: Results): Diagnosis | null {
-  const forged = forgeries(results).filter(({ level }) => level === 'must');
-  const accepted = forged.filter(isAccepted);
+/** Accepted forgeries among the given results, of an endpoint that rejects others. */
+export function ofAcceptances(left: Results, all: Results): Diagnosis | null {
+  const isForged = ({ level }: ScenarioResult) => level === 'must';
+  const forged = forgeries(all).filter(isForged);
+  const accepted = forgeries(left).filter(isForged).filter(isAccepted);
   if (accepted.length === 0) return null;
   const isMissing = accepted.some(({ id }) => id === 'signature/missing' || id === 'api-key/missing');
   const named = accepted.slice(0, 3).map(({ id }) => id);
@@ -108,36 +127,62 @@ export function ofAcceptances(results: Results): Diagnosis | null {
   return counted(finding, accepted, forged.length);
 }
 
-const MIN_SAME_STATUS = 10;
+/** The checks that fail when a status is wrong throughout. The others are judged as if it were the correct one. */
+export const STATUS_CHECKS = { accepted: 'valid/plain', signature: 'signature/status', 'api-key': 'api-key/status' };
 
-/** Forgeries that are rejected, but with another status than 401: one cause of many failures. */
-export function ofRejectionStatus(results: Results): Diagnosis | null {
-  const forged = forgeries(results);
-  for (const status of ['403', '400', '404', '422', '500']) {
-    const same = forged.filter(({ outcome }) => outcome === status);
-    if (same.length < MIN_SAME_STATUS || same.length < forged.length / 2) continue;
-    const finding = {
-      fault: `refuses-with-${status}`,
-      title: `Rejects invalid credentials with ${status} instead of 401`,
-      why: 'The deliveries are rejected, only with another status. A sender recognises invalid credentials by 401.',
-      fix:
-        status === '500'
-          ? 'Catch what the check throws, and answer 401.'
-          : `Answer 401 instead of ${status} where credentials are rejected.`,
-    };
-    return counted(finding, same, forged.length);
-  }
-  return null;
+/** Deliveries that are rejected or accepted, but with another status: one finding each. */
+export function ofStatuses(results: Results): Diagnosis[] {
+  const failed = (id: string) => results.filter((result) => result.id === id && result.verdict === 'fail');
+  const statusOf = ([result]: Results) => result?.outcome ?? '';
+  const [signature, key] = [failed(STATUS_CHECKS.signature), failed(STATUS_CHECKS['api-key'])];
+  const isSame = signature.length > 0 && key.length > 0 && statusOf(signature) === statusOf(key);
+  return [
+    ...ofAcceptanceStatus(failed(STATUS_CHECKS.accepted).filter(is2xx)),
+    ...(isSame
+      ? ofRejectionStatus('invalid credentials', 'refuses', [...signature, ...key])
+      : [
+          ...ofRejectionStatus('an invalid signature', 'refuses', signature),
+          ...ofRejectionStatus('an invalid API key', 'api-key-refused', key),
+        ]),
+  ];
+}
+
+function ofAcceptanceStatus(failed: Results): Diagnosis[] {
+  const [first] = failed;
+  if (first === undefined) return [];
+  const status = first.answered?.status ?? first.outcome;
+  const finding = {
+    fault: 'accepts-with-another-2xx',
+    title: `Accepts valid deliveries with ${status} instead of 200`,
+    why: 'Only 200 means accepted; the sender defines no behaviour for other statuses.',
+    fix: 'Answer 200 explicitly: some frameworks choose 201, 202 or 204 by default.',
+  };
+  return [counted(finding, failed, failed.length)];
+}
+
+function ofRejectionStatus(what: string, name: string, failed: Results): Diagnosis[] {
+  const [first] = failed;
+  if (first === undefined) return [];
+  const status = first.outcome ?? '';
+  const finding = {
+    fault: `${name}-${status.startsWith('3') ? 'by-redirect' : `with-${status}`}`,
+    title: `Rejects ${what} with ${status} instead of 401`,
+    why: 'The deliveries are rejected, only with another status. A sender recognises invalid credentials by 401.',
+    fix: status.startsWith('5')
+      ? 'Catch what the check throws, and answer 401.'
+      : `Answer 401 instead of ${status} where credentials are rejected.`,
+  };
+  return [counted(finding, failed, failed.length)];
 }
 
 const MIN_CRASHES = 5;
 
-/** Malformed payloads that end in a 5xx: one missing guard causes many failures. */
-export function ofCrashes(results: Results): Diagnosis | null {
-  const payloads = results.filter(
-    (result) => result.suite === 'malformed' && passesWith(result, '4xx') && isJudged(result),
-  );
-  const crashes = payloads.filter(({ outcome }) => /^5\d\d$/.test(outcome ?? ''));
+/** Malformed payloads among the given results that end in a 5xx: one missing guard causes many failures. */
+export function ofCrashes(left: Results, all: Results): Diagnosis | null {
+  const isPayload = (result: ScenarioResult) =>
+    result.suite === 'malformed' && passesWith(result, '4xx') && isJudged(result);
+  const payloads = all.filter(isPayload);
+  const crashes = left.filter(isPayload).filter(({ outcome }) => /^5\d\d$/.test(outcome ?? ''));
   if (crashes.length < MIN_CRASHES) return null;
   const finding = {
     fault: 'malformed-ends-in-5xx',

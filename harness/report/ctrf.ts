@@ -116,8 +116,8 @@ export function renderCtrf(document: ResultDocument): string {
           catalogue: catalogue.digest,
           features: target.features,
         },
-        'hookproof.diagnosis': diagnosis.map(({ fault, title, relation, fix, evidence }) => {
-          return { fault, title, relation, fix, evidence };
+        'hookproof.diagnosis': diagnosis.map(({ fault, title, relation, fix, evidence, posterior, candidates }) => {
+          return { fault, title, relation, fix, evidence, posterior, candidates };
         }),
         'hookproof.notVerified': notVerified,
       },

@@ -8,7 +8,17 @@ import { counted } from './layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun, isScored } from './verdict.ts';
 import { visible } from './visible.ts';
-import { caveats, closeness, featuresOf, headline, judgedLine, NOTHING_FITS, namesOf, numbers } from './wording.ts';
+import {
+  caveats,
+  closeness,
+  featuresOf,
+  headline,
+  judgedLine,
+  NOTHING_FITS,
+  namesOf,
+  notExplained,
+  numbers,
+} from './wording.ts';
 
 /** GitHub drops a summary that is larger. */
 export const MAX_SUMMARY_BYTES = 1024 * 1024;
@@ -48,10 +58,12 @@ function aboutDiagnosis(one: Diagnosis): string[] {
   ];
 }
 
-function diagnosisOf({ counts, diagnosis }: ResultDocument): string[] {
+function diagnosisOf(document: ResultDocument): string[] {
+  const { counts, diagnosis } = document;
   if (diagnosis.length === 0 && counts.fail < 2) return [];
   const lines = diagnosis.length === 0 ? [NOTHING_FITS] : diagnosis.flatMap(aboutDiagnosis);
-  return ['### Diagnosis', '', ...lines, ''];
+  const rest = notExplained(document);
+  return ['### Diagnosis', '', ...lines, ...(rest === '' ? [] : [`- ${prose(rest)}`]), ''];
 }
 
 function oneCheck({ defect, expected, id, observed, title }: ScenarioResult): string {

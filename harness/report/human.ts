@@ -23,8 +23,8 @@ import {
   judgedLine,
   NOTHING_FITS,
   namesOf,
+  notExplained,
   numbers,
-  unexplained,
   VERDICT_SIGN,
 } from './wording.ts';
 
@@ -118,13 +118,12 @@ function renderDiagnosis(document: ResultDocument, layout: Layout): string[] {
   if (diagnosis.length === 0) return failed < 2 ? [] : layout.paragraph('', NOTHING_FITS, 'bold');
   const found = diagnosis.filter(({ relation }) => relation !== 'or');
   const alternatives = diagnosis.filter(({ relation }) => relation === 'or');
-  const rest = unexplained(document);
-  const others = `${counted(rest.length, 'other failure')} that this does not explain: ${namesOf(rest)}`;
+  const others = notExplained(document);
   return [
     layout.paint('Diagnosis', 'bold'),
     ...found.flatMap((fault, at) => [...(at === 0 ? [] : ['', '  in addition']), ...renderFault(fault, layout)]),
     ...alternatives.flatMap((fault) => layout.paragraph('  or        ', `${fault.title} (${closeness(fault)})`, 'dim')),
-    ...(rest.length > 0 && rest.length < failed ? layout.paragraph('  also      ', others) : []),
+    ...(others === '' ? [] : layout.paragraph('  also      ', others)),
   ];
 }
 

@@ -10,7 +10,7 @@ import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped }
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { isPartial } from './verdict.ts';
 import { escapeCharacter } from './visible.ts';
-import { closeness, NOTHING_FITS, namesOf } from './wording.ts';
+import { closeness, NOTHING_FITS, namesOf, notExplained } from './wording.ts';
 
 /** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */
 export function renderJunit(document: ResultDocument): string {
@@ -77,9 +77,12 @@ function propertiesOf(document: ResultDocument): string {
 }
 
 /** The diagnosis as properties: "diagnosis" for the first fault, "diagnosis.2" for the next. */
-function diagnosisProperties({ diagnosis, counts: { fail } }: ResultDocument): [name: string, value: string][] {
-  if (diagnosis.length === 0) return fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
-  return diagnosis.flatMap((fault, at): [string, string][] => {
+function diagnosisProperties(document: ResultDocument): [name: string, value: string][] {
+  const { diagnosis, counts } = document;
+  if (diagnosis.length === 0) return counts.fail < 2 ? [] : [['diagnosis', NOTHING_FITS]];
+  const rest = notExplained(document);
+  const unexplained: [string, string][] = rest === '' ? [] : [['diagnosis.unexplained', rest]];
+  const found = diagnosis.flatMap((fault, at): [string, string][] => {
     const name = at === 0 ? 'diagnosis' : `diagnosis.${at + 1}`;
     if (fault.relation === 'or') return [[name, `or: ${fault.title} (${closeness(fault)})`]];
     const values: [string, string][] = [
@@ -91,6 +94,7 @@ function diagnosisProperties({ diagnosis, counts: { fail } }: ResultDocument): [
     ];
     return values.filter(([, value]) => value !== '');
   });
+  return [...found, ...unexplained];
 }
 
 function testcase(result: ScenarioResult, document: ResultDocument): string {

@@ -103,12 +103,19 @@ const result = z.strictObject({
 });
 
 const diagnosis = z.strictObject({
-  /** The best match, another fault at the same time, or an alternative to the best match. */
+  /** The first finding, or another fault at the same time. `or`, an alternative, only in earlier documents. */
   relation: z.enum(['main', 'also', 'or']),
-  /** Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. */
+  /**
+   * Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. `one-of` when
+   * the run does not separate the `candidates`.
+   */
   fault: text,
   title: text,
-  /** How many of the `outcomes` that this fault predicts agree with the run. */
+  /** The probability that the endpoint has this fault; absent for what was observed and needs no inference. */
+  posterior: z.number().min(0).max(1).optional(),
+  /** The faults of which one probably is the cause, the most probable first. Absent when the fault is named. */
+  candidates: z.array(z.strictObject({ fault: text, title: text, posterior: z.number().min(0).max(1) })).optional(),
+  /** How many of the `outcomes` that this fault (or the first candidate) predicts agree with the run. */
   agreement: z.int().nonnegative(),
   outcomes: z.int().nonnegative(),
   /** The checks that did not pass and that this fault explains. */

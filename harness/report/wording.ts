@@ -131,8 +131,11 @@ export function fixturesOf({ features }: ResultDocument['target']): string {
     .join(', ');
 }
 
-/** "verifies-reserialised-json, matches 31 of 31 outcomes". */
-export function closeness({ fault, agreement, outcomes }: Diagnosis): string {
+/** "verifies-reserialised-json, matches 31 of 31 outcomes", or the candidates: "NAME 60 %, OTHER 30 %". */
+export function closeness({ fault, agreement, outcomes, candidates }: Diagnosis): string {
+  if (candidates !== undefined) {
+    return candidates.map((one) => `${one.fault} ${Math.round(one.posterior * 100)} %`).join(', ');
+  }
   return outcomes === 0 ? fault : `${fault}, matches ${agreement} of ${counted(outcomes, 'outcome')}`;
 }
 
@@ -150,10 +153,13 @@ export function namesOf(names: readonly string[]): string {
   return more <= 1 ? names.join(', ') : `${names.slice(0, NAMED).join(', ')} and ${more} more`;
 }
 
-/** The failures that no fault of the diagnosis explains. */
-export function unexplained({ diagnosis, results }: Pick<ResultDocument, 'diagnosis' | 'results'>): string[] {
+/** "2 other failures that this does not explain: NAME, NAME". Empty when the diagnosis explains all or none. */
+export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagnosis' | 'results'>): string {
   const said = new Set(diagnosis.filter(({ relation }) => relation !== 'or').flatMap(({ evidence }) => evidence));
-  return results.filter(({ id, verdict }) => verdict === 'fail' && !said.has(id)).map(({ id }) => id);
+  const failed = results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
+  const rest = failed.filter((id) => !said.has(id));
+  if (rest.length === 0 || diagnosis.length === 0) return '';
+  return `${counted(rest.length, 'other failure')} that this does not explain: ${namesOf(rest)}`;
 }
 
 /** For failures that no known fault explains. */

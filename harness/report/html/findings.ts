@@ -4,12 +4,14 @@ import { answeredStatus, type Cause, causesOf, groupBy } from '../causes.ts';
 import { counted } from '../layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from '../result-document.ts';
 import { isScored } from '../verdict.ts';
-import { closeness, NOTHING_FITS, namesOf } from '../wording.ts';
+import { closeness, NOTHING_FITS, namesOf, notExplained } from '../wording.ts';
 import { type Anchors, checkLink } from './checks.ts';
 import { capital, field, html, joined, type Markup, prose, script } from './markup.ts';
 
 /** The faults that explain the results, with the fix for the stack. Empty when there is nothing to explain. */
-export function diagnosis({ counts, diagnosis: faults }: ResultDocument): Markup | '' {
+export function diagnosis(document: ResultDocument): Markup | '' {
+  const { counts, diagnosis: faults } = document;
+  const rest = notExplained(document);
   if (faults.length === 0 && counts.fail < 2) return '';
   const others = faults.filter(({ relation }) => relation === 'or');
   const found = faults.filter(({ relation }) => relation !== 'or');
@@ -20,7 +22,7 @@ export function diagnosis({ counts, diagnosis: faults }: ResultDocument): Markup
     html`<details class="fold"><summary>${counted(others.length, 'less likely explanation')}</summary><ul>${others.map(
       (fault) => html`<li>${prose(fault.title)} <span class="close">${closeness(fault)}</span></li>`,
     )}</ul></details>`
-  }</section>`;
+  }${rest !== '' && html`<p>${prose(rest)}</p>`}</section>`;
 }
 
 function faultInFull(fault: Diagnosis, at: number, failed: boolean): Markup {

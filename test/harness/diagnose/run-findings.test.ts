@@ -13,7 +13,15 @@ function diagnosed(
   more: Partial<Parameters<typeof diagnose>[0]> = {},
   features = BOTH,
 ) {
-  return diagnose({ results: resultsWith(outcomes, features), outages: [], preflight: null, stack: null, ...more });
+  return diagnose({
+    results: resultsWith(outcomes, features),
+    outages: [],
+    preflight: null,
+    stack: null,
+    features,
+    partial: false,
+    ...more,
+  });
 }
 
 const outcomesOf = (name: string) => redOutcomes(faultCalled(dictionary, name));
@@ -86,7 +94,12 @@ describe('the diagnosis', () => {
   });
 
   it('reports that a delivery stops the receiver, in addition to the mutant', async () => {
-    const outage = { culprit: 'signature/missing', inFlight: ['signature/missing'], recovered: true };
+    const outage = {
+      culprit: 'signature/missing',
+      inFlight: ['signature/missing'],
+      recovered: true,
+      outcome: 'closed',
+    };
     const outages = [outage] as unknown as Parameters<typeof diagnose>[0]['outages'];
     const found = await diagnosed(outcomesOf('missing-signature-kills'), { outages });
     expect(found.map(({ fault }) => fault)).toEqual(
@@ -96,17 +109,58 @@ describe('the diagnosis', () => {
     expect(alone?.fault).toBe('dies-and-is-restarted');
   });
 
-  it('contains findings that are not in the dictionary', async () => {
-    const statuses = Object.fromEntries(
-      resultsWith({}, ['hmac'])
-        .filter(
-          ({ suite, expectedOutcomes, verdict }) =>
-            verdict === 'pass' && suite === 'signature' && expectedOutcomes?.includes('401'),
-        )
-        .map(({ id }) => [id, 'fail 418'].with(1, 'fail 404') as [string, string]),
-    );
-    const found = await diagnosed(statuses, {}, ['hmac']);
-    expect(found.some(({ agreement, evidence }) => agreement >= 10 && evidence.length >= 10)).toBe(true);
+  it('does not claim that a process ended which still answers', async () => {
+    const outage = {
+      culprit: null,
+      inFlight: ['valid/sell'],
+      recovered: true,
+      sign: 'the plain valid delivery got 503',
+    };
+    const outages = [outage] as unknown as Parameters<typeof diagnose>[0]['outages'];
+    const [main] = await diagnosed({ 'valid/sell': 'fail 451' }, { outages });
+    expect([main?.fault, main?.why.includes('got 503')]).toEqual(['valid-deliveries-refused-for-a-while', true]);
+  });
+
+  it('has one finding for a wrong status of every rejection, and names what is accepted', async () => {
+    const status = { 'signature/status': 'fail 403', 'api-key/status': 'fail 403' };
+    const found = await diagnosed({ ...outcomesOf('missing-signature-accepted'), ...status });
+    expect(found.map(({ fault }) => fault)).toEqual(['missing-signature-accepted', 'refuses-with-403']);
+    const [key] = await diagnosed({ 'api-key/status': 'fail 302' });
+    expect([key?.fault, key?.title]).toEqual([
+      'api-key-refused-by-redirect',
+      'Rejects an invalid API key with 302 instead of 401',
+    ]);
+  });
+
+  it('has one finding for a wrong status of every acceptance', async () => {
+    const [main] = await diagnosed({ 'valid/plain': 'fail 202' });
+    expect([main?.fault, main?.title]).toEqual([
+      'accepts-with-another-2xx',
+      'Accepts valid deliveries with 202 instead of 200',
+    ]);
+  });
+
+  it('lists what was accepted where no fault is known, and no fault without evidence', async () => {
+    const found = await diagnosed({ 'signature/missing': 'fail 400', 'signature/empty': 'fail 400' });
+    expect(found.map(({ fault }) => fault)).not.toContain('missing-signature-accepted');
+    const all = await diagnosed(outcomesOf('signature-not-checked'));
+    expect(all.every(({ agreement }) => agreement > 0)).toBe(true);
+  });
+
+  it('states no fault as certain in a partial run', async () => {
+    const [main] = await diagnosed(outcomesOf('verifies-reserialised-json'), { partial: true });
+    expect([main?.fault, main?.candidates?.[0]?.fault, main?.title.startsWith('Possibly: ')]).toEqual([
+      'one-of',
+      'verifies-reserialised-json',
+      true,
+    ]);
+  });
+
+  it('names no fault of a feature that is not configured', async () => {
+    const outcomes = outcomesOf('api-key-lengths-end-the-process');
+    const found = await diagnosed(outcomes, {}, ['hmac']);
+    const names = found.flatMap(({ fault, candidates = [] }) => [fault, ...candidates.map((one) => one.fault)]);
+    expect(names.filter((name) => name.includes('key'))).toEqual([]);
   });
 });
 

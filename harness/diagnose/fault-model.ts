@@ -1,0 +1,317 @@
+/**
+ * The probability of the outcomes of a run, given a set of faults. A cost is a negative logarithm of a probability.
+ *
+ * For each fault and check, the matrix says what the mutant of that fault answers. Another receiver with the same fault
+ * mostly answers alike, but other code and another framework differ in some checks. Each fault of a set shows in its
+ * checks independently (noisy-or), so one of them is enough to explain an outcome. What none of them explains is due to
+ * a variant of one of them, or to an unknown fault, which tends to show several times in a suite. Pure.
+ *
+ * The problem is that of Barinel (Abreu, Zoeteweij and van Gemund, 2009), with mutants in place of components.
+ */
+import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
+import { ANSWERS, type Answer, answerOf, isRed, judgedIn, type Outcomes } from './outcome.ts';
+
+/** Costs and probabilities, calibrated on receivers that no mutant was made from. */
+const MODEL = {
+  /** The cost of passing a check in the fault's own area that the mutant fails. Several of them depend on each other. */
+  miss: 3,
+  dependence: 0.85,
+  /** The share of the outcomes in its own area without which a fault is contradicted. */
+  agreement: 0.75,
+  /** How often a receiver with a fault differs from the mutant in a check outside the fault's own area. */
+  differs: 0.015,
+  /** How many receivers have a variant of a fault, which shows in any share of the checks outside its own area. */
+  variant: 0.2,
+  /** A check that the mutant fails goes wrong in another way. */
+  otherWay: 2.5,
+  /** All answers have another status than the mutant's, or close the connection instead. */
+  otherStatus: 1.6,
+  /** All rejections are for another reason: for the payload instead of the credentials, or the reverse. */
+  otherReason: 6,
+  /** An outcome that the dictionary leaves open for the fault. */
+  open: 4,
+  /** An unknown fault, in addition to how rare its rarest outcome is; the first outcome in a suite, and each further. */
+  unknown: 3.5,
+  spread: 5,
+  more: 1.8,
+  /** An outcome next to those of a fault: its variant may be the cause. */
+  beside: 3,
+  /** A warning that is not explained, while only failures are. */
+  background: { code: 2, stack: 0.8 },
+  /** How much a warning counts, compared with a failure. */
+  warning: { code: 0.6, stack: 0.3 },
+  /** How rare a warning is, compared with a failure. */
+  rarity: { code: 1, stack: 0.85 },
+  /** A further fault in a receiver that has one. */
+  further: 0.7,
+};
+
+/** The suites whose warnings depend more on the HTTP stack than on the receiver's code. */
+const STACK_SUITES = ['http', 'leaks'];
+
+/** What a fault is expected to show in the checks that a run judged. */
+export interface Expected {
+  readonly fault: DictionaryFault;
+  /** The number of failures and warnings of its mutant in the checks of this run. */
+  readonly size: number;
+  /** Equal for faults that the run cannot separate. */
+  readonly key: string;
+  /** The cost of the fault itself and of everything that differs from its mutant. */
+  readonly price: number;
+  /** For each red outcome of the run, the cost with this fault; infinite where the fault does not explain it. */
+  readonly costs: Float64Array;
+  /** The groups of outcomes in which it shows. */
+  readonly groups: ReadonlySet<number>;
+  /** The red outcomes that go wrong as the fault predicts. */
+  readonly evidence: readonly string[];
+  /** The checks that it accepts although the credentials are invalid. */
+  readonly accepts: ReadonlySet<string>;
+}
+
+interface RedOutcome {
+  readonly id: string;
+  readonly answer: Answer;
+  readonly weight: number;
+  /** The kind of the answer, and the group of those in the same suite, which one unknown fault may have in common. */
+  readonly kind: number;
+  readonly group: number;
+  /** The cost if an unknown fault shows here. */
+  readonly rarity: number;
+  /** The cost if it is not explained, while only failures are. */
+  readonly background: number;
+}
+
+export interface Model {
+  readonly red: readonly RedOutcome[];
+  readonly kinds: number;
+  readonly groups: number;
+  readonly faults: readonly Expected[];
+}
+
+const suiteOf = (id: string) => id.slice(0, id.indexOf('/'));
+
+const sourceOf = (id: string) => (STACK_SUITES.includes(suiteOf(id)) ? 'stack' : 'code');
+
+const weightOf = (id: string, { level }: Answer) => (level === 'fail' ? 1 : MODEL.warning[sourceOf(id)]);
+
+/** Prepares the model for the outcomes of a run. */
+export function modelOf(
+  outcomes: Outcomes,
+  dictionary: FaultDictionary,
+  isPossible: (fault: DictionaryFault) => boolean,
+): Model {
+  const frequency = frequencies(dictionary);
+  const size = dictionary.faults.length;
+  const [groups, kinds] = [new Map<string, number>(), new Map<string, number>()];
+  const numberOf = (numbers: Map<string, number>, key: string) => {
+    const number = numbers.get(key) ?? numbers.size;
+    numbers.set(key, number);
+    return number;
+  };
+  const red = [...outcomes].flatMap(([id, answer]): RedOutcome[] => {
+    // A check that no mutant fails is newer than the dictionary, which says nothing about it.
+    const often = frequency.get(id);
+    if (answer === null || often === undefined) return [];
+    const isFailure = answer.level === 'fail';
+    const rarity = MODEL.unknown + Math.log(size / Math.max(often, 1));
+    return [
+      {
+        id,
+        answer,
+        weight: weightOf(id, answer),
+        kind: numberOf(kinds, answer.kind),
+        group: numberOf(groups, `${suiteOf(id)} ${answer.kind}`),
+        rarity: (isFailure ? 1 : MODEL.rarity[sourceOf(id)]) * rarity,
+        background: isFailure ? Number.POSITIVE_INFINITY : MODEL.background[sourceOf(id)],
+      },
+    ];
+  });
+  const faults = dictionary.faults.flatMap((fault) =>
+    isPossible(fault) ? (expectedOf(fault, outcomes, red, Math.log(size)) ?? []) : [],
+  );
+  return { red, kinds: kinds.size, groups: groups.size, faults };
+}
+
+/** How often a fault shows in a check: each mutant counts once, in equal parts for all checks that it fails. */
+function frequencies({ faults }: FaultDictionary): ReadonlyMap<string, number> {
+  const frequency = new Map<string, number>();
+  for (const { outcomes } of faults) {
+    const red = Object.keys(outcomes).filter((id) => isRed(outcomes[id]));
+    for (const id of red) frequency.set(id, (frequency.get(id) ?? 0) + 1 / red.length);
+  }
+  return frequency;
+}
+
+/** Null for a fault that no red outcome agrees with, or that the outcomes in its own area contradict. */
+function expectedOf(
+  fault: DictionaryFault,
+  outcomes: Outcomes,
+  red: readonly RedOutcome[],
+  prior: number,
+): Expected | null {
+  const answers = new Map<string, Answer>();
+  for (const [id, outcome] of Object.entries(fault.outcomes)) {
+    if (isRed(outcome) && outcomes.has(id)) answers.set(id, answerOf(outcome));
+  }
+  const agreeing = red.filter(({ id, answer }) => answers.get(id)?.kind === answer.kind);
+  if (agreeing.length === 0) return null;
+  const agreement = agreementOf(fault, answers, outcomes);
+  if (isContradicted(fault, agreement.defining)) return null;
+  const { own, further } = agreement;
+  const key = [...answers].map(([id, { kind, detail }]) => `${id} ${kind} ${detail}`).toSorted();
+  return {
+    fault,
+    size: answers.size,
+    key: key.join('\n'),
+    price: prior + detailCost(agreeing, answers) + MODEL.miss * own.misses ** MODEL.dependence + variantCost(further),
+    costs: Float64Array.from(red, (one) => costWith(fault, answers.get(one.id), one)),
+    groups: new Set(agreeing.map(({ group }) => group)),
+    evidence: agreeing.map(({ id }) => id),
+    accepts: new Set([...answers].flatMap(([id, { kind }]) => (kind === 'accepted' ? [id] : []))),
+  };
+}
+
+/** The cost of a red outcome with a fault whose mutant has the outcome `expected`. */
+function costWith(
+  fault: DictionaryFault,
+  expected: Answer | undefined,
+  { id, answer: { kind }, weight }: RedOutcome,
+): number {
+  if (expected === undefined) {
+    return isUncertain(fault, id) || !judgedIn(fault, id) ? weight * MODEL.open : Number.POSITIVE_INFINITY;
+  }
+  if (expected.kind === kind) return 0;
+  const kinds = [expected.kind, kind];
+  // Accepting a forgery is never the same as rejecting it, unless the payload is rejected after the signature.
+  const isRelated = !kinds.includes('accepted') || id.startsWith(MIRRORED);
+  return isRelated && kinds.every((one) => ANSWERS.includes(one)) ? weight * MODEL.otherWay : Number.POSITIVE_INFINITY;
+}
+
+/** The cost of other statuses. It counts once, however many answers differ: a receiver uses one status throughout. */
+function detailCost(agreeing: readonly RedOutcome[], answers: ReadonlyMap<string, Answer>): number {
+  let cost = 0;
+  for (const { id, answer } of agreeing) {
+    const mine = answers.get(id);
+    if (answer.isRefusal !== null && mine?.isRefusal !== answer.isRefusal) cost += MODEL.otherReason;
+    else if (mine?.detail !== answer.detail) cost += MODEL.otherStatus;
+  }
+  return cost / agreeing.length;
+}
+
+interface Agreement {
+  hits: number;
+  misses: number;
+}
+
+/** How far the outcomes agree with a mutant's, in the fault's own area and elsewhere. */
+function agreementOf(fault: DictionaryFault, answers: ReadonlyMap<string, Answer>, outcomes: Outcomes) {
+  const [own, further, defining]: [Agreement, Agreement, Agreement] = [
+    { hits: 0, misses: 0 },
+    { hits: 0, misses: 0 },
+    { hits: 0, misses: 0 },
+  ];
+  for (const [id, answer] of answers) {
+    const isOwn = (OWN_SUITES[fault.area] ?? []).includes(suiteOf(id)) && !id.startsWith(MIRRORED);
+    const count = (part: Agreement, weight: number) => {
+      if (outcomes.get(id)?.kind === answer.kind) part.hits += weight;
+      else part.misses += weight;
+    };
+    if (isOwn) count(own, 1);
+    else count(further, weightOf(id, answer));
+    if (isOwn && (fault.area !== 'combination' || suiteOf(id) === 'combination')) count(defining, 1);
+  }
+  return { own, further, defining };
+}
+
+/** The suites whose outcomes define the faults of an area. Elsewhere they show only in some receivers. */
+const OWN_SUITES: Readonly<Record<string, readonly string[]>> = {
+  'raw-body': ['raw-body'],
+  signature: ['signature', 'combination'],
+  'api-key': ['api-key', 'combination'],
+  combination: ['combination', 'signature', 'api-key'],
+  payload: ['valid', 'typo-key', 'delivery'],
+  delivery: ['delivery'],
+  http: ['http', 'valid'],
+  leaks: ['leaks'],
+  tls: ['tls'],
+  mtls: ['mtls'],
+};
+
+/** Probes of a second way to read the body. What they show depends on the rest of the receiver too. */
+const MIRRORED = 'raw-body/mirror';
+
+/** Whether the outcomes that define a fault contradict it. */
+function isContradicted({ area }: DictionaryFault, { hits, misses }: Agreement): boolean {
+  if (misses === 0) return false;
+  return area === 'combination' || hits === 0 || (misses > 1 && hits < (hits + misses) * MODEL.agreement);
+}
+
+/** Either nearly everything agrees, or the receiver has a variant of the fault, and any share of it agrees. */
+function variantCost({ hits, misses }: Agreement): number {
+  const same = (1 - MODEL.variant) * MODEL.differs ** misses * (1 - MODEL.differs) ** hits;
+  return -Math.log(same + MODEL.variant * beta(misses + 1, hits + 1));
+}
+
+const beta = (a: number, b: number) => Math.exp(logGamma(a) + logGamma(b) - logGamma(a + b));
+
+/** Stirling's series, after moving the argument up to where it is exact enough. */
+function logGamma(x: number): number {
+  let [shift, at] = [0, x];
+  for (; at < 8; at++) shift += Math.log(at);
+  return (at - 0.5) * Math.log(at) - at + 0.5 * Math.log(2 * Math.PI) + 1 / (12 * at) - 1 / (360 * at ** 3) - shift;
+}
+
+/** What is explained: the failures, with warnings as background; or warnings too. */
+export type Focus = 'failures' | 'warnings';
+
+/** The cost of the outcomes, given these faults. */
+export function costOf({ red, groups, kinds }: Model, set: readonly Expected[], focus: Focus): number {
+  let cost = MODEL.further * Math.max(0, set.length - 1);
+  for (const { price } of set) cost += price;
+  const together = acceptedTogether(set);
+  const isSeen = new Uint8Array(groups);
+  // By kind of answer: the cost with an unknown fault, and with variants of the given ones, if they can be the cause.
+  const unknown = new Float64Array(kinds);
+  const rarest = new Float64Array(kinds);
+  const variants = new Float64Array(kinds);
+  for (const [at, { id, answer, weight, group, kind, rarity, background }] of red.entries()) {
+    let best = together.has(id) && answer.kind === 'accepted' ? 0 : Number.POSITIVE_INFINITY;
+    for (const { costs } of set) best = Math.min(best, costs[at] ?? best);
+    if (best < Number.POSITIVE_INFINITY) cost += best;
+    else if (focus === 'failures' && background < Number.POSITIVE_INFINITY) cost += background;
+    else {
+      unknown[kind] = (unknown[kind] ?? 0) + weight * (isSeen[group] ? MODEL.more : MODEL.spread);
+      isSeen[group] = 1;
+      rarest[kind] = Math.max(rarest[kind] ?? 0, rarity - weight * MODEL.spread);
+      const isBeside = answer.kind !== 'accepted' && set.some((one) => one.groups.has(group));
+      variants[kind] = (variants[kind] ?? 0) + (isBeside ? weight * MODEL.beside : Number.POSITIVE_INFINITY);
+    }
+  }
+  for (const [kind, sum] of unknown.entries()) cost += Math.min(sum + (rarest[kind] ?? 0), variants[kind] ?? 0);
+  return cost;
+}
+
+/** Probes with two invalid credentials: accepted only where each of them alone is. */
+const BOTH_WRONG: readonly (readonly [both: string, first: string, second: string])[] = ['wrong', 'missing'].flatMap(
+  (signature) =>
+    ['wrong', 'missing'].map(
+      (key) =>
+        [
+          `combination/${signature}-signature-${key}-key`,
+          `combination/${signature}-signature-right-key`,
+          `combination/right-signature-${key}-key`,
+        ] as const,
+    ),
+);
+
+/** The checks that fail only with several of the faults together, one for each credential. */
+function acceptedTogether(set: readonly Expected[]): ReadonlySet<string> {
+  if (set.length < 2) return new Set();
+  const accepting = (id: string) => set.filter(({ accepts }) => accepts.has(id));
+  return new Set(
+    BOTH_WRONG.flatMap(([both, first, second]) => {
+      const seconds = accepting(second);
+      return accepting(first).some((one) => seconds.some((other) => other !== one)) ? [both] : [];
+    }),
+  );
+}

@@ -1,0 +1,242 @@
+import { describe, expect, inject, it } from 'vitest';
+import { isPossible, outcomesIn } from '../../../harness/diagnose/diagnose.ts';
+import { explainByFaults } from '../../../harness/diagnose/explain-by-faults.ts';
+import { type DictionaryFault, loadDictionary } from '../../../harness/diagnose/index.ts';
+import { answerOf, outcomeOf } from '../../../harness/diagnose/outcome.ts';
+import { CATALOGUE, type Feature } from '../../../scenarios/index.ts';
+import { faultCalled, redOutcomes, resultsWith } from './played.ts';
+
+const dictionary = await loadDictionary();
+const EVERYTHING: Feature[] = ['hmac', 'api-key'];
+
+/** The failures that are a finding of their own when every rejection or acceptance has the same wrong status. */
+const STATUS = /^(?:valid\/plain|signature\/status|api-key\/status)$/;
+
+/** Mutants with a failure, but not of the first delivery, and not only in the status. */
+const PLAYED = dictionary.faults.filter(
+  (fault) =>
+    fault.features.every((feature) => EVERYTHING.includes(feature)) &&
+    Object.keys(redOutcomes(fault)).length > 0 &&
+    !Object.keys(redOutcomes(fault)).some((id) => STATUS.test(id)),
+);
+
+/** One mutant of so many, or each. */
+const ONE_IN = inject('whole') ? 1 : 5;
+
+const explained = (outcomes: Record<string, string>, faults: readonly DictionaryFault[] = dictionary.faults) =>
+  explainByFaults(outcomesIn(resultsWith(outcomes, EVERYTHING)), { ...dictionary, faults }, (fault) =>
+    isPossible(fault, EVERYTHING),
+  );
+
+/** The names that are given, each with its equivalents. */
+const named = (outcomes: Record<string, string>, faults?: readonly DictionaryFault[]) =>
+  explained(outcomes, faults)
+    .filter(({ isNamed }) => isNamed)
+    .flatMap(({ candidates: [first] }) => (first === undefined ? [] : [[first.fault.name, ...first.alike]]));
+
+const outcomesOf = (name: string) => redOutcomes(faultCalled(dictionary, name));
+
+describe('the outcome of a check', () => {
+  it.each([
+    ['fail', '200', 'fail 200'],
+    ['warn', 'closed', 'warn closed'],
+    ['warn', undefined, 'warn seen'],
+    ['pass', '401', null],
+    ['inconclusive', '503', undefined],
+    ['not-applicable', '503', undefined],
+    ['harness-error', '503', undefined],
+  ] as const)('of %s, observed %s, is %j', (verdict, outcome, expected) => {
+    expect(outcomeOf({ verdict, ...(outcome && { outcome }) })).toBe(expected);
+  });
+
+  it.each([
+    ['fail 200', 'accepted'],
+    ['fail 302', 'rejected'],
+    ['warn 403', 'rejected'],
+    ['fail 502', 'crashed'],
+    ['fail closed', 'crashed'],
+    ['fail silence', 'silence'],
+    ['fail stack-trace', 'stack-trace'],
+  ])('%s is of the kind %s', (outcome, kind) => {
+    expect(answerOf(outcome).kind).toBe(kind);
+  });
+});
+
+describe('the dictionary', () => {
+  it('has mutants with complete texts, and outcomes of existing scenarios', () => {
+    expect(dictionary.faults.length).toBeGreaterThanOrEqual(130);
+    const ids = new Set(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id)));
+    for (const { name, title, seen, why, fix, outcomes } of dictionary.faults) {
+      expect([name, [title, seen, why, fix.rule, fix.express].every((text) => text.length > 10)]).toEqual([name, true]);
+      expect([name, Object.keys(outcomes).filter((id) => !ids.has(id))]).toEqual([name, []]);
+    }
+  });
+});
+
+describe('an endpoint that behaves exactly like one mutant', () => {
+  const sample = PLAYED.filter((_, at) => at % ONE_IN === 0);
+  const isOf = (fault: DictionaryFault, names: readonly string[]) =>
+    names.includes(fault.name) || (fault.equivalentTo !== undefined && names.includes(fault.equivalentTo.name));
+
+  it('never gets the name of another one first', () => {
+    const wrong = sample.filter((fault) => {
+      const [first] = explained(redOutcomes(fault));
+      return (
+        first?.isNamed === true &&
+        !isOf(
+          fault,
+          first.candidates.map((one) => one.fault.name),
+        )
+      );
+    });
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('nearly always gets its name, or a list with it', () => {
+    const found = sample.filter((fault) =>
+      explained(redOutcomes(fault)).some(({ candidates }) =>
+        isOf(
+          fault,
+          candidates.map((one) => one.fault.name),
+        ),
+      ),
+    );
+    expect(found.length / sample.length).toBeGreaterThan(0.93);
+  });
+
+  it('is compared only in the checks that were judged', () => {
+    const fault = faultCalled(dictionary, 'verifies-reserialised-json');
+    const features: Feature[] = ['hmac', 'api-key', 'https', 'mtls'];
+    const outcomes = outcomesIn(resultsWith(redOutcomes(fault), features));
+    expect(explainByFaults(outcomes, dictionary)[0]?.candidates[0]?.fault.name).toBe(fault.name);
+  });
+});
+
+describe('an endpoint that is slightly different', () => {
+  it('gets the name when it closes connections where the mutant answers 500', () => {
+    const closed = Object.fromEntries(
+      Object.entries(outcomesOf('broken-json-answers-500')).map(([id, outcome]) => [
+        id,
+        outcome.replace('500', 'closed'),
+      ]),
+    );
+    const names = explained(closed).flatMap(({ candidates }) => candidates.map(({ fault }) => fault.name));
+    expect(names.some((name) => name.startsWith('broken-json-'))).toBe(true);
+  });
+
+  it('gets the name in spite of another failure that no mutant has', () => {
+    expect(named({ ...outcomesOf('hashes-at-most-1-kib'), 'valid/sell': 'fail 451' })).toContainEqual([
+      'hashes-at-most-1-kib',
+    ]);
+  });
+
+  it('gets the name in spite of warnings that depend on the HTTP stack', () => {
+    const warnings = {
+      'http/method-options': 'warn 500',
+      'http/header-16-kb': 'warn 431',
+      'leaks/uniform-across-checks': 'warn 401',
+    };
+    expect(named({ ...outcomesOf('default-secret-accepted'), ...warnings })[0]).toContain('default-secret-accepted');
+  });
+});
+
+describe('an endpoint that matches no mutant', () => {
+  it('gets no name', () => {
+    const strange = Object.fromEntries(
+      CATALOGUE.flatMap(({ scenarios }) => scenarios)
+        .filter((_, at) => at % 7 === 3)
+        .map(({ id }) => [id, 'fail 451']),
+    );
+    expect(named(strange)).toEqual([]);
+    expect(explained({})).toEqual([]);
+  });
+
+  it('does not get the name of a fault whose defining checks pass', () => {
+    const outcomes = outcomesOf('refuses-deposits');
+    const half = Object.fromEntries(Object.entries(outcomes).filter((_, at) => at % 2 === 0));
+    expect(named(half).flat()).not.toContain('refuses-deposits');
+  });
+});
+
+describe('several faults at once', () => {
+  it.each([
+    ['verifies-reserialised-json', 'api-key-case-ignored'],
+    ['missing-signature-accepted', 'closes-the-list-of-types'],
+    ['hashes-at-most-1-kib', 'api-key-missing-is-400'],
+    ['default-secret-accepted', 'refuses-refunds'],
+    ['verifies-reserialised-json', 'api-key-case-ignored', 'refuses-wallets'],
+  ])('are all named: %s, %s', (...faults) => {
+    const outcomes = Object.assign({}, ...faults.map(outcomesOf));
+    expect(named(outcomes).flat()).toEqual(expect.arrayContaining(faults));
+  });
+
+  it('are both found when they accept together what each alone rejects', () => {
+    const sum = {
+      ...outcomesOf('signature-not-checked'),
+      ...outcomesOf('api-key-not-checked'),
+      'combination/wrong-signature-wrong-key': 'fail 200',
+      'combination/wrong-signature-missing-key': 'fail 200',
+      'combination/missing-signature-wrong-key': 'fail 200',
+      'combination/missing-signature-missing-key': 'fail 200',
+    };
+    const found = explained(sum).map(({ candidates: [first] }) => first?.fault.name);
+    expect(found).toEqual(['signature-not-checked', 'api-key-not-checked']);
+  });
+});
+
+describe('the posterior', () => {
+  const [first, second, third] = ['raw-body/spaces', 'raw-body/tabs', 'raw-body/indent-2'] as const;
+  const original = faultCalled(dictionary, 'verifies-reserialised-json');
+  const fault = (name: string, outcomes: Record<string, string>, more: Partial<DictionaryFault> = {}) => ({
+    ...original,
+    name,
+    outcomes,
+    ...more,
+  });
+  /** So many other faults that one of them is rare. */
+  const others = Array.from({ length: 200 }, (_, at) => fault(`other-${at}`, { 'valid/sell': 'fail 400' }));
+  const candidatesOf = (faults: DictionaryFault[], outcomes: Record<string, string>) =>
+    explained(outcomes, [...faults, ...others]).map(({ isNamed, candidates }) => ({
+      isNamed,
+      names: candidates.map((one) => one.fault.name),
+    }));
+
+  it('prefers the fault whose outcomes all agree', () => {
+    const faults = [
+      fault('exact', { [first]: 'fail 401', [second]: 'fail 401' }),
+      fault('wider', { [first]: 'fail 401', [second]: 'fail 401', [third]: 'fail 401' }),
+    ];
+    expect(candidatesOf(faults, { [first]: 'fail 401', [second]: 'fail 401' })[0]).toEqual({
+      isNamed: true,
+      names: ['exact'],
+    });
+  });
+
+  it('lists faults that the run cannot separate, in any order of names', () => {
+    const faults = [fault('b', { [first]: 'fail 401' }), fault('a', { [first]: 'fail 401' })];
+    const [found] = candidatesOf(faults, { [first]: 'fail 401' });
+    expect([found?.isNamed, found?.names.toSorted()]).toEqual([false, ['a', 'b']]);
+  });
+
+  it('names the one to which the others are declared equivalent', () => {
+    const equivalentTo = { name: 'b-original', reason: 'They do the same.' };
+    const faults = [
+      fault('a-copy', { [first]: 'fail 401' }, { equivalentTo }),
+      fault('b-original', { [first]: 'fail 401' }),
+    ];
+    expect(named({ [first]: 'fail 401' }, [...faults, ...others])).toEqual([['b-original', 'a-copy']]);
+  });
+
+  it('never takes an accepted forgery for a rejected one', () => {
+    const faults = [fault('accepts', { 'signature/missing': 'fail 200' }, { area: 'signature' })];
+    expect(candidatesOf(faults, { 'signature/missing': 'fail 400' })).toEqual([]);
+  });
+
+  it('ignores checks that no mutant fails, which are newer than the dictionary', () => {
+    const faults = [fault('mine', { [first]: 'fail 401' })];
+    expect(candidatesOf(faults, { [first]: 'fail 401', [third]: 'fail 401', [second]: 'fail 401' })[0]).toEqual({
+      isNamed: true,
+      names: ['mine'],
+    });
+  });
+});
