@@ -112,9 +112,9 @@ const diagnosis = z.strictObject({
   fault: text,
   title: text,
   /** The probability that the endpoint has this fault; absent for what was observed and needs no inference. */
-  posterior: z.number().min(0).max(1).optional(),
+  posterior: z.number().nonnegative().optional(),
   /** The faults of which one probably is the cause, the most probable first. Absent when the fault is named. */
-  candidates: z.array(z.strictObject({ fault: text, title: text, posterior: z.number().min(0).max(1) })).optional(),
+  candidates: z.array(z.strictObject({ fault: text, title: text, posterior: z.number().nonnegative() })).optional(),
   /** How many of the `outcomes` that this fault (or the first candidate) predicts agree with the run. */
   agreement: z.int().nonnegative(),
   outcomes: z.int().nonnegative(),
