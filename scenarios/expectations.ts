@@ -230,6 +230,13 @@ export const servedOrRefused: Expectation = {
   pass: [200, '4xx', 501, 505],
 };
 
+/** A signed delivery at another URL than the registered one: served, or not. */
+export const servedOrElsewhere: Expectation = {
+  ...servedOrRefused,
+  text: '200, any 3xx or 4xx, 501 or 505',
+  pass: [...servedOrRefused.pass, '3xx'],
+};
+
 /**
  * Malformed HTTP that servers have to reject, because another server on the path may read it differently. Every other
  * answer only warns: the decision is made in a server that the partner did not write. The deliveries that follow must

@@ -247,7 +247,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
     level: 'must',
     requirements: ['payment-method-shapes', 'repeat-by-id'],
     flow: (kit) => {
-      const accountId = reference(kit, 'customer');
+      const accountId = knownId(kit, 'account');
       const card = (label: string) => event(label, paymentMethod(kit, 'STAGED', { accountId }));
       return inTurn(card('the first card'), card('the second card'), card('the third card'));
     },

@@ -9,6 +9,7 @@ import {
   notServed,
   refusedLarge,
   refusedUnlessBusy,
+  servedOrElsewhere,
   servedOrRefused,
 } from '../expectations.ts';
 import { tracking } from '../samples.ts';
@@ -160,7 +161,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     change: {
       transmit: absoluteTarget,
     },
-    expect: servedOrRefused,
+    expect: servedOrElsewhere,
     why: 'HTTP allows it, and scanners send it. A URL that is built from Host and target is then invalid and throws.',
     fix: 'Take the path from the framework, or build the URL from the target and a base.',
   },
@@ -170,7 +171,7 @@ export const httpUnusual: readonly ProbeScenario[] = [
     title: 'Handles a request with a malformed query string',
     requirements: ['delivery-hostile-http'],
     change: { address: addQuery('a query that is not percent-encoded', () => 'a=%E0%A4%A&%') },
-    expect: servedOrRefused,
+    expect: servedOrElsewhere,
     why: 'Decoding an invalid escape throws in most languages, often in the router or in the access log.',
     fix: 'Do not decode the query string of a webhook, or answer 400 when it cannot be decoded.',
   },

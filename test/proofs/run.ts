@@ -24,6 +24,12 @@ const PROOFS: readonly Proof[] = [
     command: ['npm', 'run', '--silent', 'matrix', '--'],
   },
   {
+    name: 'correct',
+    shows: 'no correct receiver raises an alarm: on loopback, behind nginx, and with 0 to 200 ms of jitter',
+    minutes: 15,
+    command: script('test/proofs/matrix/correct-in-set-ups.ts'),
+  },
+  {
     name: 'tls-matrix',
     shows: 'the verdict on every faulty certificate and TLS server; writes docs/tls-matrix.md',
     minutes: 2,

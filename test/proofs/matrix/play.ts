@@ -11,12 +11,16 @@ import { run } from '../../../harness/run/index.ts';
 import { FAULTS, type Fault, startFaultyReceiver } from '../../../receiver/faults/index.ts';
 import { startReceiver } from '../../../receiver/index.ts';
 import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from './correct/index.ts';
+import { behind, type SetUp } from './set-ups.ts';
 
 /** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
 const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 
 /** Correct receivers never hang, so they get more time: a busy machine must not make them fail. */
 const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
+
+/** Each delivery waits for about 200 ms. */
+const JITTER_CONCURRENCY = 32;
 
 function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {
   const { secret, apiKey, pem } = material;
@@ -59,10 +63,11 @@ export async function runAgainst(
   subject: Subject,
   material: Material,
   scenarios: readonly string[] = [],
+  setUp: SetUp = 'loopback',
 ): Promise<ResultDocument> {
   const { secret, apiKey, pem, clientFixtures } = material;
   const served = await certificateFor(subject, material);
-  const receiver = await start(subject, material, served);
+  const receiver = await behind(setUp, await start(subject, material, served));
   const concurrency = subject.kind === 'correct' ? subject.receiver.concurrency : undefined;
   try {
     return await run({
@@ -70,6 +75,7 @@ export async function runAgainst(
         url: subject.overTls ? receiver.url.replace('127.0.0.1', served.host) : receiver.url,
         signing: { secret },
         apiKey: { value: apiKey },
+        ...(subject.kind === 'correct' && subject.receiver.samples && { samples: subject.receiver.samples }),
         ...(subject.overTls && {
           tls: { ca: served.ca, clientCert: pem('client.pem'), clientKey: pem('client-key.pem') },
         }),
@@ -78,6 +84,7 @@ export async function runAgainst(
       selection: { suites: scenarios.length > 0 ? [] : suitesFor(subject), scenarios },
       limits: {
         ...(subject.kind === 'fault' ? LIMITS : LIMITS_OF_RIGHT),
+        ...(setUp === 'jitter' && { concurrency: JITTER_CONCURRENCY }),
         ...(concurrency !== undefined && { concurrency }),
       },
     });
@@ -94,7 +101,9 @@ const STOPS: readonly (readonly [string, NonNullable<Played['stopped']>])[] = [
 ];
 
 /** What the matrix keeps of a run. */
-export function playedOf({ name, kind }: Subject, document: ResultDocument): Played {
+export function playedOf(subject: Subject, document: ResultDocument): Played {
+  const { name, kind } = subject;
+  const trueWarnings = subject.kind === 'correct' ? (subject.receiver.trueWarnings ?? []) : [];
   const { results, target, durationMs, preflightFinding } = document;
   const outcomes: Record<string, string> = {};
   const undecided: Record<string, string> = {};
@@ -102,6 +111,7 @@ export function playedOf({ name, kind }: Subject, document: ResultDocument): Pla
   let judged = 0;
   for (const result of results) {
     if (result.verdict === 'not-applicable') continue;
+    if (result.verdict === 'warn' && trueWarnings.includes(result.id)) continue;
     const outcome = outcomeOf(result);
     if (outcome === undefined) {
       undecided[result.id] = result.reason;

@@ -5,6 +5,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import type { KnownSamples } from '../../../../scenarios/index.ts';
 
 /** It has to check both credentials, and the client certificate if `tls` is set. */
 export interface CorrectOptions {
@@ -47,6 +48,10 @@ export interface CorrectReceiver {
    * that accept one connection at a time.
    */
   readonly concurrency?: number;
+  /** Ids that it knows, and fields that it needs. */
+  readonly samples?: KnownSamples;
+  /** Scenarios whose warning is true for this receiver. */
+  readonly trueWarnings?: readonly string[];
   /** Resolves when it accepts connections. */
   start(options: CorrectOptions): Promise<StartedReceiver>;
 }

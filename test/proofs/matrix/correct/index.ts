@@ -6,6 +6,7 @@ import { answers, bareNode } from './node.ts';
 import { orders } from './orders.ts';
 import { overTls } from './over-tls.ts';
 import { behindNginx, otherLanguages, processes } from './programs.ts';
+import { urlsAndLimits } from './urls-and-limits.ts';
 
 export type { CorrectReceiver, StartedReceiver } from './correct-receiver.ts';
 
@@ -14,6 +15,7 @@ export const CORRECT_RECEIVERS: readonly CorrectReceiver[] = [
   ...answers,
   ...connections,
   ...orders,
+  ...urlsAndLimits,
   ...frameworks,
   ...overTls,
   ...processes,

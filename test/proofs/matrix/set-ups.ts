@@ -1,0 +1,57 @@
+/** What is between the run and a receiver: nothing, nginx with default settings, or a network with jitter. */
+import { connect, createServer, type Socket } from 'node:net';
+import { runNginx } from '../tls-matrix/nginx.ts';
+import { listenOn, type StartedReceiver } from './correct/correct-receiver.ts';
+
+export const SET_UPS = ['loopback', 'nginx', 'jitter'] as const;
+export type SetUp = (typeof SET_UPS)[number];
+
+const MAX_DELAY_MS = 200;
+
+/** The receiver behind a set-up. nginx forwards HTTP, so a receiver over TLS cannot be behind it. */
+export async function behind(setUp: SetUp, receiver: StartedReceiver): Promise<StartedReceiver> {
+  if (setUp === 'loopback') return receiver;
+  const front = await (setUp === 'nginx' ? startNginx(receiver.url) : startJitter(receiver.url));
+  return {
+    url: front.url,
+    close: async () => {
+      await front.close();
+      await receiver.close();
+    },
+  };
+}
+
+async function startNginx(url: string): Promise<StartedReceiver> {
+  const { origin, pathname } = new URL(url);
+  const nginx = await runNginx(1, async ([port]) => {
+    return `server { listen 127.0.0.1:${port}; location / { proxy_pass ${origin}; } }`;
+  });
+  return { url: `http://127.0.0.1:${nginx.ports[0]}${pathname}`, close: () => nginx.close() };
+}
+
+/** Forwards bytes in their order, each piece up to 200 ms late. */
+async function startJitter(url: string): Promise<StartedReceiver> {
+  const target = new URL(url);
+  const front = await listenOn(
+    createServer({ allowHalfOpen: true }, (client) => {
+      const server = connect({ port: Number(target.port), host: '127.0.0.1', allowHalfOpen: true });
+      forward(client, server);
+      forward(server, client);
+    }),
+  );
+  target.port = new URL(front.url).port;
+  return { url: target.href, close: front.close };
+}
+
+function forward(from: Socket, to: Socket): void {
+  let last = Promise.resolve();
+  const later = (act: () => void) => {
+    const time = new Promise<void>((resolve) => setTimeout(resolve, Math.random() * MAX_DELAY_MS));
+    last = last.then(() => time).then(act);
+  };
+  from.setNoDelay(true);
+  from.on('data', (piece: Buffer) => later(() => void (to.writable && to.write(piece))));
+  from.on('end', () => later(() => void to.end()));
+  from.on('error', () => later(() => void to.destroy()));
+  from.on('close', () => later(() => void to.destroySoon()));
+}
