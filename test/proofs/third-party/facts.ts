@@ -196,7 +196,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'forged/empty-body-signed': 'signature/over-empty-body',
   'forged/id-and-body': 'signature/over-id-only signature/over-time-and-body raw-body/mirror-id-and-body',
   'forged/data-only': 'signature/over-data-only raw-body/mirror-data-only',
-  'forged/short': 'signature/1-character signature/first-1-character signature/first-4-characters',
+  'forged/short': 'signature/checksums signature/1-character signature/first-1-character signature/first-4-characters',
   'forged/first-20': 'signature/first-20-characters signature/half-digest',
   'forged/lenient-first-43': 'signature/first-43-characters signature/43-characters',
   'forged/lenient-longer':
@@ -204,7 +204,7 @@ const CHECKS: Readonly<Record<string, string>> = {
     'signature/characters-before',
   'forged/4000-characters': 'signature/4000-characters',
   'forged/non-ascii': 'signature/non-ascii-start signature/non-ascii-behind',
-  'forged/non-ascii-same-length': 'signature/non-ascii-same-length',
+  'forged/non-ascii-same-length': 'signature/eighth-bit signature/non-ascii-same-length',
   'forged/last-changed': 'signature/last-* signature/characters-exchanged',
   'forged/first-changed':
     'signature/eighth-bit signature/bytes-exchanged signature/first-character-changed signature/middle-character-changed',
