@@ -30,6 +30,7 @@ export function stateOf(id: string, { result, how }: Outcome, facts: Facts): Sta
       ? 'kept'
       : 'broken';
   }
+  if (id.startsWith('http/') && (how === '501' || how === '505')) return 'kept';
   if (result === 'crashed') return 'broken';
   if (/^(malformed|http|leak)\//.test(id) || result === 'accepted') return 'kept';
   // Another rejection than that of a forgery is that of a limit or of a strict schema.

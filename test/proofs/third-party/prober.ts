@@ -95,7 +95,9 @@ function send(endpoint: Endpoint, sending: Sending, answers: string[]): Promise<
       clearTimeout(timer);
       socket.destroy();
       if (seen !== '') answers.push(seen.includes(signed) && !isEcho ? `${seen}${SIGNATURE_LEAK}` : seen);
-      resolve({ result: resultOf(how), how });
+      // Nothing else is owed to a request that is cut off or that is not HTTP.
+      const isOwed = sending.cutAt === undefined && sending.raw === undefined;
+      resolve({ result: !isOwed && how === 'closed' ? 'rejected' : resultOf(how), how });
     };
     const timer = setTimeout(() => finish(finalStatus(seen) ?? 'silence'), SILENCE_MS);
     socket.on('connect', () => {
