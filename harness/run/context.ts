@@ -71,6 +71,8 @@ export interface RunContext {
   readonly controlKit: Kit;
   /** One delivery at a time: after an outage, so that the next one has a single suspect, and after a 429. */
   serial: boolean;
+  /** How often a delivery had no answer on a kept connection, and one on a new connection. */
+  silentWhenKept: number;
   /** The client certificates that scenarios present instead of the partner's. */
   identities: Identities;
   /** Scenarios that were tried again after a first trial that did not pass. */
@@ -92,6 +94,7 @@ export function createContext(
     waitedMs: 0,
     controlKit: createKit(given.partner, given.seed, 'controls', given.now, given.onSignature),
     serial: given.limits.concurrency === 1,
+    silentWhenKept: 0,
     identities: createIdentities(given.partner, {}, false),
     retried: new Set(),
     stopped: null,

@@ -47,6 +47,7 @@ export async function runDeliveries(
         recordRetry(context, trial);
         const again: Trial = await tryScenario(context, firstLane, trial.planned, null, true);
         if (context.signal.aborted) return;
+        if (wasSilentWhenKept(trial) && !wasSilent(again)) context.silentWhenKept++;
         if (again.outage === null) settle(again);
         else for (const resolved of await resolveOutage(context, firstLane, [again])) onSettled(resolved);
       }
@@ -125,6 +126,14 @@ async function runLanes(
 
 function overlaps(a: Span, b: Span): boolean {
   return a !== b && a.startMs < b.endMs && b.startMs < a.endMs;
+}
+
+function wasSilent({ evidence }: Trial): boolean {
+  return evidence.probes.some(({ attempt }) => attempt.error?.kind === 'timeout');
+}
+
+function wasSilentWhenKept({ evidence }: Trial): boolean {
+  return evidence.probes.some(({ attempt }) => attempt.error?.kind === 'timeout' && attempt.timings.reused);
 }
 
 /** Whether another delivery in flight may have caused the answer to a probe. */

@@ -212,6 +212,9 @@ function sentValues({ prepared: { headers, target } }: Assembled): string[] {
   return [...headers.map(([, value]) => value), target, ...inQuery];
 }
 
+/** After so many, every delivery has a connection of its own: a check of kept connections reports the fault. */
+const MAX_SILENT_WHEN_KEPT = 2;
+
 const MAX_REPEATS = 3;
 const MAX_PAUSE_MS = 5000;
 /** So many deliveries that get 503 however often they are repeated show that it is no rate limit. */
@@ -233,7 +236,8 @@ async function sendRepeating(
     // After an interruption the connections are closed, and a new one would delay the end.
     if (context.signal.aborted) return notSent(context.now, 'the run was interrupted');
     context.requests++;
-    const attempt = await lane.send(assembled, options);
+    const fresh = options.fresh === true || context.silentWhenKept >= MAX_SILENT_WHEN_KEPT;
+    const attempt = await lane.send(assembled, { ...options, fresh: fresh && options.kept !== true });
     if (attempt.error?.kind === 'timeout') context.waitedMs += attempt.timings.totalMs;
     const status = attempt.answer?.status;
     const is503 = status === 503 && options.inBurst !== true;
