@@ -29,6 +29,8 @@ export interface Evidence {
   readonly killed: string | null;
   /** Whether the answers to the probes must be the same. */
   readonly uniform: boolean;
+  /** Whether the endpoint leaves plain valid deliveries unanswered too, so that silence says nothing about a probe. */
+  readonly unreliable?: boolean;
   /** How the endpoint accepts and rejects. Absent: with the statuses of the specification. */
   readonly dialect?: Dialect;
   /** The credentials that the scenario is about. */

@@ -61,6 +61,10 @@ export function judge(level: Level, evidence: Evidence): Judgement {
   }
   if (grade.decidedBy === 'forgery-accepted') return { ...graded, ...atLevel(level, reason) };
   if (after === null || !isAccepted(after)) return { ...seen, ...withoutControl('after', after) };
+  if (grade.decidedBy === 'no-answer' && evidence.unreliable === true) {
+    const both = 'no answer in time, but the endpoint leaves plain valid deliveries unanswered as well';
+    return { ...seen, verdict: 'inconclusive', decidedBy: 'silence', reason: both };
+  }
   switch (grade.grade) {
     case 'fail':
       return { ...graded, ...atLevel(level, reason) };

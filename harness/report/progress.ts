@@ -12,6 +12,8 @@ export interface ProgressOptions {
   readonly color: boolean;
   /** Whether the terminal shows Unicode; true when absent. */
   readonly unicode?: boolean;
+  /** Milliseconds since any moment; replaced in tests. */
+  readonly now?: () => number;
 }
 
 const ERASE_LINE = '\r\x1b[K';
@@ -33,6 +35,18 @@ interface State {
   readonly reasons: Set<string>;
   /** Findings so far. */
   shown: number;
+  startedAtMs: number;
+}
+
+/** The remaining time is shown in runs that take at least this long. */
+const MIN_ELAPSED_MS = 5000;
+
+/** The remaining time, from the checks so far; empty while it is unknown. */
+function remaining({ judged, planned, startedAtMs }: State, nowMs: number): string {
+  const elapsed = nowMs - startedAtMs;
+  if (elapsed < MIN_ELAPSED_MS || judged === 0 || judged >= planned) return '';
+  const leftMs = (elapsed / judged) * (planned - judged);
+  return `about ${leftMs < 60_000 ? `${Math.ceil(leftMs / 1000)} s` : formatDuration(leftMs)} left`;
 }
 
 /** The lines for a finished check: failures, warnings, harness errors, and each reason for no verdict once. */
@@ -52,10 +66,11 @@ function linesFor(result: ScenarioResult, reasons: Set<string>, layout: Layout):
   return layout.paragraph(lead, text);
 }
 
-function liveLine(state: State, layout: Layout, columns: number): string {
+function liveLine(state: State, layout: Layout, columns: number, nowMs: number): string {
   const parts = [`${state.judged}/${state.planned}`, state.suite];
   if (state.failures > 0) parts.push(counted(state.failures, 'failure'));
   if (state.warnings > 0) parts.push(counted(state.warnings, 'warning'));
+  parts.push(remaining(state, nowMs));
   const text = layout.safe(parts.filter((part) => part !== '').join('  '));
   // Some terminals wrap a full line, so one column stays free.
   const shown = truncate(text, Math.max(8, columns - 1), layout.safe('…'));
@@ -81,7 +96,9 @@ export function createProgress(options: ProgressOptions): RunListener {
     warnings: 0,
     reasons: new Set(),
     shown: 0,
+    startedAtMs: 0,
   };
+  const { now = () => performance.now() } = options;
   let live = '';
 
   const erase = (): string => (live === '' ? '' : ERASE_LINE);
@@ -91,7 +108,7 @@ export function createProgress(options: ProgressOptions): RunListener {
   const redraw = (): void => {
     if (!options.isTTY) return;
     const before = erase();
-    live = liveLine(state, layout, columns);
+    live = liveLine(state, layout, columns, now());
     options.stream.write(before + live);
   };
   const milestone = (judged: number): boolean =>
@@ -101,7 +118,7 @@ export function createProgress(options: ProgressOptions): RunListener {
   return (event: RunEvent): void => {
     switch (event.type) {
       case 'run-started':
-        Object.assign(state, { url: event.url, planned: event.planned });
+        Object.assign(state, { url: event.url, planned: event.planned, startedAtMs: now() });
         print(layout.paragraph('', `${counted(event.planned, 'check')} against ${event.url}, seed ${event.seed}`));
         redraw();
         return;
@@ -115,7 +132,9 @@ export function createProgress(options: ProgressOptions): RunListener {
         if (state.shown <= MAX_SHOWN) print(lines);
         else if (lines.length > 0 && state.shown === MAX_SHOWN + 1) print(['further findings are in the report']);
         if (!options.isTTY && milestone(event.judged)) {
-          print([`${event.judged} of ${event.planned} checks done, ${counted(state.failures, 'failure')} so far`]);
+          const left = remaining(state, now());
+          const done = `${event.judged} of ${event.planned} checks done, ${counted(state.failures, 'failure')} so far`;
+          print([left === '' ? done : `${done}, ${left}`]);
         }
         redraw();
         return;

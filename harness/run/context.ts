@@ -6,6 +6,7 @@ import type { Partner } from '../partner.ts';
 import { createIdentities, type Identities } from '../probe/index.ts';
 import type { RunListener } from '../report/result-document.ts';
 import { createKit } from './kit.ts';
+import { createFamilies, createPace, DEFAULT_CONCURRENCY, type Families, type Pace } from './pace.ts';
 
 /** How a run sends. All times in milliseconds. */
 export interface RunLimits {
@@ -24,7 +25,7 @@ export interface RunLimits {
 export const DEFAULT_LIMITS: RunLimits = {
   timeoutMs: 10_000,
   recoveryMs: 10_000,
-  concurrency: 8,
+  concurrency: DEFAULT_CONCURRENCY,
   backoffMs: 250,
   maxMs: null,
 };
@@ -80,6 +81,8 @@ export interface RunContext {
   stopped: Stop | null;
   /** What a 503 means here: whether one ended when the request was repeated, and how many did not. */
   readonly busy: { limits: boolean; constant: number };
+  readonly pace: Pace;
+  readonly families: Families;
   /** How the endpoint accepts and rejects, as its first deliveries have shown. */
   dialect: Dialect;
   readonly seen: Writable<Required<RunObservations>>;
@@ -99,6 +102,8 @@ export function createContext(
     retried: new Set(),
     stopped: null,
     busy: { limits: false, constant: 0 },
+    pace: createPace(given.limits),
+    families: createFamilies(),
     dialect: STANDARD,
     seen: { answerTimesMs: [], leaks: [], outages: [], failedControls: [], rejections: [] },
   };

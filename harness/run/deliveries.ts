@@ -3,7 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAccepted } from '../judge/index.ts';
 import { isPassExhausted, type RunContext, silenceStop } from './context.ts';
-import type { Lane } from './lane.ts';
+import type { Lane, LanePool } from './lane.ts';
+import { familyOf, OUTAGE_MS_EVERYWHERE } from './pace.ts';
 import type { SendingPlan } from './plan.ts';
 import { GATEWAY_ERRORS, type OutageSign, type SentDelivery, sendControl } from './send.ts';
 import { recordRetry, reusableControl, type Trial, tryScenario } from './trial.ts';
@@ -11,14 +12,23 @@ import { recordRetry, reusableControl, type Trial, tryScenario } from './trial.t
 /** So many scenarios in a row whose controls get 429 stop the run. */
 const MAX_RATE_LIMITED = 3;
 
+interface Handlers {
+  readonly onSettled: (trial: Trial) => void;
+  /** A check that was not sent, or not repeated, because enough is known about its family. */
+  readonly onDecided: (planned: SendingPlan, reason: string) => void;
+}
+
 export async function runDeliveries(
   context: RunContext,
-  lanes: readonly [Lane, ...Lane[]],
+  lanes: LanePool,
   sending: readonly SendingPlan[],
-  onSettled: (trial: Trial) => void,
+  { onSettled, onDecided }: Handlers,
 ): Promise<void> {
+  const { families } = context;
   let rateLimitedInARow = 0;
   const settle = (trial: Trial) => {
+    if (gotNoAnswer(trial) && !context.pace.isUnreliable())
+      families.silent(idOf(trial), familyOf(trial.planned.scenario));
     onSettled(trial);
     const limited = [trial.evidence.before, trial.evidence.after].some((attempt) => attempt?.answer?.status === 429);
     rateLimitedInARow = limited ? rateLimitedInARow + 1 : 0;
@@ -26,32 +36,94 @@ export async function runDeliveries(
     const reason = 'rate-limited: the endpoint answers 429 to plain valid deliveries';
     context.stopped ??= { code: 'rate-limited', reason };
   };
-  const [firstLane] = lanes;
+  const handlers = { onSettled: settle, onDecided };
   const isLast = ({ scenario }: SendingPlan) => 'last' in scenario && scenario.last === true;
-  const isAlone = ({ scenario }: SendingPlan) => 'alone' in scenario && scenario.alone === true;
-  const concurrent = sending.filter((planned) => !isAlone(planned) && !isLast(planned));
-  const exclusive = [...sending.filter((planned) => isAlone(planned) && !isLast(planned)), ...sending.filter(isLast)];
-  for (const [queue, width] of [
-    [concurrent, lanes.length],
-    [exclusive, 1],
+  const isExclusive = ({ scenario }: SendingPlan) => 'alone' in scenario && scenario.alone === true;
+  const concurrent = sending.filter((planned) => !isExclusive(planned) && !isLast(planned));
+  const exclusive = [
+    ...sending.filter((planned) => isExclusive(planned) && !isLast(planned)),
+    ...sending.filter(isLast),
+  ];
+  for (const [queue, isAlone] of [
+    [concurrent, sending.length === 1],
+    [exclusive, true],
   ] as const) {
-    while (queue.length > 0 && context.stopped === null && !context.signal.aborted) {
-      const pass = await runLanes(context, lanes.slice(0, context.serial ? 1 : width), queue, settle);
+    while (queue.length > 0 && !isOver(context)) {
+      const wasAlone = isAlone || context.serial;
+      const pass = await runLanes(context, lanes, wasAlone, queue, handlers);
       if (context.signal.aborted) return;
       if (pass.suspects.length > 0) {
-        for (const trial of await resolveOutage(context, firstLane, pass.suspects)) onSettled(trial);
+        for (const trial of await resolveOutage(context, lanes.at(0), pass.suspects, wasAlone)) onSettled(trial);
       }
       for (const trial of pass.doubtful) {
         context.stopped ??= silenceStop(context);
-        if (context.stopped !== null || context.signal.aborted) return;
+        if (isOver(context)) return;
+        const family = familyOf(trial.planned.scenario);
+        if (gotNoAnswer(trial) && families.missing(family) === 0) {
+          onDecided(trial.planned, families.sameSilence(family));
+          continue;
+        }
         recordRetry(context, trial);
-        const again: Trial = await tryScenario(context, firstLane, trial.planned, null, true);
+        const again: Trial = await tryScenario(context, lanes.at(0), trial.planned, null, true);
         if (context.signal.aborted) return;
         if (wasSilentWhenKept(trial) && !wasSilent(again)) context.silentWhenKept++;
         if (again.outage === null) settle(again);
-        else for (const resolved of await resolveOutage(context, firstLane, [again])) onSettled(resolved);
+        else for (const resolved of await resolveOutage(context, lanes.at(0), [again], true)) onSettled(resolved);
       }
+      await proveSilences(context, lanes, pass.unproven, handlers);
       context.stopped ??= silenceStop(context);
+    }
+  }
+}
+
+function isOver({ stopped, signal }: RunContext): boolean {
+  return stopped !== null || signal.aborted;
+}
+
+function idOf({ planned }: Trial): string {
+  return planned.scenario.id;
+}
+
+/** Whether a probe that expects an answer got none. */
+function gotNoAnswer({ evidence }: Trial): boolean {
+  return evidence.probes.some(
+    ({ attempt, expect }) => attempt.error?.kind === 'timeout' && !expect.pass.includes('none'),
+  );
+}
+
+/**
+ * Repeats checks whose wait was cut short, with the full time limit and several at once, until a family is decided; the
+ * rest of the family is not repeated. One late answer shows that the family is slow, and then all of it is repeated.
+ */
+async function proveSilences(
+  context: RunContext,
+  lanes: LanePool,
+  unproven: readonly Trial[],
+  { onSettled, onDecided }: Handlers,
+): Promise<void> {
+  const { families, pace } = context;
+  const familyOfTrial = ({ planned }: Trial) => familyOf(planned.scenario);
+  for (const family of new Set(unproven.map(familyOfTrial))) {
+    const queue = unproven.filter((trial) => familyOfTrial(trial) === family);
+    while (queue.length > 0 && !isOver(context)) {
+      const missing = families.missing(family);
+      if (missing === 0) {
+        for (const { planned } of queue.splice(0)) onDecided(planned, families.sameSilence(family));
+        break;
+      }
+      const batch = queue.splice(0, Math.min(missing, context.serial ? 1 : pace.width()));
+      const repeated = await Promise.all(
+        batch.map((trial, at) => {
+          recordRetry(context, trial);
+          return tryScenario(context, lanes.at(at), trial.planned, null, true);
+        }),
+      );
+      for (const again of repeated) {
+        if (context.signal.aborted) return;
+        if (!gotNoAnswer(again)) families.late(family);
+        if (again.outage === null) onSettled(again);
+        else for (const one of await resolveOutage(context, lanes.at(0), [again], batch.length === 1)) onSettled(one);
+      }
     }
   }
 }
@@ -60,6 +132,8 @@ export async function runDeliveries(
 interface Pass {
   /** Trials whose failure another delivery in flight may have caused: to be repeated alone. */
   readonly doubtful: readonly Trial[];
+  /** Trials without an answer whose wait was cut short. */
+  readonly unproven: readonly Trial[];
   /** Trials in flight when the receiver stopped answering. */
   readonly suspects: readonly Trial[];
 }
@@ -73,22 +147,35 @@ type Span = Pick<Trial, 'startMs' | 'endMs'>;
  */
 async function runLanes(
   context: RunContext,
-  lanes: readonly Lane[],
+  lanes: LanePool,
+  isAlone: boolean,
   queue: SendingPlan[],
-  onSettled: (trial: Trial) => void,
+  { onSettled, onDecided }: Handlers,
 ): Promise<Pass> {
   // Spans only: the answers would add up to the memory of the whole run.
   const finished: Span[] = [];
   const suspects: Trial[] = [];
   const ambiguous: Trial[] = [];
+  const unproven: Trial[] = [];
   const waitedBeforeMs = context.waitedMs;
   let halt = false;
 
+  /** The next check of a family that is not decided. */
+  function next(): SendingPlan | undefined {
+    for (;;) {
+      const planned = queue.shift();
+      if (planned === undefined) return undefined;
+      const reason = context.families.decided(planned.suite, familyOf(planned.scenario));
+      if (reason === null) return planned;
+      onDecided(planned, reason);
+    }
+  }
+
   async function work(lane: Lane, index: number): Promise<void> {
     let before: SentDelivery | null = null;
-    while (!halt && !context.signal.aborted && context.stopped === null && (index === 0 || !context.serial)) {
+    while (!halt && !isOver(context) && (index === 0 || !context.serial)) {
       if (isPassExhausted(context, waitedBeforeMs)) return;
-      const planned = queue.shift();
+      const planned = next();
       if (planned === undefined) return;
       const trial = await tryScenario(context, lane, planned, before);
       before = reusableControl(trial);
@@ -97,20 +184,34 @@ async function runLanes(
       if (trial.outage !== null) {
         halt = true;
         suspects.push(trial);
+      } else if (trial.cutShort && gotNoAnswer(trial)) {
+        unproven.push(trial);
       } else if (mayBeCausedByOthers(trial)) {
         ambiguous.push(trial);
       } else {
         finished.push({ startMs: trial.startMs, endMs: trial.endMs });
         onSettled(trial);
       }
+      widen();
     }
   }
-  await Promise.all(lanes.map(work));
+
+  const working: Promise<void>[] = [];
+  function widen(): void {
+    const width = isAlone || context.serial ? 1 : context.pace.width();
+    while (working.length < width && queue.length > 0 && !halt)
+      working.push(work(lanes.at(working.length), working.length));
+  }
+  widen();
+  for (let joined = 0; joined < working.length; ) {
+    joined = working.length;
+    await Promise.all(working);
+  }
 
   // A failure with no other trial at the time is the scenario's own. A timeout is shared only when another lane failed
   // at the time.
-  const all: Span[] = [...finished, ...ambiguous, ...suspects];
-  const failures: Span[] = [...ambiguous, ...suspects];
+  const all: Span[] = [...finished, ...ambiguous, ...unproven, ...suspects];
+  const failures: Span[] = [...ambiguous, ...unproven, ...suspects];
   const unexplained: Span[] = [...ambiguous.filter((trial) => !wasClosedAsExpected(trial)), ...suspects];
   const doubtful = ambiguous.filter((trial) => {
     if (foundNoListener(trial)) return true;
@@ -121,7 +222,7 @@ async function runLanes(
   for (const trial of ambiguous) {
     if (!doubtful.includes(trial)) onSettled(trial);
   }
-  return { doubtful, suspects };
+  return { doubtful, unproven, suspects };
 }
 
 function overlaps(a: Span, b: Span): boolean {
@@ -176,18 +277,34 @@ function wasClosedAsExpected({ deliveries, evidence }: Trial): boolean {
  *
  * @returns the final trial of every suspect; after an interruption, those that were resolved before it
  */
-async function resolveOutage(context: RunContext, lane: Lane, suspects: readonly Trial[]): Promise<Trial[]> {
+async function resolveOutage(
+  context: RunContext,
+  lane: Lane,
+  suspects: readonly Trial[],
+  wasAlone: boolean,
+): Promise<Trial[]> {
+  const startMs = Math.min(...suspects.map((suspect) => suspect.startMs));
   const inFlight = suspects.map(({ planned }) => planned.scenario.id);
   const outage = suspects.find((suspect) => suspect.outage !== null)?.outage ?? { sign: 'no answer', looksDead: false };
   const { sign } = outage;
+  const wasSerial = context.serial;
   context.serial = true;
+  if (context.families.stoppedMs() >= OUTAGE_MS_EVERYWHERE) {
+    // The verdict is certain, and another outage of this length would add nothing to it.
+    context.seen.outages.push({ inFlight, culprit: null, recovered: false, ...outage });
+    context.stopped = { code: 'receiver-down', reason: `the receiver stopped answering again (${sign})` };
+    return [...suspects];
+  }
   context.emit({
     type: 'notice',
     message: `the receiver stopped answering (${sign}) during ${inFlight.join(', ')}; waiting for it to recover`,
   });
 
-  const recovered = await waitForRecovery(context, lane);
+  const recovered = await waitForRecovery(context, lane, outage);
   if (context.signal.aborted) return [];
+  const downMs = performance.now() - startMs;
+  const recordCulprit = ({ planned: { suite, scenario } }: Trial, ms: number) =>
+    context.families.stopped(scenario.id, suite, familyOf(scenario), ms);
   if (!recovered) {
     const [only] = suspects;
     const isSingle = suspects.length === 1 && only !== undefined;
@@ -198,7 +315,15 @@ async function resolveOutage(context: RunContext, lane: Lane, suspects: readonly
       ...outage,
     });
     context.stopped = downSince(inFlight.join(', '), sign);
-    return isSingle && only.evidence.probes.length > 0 ? [killedBy(only, outage)] : [...suspects];
+    return isSingle && hasProbe(only) ? [killedBy(only, outage)] : [...suspects];
+  }
+
+  const [only] = suspects;
+  if (wasAlone && suspects.length === 1 && only !== undefined && downMs >= LONG_OUTAGE_MS && hasProbe(only)) {
+    recordCulprit(only, downMs);
+    context.serial = wasSerial;
+    context.seen.outages.push({ inFlight, culprit: idOf(only), recovered, ...outage });
+    return [killedBy(only, outage)];
   }
 
   const settled: Trial[] = [];
@@ -212,17 +337,20 @@ async function resolveOutage(context: RunContext, lane: Lane, suspects: readonly
     recordRetry(context, suspect);
     const again = await tryScenario(context, lane, suspect.planned, null, true);
     if (context.signal.aborted) return settled;
-    if (again.outage === null || again.evidence.probes.length === 0) {
+    if (again.outage === null || !hasProbe(again)) {
       settled.push(again);
       continue;
     }
     culprit = suspect.planned.scenario.id;
     settled.push(killedBy(again, again.outage));
     context.emit({ type: 'notice', message: `${culprit} stops the receiver: confirmed by repeating it alone` });
-    isUp = await waitForRecovery(context, lane);
+    isUp = await waitForRecovery(context, lane, again.outage);
+    recordCulprit(again, performance.now() - again.startMs);
     if (!isUp) context.stopped = downSince(culprit, again.outage.sign);
   }
-  context.seen.outages.push({ inFlight, culprit, recovered: isUp, ...outage });
+  // An endpoint that leaves some deliveries unanswered looks like an outage when it does so twice in a row.
+  if (culprit === null && context.pace.isUnreliable()) context.serial = wasSerial;
+  else context.seen.outages.push({ inFlight, culprit, recovered: isUp, ...outage });
   return settled;
 }
 
@@ -234,12 +362,23 @@ function killedBy(trial: Trial, { sign }: OutageSign): Trial {
   return { ...trial, outage: null, evidence: { ...trial.evidence, killed: sign } };
 }
 
+function hasProbe({ evidence }: Trial): boolean {
+  return evidence.probes.length > 0;
+}
+
+/** An outage of this length after a delivery that was alone in flight needs no repetition. */
+const LONG_OUTAGE_MS = 5000;
+
+/** A receiver that reads requests and does not answer is busy, and gets this many times as long to recover. */
+const PATIENCE_WITH_BUSY = 3;
+
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 500;
 
-/** Waits until the plain valid delivery is accepted again, at most for the recovery time. */
-async function waitForRecovery(context: RunContext, lane: Lane): Promise<boolean> {
-  const deadline = performance.now() + context.limits.recoveryMs;
+/** Waits until the plain valid delivery is accepted again. */
+async function waitForRecovery(context: RunContext, lane: Lane, { outcome }: OutageSign): Promise<boolean> {
+  const { recoveryMs } = context.limits;
+  const deadline = performance.now() + recoveryMs * (outcome === 'silence' ? PATIENCE_WITH_BUSY : 1);
   for (let pause = MIN_POLL_MS; !context.signal.aborted; pause = Math.min(pause * 2, MAX_POLL_MS)) {
     const left = deadline - performance.now();
     if (left <= 0) return false;

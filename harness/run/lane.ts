@@ -36,6 +36,25 @@ export interface Lane {
   close(): void;
 }
 
+/** The lanes of a run, made when they are needed. */
+export interface LanePool {
+  at(index: number): Lane;
+  close(): void;
+}
+
+export function createLanePool(create: () => Lane): LanePool {
+  const lanes: Lane[] = [];
+  return {
+    at(index) {
+      while (lanes.length <= index) lanes.push(create());
+      return lanes[index] as Lane;
+    },
+    close() {
+      for (const lane of lanes) lane.close();
+    },
+  };
+}
+
 const BODY_CAP_BYTES = 64 * 1024;
 
 export function createLane(

@@ -23,22 +23,26 @@ export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
 };
 
 /**
- * The checks to send first: those that show the status of a rejection, where the run contains forgeries, and a
- * malformed payload. A check that was not selected is sent only when the run needs its answer.
+ * The checks to send first, in groups: those that show the status of a rejection, where the run contains forgeries, and
+ * a malformed payload. A group ends with the first answer that is telling. A check that was not selected is sent only
+ * when the run needs its answer.
  */
-export function learningPlans(context: RunContext, plans: readonly PlannedScenario[]): readonly SendingPlan[] {
-  const features = { signature: context.partner.signing, 'api-key': context.partner.apiKey };
+export function learningPlans(context: RunContext, plans: readonly PlannedScenario[]): readonly SendingPlan[][] {
+  const configured = { signature: context.partner.signing, 'api-key': context.partner.apiKey };
   const credentials: readonly Credential[] = ['signature', 'api-key'];
   const forgeries = credentials
-    .filter(
-      (credential) => features[credential] !== undefined && plans.some((one) => isAboutForgeries(one, credential)),
-    )
-    .flatMap((credential) => FORGERIES[credential]);
-  const malformed = plans.filter(({ scenario }) => scenario.id === MALFORMED);
-  return [
-    ...forgeries.flatMap((id) => plans.find(({ scenario }) => scenario.id === id) ?? planOf(id)),
-    ...malformed,
-  ].filter(isSending);
+    .filter((one) => configured[one] !== undefined && plans.some((planned) => isAboutForgeries(planned, one)))
+    .map((one) => FORGERIES[one]);
+  const find = (id: string) => plans.find(({ scenario }) => scenario.id === id);
+  const malformed = [find(MALFORMED)].flatMap((planned) => planned ?? []);
+  return [...forgeries.map((ids) => ids.flatMap((id) => find(id) ?? planOf(id))), malformed].map((group) =>
+    group.filter(isSending),
+  );
+}
+
+/** Whether an answer leaves nothing to learn: it has the status of the specification, or there is none. */
+export function isTelling({ evidence }: Trial): boolean {
+  return evidence.probes.every(({ attempt }) => attempt.answer === null || attempt.answer.status === 401);
 }
 
 function isAboutForgeries({ scenario }: PlannedScenario, credential: Credential): boolean {

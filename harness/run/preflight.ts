@@ -35,13 +35,14 @@ export async function runPreflight(context: RunContext, lane: Lane): Promise<Pre
   const delivery = await sendControl(context, lane, 'the first delivery');
   const first = delivery.attempt;
   if (isAccepted(first) && first.answer?.truncated !== true) return { first, second: null, delivery, passed: true };
-  const isLate = first.error?.kind === 'timeout';
+  const isSilent = first.error?.kind === 'timeout';
   const again = await sendControl(context, lane, 'the first delivery, second try', {
     fresh: true,
-    timeoutMs: context.limits.timeoutMs * (isLate ? SECOND_TIMEOUT_FACTOR : 1),
+    timeoutMs: context.limits.timeoutMs * (isSilent ? SECOND_TIMEOUT_FACTOR : 1),
     bodyCapBytes: SECOND_BODY_CAP_BYTES,
   });
   const second = again.attempt;
+  const isLate = isSilent && second.timings.totalMs >= context.limits.timeoutMs;
   // A long answer is unusual but ends; an endless one has not ended after the second delivery either.
   const passed = isAccepted(second) && second.answer?.truncated !== true && !isLate;
   if (passed && !isAccepted(first)) recordFailedControl(context, PREFLIGHT_SCENARIO, { control: again, failed: first });
@@ -123,6 +124,7 @@ export function trialOfPreflight(planned: SendingPlan, { first, second, delivery
     planned,
     deliveries: [{ ...delivery, role: 'probe' }],
     evidence: { before: accepted, probes: [probe], after: accepted, killed: null, uniform: false },
+    cutShort: false,
     startMs: 0,
     endMs: first.timings.totalMs,
     outage: null,

@@ -22,6 +22,7 @@ type ResultDecidedBy =
   | 'interrupted'
   | 'time-limit'
   | 'samples-too-short'
+  | 'decided-early'
   | 'not-run';
 
 interface Decision {

@@ -16,8 +16,8 @@ import { createContext, DEFAULT_LIMITS, type RunContext, type RunLimits, runBoun
 import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
 import { lackOfIds } from './kit.ts';
-import { createLane, type Lane } from './lane.ts';
-import { learnDialect, learningPlans, recordRejections, STATUS_SCENARIOS } from './learn-dialect.ts';
+import { createLane, createLanePool, type LanePool } from './lane.ts';
+import { isTelling, learnDialect, learningPlans, recordRejections, STATUS_SCENARIOS } from './learn-dialect.ts';
 import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
@@ -220,25 +220,17 @@ async function deliveryPhases(state: RunState, inspection: TlsInspection | null)
   const { signal, limits, partner } = context;
   const sends = open().some((planned) => isSending(planned) || isObservation(planned.scenario));
   if (!sends || context.stopped !== null || signal.aborted) return null;
-  const newLane = () => createLane(partner, limits, () => context.identities);
-  const lanes: readonly [Lane, ...Lane[]] = [newLane(), ...Array.from({ length: limits.concurrency - 1 }, newLane)];
-  const closeLanes = () => {
-    for (const lane of lanes) lane.close();
-  };
-  signal.addEventListener('abort', closeLanes, { once: true });
+  const lanes = createLanePool(() => createLane(partner, limits, () => context.identities));
+  signal.addEventListener('abort', lanes.close, { once: true });
   try {
     return await deliver(state, lanes, inspection);
   } finally {
-    signal.removeEventListener('abort', closeLanes);
-    closeLanes();
+    signal.removeEventListener('abort', lanes.close);
+    lanes.close();
   }
 }
 
-async function deliver(
-  state: RunState,
-  lanes: readonly [Lane, ...Lane[]],
-  inspection: TlsInspection | null,
-): Promise<PreflightResult> {
+async function deliver(state: RunState, lanes: LanePool, inspection: TlsInspection | null): Promise<PreflightResult> {
   const { context, open, report, options } = state;
   const { signal } = context;
   const onSettled = (trial: Trial) => {
@@ -249,30 +241,34 @@ async function deliver(
     const lack = lackOfIds(context.partner, planned.scenario);
     if (lack !== null) report(withoutVerdict(planned, 'samples-too-short', lack));
   }
+  const onDecided = (planned: PlannedScenario, reason: string) =>
+    report(withoutVerdict(planned, 'decided-early', reason));
   const sending = open().filter(isSending);
-  const preflight = await runPreflight(context, lanes[0]);
+  const preflight = await runPreflight(context, lanes.at(0));
   if (preflight.passed) {
-    const learning = learningPlans(context, open());
     const learnt: Trial[] = [];
-    await runDeliveries(context, lanes, learning, (trial) => learnt.push(trial));
+    for (const group of learningPlans(context, open())) {
+      for (const planned of group) {
+        await runDeliveries(context, lanes, [planned], { onSettled: (trial) => learnt.push(trial), onDecided });
+        const last = learnt.at(-1);
+        if (last === undefined || isTelling(last)) break;
+      }
+    }
     learnDialect(context, preflight.delivery.attempt, learnt);
     for (const trial of learnt) {
       if (sending.includes(trial.planned)) onSettled(trial);
       else recordRejections(context, trial);
     }
-    await runDeliveries(
-      context,
-      lanes,
-      sending.filter((planned) => !learning.includes(planned)),
-      onSettled,
-    );
+    context.pace.startConcurrency();
+    const rest = sending.filter((planned) => !learnt.some((trial) => trial.planned === planned));
+    await runDeliveries(context, lanes, rest, { onSettled, onDecided });
     reportWrongStatuses(state, preflight);
     if (signal.aborted) return { open: true, finding: null };
     for (const planned of open()) if (isObservation(planned.scenario)) report(resultOfObservation(context, planned));
     return { open: true, finding: null };
   }
   if (signal.aborted) return { open: false, finding: null };
-  const finding = await diagnosePreflight(context, lanes[0], preflight, inspection);
+  const finding = await diagnosePreflight(context, lanes.at(0), preflight, inspection);
   context.stopped = stopAfterPreflight(preflight, finding);
   const own = sending.find(({ scenario }) => scenario.id === PREFLIGHT_SCENARIO);
   if (own !== undefined) onSettled(trialOfPreflight(own, preflight));

@@ -24,9 +24,18 @@ export interface SentDelivery {
   readonly leaks: readonly Leak[];
   /** What the oracle found wrong with the request, which was then not sent; else null. */
   readonly fault: string | null;
+  /** Whether the wait for the answer was cut short, so that its lack allows no conclusion. */
+  readonly cutShort: boolean;
 }
 
-export interface ProbeOptions extends SendOptions {
+interface WaitOptions extends SendOptions {
+  /** Waits the full time limit, whatever the endpoint did before. */
+  readonly patient?: boolean;
+  /** After a probe that got no answer. */
+  readonly afterSilence?: boolean;
+}
+
+export interface ProbeOptions extends WaitOptions {
   /** One of many concurrent deliveries, where a 503 is an answer if the expectation names it. */
   readonly inBurst?: boolean;
 }
@@ -50,7 +59,7 @@ export async function sendControl(
   context: RunContext,
   lane: Lane,
   label: string,
-  { version, ...options }: SendOptions & { readonly version?: OfferedTlsVersion | undefined } = {},
+  { version, ...options }: WaitOptions & { readonly version?: OfferedTlsVersion | undefined } = {},
 ): Promise<SentDelivery> {
   const change: Change =
     version === undefined ? {} : { connect: { label: `only ${tlsVersionName(version)}`, version } };
@@ -66,6 +75,9 @@ export function evidenceOf({ label, attempt, leaks, fault }: SentDelivery, expec
   return { label, expect, attempt, leaks, probeFault: fault };
 }
 
+/** Tries after the second of a delivery to an endpoint that leaves some valid deliveries unanswered. */
+export const MORE_TRIES = 2;
+
 /** The control that counts, and the first attempt when that was not accepted. */
 interface ConfirmedControl {
   readonly control: SentDelivery;
@@ -78,13 +90,17 @@ export async function sendConfirmedControl(
   lane: Lane,
   label: string,
   version: OfferedTlsVersion | undefined,
+  afterSilence = false,
 ): Promise<ConfirmedControl> {
-  const first = await sendControl(context, lane, label, { version });
+  const first = await sendControl(context, lane, label, { version, afterSilence });
   if (isAccepted(first.attempt) || first.fault !== null || isRateLimited(first)) {
     return { control: first, failed: null };
   }
-  const second = await sendControl(context, lane, `${label}, second try`, { fresh: true, version });
-  return { control: second, failed: first.attempt };
+  let control = await sendControl(context, lane, `${label}, second try`, { fresh: true, version, afterSilence });
+  for (let turn = 0; turn < MORE_TRIES && context.pace.isUnreliable() && isSilent(control); turn++) {
+    control = await sendControl(context, lane, `${label}, another try`, { fresh: true, version, afterSilence });
+  }
+  return { control, failed: first.attempt };
 }
 
 /**
@@ -161,6 +177,11 @@ function outcomeWithoutAnswer(attempt: Attempt): { readonly outcome?: string } {
   return attempt.answer === null ? { outcome: outcomeOfAttempt(attempt) } : {};
 }
 
+/** Whether a delivery got no answer in time. */
+export function isSilent({ attempt }: Pick<SentDelivery, 'attempt'>): boolean {
+  return attempt.error?.kind === 'timeout';
+}
+
 function isRateLimited({ attempt }: SentDelivery): boolean {
   return attempt.answer?.status === 429;
 }
@@ -172,14 +193,21 @@ async function send(
   options: ProbeOptions,
 ): Promise<SentDelivery> {
   const { assembled, fault } = delivery;
-  if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [] };
+  if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
-  const attempt = await sendRepeating(context, lane, assembled, options);
+  const { pace, limits } = context;
+  const isAdaptive = options.timeoutMs === undefined && options.patient !== true;
+  const waitMs = isAdaptive ? pace.waitMs(options.afterSilence === true ? 'silence' : undefined) : limits.timeoutMs;
+  const isShort = waitMs < limits.timeoutMs;
+  const attempt = await sendRepeating(context, lane, assembled, isShort ? { ...options, timeoutMs: waitMs } : options);
+  const cutShort = isShort && isSilent({ attempt });
+  if (attempt.answer !== null) pace.answered(attempt.timings.totalMs);
+  else if (isSilent({ attempt }) && !isShort) pace.silent(delivery.role);
   const leaks =
     attempt.answer === null
       ? []
       : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sentValues(assembled));
-  return { ...delivery, attempt, leaks };
+  return { ...delivery, attempt, leaks, cutShort };
 }
 
 /** A value that shares this many characters with a spelling of the correct signature was made from it. */

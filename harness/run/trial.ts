@@ -19,6 +19,8 @@ import type { Lane } from './lane.ts';
 import { credentialsOf, type SendingPlan, versionOf } from './plan.ts';
 import {
   evidenceOf,
+  isSilent,
+  MORE_TRIES,
   type OutageSign,
   outageAfter,
   type ProbeOptions,
@@ -35,6 +37,8 @@ export interface Trial {
   readonly evidence: Evidence;
   readonly startMs: number;
   readonly endMs: number;
+  /** Whether a probe got no answer in a wait that was cut short: the trial allows no verdict. */
+  readonly cutShort: boolean;
   /** How the receiver stopped accepting plain valid deliveries after the probes, or null. */
   readonly outage: OutageSign | null;
 }
@@ -42,7 +46,7 @@ export interface Trial {
 /**
  * Tries a scenario on a lane. The control after one scenario is the control before the next on the same lane and is
  * passed on as `before`; null sends a new one. With `fresh` every delivery has a connection of its own, for a
- * repetition that must not depend on earlier ones.
+ * repetition that must not depend on earlier ones; such a repetition waits for answers as long as the time limit says.
  */
 export async function tryScenario(
   context: RunContext,
@@ -71,7 +75,9 @@ export async function tryScenario(
   if (isAccepted(control.attempt)) {
     cookies.push(...cookiesOf(control.attempt));
     for (const group of groupsOf(scenario, kit)) {
-      const options = isKept ? { kept: true } : { fresh: fresh || group.length > 1, inBurst: group.length > 1 };
+      const options = isKept
+        ? { kept: true, patient: true }
+        : { fresh: fresh || group.length > 1, patient: fresh, inBurst: group.length > 1 };
       if (isKept) await delay(Math.min(MAX_PAUSE_MS, 2 * control.attempt.timings.totalMs));
       const sent = await Promise.all(
         group
@@ -101,7 +107,8 @@ export async function tryScenario(
   if (probes.length > 0 && isLast) {
     after = control;
   } else if (probes.length > 0) {
-    const confirmed = await sendConfirmedControl(context, lane, 'control after', version);
+    const afterSilence = deliveries.some((sent) => sent.role === 'probe' && isSilent(sent));
+    const confirmed = await sendConfirmedControl(context, lane, 'control after', version, afterSilence);
     recordFailedControl(context, scenario.id, confirmed);
     after = confirmed.control;
     deliveries.push(after);
@@ -114,6 +121,7 @@ export async function tryScenario(
     evidence: { before: control.attempt, probes, after: after?.attempt ?? null, killed: null, uniform },
     startMs,
     endMs: performance.now(),
+    cutShort: deliveries.some(({ role, cutShort }) => role === 'probe' && cutShort),
     outage: versionRefused ? null : (outageAfter(after ?? control) ?? stopped),
   };
 }
@@ -159,8 +167,10 @@ export function recordRetry(context: RunContext, trial: Trial): void {
 export const PREFLIGHT_SCENARIO = 'valid/plain';
 
 /** The evidence of a trial, with the dialect in which it is judged. */
-export function inDialect({ dialect }: RunContext, { planned: { scenario }, evidence }: Trial): Evidence {
-  return scenario.id === PREFLIGHT_SCENARIO ? evidence : { ...evidence, dialect, credentials: credentialsOf(scenario) };
+export function inDialect({ dialect, pace }: RunContext, { planned: { scenario }, evidence }: Trial): Evidence {
+  const unreliable = pace.isUnreliable();
+  if (scenario.id === PREFLIGHT_SCENARIO) return { ...evidence, unreliable };
+  return { ...evidence, unreliable, dialect, credentials: credentialsOf(scenario) };
 }
 
 /** Whether a probe fails because it got no answer in time. */
@@ -225,7 +235,11 @@ async function sendUnambiguously(
   kit: Kit,
   options: ProbeOptions,
 ): Promise<{ readonly probe: SentDelivery; readonly stopped: OutageSign | null }> {
-  const first = await sendProbe(context, lane, delivery, kit, options);
+  let first = await sendProbe(context, lane, delivery, kit, options);
+  const mayBeSilent = delivery.expect.pass.includes('none');
+  for (let turn = 0; turn <= MORE_TRIES && !mayBeSilent && context.pace.isUnreliable() && isSilent(first); turn++) {
+    first = await sendProbe(context, lane, delivery, kit, { ...options, patient: turn === MORE_TRIES });
+  }
   if (delivery.change.connect === undefined || !wasClosed(first.attempt)) return { probe: first, stopped: null };
   const probe = await sendProbe(context, lane, delivery, kit, options);
   const { error } = probe.attempt;

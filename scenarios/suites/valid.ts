@@ -65,6 +65,9 @@ const answersInTime: ObservationScenario = {
   fix: 'Store the notification, answer 200, and process it afterwards in a queue or background task.',
 };
 
+/** So many valid deliveries without an answer fail; fewer may be the network. */
+const MAX_SILENT = 3;
+
 const steady: ObservationScenario = {
   id: 'valid/steady',
   title: 'Accepts the same valid delivery every time',
@@ -86,6 +89,11 @@ const steady: ObservationScenario = {
       return { verdict: 'inconclusive', observed, reason: 'the second attempt was not accepted either' };
     const places = [...new Set(passing.map(({ scenario }) => scenario))];
     const seen = `${places.slice(0, 5).join(', ')}${places.length > 5 ? ` and ${places.length - 5} more` : ''}`;
+    const silent = passing.filter(({ outcome }) => outcome === 'silence').length;
+    if (silent >= MAX_SILENT) {
+      const reason = `${silent} plain valid deliveries got no answer, and a second attempt did; seen in ${seen}`;
+      return { verdict: 'fail', observed, outcome: 'silence', reason };
+    }
     return {
       verdict: 'warn',
       observed,

@@ -50,6 +50,17 @@ describe('progress without a terminal', () => {
     ]);
   });
 
+  it('shows the remaining time of a run that takes more than a few seconds', () => {
+    const results = Array.from({ length: 4 }, (_, at) => resultWith({ id: `valid/n${at}` }));
+    let ms = 0;
+    const lines = outputOf(eventsOf(results), { now: () => (ms += 4000) });
+    expect(lines.slice(1, 4)).toEqual([
+      '1 of 4 checks done, 0 failures so far\n',
+      '2 of 4 checks done, 0 failures so far, about 8 s left\n',
+      '3 of 4 checks done, 0 failures so far, about 4 s left\n',
+    ]);
+  });
+
   it('prints each reason for an inconclusive check once', () => {
     const results = Array.from({ length: 200 }, (_, index) =>
       resultWith({ id: `valid/n${index}`, verdict: 'inconclusive', reason: 'nothing is listening' }),

@@ -40,7 +40,8 @@ async function play(ids: readonly string[], answer: (change: Change, options: Se
     close: () => {},
   };
   const settled: Trial[] = [];
-  await runDeliveries(context, [lane, ...ids.slice(1).map(() => lane)], planned, (trial) => settled.push(trial));
+  const lanes = { at: () => lane, close: () => {} };
+  await runDeliveries(context, lanes, planned, { onSettled: (trial) => settled.push(trial), onDecided: () => {} });
   return { probes, errors: settled.map(({ evidence }) => evidence.probes.map(({ attempt }) => attempt.error?.kind)) };
 }
 

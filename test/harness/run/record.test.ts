@@ -7,7 +7,14 @@ const partner = partnerAt();
 
 function exchangeOf(change: Change = {}, body = '', given = partner) {
   const request = assembled(change, given);
-  const delivery = { role: 'probe', label: 'probe', assembled: request, leaks: [], fault: null } as const;
+  const delivery = {
+    role: 'probe',
+    label: 'probe',
+    assembled: request,
+    leaks: [],
+    fault: null,
+    cutShort: false,
+  } as const;
   return { request, exchange: describeExchange({ ...delivery, attempt: answered(401, body) }, given) };
 }
 

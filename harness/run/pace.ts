@@ -1,0 +1,174 @@
+/**
+ * The pace of a run: how long it waits for answers, and how many deliveries it keeps in flight. Endpoints that leave
+ * deliveries unanswered would take hours otherwise. A wait that was cut short proves nothing: no verdict rests on it.
+ */
+import type { Scenario } from '../../scenarios/index.ts';
+
+/** Silences of the full time limit after which other waits are cut short. */
+const MIN_SILENCES = 3;
+/** Answers after which the endpoint's usual time is known. */
+const MIN_ANSWERS = 5;
+/** A wait that is cut short is this many times as long as nearly all answers took, and at least this long. */
+const FACTOR = 10;
+const MIN_WAIT_MS = 500;
+const NEARLY_ALL = 0.9;
+
+/** Plain valid deliveries without an answer after which silence says nothing about a probe. */
+const MIN_SILENT_CONTROLS = 3;
+
+/** Silences of the full time limit that decide a family of checks. */
+const DECISIVE_SILENCES = 3;
+/** The time for which checks of a family may stop the receiver: within one suite, and of the whole run. */
+const OUTAGE_MS = 5000;
+export const OUTAGE_MS_EVERYWHERE = 20_000;
+
+/** Above this time for one delivery alone, more of them are kept in flight. */
+const SLOW_MS = 500;
+const MAX_WIDENING = 4;
+/** Answers with the present number in flight before it is doubled. */
+const ANSWERS_PER_STEP = 16;
+/** Concurrency does not slow the endpoint down as long as answers take at most so many times as long as alone. */
+const STEADY = 1.5;
+
+export interface Pace {
+  /** Records the time of an answer. */
+  answered(ms: number): void;
+  /** Records a delivery that got no answer within the full time limit. */
+  silent(role: 'control' | 'probe'): void;
+  /** How long to wait for an answer. After a silence, a control shows sooner whether the endpoint still answers. */
+  waitMs(after?: 'silence'): number;
+  /** Whether the endpoint leaves plain valid deliveries unanswered, and answers others. */
+  isUnreliable(): boolean;
+  /** Ends the deliveries that are sent alone: their times show how fast the endpoint is without load. */
+  startConcurrency(): void;
+  /** How many deliveries to keep in flight. */
+  width(): number;
+}
+
+interface PaceLimits {
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+}
+
+export function createPace({ timeoutMs, concurrency }: PaceLimits): Pace {
+  const times: number[] = [];
+  const silences = { control: 0, probe: 0 };
+  let usual: { readonly of: number; readonly ms: number } = { of: 0, ms: 0 };
+  let aloneMs: number | null = null;
+  let width = concurrency;
+  let stepStart = 0;
+
+  /** The time within which nearly all answers came, computed again every few answers. */
+  function usualMs(): number {
+    if (times.length >= usual.of + MIN_ANSWERS) {
+      const ms = times.toSorted((a, b) => a - b)[Math.floor(times.length * NEARLY_ALL)] ?? 0;
+      usual = { of: times.length, ms };
+    }
+    return usual.ms;
+  }
+
+  return {
+    answered: (ms) => void times.push(ms),
+    silent: (role) => void silences[role]++,
+    waitMs(after) {
+      const isKnown = times.length >= MIN_ANSWERS;
+      if (!isKnown || (after !== 'silence' && silences.control + silences.probe < MIN_SILENCES)) return timeoutMs;
+      return Math.min(timeoutMs, Math.max(MIN_WAIT_MS, FACTOR * usualMs()));
+    },
+    isUnreliable: () => silences.control >= MIN_SILENT_CONTROLS && times.length > silences.control,
+    startConcurrency() {
+      aloneMs = median(times);
+      stepStart = times.length;
+    },
+    width() {
+      // A number below the default protects the endpoint.
+      if (aloneMs === null || aloneMs < SLOW_MS || concurrency < DEFAULT_CONCURRENCY) return concurrency;
+      const recent = times.slice(stepStart);
+      if (recent.length < Math.max(ANSWERS_PER_STEP, width)) return width;
+      stepStart = times.length;
+      if ((median(recent) ?? 0) > STEADY * aloneMs) width = Math.max(concurrency, Math.floor(width / 2));
+      else width = Math.min(MAX_WIDENING * concurrency, 2 * width);
+      return width;
+    },
+  };
+}
+
+/** Deliveries in flight at the same time, unless the user sets another number. */
+export const DEFAULT_CONCURRENCY = 8;
+
+function median(values: readonly number[]): number | null {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null;
+}
+
+/** The family of a check: checks that fail in the same way when one of them does. */
+export function familyOf({ needs = [], ...scenario }: Scenario): string {
+  const expect = 'expect' in scenario && 'change' in scenario ? scenario.expect : null;
+  if (expect === null) return 'several deliveries';
+  if (!expect.authentic) return `forged deliveries (${needs.join(' and ')})`;
+  const isUsual = expect.pass.includes(200) && !expect.pass.includes('4xx') && expect.malformed !== true;
+  return isUsual ? 'valid deliveries' : 'malformed payloads and unusual requests';
+}
+
+/** The families of which enough is known, and why. */
+export interface Families {
+  /** Records a check that got no answer within the full time limit, with nothing else to explain it. */
+  silent(id: string, family: string): void;
+  /** Records a check that stopped the receiver for this time. */
+  stopped(id: string, suite: string, family: string, ms: number): void;
+  /** Records an answer after more than a short wait: checks of this family get the full time from now on. */
+  late(family: string): void;
+  /** How many more silences of the full time limit decide the family; 0 when it is decided. */
+  missing(family: string): number;
+  /** Why no more checks of a family are sent, or null. */
+  decided(suite: string, family: string): string | null;
+  /** How long checks have stopped the receiver so far, in milliseconds. */
+  stoppedMs(): number;
+  /** Why a check without an answer in a short wait has no verdict of its own. */
+  sameSilence(family: string): string;
+}
+
+export function createFamilies(): Families {
+  const silences = new Map<string, string[]>();
+  const slow = new Set<string>();
+  let stoppedMs = 0;
+  const outages = new Map<string, { ids: string[]; ms: number }>();
+  const recordOutage = (key: string, id: string, ms: number) => {
+    const entry = outages.get(key) ?? { ids: [], ms: 0 };
+    outages.set(key, { ids: [...entry.ids, id], ms: entry.ms + ms });
+  };
+  return {
+    silent: (id, family) => void silences.set(family, [...(silences.get(family) ?? []), id]),
+    stopped(id, suite, family, ms) {
+      stoppedMs += ms;
+      recordOutage(family, id, ms);
+      recordOutage(`${suite}: ${family}`, id, ms);
+    },
+    late: (family) => void slow.add(family),
+    missing(family) {
+      if (slow.has(family)) return Number.POSITIVE_INFINITY;
+      return Math.max(0, DECISIVE_SILENCES - (silences.get(family)?.length ?? 0));
+    },
+    decided(suite, family) {
+      const everywhere = outages.get(family);
+      const inSuite = outages.get(`${suite}: ${family}`);
+      const known =
+        everywhere !== undefined && everywhere.ms >= OUTAGE_MS_EVERYWHERE
+          ? everywhere
+          : inSuite !== undefined && inSuite.ms >= OUTAGE_MS
+            ? inSuite
+            : null;
+      if (known === null) return null;
+      const seconds = Math.round(known.ms / 1000);
+      const stopped = `${listed(known.ids)} stopped the receiver, for ${seconds} s in total`;
+      return `not run: ${stopped}, and this check is of the same kind (${family})`;
+    },
+    stoppedMs: () => stoppedMs,
+    sameSilence: (family) =>
+      `not repeated: no answer in a short wait, like ${listed(silences.get(family) ?? [])}, which got none within the ` +
+      `full time limit and are of the same kind (${family})`,
+  };
+}
+
+function listed(ids: readonly string[]): string {
+  return ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`;
+}

@@ -1,0 +1,201 @@
+/** How long a run waits for answers, when it decides a family of checks early, and what it then says. */
+import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { run } from '../../../harness/run/index.ts';
+import { createFamilies, createPace, familyOf } from '../../../harness/run/pace.ts';
+import { findScenario } from '../../../scenarios/index.ts';
+import { serve } from '../../endpoints/listen.ts';
+import { bodyOf, hmacOf, verifying } from '../../endpoints/verifying.ts';
+
+const LIMITS = { timeoutMs: 10_000, concurrency: 8 };
+
+function paceAfter({ answers = [] as readonly number[], silentControls = 0, silentProbes = 0, limits = LIMITS }) {
+  const pace = createPace(limits);
+  for (const ms of answers) pace.answered(ms);
+  for (let at = 0; at < silentControls; at++) pace.silent('control');
+  for (let at = 0; at < silentProbes; at++) pace.silent('probe');
+  return pace;
+}
+
+const times = (count: number, ms: number) => Array.from({ length: count }, () => ms);
+
+describe('the wait for an answer', () => {
+  it.each([
+    ['is the full limit before anything was answered', {}, 10_000],
+    ['is the full limit after two silences', { answers: times(20, 20), silentProbes: 2 }, 10_000],
+    ['is cut short after three', { answers: times(20, 20), silentProbes: 3 }, 500],
+    ['follows the usual time of an answer', { answers: times(20, 200), silentProbes: 2, silentControls: 1 }, 2000],
+    ['never exceeds the limit', { answers: times(20, 3000), silentProbes: 9 }, 10_000],
+    ['is the full limit while few answers are known', { answers: times(4, 20), silentProbes: 9 }, 10_000],
+  ])('%s', (_name, seen, wait) => {
+    expect(paceAfter(seen).waitMs()).toBe(wait);
+  });
+
+  it('is short for the control after a silence', () => {
+    const pace = paceAfter({ answers: times(6, 100), silentProbes: 1 });
+    expect([pace.waitMs(), pace.waitMs('silence')]).toEqual([10_000, 1000]);
+  });
+
+  it('is not extended by a few slow answers', () => {
+    expect(paceAfter({ answers: [...times(95, 20), ...times(5, 9000)], silentProbes: 3 }).waitMs()).toBe(500);
+  });
+});
+
+describe('an endpoint', () => {
+  it('is unreliable when it leaves three valid deliveries unanswered, and answers others', () => {
+    expect(paceAfter({ answers: times(20, 5), silentControls: 2, silentProbes: 9 }).isUnreliable()).toBe(false);
+    expect(paceAfter({ answers: times(20, 5), silentControls: 3 }).isUnreliable()).toBe(true);
+    expect(paceAfter({ answers: times(2, 5), silentControls: 3 }).isUnreliable()).toBe(false);
+  });
+
+  /** The number in flight, step by step, when deliveries alone take `alone` and later ones `loaded` milliseconds. */
+  function widths(alone: number, loaded: (width: number) => number, limits = LIMITS): number[] {
+    const pace = paceAfter({ answers: times(6, alone), limits });
+    pace.startConcurrency();
+    const seen = [limits.concurrency];
+    for (let step = 0; step < 4; step++) {
+      for (const ms of times(64, loaded(seen.at(-1) ?? 0))) pace.answered(ms);
+      seen.push(pace.width());
+    }
+    return seen;
+  }
+
+  it('that is slow gets more deliveries at the same time, up to four times as many', () => {
+    expect(widths(3000, () => 3000)).toEqual([8, 16, 32, 32, 32]);
+  });
+
+  it('that answers one delivery after the other does not', () => {
+    expect(widths(600, (width) => 600 * width)).toEqual([8, 8, 8, 8, 8]);
+  });
+
+  it('that is fast does not', () => {
+    expect(widths(20, () => 20)).toEqual([8, 8, 8, 8, 8]);
+  });
+
+  it('that the user protects with fewer deliveries does not', () => {
+    expect(widths(3000, () => 3000, { ...LIMITS, concurrency: 2 })).toEqual([2, 2, 2, 2, 2]);
+  });
+});
+
+describe('a family', () => {
+  const family = (id: string) => familyOf(findScenario(id)!);
+
+  it('contains checks that fail together', () => {
+    expect(family('signature/missing')).toBe(family('signature/other-secret'));
+    expect(family('signature/missing')).not.toBe(family('api-key/missing'));
+    expect(family('malformed/truncated')).toBe(family('malformed/null'));
+    expect(family('malformed/truncated')).not.toBe(family('valid/plain'));
+  });
+
+  it('is decided by three silences', () => {
+    const families = createFamilies();
+    const missing = ['a', 'b', 'c'].map((id) => {
+      families.silent(id, 'forged');
+      return families.missing('forged');
+    });
+    expect(missing).toEqual([2, 1, 0]);
+    expect(families.missing('other')).toBe(3);
+    expect(families.sameSilence('forged')).toContain('a, b, c');
+  });
+
+  it('is not decided when one of its answers was late', () => {
+    const families = createFamilies();
+    for (const id of ['a', 'b', 'c']) families.silent(id, 'forged');
+    families.late('forged');
+    expect(families.missing('forged')).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('is decided for a suite by five seconds of outages, and for the run by twenty', () => {
+    const families = createFamilies();
+    families.stopped('malformed/a', 'malformed', 'payloads', 4000);
+    expect(families.decided('malformed', 'payloads')).toBeNull();
+    families.stopped('malformed/b', 'malformed', 'payloads', 1500);
+    expect(families.decided('malformed', 'payloads')).toContain(
+      'malformed/a, malformed/b stopped the receiver, for 6 s',
+    );
+    expect([families.decided('malformed', 'forged'), families.decided('http', 'payloads')]).toEqual([null, null]);
+    families.stopped('malformed/c', 'malformed', 'payloads', 30_000);
+    expect(families.decided('http', 'payloads')).not.toBeNull();
+  });
+});
+
+const SECRET = randomBytes(32).toString('base64');
+const correct = verifying((body) => hmacOf(SECRET, body).toString('base64'));
+
+async function runAgainst(listener: RequestListener, suites: readonly string[], limits: { timeoutMs: number }) {
+  const { url, close } = await serve(listener);
+  onTestFinished(close);
+  const document = await run({
+    partner: { url, signing: { secret: SECRET } },
+    selection: { suites },
+    limits: { recoveryMs: 3000, ...limits },
+  });
+  const of = (verdict: string) => document.results.filter((result) => result.verdict === verdict);
+  return { document, of };
+}
+
+describe('a receiver that never answers one request in seven', () => {
+  it('fails for that, and its other checks are judged by the deliveries that it answers', async () => {
+    let requests = 0;
+    const { document, of } = await runAgainst(
+      (request, response) => (++requests % 7 === 0 ? void request.resume() : correct(request, response)),
+      ['valid'],
+      { timeoutMs: 1000 },
+    );
+    expect(of('fail').map(({ id, outcome }) => [id, outcome])).toEqual([['valid/steady', 'silence']]);
+    expect(of('pass').length).toBeGreaterThan(document.planned / 2);
+    expect(document.judged).toBe(document.planned);
+  });
+});
+
+describe('a receiver that never answers forged deliveries', () => {
+  it('fails for a few of them; the others count as not run, and nothing passes for its silence', async () => {
+    const { of } = await runAgainst(
+      (request, response) => {
+        const answer = response.writeHead.bind(response);
+        response.writeHead = ((status: number, headers: Record<string, string>) =>
+          status === 401 ? Object.assign(response, { end: () => response }) : answer(status, headers)) as typeof answer;
+        correct(request, response);
+      },
+      ['signature'],
+      { timeoutMs: 1500 },
+    );
+    const failed = of('fail');
+    expect(failed.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(failed.map(({ outcome }) => outcome))).toEqual(new Set(['silence']));
+    const early = of('inconclusive').filter(({ decidedBy }) => decidedBy === 'decided-early');
+    expect(early.length).toBeGreaterThan(failed.length);
+    expect(early[0]?.reason).toMatch(/^not repeated: no answer in a short wait, like signature\//);
+    expect(of('pass').every(({ answered }) => answered?.class !== 'silent')).toBe(true);
+  });
+});
+
+describe('a receiver that blocks on malformed JSON', () => {
+  it('fails for the first such payload; the others of the kind are not sent', async () => {
+    let busyUntil = 0;
+    const { of } = await runAgainst(
+      (request, response) => {
+        void bodyOf(request).then(
+          (body) => {
+            const isSigned = request.headers['x-service-signature'] === hmacOf(SECRET, body).toString('base64');
+            if (isSigned && body.toString().startsWith('{') && !body.toString().trimEnd().endsWith('}')) {
+              busyUntil = performance.now() + 7000;
+            }
+            const answer = () => response.writeHead(isSigned ? 200 : 401).end();
+            setTimeout(answer, Math.max(0, busyUntil - performance.now()));
+          },
+          () => request.destroy(),
+        );
+      },
+      ['malformed'],
+      { timeoutMs: 1000 },
+    );
+    expect(of('fail').map(({ id, decidedBy }) => [id, decidedBy])).toEqual([
+      ['malformed/truncated', 'receiver-stopped'],
+    ]);
+    const early = of('inconclusive').filter(({ decidedBy }) => decidedBy === 'decided-early');
+    expect(early.length).toBeGreaterThan(50);
+    expect(early[0]?.reason).toContain('not run: malformed/truncated stopped the receiver');
+  }, 60_000);
+});
