@@ -92,8 +92,8 @@ export const refusedInAnotherFraming: Expectation = {
 };
 
 /**
- * The same at another URL than the registered one, or by another method: nothing need be served there. An acceptance fails, unless the
- * endpoint serves the same page to every request.
+ * The same at another URL than the registered one, or by another method: nothing need be served there. An acceptance
+ * fails, unless the endpoint serves the same page to every request.
  */
 export const refusedElsewhere: Expectation = {
   text: 'any 3xx or 4xx, 501, 505 or a closed connection',

@@ -133,8 +133,8 @@ const NO_CREDENTIALS: Finding = {
 };
 
 const LOOKED_UP =
-  'If the receiver looks ids up, list ids that it knows under `samples` in the configuration file, and fields that ' +
-  'it needs besides.';
+  'If the receiver looks ids up, list ids that it knows under `samples` in the configuration file, and further ' +
+  'fields that it needs.';
 
 function findingForStatus(status: number): Finding {
   if (status >= 300 && status < 400) {

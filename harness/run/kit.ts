@@ -78,7 +78,7 @@ export function createKit(
 }
 
 /**
- * The ids that the partner knows. The last ones of a list belong to the scenarios that need one of their own; all
+ * The ids that the partner knows. The last ones of a list belong to the scenarios that share none with others; all
  * others take one of the rest.
  */
 function knownSamplesOf(
@@ -107,7 +107,7 @@ export function lackOfIds({ samples: known }: Partner, scenario: Scenario): stri
     if (ids.length === 0 || owners.indexOf(scenario.id) + 1 < ids.length) continue;
     const given = `${ids.length} ${ids.length === 1 ? 'id' : 'ids'}`;
     return (
-      `the list of samples for \`${kind}\` has ${given}; this check needs one of its own, ` +
+      `the list of samples for \`${kind}\` has ${given}; this check needs one that no other check uses, ` +
       `and ${owners.length + 1} are enough for all checks`
     );
   }

@@ -245,7 +245,7 @@ const MAX_SILENT_WHEN_KEPT = 2;
 
 const MAX_REPEATS = 3;
 const MAX_PAUSE_MS = 5000;
-/** So many deliveries that get 503 however often they are repeated show that it is no rate limit. */
+/** After so many deliveries that still get 503 when they are repeated, it is not a rate limit. */
 const MAX_PAUSED_503 = 3;
 
 /**

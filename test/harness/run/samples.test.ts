@@ -78,7 +78,7 @@ describe('a receiver that looks its ids up', () => {
     expect(lacking.map(({ id }) => id).toSorted()).toEqual(ownersOf('transaction').slice(2).toSorted());
     expect(lacking[0]).toMatchObject({ decidedBy: 'samples-too-short' });
     expect(lacking[0]?.reason).toBe(
-      `the list of samples for \`transaction\` has 3 ids; this check needs one of its own, and ` +
+      `the list of samples for \`transaction\` has 3 ids; this check needs one that no other check uses, and ` +
         `${ownersOf('transaction').length + 1} are enough for all checks`,
     );
   });

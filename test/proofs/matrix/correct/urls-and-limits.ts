@@ -69,7 +69,7 @@ function limiting(status: number, headers: Readonly<Record<string, string>>): Co
   };
 }
 
-/** One id of each list is for all checks, and each check that needs one of its own gets another. */
+/** One id of each list is shared, and each check that must not share its id gets another. */
 const KNOWN: Readonly<Partial<Record<SampleKind, readonly string[]>>> = Object.fromEntries(
   SAMPLE_KINDS.map((kind) => [
     kind,
@@ -178,6 +178,6 @@ export const urlsAndLimits: readonly CorrectReceiver[] = [
       return { url: `http://127.0.0.1:${nginx.ports[0]}/hooks`, close };
     },
   },
-  lookingUp('unknown-ids-404', 'Answers 404 to ids that it does not know, and needs a field besides.', 404),
-  lookingUp('unknown-ids-422', 'Answers 422 to ids that it does not know, and needs a field besides.', 422),
+  lookingUp('unknown-ids-404', 'Answers 404 to ids that it does not know, and needs a further field.', 404),
+  lookingUp('unknown-ids-422', 'Answers 422 to ids that it does not know, and needs a further field.', 422),
 ];
