@@ -121,6 +121,25 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   },
   {
     ...CRITICAL,
+    name: 'api-key-checked-once-per-connection',
+    title: 'Checks the API key only until a connection has presented it once',
+    seen: 'Authentication that is stored with the socket or session, as in protocols with a login.',
+    why: 'Behind a proxy, requests of other clients share the connections that the sender opened.',
+    fix: {
+      rule: 'Check the key of each delivery; a connection proves nothing about the requests that it carries.',
+      express: 'Do not store any authentication state in `req.socket`.',
+    },
+    replace: (parts) => {
+      const trusted = new WeakSet<object>();
+      return acceptWithoutCheck(({ req, given, config }) => {
+        if (trusted.has(req.socket)) return true;
+        if (typeof given === 'string' && config.keys.includes(given)) trusted.add(req.socket);
+        return false;
+      })(parts);
+    },
+  },
+  {
+    ...CRITICAL,
     name: 'api-key-empty-accepted',
     title: 'Accepts an empty API key header',
     seen:
@@ -184,7 +203,7 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...CRITICAL,
     name: 'api-key-not-checked-for-local-claims',
-    title: 'Does not require the API key if X-Forwarded-For names 127.0.0.1',
+    title: 'Does not require the API key if a header such as X-Forwarded-For claims a trusted sender',
     seen: 'Exceptions for health checks and local tests that take the address from a header.',
     why: 'Anyone can set this header.',
     fix: {

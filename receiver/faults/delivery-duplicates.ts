@@ -237,6 +237,15 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   },
   {
     ...IDENTITY,
+    name: 'transaction-taken-for-a-copy',
+    title: 'Rejects every further notification of a transaction as a duplicate',
+    seen: 'Inboxes with the transaction as the key, as if each transaction were reported once.',
+    why: 'Only the first status of each order is received, and its completion or failure is lost.',
+    fix: byId,
+    replace: unique((payload) => textAt(payload, 'data.transactionId')),
+  },
+  {
+    ...IDENTITY,
     name: 'second-failure-taken-for-a-copy',
     title: 'Rejects the failure of a refund after the failure of its sell',
     seen: 'Failure tables with the transaction as the key.',

@@ -360,6 +360,17 @@ export const payloadValuesFaults: readonly StageFault[] = [
   },
   {
     ...VALIDATION,
+    name: 'refuses-fractions-of-a-second',
+    title: 'Rejects an ISO time with a fraction of a second',
+    seen: 'Fixed formats such as `YYYY-MM-DDTHH:mm:ssZ`, and patterns that end after the seconds.',
+    why: 'Most runtimes write milliseconds, so every wallet and deposit is rejected.',
+    fix: readBoth,
+    severity: 'high',
+    forbidden: true,
+    replace: refusing((payload) => typeof at(payload) === 'string' && /\d\.\d/.test(String(at(payload)))),
+  },
+  {
+    ...VALIDATION,
     name: 'requires-the-letter-z',
     title: 'Rejects an ISO time in UTC with an offset instead of Z',
     seen: 'Patterns with a literal Z, and zod `datetime()` without `offset: true`.',

@@ -1,4 +1,5 @@
 /** Mutants that read the signature from the wrong place, accept other spellings of it, or accept a missing one. */
+import { refuse } from '../stages/stage.ts';
 import type { StageFault } from './fault.ts';
 import {
   alsoAccept,
@@ -7,6 +8,7 @@ import {
   SIGNATURE,
   type Signed,
   signed,
+  stageOf,
   throwWhen,
   unverified,
 } from './lenient-verifier.ts';
@@ -336,6 +338,25 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     severity: 'critical',
     forbidden: true,
     replace: alsoAccept(({ header }) => header === ''),
+  },
+  {
+    ...SIGNATURE,
+    name: 'missing-signature-is-400',
+    title: 'Answers 400 to a delivery without the signature header, and 401 to an invalid signature',
+    seen: 'Frameworks in which the header is a required parameter, and samples that check for its presence first.',
+    why: 'The sender takes a missing signature for a malformed delivery and searches for a fault in the body.',
+    fix: {
+      rule: 'Answer 401 when the signature is missing, as when it is invalid.',
+      express: 'Answer 401 in the branch for a missing header too.',
+      spring: 'Write `@RequestHeader(required = false)`: a required one answers 400.',
+    },
+    severity: 'medium',
+    forbidden: true,
+    replace: (parts) =>
+      stageOf((delivery, req, res, next) => {
+        if (delivery.header === undefined) refuse(res, 400, 'header-required');
+        else parts.correct.requireSignature(req, res, next);
+      }, parts),
   },
   {
     ...SIGNATURE,

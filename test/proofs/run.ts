@@ -14,7 +14,13 @@ interface Proof {
 
 const script = (path: string) => ['tsx', path];
 /** The test files whose cases `npm test` samples. */
-const SAMPLED = ['cli/receiver-and-trigger', 'cli/reproduce', 'cli/secrets', 'cli/wrong-as-a-whole', 'rank-faults'];
+const SAMPLED = [
+  'cli/receiver-and-trigger',
+  'cli/reproduce',
+  'cli/secrets',
+  'cli/wrong-as-a-whole',
+  'explain-by-faults',
+];
 
 const PROOFS: readonly Proof[] = [
   {
@@ -40,6 +46,12 @@ const PROOFS: readonly Proof[] = [
     shows: 'how often the diagnosis names a fault that is not in the dictionary; writes docs/diagnosis.md',
     minutes: 5,
     command: script('test/proofs/held-out/measure.ts'),
+  },
+  {
+    name: 'diagnosis-corpus',
+    shows: 'how often the diagnosis is correct on receivers outside the repository; --program and --truth',
+    minutes: 15,
+    command: script('test/proofs/held-out/corpus.ts'),
   },
   {
     name: 'blind',

@@ -23,7 +23,8 @@ const SAME_FINDING: Readonly<Record<string, string>> = {
   redirects: 'redirects-every-delivery',
 };
 
-function equality({ faults }: FaultDictionary): (a: string, b: string) => boolean {
+/** Names that mean the same fault. */
+export function equality({ faults }: FaultDictionary): (a: string, b: string) => boolean {
   const rootOf = (named: string) => {
     const name = SAME_FINDING[named] ?? named;
     return faults.find((fault) => fault.name === name)?.equivalentTo?.name ?? name;
@@ -42,6 +43,7 @@ export function renderFigures({ seed, dictionary, singles, pairs }: Measured): s
   const three = places.filter(({ place }) => place >= 0 && place < 3).length;
   const found = pairs.map((run) => subjectOf(run.name).faults.filter((fault) => rankOf(fault, run, same) >= 0));
   const both = found.filter(({ length }) => length === 2).length;
+  const outcomes = singles.map((run) => verdictOn(run, [subjectOf(run.name).faults[0] ?? ''], same));
   const misses = places.filter(({ place }) => place !== 0);
   const rows = misses.map(({ run, place }) => {
     const { faults, style } = subjectOf(run.name);
@@ -68,9 +70,18 @@ equivalent.
 | | |
 | --- | --- |
 | the actual fault is named first | ${percent(first, singles.length)} |
+| first, a list of candidates has it | ${percent(count(outcomes, 'candidates'), singles.length)} |
+| first, what was observed, or nothing: the fault is not known | ${percent(count(outcomes, 'not known'), singles.length)} |
+| another fault is named first | ${percent(count(outcomes, 'wrong'), singles.length)} |
 | it is among the first three | ${percent(three, singles.length)} |
 | two faults at once: both are named | ${percent(both, pairs.length)} |
 | two faults at once: at least one is named | ${percent(found.filter(({ length }) => length > 0).length, pairs.length)} |
+
+## How probable the named fault is
+
+A fault is named from a posterior of 0.8 on.
+
+${calibrationTable(singles.map((run, at) => ({ posterior: run.main.posterior, verdict: outcomes[at] ?? 'wrong' })))}
 
 ## Each miss
 
@@ -80,6 +91,38 @@ ${markdownTable(['fault', 'style', 'rank', 'diagnosis', 'why'], rows)}
 
 ${markdownTable(['faults', 'diagnosis', 'why'], pairRows)}
 `;
+}
+
+export type DiagnosisVerdict = 'correct' | 'candidates' | 'not known' | 'wrong';
+
+/** Whether the first diagnosis of a run is one of the acceptable faults. */
+export function verdictOn(
+  { diagnosed: [names = []], main }: Pick<HeldOutRun, 'diagnosed' | 'main'>,
+  acceptable: readonly string[],
+  same: (a: string, b: string) => boolean,
+): DiagnosisVerdict {
+  const has = (list: readonly string[]) => list.some((name) => acceptable.some((one) => same(name, one)));
+  if (main.candidates.length > 0) return has(main.candidates) ? 'candidates' : 'not known';
+  if (has(names)) return 'correct';
+  return main.posterior === null ? 'not known' : 'wrong';
+}
+
+const count = (verdicts: readonly DiagnosisVerdict[], wanted: DiagnosisVerdict) =>
+  verdicts.filter((verdict) => verdict === wanted).length;
+
+const BINS = [0.99, 0.95, 0.9, 0.8] as const;
+
+/** How often the named fault was correct, by its posterior. */
+export function calibrationTable(
+  runs: readonly { readonly posterior: number | null; readonly verdict: DiagnosisVerdict }[],
+): string {
+  const rows = BINS.map((least, at) => {
+    const below = BINS[at - 1] ?? Number.POSITIVE_INFINITY;
+    const inBin = runs.filter(({ posterior }) => posterior !== null && posterior >= least && posterior < below);
+    const correct = inBin.filter(({ verdict }) => verdict === 'correct').length;
+    return [`from ${least}`, inBin.length === 0 ? 'none' : percent(correct, inBin.length)];
+  });
+  return markdownTable(['posterior', 'the named fault is correct'], rows);
 }
 
 /** Why a fault was not named first, for the page. A pair is `one+other`. */
@@ -96,22 +139,29 @@ const MISSES: Readonly<Record<string, string>> = {
     'It also rejects the empty hash in the list of fields, which is the first fault in the diagnosis; the ' +
     'actual one is second.',
   'burst-answered-503': 'It counts simultaneous requests in another place, so a smaller number is already rejected.',
+  'answers-403-to-everything': 'The finding of the preflight is more general: two mutants have exactly this outcome.',
+  'api-key-last-character-ignored': 'Two of the three checks that the mutant fails pass, which contradicts the fault.',
+  'api-key-part-accepted': 'It accepts other parts than the mutant, so two more faults remain possible.',
+  'api-key-used-as-pattern': 'It anchors the pattern, so six of the seven checks that the mutant fails pass.',
+  'content-type-compared-exactly': 'Only warnings show it, and another fault has most of them.',
+  'error-in-check-accepts': 'Another call throws than in the mutant, so half of its outcomes differ.',
+  'formats-times-unchecked':
+    'It formats more fields than the mutant, so most of the crashes are not those of the mutant.',
+  'reads-missing-error-data': 'Its style rejects one of the payloads before the fault, so only a candidate is listed.',
+  'stores-ids-in-36-characters': 'Its style validates ids first, so four of seven outcomes are missing.',
+  'takes-error-codes-apart': 'Its style rejects one of the payloads before the fault, so only a candidate is listed.',
+  'types-in-lower-case': 'A milder form that turns one of four scenarios red.',
+  'api-key-any-accepted+fails-on-options': 'Only a warning shows the second, which is listed as a candidate.',
+  'refuses-many-headers+api-key-not-checked-on-large-bodies':
+    'Only a warning shows the first, which is listed as a candidate.',
+  'stores-times-in-32-bits+broken-query-answers-500':
+    'Only a warning shows the second, which is listed as a candidate.',
   'null-characters-answer-500+api-key-taken-from-token-header':
-    'Two mutants together explain the first fault, and a report names at most two.',
-  'refuses-empty-text+trusts-forwarded-for':
-    'Two mutants together explain the first fault, and a report names at most two.',
+    'The first fails two checks, of which the mutant fails one: too little next to an unknown fault.',
+  'refuses-empty-text+failed-is-final': 'The first also explains what the second shows.',
   'api-key-signs+reads-metadata-unguarded':
-    'The first turns only one scenario red, and two mutants together explain the second.',
+    'The second fails more checks than the mutant, and is listed as a candidate.',
   'api-key-missing-accepted+nothing-presented-accepted': 'The second replaces both checks, so the first has no effect.',
-  'requires-transaction-id-everywhere+hashed-secret-accepted':
-    'Two mutants with the same status together explain the first, and a report names at most two.',
-  'refuses-empty-text+failed-is-final': 'Two mutants together explain the first fault, and a report names at most two.',
-  'signature-list-accepted+formats-times-unchecked':
-    'Two mutants together explain the second fault, and a report names at most two.',
-  'api-key-refused-with-403+signature-as-regexp': 'See signature-as-regexp.',
-  'verifies-reserialised-json+signature-cached-without-body':
-    'Here invalid JSON also throws before the check, which is the second fault in the diagnosis, and a report ' +
-    'names at most two.',
-  'api-key-unwrapped+types-in-lower-case':
-    'The second is a milder form that turns one scenario red, too little to name a second fault.',
+  'signature-list-accepted+formats-times-unchecked': 'See formats-times-unchecked.',
+  'api-key-unwrapped+types-in-lower-case': 'See types-in-lower-case.',
 };
