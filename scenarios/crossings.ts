@@ -58,8 +58,11 @@ export const PRUNED: readonly Pruned[] = [
   },
   {
     flaws: ['random-signature'],
-    shapes: ['multipart', 'text-json', 'bytestream', 'json-with-charset', 'patch', 'delete'],
-    reason: 'Seven types and two methods reach every kind of parser and route; unsigned, all of them are sent.',
+    shapes: [
+      ...(['form', 'multipart', 'xml', 'bytestream', 'upper-case-type', 'json-with-charset'] as const),
+      ...(['http-1-0', 'patch', 'delete'] as const),
+    ],
+    reason: 'One value for each kind of parser, framing and route is enough here; unsigned, all of them are sent.',
   },
   {
     flaws: ['random-key'],
@@ -82,16 +85,17 @@ export const PRUNED: readonly Pruned[] = [
   {
     flaws: ['no-key'],
     shapes: [
-      ...(['buy', 'over-1-mib', 'empty-array', 'null', 'bytes', 'nested'] as const),
-      ...(['text-json', 'upper-case-type', 'bytestream', 'path-parameter', 'path-extension'] as const),
+      ...(['buy', 'over-1-mib', 'empty-array', 'batch', 'bare-challenge', 'empty-object', 'null', 'bytes'] as const),
+      ...(['nested', 'upper-case-type', 'bytestream', 'xml', 'multipart', 'patch', 'delete'] as const),
+      ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'local-host'] as const),
     ],
     reason: 'The key is checked without the body; one value of each kind is sent, and all of them unsigned.',
   },
   {
     flaws: ['no-key'],
     shapes: [
-      ...(['forwarded-for-loopback', 'real-ip-loopback', 'forwarded-loopback', 'local-addresses'] as const),
-      ...(['referer', 'authorization', 'algorithm-headers', 'agent-postman'] as const),
+      ...(['forwarded-for-loopback', 'real-ip-loopback', 'forwarded-loopback'] as const),
+      ...(['referer', 'authorization', 'algorithm-headers', 'rewrite-headers', 'agent-balancer'] as const),
       ...(['query-skip', 'query-test', 'query-debug', 'query-open-path'] as const),
     ],
     reason: 'Part of a delivery with several hints, or without a meaning for a key.',

@@ -296,7 +296,6 @@ export const SHAPES = {
   'json-with-charset': ofType('application/json; charset=utf-8', 'own'),
   'upper-case-type': ofType('APPLICATION/JSON'),
   'vendor-json': ofType('application/vnd.api+json'),
-  'text-json': ofType('text/json'),
   text: ofType('text/plain'),
   xml: ofType('application/xml'),
   bytestream: ofType('application/octet-stream'),
@@ -384,7 +383,6 @@ export const SHAPES = {
   'forwarded-loopback': withHeaders('Forwarded: for=127.0.0.1', [['Forwarded', 'for=127.0.0.1;proto=https']], 'own'),
   'loopback-addresses': fromAddress('127.0.0.1'),
   'private-addresses': fromAddress('10.0.0.1'),
-  'local-addresses': fromAddress('192.168.0.1'),
   'debug-header': withHeaders('X-Debug: 1', [['X-Debug', '1']], 'own'),
   'environment-header': withHeaders('X-Environment: test', [['X-Environment', 'test']], 'own'),
   'verified-header': withHeaders('X-Service-Verified: true', [['X-Service-Verified', 'true']], 'own'),
@@ -422,7 +420,6 @@ export const SHAPES = {
   'agent-curl': asAgent('curl/8.5.0'),
   'agent-probe': asAgent('kube-probe/1.30'),
   'agent-balancer': asAgent('ELB-HealthChecker/2.0'),
-  'agent-postman': asAgent('PostmanRuntime/7.40'),
   cookies: {
     dimension: 'hint',
     label: 'cookies that the endpoint has set, and usual session cookies',
