@@ -113,7 +113,7 @@ export async function tryScenario(
     after = confirmed.control;
     deliveries.push(after);
   }
-  recordResets(context, scenario.id, before === null ? deliveries : deliveries.slice(1));
+  recordResets(context, scenario.id, deliveries);
   const uniform = 'uniform' in scenario && scenario.uniform === true;
   return {
     planned,
@@ -138,10 +138,15 @@ function otherAddressFor({ url }: RunContext['partner']): string | undefined {
   return isHere && process.platform === 'linux' ? '127.0.0.2' : undefined;
 }
 
-/** Records the valid deliveries whose kept connection was reset while it was in use. */
+/**
+ * Records the valid deliveries whose kept connection was reset while it was in use. After a rejection, the endpoint may
+ * have closed the connection for good reasons, so only a delivery after an accepted one counts.
+ */
 function recordResets({ seen }: RunContext, scenario: string, deliveries: readonly SentDelivery[]): void {
-  for (const { attempt } of deliveries) {
-    if (attempt.resetInUse !== true || !isAccepted(attempt)) continue;
+  for (const [at, { attempt }] of deliveries.entries()) {
+    const before = deliveries[at - 1];
+    if (attempt.resetInUse !== true || !isAccepted(attempt) || before === undefined) continue;
+    if (!isAccepted(before.attempt)) continue;
     const observed = 'no answer: the endpoint closed the kept connection when the request was sent';
     seen.failedControls.push({ scenario, observed, again: true, outcome: 'closed' });
   }

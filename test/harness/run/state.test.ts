@@ -54,6 +54,16 @@ it('accepts an endpoint that closes each connection after its answer', async () 
   expect(await verdictsOf(closing, SOME)).toEqual({});
 });
 
+it('does not count a connection that the endpoint closes after a rejection', async () => {
+  const closing: RequestListener = (request, response) => {
+    response.once('finish', () => {
+      if (response.statusCode !== 200) request.socket.destroy();
+    });
+    valid(request, response);
+  };
+  expect(await verdictsOf(closing, [...SOME, 'signature/empty', 'valid/steady'])).toEqual({});
+});
+
 /** Rejects everything from an address, or from all, after ten rejections in a row. */
 function lockingOut(keyOf: (request: IncomingMessage) => string): RequestListener {
   const failures = new Map<string, number>();
