@@ -1,6 +1,7 @@
 /** Mutants that do not verify the signature, or only under a condition. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
+import { fieldAt } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 import { acceptWhen, alsoAccept, lenientMutant, SIGNATURE, unverified } from './lenient-verifier.ts';
 
@@ -191,6 +192,13 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
     title: 'Does not verify notifications of type REFUND',
     seen: 'A branch of the switch on the type, or a route, that was added later without verification.',
     why: 'A forged refund closes an open claim, and the customer never receives the money.',
+    fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
+  }),
+  lenientMutant((delivery) => fieldAt(unverified(delivery), 'data.type') === 'ORDER_TRACKING', {
+    name: 'tracking-not-verified',
+    title: 'Does not verify notifications of type ORDER_TRACKING',
+    seen: 'A branch for orders that are paid at a physical site, added later without verification.',
+    why: 'Anyone can report that cash was handed in at a site.',
     fix: { rule: VERIFY_FIRST, express: ON_ROUTE },
   }),
   lenientMutant((delivery) => unverified(delivery).type !== 'CAAS', {
