@@ -412,7 +412,7 @@ export const SHAPES = {
     ...each(['X-Internal', 'X-Internal-Request', 'X-Trusted', 'X-Admin', 'X-Webhook-Verified'], 'true'),
     ...each(['X-Authenticated-User', 'X-Remote-User', 'X-Forwarded-User', 'X-User', 'X-Consumer-Username'], 'admin'),
     ['X-Health-Check', '1'],
-    ['X-Client-Verify', 'SUCCESS'],
+    ...each(['X-Client-Verify', 'X-SSL-Client-Verify', 'SSL-Client-Verify', 'X-SSL-Verify'], 'SUCCESS'),
   ]),
   'rewrite-headers': withHeaders('headers that name an open path', [
     ...each(['X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI'], '/health'),

@@ -310,7 +310,7 @@ export interface RunObservations {
     readonly sign: string;
     /** The receiver itself seems to have ended or to hang, as opposed to the network or a gateway. */
     readonly looksDead: boolean;
-    /** The sign as a code (`closed`, `silence`), where no answer came. */
+    /** The sign as a code: `closed` or `silence` where no answer came, the status of an endpoint that is up. */
     readonly outcome?: string | undefined;
   }[];
   /**

@@ -1,13 +1,15 @@
 /** The deliveries of a run: concurrent scenarios on lanes, exclusive ones alone, outages, repeated trials. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Expectation } from '../../scenarios/index.ts';
 import { isAccepted } from '../judge/index.ts';
+import type { Attempt } from '../transport/index.ts';
 import { isPassExhausted, type RunContext, silenceStop } from './context.ts';
 import type { Lane, LanePool } from './lane.ts';
 import { familyOf, OUTAGE_MS_EVERYWHERE } from './pace.ts';
 import type { SendingPlan } from './plan.ts';
 import { GATEWAY_ERRORS, type OutageSign, type SentDelivery, sendControl } from './send.ts';
-import { recordRetry, reusableControl, type Trial, tryScenario } from './trial.ts';
+import { otherAddressFor, recordRetry, reusableControl, type Trial, tryScenario } from './trial.ts';
 
 /** So many scenarios in a row whose controls get 429 stop the run. */
 const MAX_RATE_LIMITED = 3;
@@ -19,6 +21,18 @@ interface Handlers {
 }
 
 export async function runDeliveries(
+  context: RunContext,
+  lanes: LanePool,
+  sending: readonly SendingPlan[],
+  handlers: Handlers,
+): Promise<void> {
+  const wasStopped = context.stopped !== null;
+  await sendAll(context, lanes, sending, handlers);
+  const isLimited = !wasStopped && context.stopped?.code === 'rate-limited';
+  if (isLimited && (await isRefusedForGood(context, lanes.at(0)))) reportRefusal(context, 429, []);
+}
+
+async function sendAll(
   context: RunContext,
   lanes: LanePool,
   sending: readonly SendingPlan[],
@@ -215,6 +229,7 @@ async function runLanes(
   const unexplained: Span[] = [...ambiguous.filter((trial) => !wasClosedAsExpected(trial)), ...suspects];
   const doubtful = ambiguous.filter((trial) => {
     if (foundNoListener(trial)) return true;
+    if (trial.evidence.probes.some(({ attempt, expect }) => wasRepeated(attempt, expect))) return true;
     if (wasClosedAsExpected(trial)) return unexplained.some((other) => overlaps(trial, other));
     const timedOut = trial.evidence.probes.some(({ attempt }) => attempt.error?.kind === 'timeout');
     return (timedOut ? failures : all).some((other) => overlaps(trial, other));
@@ -223,6 +238,14 @@ async function runLanes(
     if (!doubtful.includes(trial)) onSettled(trial);
   }
   return { doubtful, unproven, suspects };
+}
+
+/**
+ * Whether a valid delivery was accepted only when it was sent again, because its kept connection was reset. A receiver
+ * that had stored its id before it failed accepts the second as a copy, so a new one has to show what it does.
+ */
+function wasRepeated(attempt: Attempt, { authentic }: Expectation): boolean {
+  return authentic && attempt.resetInUse === true && isAccepted(attempt);
 }
 
 function overlaps(a: Span, b: Span): boolean {
@@ -240,6 +263,7 @@ function wasSilentWhenKept({ evidence }: Trial): boolean {
 /** Whether another delivery in flight may have caused the answer to a probe. */
 function mayBeCausedByOthers(trial: Trial): boolean {
   return trial.evidence.probes.some(({ attempt, expect }) => {
+    if (wasRepeated(attempt, expect)) return true;
     if (attempt.answer !== null) return GATEWAY_ERRORS.has(attempt.answer.status);
     const kind = attempt.error?.kind;
     if (expect.pass.includes('none')) return false;
@@ -300,8 +324,13 @@ async function resolveOutage(
     message: `the receiver stopped answering (${sign}) during ${inFlight.join(', ')}; waiting for it to recover`,
   });
 
-  const recovered = await waitForRecovery(context, lane, outage);
+  const isRefusing = suspects.some((suspect) => suspect.outage !== null && statusAfter(suspect) === 503);
+  const recovered = await waitForRecovery(context, lane, outage, isRefusing ? rateWindowMs(context) : undefined);
   if (context.signal.aborted) return [];
+  if (!recovered && isRefusing) {
+    reportRefusal(context, 503, inFlight);
+    return [...suspects];
+  }
   const downMs = performance.now() - startMs;
   const recordCulprit = ({ planned: { suite, scenario } }: Trial, ms: number) =>
     context.families.stopped(scenario.id, suite, familyOf(scenario), ms);
@@ -372,14 +401,74 @@ const LONG_OUTAGE_MS = 5000;
 /** A receiver that reads requests and does not answer is busy, and gets this many times as long to recover. */
 const PATIENCE_WITH_BUSY = 3;
 
+/** The status of the last plain valid delivery of a trial. */
+function statusAfter({ evidence: { before, after } }: Trial): number | undefined {
+  return (after ?? before).answer?.status;
+}
+
+/** Most limits are per minute. With the default recovery time of 10 s, this is 65 s. */
+const RECOVERIES_PER_RATE_WINDOW = 6.5;
+
+/** How long a rate limit may last. */
+function rateWindowMs({ limits }: RunContext): number {
+  return limits.recoveryMs * RECOVERIES_PER_RATE_WINDOW;
+}
+
+/**
+ * Whether an endpoint that answers 429 accepts no valid delivery within the time of a rate limit. It may have locked
+ * out this address because of the forgeries, so a second one has to get 429 as well; where there is none, nothing can
+ * be concluded.
+ */
+async function isRefusedForGood(context: RunContext, lane: Lane): Promise<boolean> {
+  const localAddress = otherAddressFor(context.partner);
+  if (localAddress === undefined) return false;
+  const isLimitedThere = async () => {
+    const { attempt } = await sendControl(context, lane, 'control from another address', { localAddress });
+    return attempt.answer?.status === 429 && !asksToWait(attempt, rateWindowMs(context));
+  };
+  if (!(await isLimitedThere())) return false;
+  context.emit({
+    type: 'notice',
+    message: 'the endpoint answers 429 to valid deliveries; waiting for its limit to end',
+  });
+  if (await waitForRecovery(context, lane, null, rateWindowMs(context))) return false;
+  return !context.signal.aborted && (await isLimitedThere());
+}
+
+/** Whether an answer names a longer time to wait. A date counts as longer. */
+function asksToWait({ answer }: Attempt, ms: number): boolean {
+  const value = answer?.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
+  return value !== undefined && !(Number(value) * 1000 <= ms);
+}
+
+/** Records that an endpoint that is up accepts no valid delivery any more, and stops the run. */
+function reportRefusal(context: RunContext, status: 429 | 503, inFlight: readonly string[]): void {
+  const seconds = Math.round(rateWindowMs(context) / 1000);
+  const sign = `every plain valid delivery got ${status} for ${seconds} s`;
+  context.seen.outages.push({
+    inFlight: [...inFlight],
+    culprit: null,
+    recovered: false,
+    sign,
+    looksDead: true,
+    outcome: `${status}`,
+  });
+  context.stopped = { code: 'receiver-down', reason: `the endpoint accepts nothing any more: ${sign}` };
+}
+
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 500;
 
-/** Waits until the plain valid delivery is accepted again. */
-async function waitForRecovery(context: RunContext, lane: Lane, { outcome }: OutageSign): Promise<boolean> {
-  const { recoveryMs } = context.limits;
-  const deadline = performance.now() + recoveryMs * (outcome === 'silence' ? PATIENCE_WITH_BUSY : 1);
-  for (let pause = MIN_POLL_MS; !context.signal.aborted; pause = Math.min(pause * 2, MAX_POLL_MS)) {
+/** Waits until the plain valid delivery is accepted again, by default at most for the recovery time. */
+async function waitForRecovery(
+  context: RunContext,
+  lane: Lane,
+  outage: OutageSign | null,
+  maxMs: number = context.limits.recoveryMs * (outage?.outcome === 'silence' ? PATIENCE_WITH_BUSY : 1),
+): Promise<boolean> {
+  const deadline = performance.now() + maxMs;
+  const maxPauseMs = Math.max(MAX_POLL_MS, maxMs / 20);
+  for (let pause = MIN_POLL_MS; !context.signal.aborted; pause = Math.min(pause * 2, maxPauseMs)) {
     const left = deadline - performance.now();
     if (left <= 0) return false;
     const timeoutMs = Math.max(1, Math.min(context.limits.timeoutMs, left));

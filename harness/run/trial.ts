@@ -133,7 +133,7 @@ export async function tryScenario(
 const MAX_PAUSE_MS = 100;
 
 /** A second source address, where the endpoint is on this machine and the system has one. */
-function otherAddressFor({ url }: RunContext['partner']): string | undefined {
+export function otherAddressFor({ url }: RunContext['partner']): string | undefined {
   const isHere = /^127\.\d+\.\d+\.\d+$/.test(new URL(url).hostname);
   return isHere && process.platform === 'linux' ? '127.0.0.2' : undefined;
 }

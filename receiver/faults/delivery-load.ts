@@ -72,6 +72,17 @@ function everyNth(count: number, fail: (...stage: Parameters<Stage>) => void): S
   };
 }
 
+/** Refuses every delivery after this many valid ones. */
+function afterStored(count: number, status: number): StageFault['replace'] {
+  return ({ correct }) => {
+    let stored = 0;
+    return (req, res, next) => {
+      stored += 1;
+      return stored > count ? refuse(res, status, 'full') : correct.store(req, res, next);
+    };
+  };
+}
+
 /** Longer than any sender waits. */
 const TOO_LATE_MS = 11_000;
 
@@ -467,5 +478,29 @@ export const deliveryLoadFaults: readonly StageFault[] = [
         return isRight ? next() : refuseUnauthorized(res, 'signature-mismatch');
       }, parts);
     },
+  },
+  {
+    ...LOAD,
+    stage: 'store',
+    name: 'queue-is-never-drained',
+    title: 'Answers 503 to every delivery after the first forty, because a full queue is never emptied',
+    seen: 'Bounded queues in memory whose consumer has stopped, and pools whose resources are never returned.',
+    why: 'Everything works after each deployment, and some minutes later nothing is accepted until a restart.',
+    fix: raiseLimits,
+    severity: 'high',
+    forbidden: true,
+    replace: afterStored(40, 503),
+  },
+  {
+    ...LOAD,
+    stage: 'store',
+    name: 'quota-is-never-reset',
+    title: 'Answers 429 to every delivery after the first hundred, because its counter is never reset',
+    seen: 'Counters for a rate limit without an expiry, as INCR without EXPIRE in Redis.',
+    why: 'It looks like a rate limit, but no waiting helps: nothing is accepted until somebody deletes the counter.',
+    fix: raiseLimits,
+    severity: 'high',
+    forbidden: true,
+    replace: afterStored(100, 429),
   },
 ];

@@ -112,6 +112,11 @@ const staysUp: ObservationScenario = {
     }
     const lost = outages.find(({ recovered, looksDead }) => !recovered && looksDead);
     if (lost !== undefined) {
+      // The endpoint is up, and answers with this status.
+      if (/^\d{3}$/.test(lost.outcome ?? '')) {
+        const reason = `${lost.sign}, which is longer than a rate limit lasts; earlier ones were accepted`;
+        return { verdict: 'fail', observed, outcome: lost.outcome, reason };
+      }
       const suspects = lost.inFlight.length === 0 ? 'nothing' : lost.inFlight.join(', ');
       return {
         verdict: 'fail',

@@ -162,6 +162,28 @@ describe('an endpoint that limits the rate', () => {
   });
 });
 
+describe('an endpoint that accepts nothing after some deliveries, with a status that rate limits use', () => {
+  const refusing = (status: number, headers: Record<string, string> = {}) => {
+    let count = 0;
+    return serveUntilTestEnds((request, response) => {
+      if (++count <= 30) return valid(request, response);
+      request.resume().on('end', () => response.writeHead(status, headers).end());
+    });
+  };
+
+  it.skipIf(process.platform !== 'linux').each([429, 503])('fails with %i', async (status) => {
+    const { document, of } = await runAgainst(await refusing(status), 4, { suites: ['malformed', 'delivery'] });
+    expect(of('fail').map(({ id, outcome }) => [id, outcome])).toEqual([['delivery/stays-up', `${status}`]]);
+    expect(document.verdict).toBe('nonconformant');
+  });
+
+  it('has no verdict when it names a later time', async () => {
+    const url = await refusing(429, { 'Retry-After': 'Thu, 31 Dec 2099 23:59:59 GMT' });
+    const { document, of } = await runAgainst(url, 4, { suites: ['malformed', 'delivery'] });
+    expect({ failed: of('fail'), verdict: document.verdict }).toEqual({ failed: [], verdict: 'inconclusive' });
+  });
+});
+
 describe('an endpoint that answers 503 to one delivery however often it is repeated', () => {
   it('fails, and is judged to the end with concurrent deliveries', async () => {
     const url = await serveUntilTestEnds(async (request, response) => {
