@@ -198,7 +198,7 @@ async function runLanes(
       if (trial.outage !== null) {
         halt = true;
         suspects.push(trial);
-      } else if (trial.cutShort && gotNoAnswer(trial)) {
+      } else if (trial.cutShort && gotNoAnswer(trial) && !context.pace.isUnreliable()) {
         unproven.push(trial);
       } else if (mayBeCausedByOthers(trial)) {
         ambiguous.push(trial);

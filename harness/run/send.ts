@@ -196,7 +196,9 @@ async function send(
   if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
   const { pace, limits } = context;
-  const isAdaptive = options.timeoutMs === undefined && options.patient !== true;
+  // Where silence says nothing about a delivery, waiting longer does not either. A kept connection has no other wait.
+  const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
+  const isAdaptive = options.timeoutMs === undefined && !isPatient;
   const waitMs = isAdaptive ? pace.waitMs(options.afterSilence === true ? 'silence' : undefined) : limits.timeoutMs;
   const isShort = waitMs < limits.timeoutMs;
   const attempt = await sendRepeating(context, lane, assembled, isShort ? { ...options, timeoutMs: waitMs } : options);

@@ -243,7 +243,7 @@ async function sendUnambiguously(
   let first = await sendProbe(context, lane, delivery, kit, options);
   const mayBeSilent = delivery.expect.pass.includes('none');
   for (let turn = 0; turn <= MORE_TRIES && !mayBeSilent && context.pace.isUnreliable() && isSilent(first); turn++) {
-    first = await sendProbe(context, lane, delivery, kit, { ...options, patient: turn === MORE_TRIES });
+    first = await sendProbe(context, lane, delivery, kit, options);
   }
   if (delivery.change.connect === undefined || !wasClosed(first.attempt)) return { probe: first, stopped: null };
   const probe = await sendProbe(context, lane, delivery, kit, options);
