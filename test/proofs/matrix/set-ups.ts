@@ -32,9 +32,10 @@ async function startNginx(url: string): Promise<StartedReceiver> {
 /** Forwards bytes in their order, each piece up to 200 ms late. */
 async function startJitter(url: string): Promise<StartedReceiver> {
   const target = new URL(url);
+  const port = Number(target.port);
   const front = await listenOn(
     createServer({ allowHalfOpen: true }, (client) => {
-      const server = connect({ port: Number(target.port), host: '127.0.0.1', allowHalfOpen: true });
+      const server = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       forward(client, server);
       forward(server, client);
     }),
