@@ -45,7 +45,7 @@ export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
 }
 
 /** The same with a given dictionary. */
-export function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {
+function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {
   const { preflight, results } = run;
   const stack = run.stack === null ? guessStack(results) : { name: run.stack, told: '--stack' };
   return preflight === null
