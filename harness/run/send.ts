@@ -208,7 +208,7 @@ async function send(
   const leaks =
     attempt.answer === null
       ? []
-      : findLeaks(attempt.answer, context.partner, assembled.rightSignature, sentValues(assembled));
+      : findLeaks(attempt.answer, context.partner, assembled.rightSignature, () => sentValues(assembled));
   return { ...delivery, attempt, leaks, cutShort };
 }
 
@@ -221,16 +221,16 @@ const MIN_SHARED = 16;
  */
 function derivedSignatures({ prepared, rightSignature, change }: Assembled): string[] {
   if (rightSignature === null || (change.sign === undefined && change.address === undefined)) return [];
-  const known = signatureSpellings(rightSignature);
+  const known = signatureSpellings(rightSignature).join('\n');
   return prepared.headers
     .flatMap(([, value]) => value.split(/[^A-Za-z0-9+/_=-]+/))
     .filter((piece) => piece.length >= MIN_SHARED && piece !== rightSignature)
-    .filter((piece) => known.some((spelling) => sharesRun(piece, spelling)));
+    .filter((piece) => sharesRun(piece, known));
 }
 
-function sharesRun(value: string, spelling: string): boolean {
-  for (let at = 0; at + MIN_SHARED <= spelling.length; at++) {
-    if (value.includes(spelling.slice(at, at + MIN_SHARED))) return true;
+function sharesRun(value: string, spellings: string): boolean {
+  for (let at = 0; at + MIN_SHARED <= value.length; at++) {
+    if (spellings.includes(value.slice(at, at + MIN_SHARED))) return true;
   }
   return false;
 }
