@@ -174,7 +174,7 @@ export interface ConnectChange {
  * - `expect-continue`: `Expect: 100-continue`, the body after the 100 or after one second without it.
  * - `cut-off`: sends this fraction of the body and closes the connection. There is no answer to judge.
  * - `raw`: sends bytes that no HTTP client would send, on a plain socket. `make` gets the bytes of the well-formed
- *   request. With `end`, nothing more will be sent after them, and the endpoint is told so (FIN).
+ *   request. With `end`, nothing more will be sent after them, and the connection is half closed (FIN).
  */
 export type Transmission =
   | { readonly kind: 'chunked'; readonly pieces: number }

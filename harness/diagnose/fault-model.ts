@@ -6,7 +6,7 @@
  * checks independently (noisy-or), so one of them is enough to explain an outcome. What none of them explains is due to
  * a variant of one of them, or to an unknown fault, which tends to show several times in a suite. Pure.
  *
- * The problem is that of Barinel (Abreu, Zoeteweij and van Gemund, 2009), with mutants in place of components.
+ * The problem is that of Barinel (Abreu, Zoeteweij and van Gemund, 2009), with mutants instead of components.
  */
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
 import { ANSWERS, type Answer, answerOf, isRed, judgedIn, type Outcomes } from './outcome.ts';
@@ -35,7 +35,7 @@ const MODEL = {
   spread: 5,
   more: 1.8,
   /** An outcome next to those of a fault: its variant may be the cause. */
-  beside: 3,
+  sameGroup: 3,
   /** A warning that is not explained, while only failures are. */
   background: { code: 2, stack: 0.8 },
   /** How much a warning counts, compared with a failure. */
@@ -283,8 +283,8 @@ export function costOf({ red, groups, kinds }: Model, set: readonly Expected[], 
       unknown[kind] = (unknown[kind] ?? 0) + weight * (isSeen[group] ? MODEL.more : MODEL.spread);
       isSeen[group] = 1;
       rarest[kind] = Math.max(rarest[kind] ?? 0, rarity - weight * MODEL.spread);
-      const isBeside = answer.kind !== 'accepted' && set.some((one) => one.groups.has(group));
-      variants[kind] = (variants[kind] ?? 0) + (isBeside ? weight * MODEL.beside : Number.POSITIVE_INFINITY);
+      const isSameGroup = answer.kind !== 'accepted' && set.some((one) => one.groups.has(group));
+      variants[kind] = (variants[kind] ?? 0) + (isSameGroup ? weight * MODEL.sameGroup : Number.POSITIVE_INFINITY);
     }
   }
   for (const [kind, sum] of unknown.entries()) cost += Math.min(sum + (rarest[kind] ?? 0), variants[kind] ?? 0);

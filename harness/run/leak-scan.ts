@@ -53,9 +53,9 @@ const MAX_HARMLESS = 200;
 const MAX_HARMLESS_LENGTH = 4_000;
 
 /**
- * Finds leaks in an answer. `sentValues` returns the values of the request: an answer that repeats one of them, with a correct
- * signature or the secret in it, reveals nothing new to the sender. A repeated API key is a leak: the answer takes it
- * to places where it does not belong.
+ * Finds leaks in an answer. `sentValues` returns the values of the request: an answer that repeats one of them, with a
+ * correct signature or the secret in it, reveals nothing new to the sender. A repeated API key is a leak: the answer
+ * takes it to places where it does not belong.
  */
 export function findLeaks(
   answer: Answer,
@@ -140,7 +140,7 @@ const MIN_END = 6;
 const MIN_ENDED = 16;
 const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
 
-/** Whether a text contains the beginning or the end of a secret as a word of its own, and it was not sent. */
+/** Whether a text contains the beginning or the end of a secret as a separate word, and it was not sent. */
 function showsEnd(text: string, secret: string, sent: readonly string[]): boolean {
   if (secret.length < MIN_ENDED) return false;
   const isWord = (start: number, end: number) =>

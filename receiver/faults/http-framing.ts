@@ -429,7 +429,7 @@ export const httpFramingFaults: readonly Fault[] = [
     seen: '`new URL(req.url, base)` in the listener of a server, outside of any error handling.',
     why: 'The target `//` is enough to stop the receiver, and scanners send it every day.',
     fix: {
-      rule: 'Parse the request target inside the error handling, and answer 400 to one that is no URL.',
+      rule: 'Parse the request target inside the error handling, and answer 400 to one that is not a URL.',
       express: 'Use `req.path`, or `URL.canParse` before `new URL(req.url, base)`.',
     },
     severity: 'critical',

@@ -183,7 +183,7 @@ const ELSEWHERE = {
   severity: 'critical',
   forbidden: true,
   stage: 'accept',
-  why: 'Whoever requests this URL can sign notifications and send the key. Scanners request it every day.',
+  why: 'Everybody who requests this URL can sign notifications and send the key. Scanners request it every day.',
   fix: {
     rule: 'Keep configuration out of the document root, and turn off debug pages in production.',
     express: 'Do not serve the folder of the project with `express.static`, and set NODE_ENV to production.',

@@ -1,4 +1,4 @@
-/** Requests without credentials beside the endpoint: files and pages that show its configuration. */
+/** Requests without credentials to other URLs of the server: files and pages that show its configuration. */
 import { fixedText } from '../changes/bodies.ts';
 import type { AddressChange, Delivery, Expectation, FlowScenario } from '../scenario.ts';
 
@@ -61,6 +61,6 @@ export const leaksElsewhere: FlowScenario = {
         folderOf(registered) === '/' ? '/.env.local' : `${folderOf(registered)}.env`,
       ),
     ].map((one) => [one]),
-  why: 'Scanners request these URLs every day. Whoever reads the secret can forge every notification.',
+  why: 'Scanners request these URLs every day. A reader of the secret can forge every notification.',
   fix: 'Keep configuration files out of the document root, and turn debug pages and development handlers off.',
 };

@@ -5,7 +5,7 @@ import { exitCodeFor, STATEFUL } from './stateful.ts';
 
 const material = await makeMaterial();
 
-/** The suites with probes of state; beside them others, so that the lanes are as busy as in a whole run. */
+/** The suites with probes of state, and others, so that the lanes are as busy as in a whole run. */
 const SUITES = ['valid', 'signature', 'http', 'delivery', 'leaks'];
 const SCENARIOS = CATALOGUE.filter(({ name }) => SUITES.includes(name)).flatMap(({ scenarios }) =>
   scenarios.map(({ id }) => id),

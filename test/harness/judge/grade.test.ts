@@ -178,10 +178,10 @@ describe('no answer', () => {
     [
       'a sentence that begins with a name',
       accepted,
-      failure('refused', { message: 'Nothing listens; ask The Host' }),
+      failure('refused', { message: 'Port 1 is closed; ask The Host' }),
       'inconclusive',
       'not-delivered',
-      'not delivered: Nothing listens; ask The Host',
+      'not delivered: Port 1 is closed; ask The Host',
     ],
     [
       'no route',

@@ -13,7 +13,7 @@ const KEPT = 'delivery/kept-connection';
 const IN_A_ROW = 'signature/wrong-in-a-row';
 const SOME = ['valid/buy-created', 'valid/buy-pending', 'signature/missing', 'delivery/after-forged', KEPT];
 
-/** The verdicts of a run that are no pass. */
+/** The verdicts of a run other than pass. */
 async function verdictsOf(listener: RequestListener, scenarios: readonly string[]) {
   const { url, close } = await serve(listener);
   onTestFinished(close);

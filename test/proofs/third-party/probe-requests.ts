@@ -398,7 +398,7 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const changedFields = (fields: object) => JSON.stringify({ ...JSON.parse(notification()), ...fields });
 const withoutField = (name: string) => changedFields({ [name]: undefined });
 
-/** Signed bodies that are no notification: 2xx and 4xx are both fine. */
+/** Signed bodies that are not notifications: 2xx and 4xx are both fine. */
 const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   truncated: notification().slice(0, -20),
   text: 'hello',
