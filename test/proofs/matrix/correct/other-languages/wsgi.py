@@ -8,6 +8,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 SECRET = os.environ["HOOKPROOF_SECRET"].encode()
 API_KEY = os.environ["HOOKPROOF_API_KEY"].encode()
+MAX_BODY_BYTES = 12 * 1024 * 1024
 
 
 def status_of(environ):
@@ -17,7 +18,11 @@ def status_of(environ):
     if "HTTP_TRANSFER_ENCODING" in environ or not environ.get("CONTENT_LENGTH"):
         return "411 Length Required"
     try:
-        body = environ["wsgi.input"].read(max(0, int(environ.get("CONTENT_LENGTH") or 0)))
+        length = int(environ["CONTENT_LENGTH"])
+        # read() allocates what is announced.
+        if length > MAX_BODY_BYTES:
+            return "413 Content Too Large"
+        body = environ["wsgi.input"].read(max(0, length))
     except ValueError:
         return "400 Bad Request"
     given = environ.get("HTTP_X_SERVICE_SIGNATURE", "").encode("latin-1")
