@@ -142,6 +142,7 @@ export const httpFramingFaults: readonly Fault[] = [
     seen: 'Handler tables indexed by the method, and handlers that read a body which a GET does not have.',
     why: 'Scanners and link checkers visit every day, and each visit logs an exception and triggers an alert.',
     fix: POST_ONLY,
+    forbidden: true,
     replace:
       ({ correct }) =>
       (req, res, next) =>
@@ -283,6 +284,7 @@ export const httpFramingFaults: readonly Fault[] = [
     },
     severity: 'low',
     stage: 'accept',
+    forbidden: true,
     replace:
       ({ correct }) =>
       (req, res, next) => {
@@ -303,6 +305,7 @@ export const httpFramingFaults: readonly Fault[] = [
     },
     severity: 'low',
     stage: 'accept',
+    forbidden: true,
     replace:
       ({ correct }) =>
       (req, res, next) => {

@@ -100,10 +100,6 @@ export const mtlsRefusalsFaults: readonly StageFault[] = [
       'believes it was accepted.',
     fix: HANDSHAKE,
     severity: 'high',
-    equivalentTo: {
-      name: 'client-certificate-asked-for-only',
-      reason: 'From outside, 200 means that the delivery was accepted. What happens to it is not visible.',
-    },
     replace: handleClients(() => (client) => (wrong(client) ? (_req, res) => refuse(res, 200, 'certificate') : null)),
   },
   {

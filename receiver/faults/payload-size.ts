@@ -246,18 +246,6 @@ export const payloadSizeFaults: readonly StageFault[] = [
   },
   {
     ...SIZE,
-    name: 'limit-of-64-kb',
-    title: 'Answers 413 to a notification over 64 kB',
-    seen: 'Limits of gateways and queues, and text columns (65,535 bytes in MySQL) that a limit was derived from.',
-    why: 'It goes unnoticed until the first long text, and that notification is never accepted.',
-    fix: limitSize,
-    severity: 'low',
-    forbidden: false,
-    stage: 'readBody',
-    replace: reading(65_535, (_parts, _req, res) => refuse(res, 413, 'body-too-large')),
-  },
-  {
-    ...SIZE,
     name: 'limit-of-8-kb',
     title: 'Answers 413 to a notification over 8 kB',
     seen: 'Limits derived from the size of the sample payload, and buffers of small servers.',

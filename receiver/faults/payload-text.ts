@@ -103,6 +103,10 @@ export const payloadTextFaults: readonly StageFault[] = [
     seen: 'isHexString(hash, 32), and patterns that were copied from samples.',
     why: nextNetwork('hashes without 0x (Bitcoin, Tron) and in other alphabets (Solana)'),
     fix: anyNetwork,
+    equivalentTo: {
+      name: 'requires-hex-addresses',
+      reason: 'Every delivery of another network has both an address and a hash of that network.',
+    },
     replace: requiring(HASHES, /^0x[0-9a-f]{64}$/i),
   },
   {

@@ -48,6 +48,10 @@ export const rememberedStateFaults: readonly StageFault[] = [
     seen: 'A memo of the last verification with the header as its key, in receivers of a sender that retries at once.',
     why: 'An attacker who sees one delivery can send any content with its signature, until the next delivery arrives.',
     fix: verifyEach,
+    equivalentTo: {
+      name: 'previous-body-verified',
+      reason: 'Both accept the signature of the delivery just before; on one connection that is also the last one.',
+    },
     stage: 'requireSignature',
     replace: (parts) => {
       let last: string | undefined;
@@ -66,7 +70,7 @@ export const rememberedStateFaults: readonly StageFault[] = [
     why: SHUT_OUT,
     fix: acceptValidCredentials,
     severity: 'high',
-    forbidden: false,
+    forbidden: true,
     needs: ['hmac'],
     stage: 'requireSignature',
     replace: (parts) => {

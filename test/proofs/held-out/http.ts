@@ -133,7 +133,6 @@ export const httpFaults: FaultMixins = {
   'refuses-by-redirect': wrongSignature((res) => res.writeHead(302, { Location: '/login' }).end()),
   'refuses-by-hanging-up': wrongSignature((res) => res.destroy()),
   'fails-on-bodies-above-100-kb': looks((_req, raw) => (raw.length > 102_400 ? refuse(500)() : undefined)),
-  'limit-of-64-kb': looks((_req, raw) => (raw.length > 65_536 ? refuse(413)() : undefined)),
   'shows-expected-signature': wrongSignature((res, right, given) => {
     if (given !== null) res.writeHead(401).end(`signature mismatch: expected ${right}, got ${given}`);
   }),
