@@ -1,8 +1,7 @@
 /** The layout of terminal output: width, signs, colour. Colour never carries a meaning alone. */
 import { styleText } from 'node:util';
-import measure from 'fast-string-truncated-width';
-import stringWidth from 'fast-string-width';
-import { wrapAnsi } from 'fast-wrap-ansi';
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
 import type { Verdict } from './result-document.ts';
 import { visible, visibleAscii } from './visible.ts';
 
@@ -99,12 +98,16 @@ export function displayWidth(text: string): number {
 
 /** Shortens to a display width and marks the end. */
 export function truncate(text: string, width: number, mark = '…'): string {
-  const limits = { limit: width, ellipsis: mark, ellipsisWidth: displayWidth(mark) };
-  const { index, ellipsed } = measure(text, limits);
-  return ellipsed ? text.slice(0, index) + mark : text.slice(0, index);
+  if (displayWidth(text) <= width) return text;
+  const [head = ''] = brokenAt(text, Math.max(1, width - displayWidth(mark)), false);
+  return head + mark;
 }
 
 /** Lines of at most `width` columns, broken at spaces, and inside words that are wider than a line. Never empty. */
 export function wrap(text: string, width: number): string[] {
-  return wrapAnsi(text, width, { hard: true, wordWrap: true, trim: true }).split('\n');
+  return brokenAt(text, width, true);
+}
+
+function brokenAt(text: string, width: number, atSpaces: boolean): string[] {
+  return wrapAnsi(text, width, { hard: true, wordWrap: atSpaces, trim: atSpaces }).split('\n');
 }

@@ -34,10 +34,10 @@ describe('receiver --fault', () => {
     expect(code).toBe(1);
     const [, rest = ''] = stdout.split('Diagnosis\n');
     const { title, fix } = (await loadDictionary()).faults.find(({ name }) => name === 'missing-signature-accepted')!;
-    expect(rest.split('\n')[0]?.trim()).toBe(title.replace(/\.$/, ''));
-    expect(rest).toMatch(/missing-signature-accepted, matches (\d+) of \1 outcomes/);
+    // A selection of checks shows candidates only.
+    expect(rest.split('\n')[0]?.trim()).toBe(`Possibly: ${title}`);
+    expect(rest).toMatch(/missing-signature-accepted \d+ %/);
     expect(rest.replace(/\s+/g, ' ')).toContain(`${fix.rule} ${fix.express}`);
-    expect(rest).toContain('express (--stack)');
   });
 
   it('prints no warning without a fault; a run reports none', async () => {

@@ -38,7 +38,7 @@ function onSecondRequest(then: (request: IncomingMessage, response: ServerRespon
 
 it('reports a second request on a kept connection that is reset, and judges everything else', async () => {
   const listener = onSecondRequest(({ socket }) => socket.destroy());
-  expect(await verdictsOf(listener, [...SOME, 'valid/steady'])).toEqual({ [KEPT]: 'fail', 'valid/steady': 'warn' });
+  expect(await verdictsOf(listener, [...SOME, 'valid/steady'])).toEqual({ [KEPT]: 'fail' });
 });
 
 it('reports a second request on a kept connection that is never answered, and judges everything else', async () => {

@@ -96,9 +96,9 @@ describe('hostile endpoints', () => {
     await endpoint.close();
     expect(counts.fail).toBeGreaterThan(0);
     const left = results.filter(({ verdict }) => verdict === 'inconclusive');
-    expect([...new Set(left.map(({ reason }) => reason.replace(/\d+/g, 'n')))]).toEqual([
-      'deliveries waited n s in total for answers that did not arrive, so the rest was not sent',
-    ]);
+    const reasons =
+      /^(?:not repeated: no answer in a short wait, like |no forged delivery was rejected$|deliveries waited \d+ s in total )/;
+    expect(left.filter(({ reason }) => !reasons.test(reason))).toEqual([]);
     expect(left.length).toBeGreaterThan(60);
   });
 
