@@ -328,7 +328,7 @@ fault('foreign-types-first', 'must', bareServer,
   });
 
 fault('large-body-later', 'must', bareServer,
-  'Bodies over 256 KiB are put aside for a later check and answered with 200 at once, whoever sent them.', {
+  'Bodies over 256 KiB are put aside for a later check and answered with 200 at once, without a check of the sender.', {
     before(req, res) {
       if (!(Number(req.headers['content-length']) > 256 * 1024)) return false;
       const later = [];
