@@ -153,7 +153,9 @@ describe('run', () => {
       rest: planned - counts.pass - counts.notApplicable - counts.fail,
       judged: planned,
     });
-    expect(results.find(({ id }) => id === 'signature/hex')?.reason).toMatch(/^stopped after the first failure \(signature\//);
+    expect(results.find(({ id }) => id === 'signature/hex')?.reason).toMatch(
+      /^stopped after the first failure \(signature\//,
+    );
   });
 });
 
