@@ -482,15 +482,17 @@ function forgery(flaw: Flaw, shape: Shape, expect: Expectation | undefined): Del
   };
 }
 
-function expectationOf({ credential }: Flaw, { answer, dimension }: Shape): Expectation {
-  if (credential !== 'client certificate') return ANSWERS[answer];
-  return dimension === 'URL' || dimension === 'method' || dimension === 'hint'
-    ? {
-        ...certificateRefused,
-        text: `${certificateRefused.text} or another 4xx`,
-        pass: [...certificateRefused.pass, '4xx'],
-      }
-    : certificateRefused;
+/** A request in another shape may also be rejected for its shape, which hides what the certificate would have got. */
+function expectationOf({ credential }: Flaw, { answer }: Shape): Expectation {
+  const asShaped = ANSWERS[answer];
+  if (credential !== 'client certificate') return asShaped;
+  if (answer === 'own') return certificateRefused;
+  const inHandshake = asShaped.pass.includes('closed') ? 'a TLS alert' : 'a TLS alert, a closed connection';
+  return {
+    ...certificateRefused,
+    text: `${inHandshake}, ${asShaped.text}`,
+    pass: [...new Set([...certificateRefused.pass, ...asShaped.pass])],
+  };
 }
 
 function partsOf(flaw: Flaw, { parts = [] }: Shape): FollowUp[] {

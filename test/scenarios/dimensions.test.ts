@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CROSSINGS, coverageOf, PLAIN, PRUNED, uncovered } from '../../scenarios/crossings.ts';
 import { FLAWS, type FlawName, SHAPES, type ShapeName, scenarioOf } from '../../scenarios/dimensions.ts';
+import { certificateRefused } from '../../scenarios/expectations.ts';
 import { type FollowUp, findScenario } from '../../scenarios/index.ts';
 import { assemble, deliveriesOf, fakeKit, someCredentials, statesOf } from './credential-check.ts';
 
@@ -84,6 +85,19 @@ describe('the deliveries of the table', () => {
     });
     expect(targets.length).toBeGreaterThan(0);
     expect(targets.filter(({ isEmpty, isElsewhere }) => !isEmpty && !isElsewhere)).toEqual([]);
+  });
+
+  it('may be rejected for their shape where they lack a client certificate', () => {
+    const withoutCertificate = deliveries.filter(({ crossing }) => crossing.flaw === 'no-certificate');
+    const passOf = (id: string, shape: string) =>
+      withoutCertificate.find(({ crossing, delivery }) => crossing.id === id && delivery.label === shape)?.delivery
+        .expect.pass;
+    const elsewhere = ['3xx', '4xx', 501, 505, 'closed'];
+    expect(passOf('mtls/no-certificate-other-requests', 'PUT')).toEqual(expect.arrayContaining(elsewhere));
+    expect(passOf('mtls/no-certificate-other-requests', 'text/plain')).toEqual(expect.arrayContaining(['4xx', 501]));
+    expect(passOf('mtls/no-certificate-other-requests', 'text/plain')).not.toContain('3xx');
+    expect(passOf('mtls/no-certificate-other-kinds', 'REFUND')).toEqual(certificateRefused.pass);
+    expect(withoutCertificate.flatMap(({ delivery }) => delivery.expect.pass)).not.toContain(200);
   });
 
   it('carry the cookies that the endpoint has set', () => {

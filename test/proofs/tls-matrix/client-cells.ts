@@ -27,7 +27,7 @@ const TESTED: ReadonlySet<string> = new Set([
   'Node https: X-SSL-Client-Verify is trusted',
   'Node https: a resumed session is accepted',
   'Node https: the id is recorded before the certificate is checked',
-  'Node https: an invalid certificate gets 404',
+  'Node https: an invalid certificate gets 500',
   'Node https: an invalid certificate gets 503',
   'Node https: with a certificate, the signature is not checked',
   'Node https: with a certificate, the API key is not checked',

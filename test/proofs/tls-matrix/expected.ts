@@ -161,6 +161,13 @@ const VERSIONS = ['1-2', '1-3'] as const;
 const each = (...slugs: readonly string[]) =>
   VERSIONS.flatMap((version) => slugs.map((slug) => `mtls/tls-${version}-${slug}`));
 
+/** Requests without a certificate that the sender never makes: any 4xx may reject their shape. */
+export const OTHER_SHAPES = [
+  'mtls/no-certificate-with-query',
+  'mtls/no-certificate-other-requests',
+  'mtls/forwarded-loopback',
+];
+
 /** The scenarios that test each of them. */
 export const SCENARIOS_OF: Readonly<Record<InvalidClient, readonly string[]>> = {
   none: each('no-certificate', 'refused-not-recorded'),
@@ -178,12 +185,7 @@ export const SCENARIOS_OF: Readonly<Record<InvalidClient, readonly string[]>> = 
   'X-SSL-Client-Verify': ['mtls/forged-x-ssl-client'],
   'X-Forwarded-Client-Cert': ['mtls/forged-x-forwarded-client-cert'],
   'other forged headers': OTHER_FORGED,
-  'other ways': [
-    'mtls/no-server-name',
-    'mtls/no-certificate-with-query',
-    'mtls/no-certificate-other-kinds',
-    'mtls/forwarded-loopback',
-  ],
+  'other ways': ['mtls/no-server-name', 'mtls/no-certificate-other-kinds', ...OTHER_SHAPES],
   'no signature': ['mtls/unsigned', 'mtls/wrong-signature'],
   'no API key': ['mtls/no-key', 'mtls/wrong-key'],
 };

@@ -8,6 +8,7 @@ import {
   type Expected,
   type InvalidClient,
   NO_CERTIFICATE_CASES,
+  OTHER_SHAPES,
   SCENARIOS_OF,
 } from './expected.ts';
 import { CLIENT_CA, CLIENT_NAME } from './material.ts';
@@ -190,7 +191,10 @@ export const NODE_SETUPS: readonly NodeSetup[] = [
     'asked',
     [],
     () => ({ accepts: isAuthorizedByName, rejection: 404 }),
-    all('warn', TRIED_OF_CERTIFICATES),
+    all(
+      'warn',
+      TRIED_OF_CERTIFICATES.filter((id) => !OTHER_SHAPES.includes(id)),
+    ),
   ),
   {
     ...node(

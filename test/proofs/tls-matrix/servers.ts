@@ -33,7 +33,10 @@ export interface NodeChecks {
 
 const NEVER = () => false;
 
-/** A minimal receiver, independent of the reference receiver: 200 for valid credentials, otherwise 401. */
+/**
+ * A minimal receiver, independent of the reference receiver: 200 for valid credentials, otherwise 401, and 400 for a
+ * body that is not a notification. Without the 400 it would be a page that answers every request alike.
+ */
 export function receiving(checks: NodeChecks = {}): RequestListener {
   const { accepts = () => true, rejection = 401, recordsFirst, skipsSignature = NEVER, skipsKey = NEVER } = checks;
   const recorded = new Set<unknown>();
@@ -48,8 +51,10 @@ export function receiving(checks: NodeChecks = {}): RequestListener {
         const isValid =
           (!signatureCounts || isSame(signature, createHmac('sha256', SECRET).update(body).digest('base64'))) &&
           (!keyCounts || isSame(key, API_KEY));
-        const again = recordsFirst === true && !isNew(body, recorded);
-        const status = again ? 409 : !mayDeliver ? rejection : isValid ? 200 : 401;
+        const id = idIn(body);
+        const again = recordsFirst === true && id !== undefined && !isNew(id, recorded);
+        const handled = id === undefined ? 400 : 200;
+        const status = again ? 409 : !mayDeliver ? rejection : isValid ? handled : 401;
         if (status === 'none') return;
         response.writeHead(status, { 'Content-Type': 'application/json' }).end('{}');
       },
@@ -59,8 +64,16 @@ export function receiving(checks: NodeChecks = {}): RequestListener {
   return listener;
 }
 
-function isNew(body: Buffer, recorded: Set<unknown>): boolean {
-  const { id } = JSON.parse(body.toString()) as { id?: unknown };
+/** The id of a notification; undefined for any other body. */
+function idIn(body: Buffer): unknown {
+  try {
+    return (JSON.parse(body.toString()) as { id?: unknown } | null)?.id;
+  } catch {
+    return undefined;
+  }
+}
+
+function isNew(id: unknown, recorded: Set<unknown>): boolean {
   const before = recorded.size;
   return recorded.add(id).size > before;
 }
