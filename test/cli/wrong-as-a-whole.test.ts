@@ -229,7 +229,7 @@ const WRONG: readonly Wrong[] = [
     long: true,
     url: () => using(serve(rightBut({ refusal: 403 }))),
     code: 1,
-    says: 'Answers 403 to an invalid or missing signature',
+    says: 'Rejects an invalid signature with 403 instead of 401',
     args: only('valid', 'signature'),
   },
   {
@@ -280,7 +280,7 @@ const WRONG: readonly Wrong[] = [
     },
     code: 3,
     says: 'rate-limited',
-    args: only('valid', 'signature'),
+    args: ['--suite', 'valid', '--suite', 'signature'],
   },
 ];
 
