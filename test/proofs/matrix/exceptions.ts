@@ -155,4 +155,16 @@ export const UNCERTAIN: readonly Uncertain[] = [
     sure: ['mtls/tls-1-2-right-certificate'],
     reason: 'No delivery over TLS 1.2 is accepted, so a rejection over it proves nothing.',
   },
+  {
+    fault: 'compares-digests-as-text',
+    scenarios: ['signature/*'],
+    sure: ['signature/same-as-text', 'signature/last-character-spare-bits'],
+    reason: 'Whether a changed character changes the text depends on the bytes of the digest.',
+  },
+  {
+    fault: 'unparsable-target-ends-the-process',
+    scenarios: ['signature/*', 'api-key/*', 'delivery/stays-up'],
+    sure: ['signature/missing-at-other-paths', 'api-key/missing-at-other-paths'],
+    reason: 'Its checks end the process; which others are in transit then depends on the order of deliveries.',
+  },
 ];
