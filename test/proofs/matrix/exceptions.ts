@@ -167,4 +167,11 @@ export const UNCERTAIN: readonly Uncertain[] = [
     sure: ['signature/missing-at-other-paths', 'api-key/missing-at-other-paths'],
     reason: 'Its checks end the process; which others are in transit then depends on the order of deliveries.',
   },
+  {
+    fault: 'cut-off-requests-keep-their-worker',
+    scenarios: ['*'],
+    sure: ['delivery/stays-up'],
+    reason:
+      'The server notices an aborted request late on a busy machine, and then the next scenario is the first silence.',
+  },
 ];
