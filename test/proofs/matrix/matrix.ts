@@ -118,6 +118,19 @@ for (const [what, text] of Object.entries(texts)) {
     process.stdout.write(`\n${file.pathname.split('/').slice(-2).join('/')} is stale: run \`npm run matrix\`.\n`);
   } else writeFileSync(file, text);
 }
+if (values.check && stale > 0) await printDifferences();
+
+/** Prints each outcome that differs from the dictionary, so that chance is told from a change. */
+async function printDifferences(): Promise<void> {
+  const known = new Map((await loadDictionary()).faults.map(({ name, outcomes }) => [name, outcomes]));
+  for (const { name, outcomes } of recorded.faults) {
+    const before = known.get(name) ?? {};
+    for (const id of new Set([...Object.keys(before), ...Object.keys(outcomes)])) {
+      if (before[id] === outcomes[id]) continue;
+      process.stdout.write(`  ${name}: ${id} was ${before[id] ?? 'a pass'}, is ${outcomes[id] ?? 'a pass'}\n`);
+    }
+  }
+}
 
 const played = runs[0] ?? [];
 process.stdout.write(
