@@ -446,18 +446,13 @@ export const SHAPES = {
 export type ShapeName = keyof typeof SHAPES;
 
 /** One scenario: a flaw in some shapes. */
-export interface Crossing {
-  /** Stable: `suite/slug`. */
-  readonly id: string;
-  readonly title: string;
+export interface Crossing extends Pick<ProbeScenario, 'id' | 'title' | 'why' | 'fix'> {
   readonly flaw: FlawName;
   readonly shapes: readonly ShapeName[];
   /** Instead of those of the flaw. */
   readonly requirements?: readonly RequirementId[];
   /** Instead of that of the shape. */
   readonly expect?: Expectation;
-  readonly why: string;
-  readonly fix: string;
 }
 
 /** The scenario of a crossing: a probe for one shape, a flow on one connection for several. */

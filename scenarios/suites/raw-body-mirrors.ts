@@ -9,6 +9,8 @@ const base = { level: 'must', requirements: ['hmac-raw-body'], needs: ['hmac'], 
 const MEMO = 'data.metadata.blockchainData.blockchainMemo';
 
 const text = (body: Uint8Array, encoding: BufferEncoding = 'utf8') => Buffer.from(body).toString(encoding);
+/** A memo with two bytes that are not UTF-8. */
+const invalidUtf8 = spelt(MEMO, Buffer.of(0x22, 0x61, 0xff, 0xfe, 0x62, 0x22));
 const withCrLf: Serialiser = (value) => utf8(JSON.stringify(value, null, 1).replaceAll('\n', '\r\n'));
 
 /** Valid signatures of other bytes: only a receiver that does not verify the raw body accepts them. */
@@ -177,7 +179,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     title: 'Rejects a body with invalid UTF-8 under the signature of its decoded text',
     requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
     change: {
-      serialise: spelt(MEMO, Buffer.of(0x22, 0x61, 0xff, 0xfe, 0x62, 0x22)),
+      serialise: invalidUtf8,
       sign: signedOver('the body with U+FFFD for each invalid byte', (body) => utf8(text(body))),
     },
     expect: refusedMalformed,
@@ -190,7 +192,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
     title: 'Rejects a body with invalid UTF-8 under the signature of its valid characters',
     requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
     change: {
-      serialise: spelt(MEMO, Buffer.of(0x22, 0x61, 0xff, 0xfe, 0x62, 0x22)),
+      serialise: invalidUtf8,
       sign: signedOver(
         'the body without its invalid bytes',
         (body) => body.filter((byte) => byte !== 0xff && byte !== 0xfe),

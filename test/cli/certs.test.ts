@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +11,7 @@ import { parse } from 'yaml';
 import { WORKING_SET_FILES, WORKING_SET_FIXTURES } from '../../certs/index.ts';
 import { certsCommand } from '../../harness/cli/commands/certs.ts';
 import { ask, type TlsServer, tlsServer, VERSIONS } from '../certs/talk.ts';
-import { listen } from '../endpoints/listen.ts';
+import { accepting, freePort, listen } from '../endpoints/listen.ts';
 import { lacks, pathOf } from '../setup/programs.ts';
 import { type Finished, hookproof } from './hookproof.ts';
 
@@ -200,7 +199,7 @@ describe('a working set', () => {
     });
     const ended = once(nginx, 'exit');
     try {
-      await answering(port, nginx);
+      await accepting(port, nginx);
       for (const version of VERSIONS) {
         const say = (file: string | null) =>
           ask(port, {
@@ -226,30 +225,6 @@ describe('a working set', () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Resolves when something is listening on the port; rejects if the process ends before. */
-async function answering(port: number, process: { readonly exitCode: number | null }): Promise<void> {
-  for (;;) {
-    const socket = connect(port, '127.0.0.1');
-    const open = await Promise.race([
-      once(socket, 'connect').then(() => true),
-      once(socket, 'error').then(() => false),
-    ]).catch(() => false);
-    socket.destroy();
-    if (open) return;
-    if (process.exitCode !== null) throw new Error('nginx has ended');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 describe('the options of certs', () => {
   it('set hosts, days, key type and name, and keep the keys of the CAs', async () => {

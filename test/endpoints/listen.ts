@@ -1,5 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** A server on a free loopback port. `close` also ends its open connections. */
 export interface Endpoint {
@@ -35,4 +38,34 @@ export async function listen(server: Server, port = 0): Promise<Endpoint> {
 /** An HTTP endpoint from a request listener. */
 export function serve(listener: RequestListener): Promise<Endpoint> {
   return listen(createServer(listener));
+}
+
+/** A port that nothing listens on, for a program that cannot choose one by itself. */
+export async function freePort(): Promise<number> {
+  const { port, close } = await listen(createTcpServer());
+  await close();
+  return port;
+}
+
+const START_MS = 20_000;
+
+/** Waits until a process accepts connections on a port. Rejects when it ends, or accepts none within 20 seconds. */
+export async function accepting(port: number, child: ChildProcess): Promise<void> {
+  const deadline = performance.now() + START_MS;
+  while (!(await isOpen(port))) {
+    const end = child.exitCode ?? child.signalCode;
+    if (end !== null) throw new Error(`the process ended with ${end}`);
+    if (performance.now() > deadline) throw new Error(`nothing listens on the port after ${START_MS} ms`);
+    await pause(20);
+  }
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const open = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return open;
 }

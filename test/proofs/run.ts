@@ -48,14 +48,8 @@ const PROOFS: readonly Proof[] = [
     command: script('test/proofs/held-out/measure.ts'),
   },
   {
-    name: 'diagnosis-corpus',
-    shows: 'how often the diagnosis is correct on receivers outside the repository; --program and --truth',
-    minutes: 15,
-    command: script('test/proofs/held-out/corpus.ts'),
-  },
-  {
     name: 'blind',
-    shows: 'the verdicts on faults that were written without sight of the catalogue; --set one or two',
+    shows: 'the verdicts on faults that were written without sight of the catalogue; --set or --corpus',
     minutes: 12,
     command: script('test/proofs/blind/measure.ts'),
     build: true,

@@ -3,10 +3,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { freePort } from '../endpoints/listen.ts';
 import { pathOf } from './programs.ts';
 
 export interface PostgresServer {
@@ -24,16 +24,6 @@ export interface PostgresServer {
 
 /** PostgreSQL refuses to run as root; Debian's package brings this user. */
 const UNPRIVILEGED = 'postgres';
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /** Null where PostgreSQL is not installed. Rejects when it is and does not start. */
 export async function startPostgres(): Promise<PostgresServer | null> {

@@ -1,65 +1,29 @@
 /** Receivers that look ids up, and samples that they know. */
 import { randomBytes } from 'node:crypto';
-import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Partner } from '../../../harness/partner.ts';
 import { run } from '../../../harness/run/index.ts';
-import { ownersOf, SAMPLE_KINDS, type SampleKind } from '../../../scenarios/index.ts';
-import { serve } from '../../endpoints/listen.ts';
-import { hmacOf } from '../../endpoints/verifying.ts';
+import { ownersOf } from '../../../scenarios/index.ts';
+import { urlsAndLimits } from '../../proofs/matrix/correct/urls-and-limits.ts';
 
 const SECRET = randomBytes(32).toString('base64');
+const API_KEY = randomBytes(24).toString('base64url');
 
-/** The fields of `data` that are ids, by what they belong to. */
-const FIELDS: Readonly<Record<string, SampleKind>> = {
-  transactionId: 'transaction',
-  partnerTransactionId: 'transaction',
-  customerId: 'customer',
-  accountId: 'account',
-  paymentMethodId: 'payment-method',
-  providerId: 'provider',
-};
+const receiver = urlsAndLimits.find(({ name }) => name === 'unknown-ids-404')!;
+const samples = receiver.samples!;
 
-function idsOf(kind: SampleKind, count: number): string[] {
-  return Array.from({ length: count }, (_, at) => `known-${kind}-${at + 1}`);
-}
-
-/** Looks every id up that it finds, after the signature, and wants the field `data.tenant`. */
-const lookingUp: RequestListener = (request, response) => {
-  const chunks: Buffer[] = [];
-  const reply = (status: number) => void response.writeHead(status).end();
-  request.on('error', () => {});
-  request.on('data', (chunk) => chunks.push(chunk));
-  request.on('end', () => {
-    const body = Buffer.concat(chunks);
-    if (request.headers['x-service-signature'] !== hmacOf(SECRET, body).toString('base64')) return reply(401);
-    try {
-      const { data } = JSON.parse(body.toString('utf8')) as { data: Record<string, unknown> };
-      const unknown = Object.entries(FIELDS).filter(
-        ([field, kind]) => field in data && !String(data[field]).startsWith(`known-${kind}-`),
-      );
-      return reply(unknown.length > 0 ? 404 : data.tenant === 'acme' ? 200 : 422);
-    } catch {
-      return reply(400);
-    }
-  });
-};
-
-async function runWith(samples: Partner['samples'], suites = ['valid', 'typo-key', 'delivery']) {
-  const { url, close } = await serve(lookingUp);
+async function runWith(given: Partner['samples'], suites = ['valid', 'typo-key', 'delivery']) {
+  const { url, close } = await receiver.start({ secret: SECRET, apiKey: API_KEY });
   onTestFinished(close);
-  const partner = { url, signing: { secret: SECRET }, ...(samples && { samples }) };
+  const partner = { url, signing: { secret: SECRET }, apiKey: { value: API_KEY }, ...(given && { samples: given }) };
   const document = await run({ partner, selection: { suites }, limits: { timeoutMs: 5000 } });
   const of = (...verdicts: string[]) => document.results.filter(({ verdict }) => verdicts.includes(verdict));
   return { document, of };
 }
 
-const fields = [['data.tenant', 'acme']] as const;
-const enough = Object.fromEntries(SAMPLE_KINDS.map((kind) => [kind, idsOf(kind, ownersOf(kind).length + 1)]));
-
 describe('a receiver that looks its ids up', () => {
   it('is clean with samples that it knows', async () => {
-    const { of } = await runWith({ ids: enough, fields });
+    const { of } = await runWith(samples);
     expect(of('fail', 'inconclusive', 'harness-error').map(({ id, reason }) => `${id}: ${reason}`)).toEqual([]);
     const unknown = of('pass').find(({ id }) => id === 'delivery/unknown-transaction');
     expect(unknown?.reason).toMatch(/^answered 404, which is allowed/);
@@ -72,7 +36,8 @@ describe('a receiver that looks its ids up', () => {
   });
 
   it('has no conclusion for checks that need an id of their own when a list is too short', async () => {
-    const { of } = await runWith({ ids: { ...enough, transaction: idsOf('transaction', 3) }, fields }, ['delivery']);
+    const transaction = samples.ids?.transaction?.slice(0, 3) ?? [];
+    const { of } = await runWith({ ...samples, ids: { ...samples.ids, transaction } }, ['delivery']);
     expect(of('fail', 'harness-error')).toEqual([]);
     const lacking = of('inconclusive');
     expect(lacking.map(({ id }) => id).toSorted()).toEqual(ownersOf('transaction').slice(2).toSorted());

@@ -1,20 +1,25 @@
 /**
  * Runs the compiled program against the receivers of a blind set: each has one fault, and was written and labelled
  * with the specification in sight and without the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME
- * (default: one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs instead;
- * --only NAME (repeatable); --program FILE takes another build of the program; --jobs N; --out FILE writes the results
- * as JSON. Exits with 1 if a fault that is forbidden and visible was not failed, or a correct receiver was.
+ * (one or two; default: one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs
+ * instead; --truth FILE prints how often the diagnosis is correct: the file is JSON, for each receiver the acceptable
+ * names of the dictionary, of which there may be none; --only NAME (repeatable); --program FILE takes another build of
+ * the program; --jobs N; --out FILE writes the results as JSON. Exits with 1 if a fault that is forbidden and visible
+ * was not failed, or a correct receiver was.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { loadDictionary } from '../../../harness/diagnose/index.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
+import { accepting, freePort } from '../../endpoints/listen.ts';
 import { lacks } from '../../setup/programs.ts';
+import { calibrationTable, equality, verdictOn } from '../held-out/figures.ts';
+import { type HeldOutRun, mainOf } from '../held-out/play.ts';
 
 /** `must`: forbidden and visible from outside; `should`: visible and tolerable; `blind`: not visible. */
 type Label = 'must' | 'should' | 'blind' | 'correct';
@@ -26,7 +31,7 @@ interface Subject {
   readonly program: readonly string[];
 }
 
-interface Measured extends Omit<Subject, 'program'> {
+interface Measured extends Omit<Subject, 'program'>, Pick<HeldOutRun, 'diagnosed' | 'main'> {
   readonly exitCode: number | null;
   readonly seconds: number;
   readonly requests: number;
@@ -42,6 +47,7 @@ const { values } = parseArgs({
   options: {
     set: { type: 'string', default: 'one' },
     corpus: { type: 'string' },
+    truth: { type: 'string' },
     only: { type: 'string', multiple: true },
     program: { type: 'string', default: new URL('../../../dist/bin/hookproof.js', import.meta.url).pathname },
     jobs: { type: 'string', default: '1' },
@@ -103,30 +109,6 @@ function subjectsIn(folder: string): readonly Subject[] {
       file.startsWith('correct') ? { ...one, label: 'correct' as const } : one,
     ),
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-async function accepting(port: number, child: ChildProcess): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the receiver ended with ${child.exitCode}`);
-    const socket = connect(port, '127.0.0.1');
-    const open = await Promise.race([
-      once(socket, 'connect').then(() => true),
-      once(socket, 'error').then(() => false),
-    ]).catch(() => false);
-    socket.destroy();
-    if (open) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 interface Run {
@@ -201,6 +183,8 @@ async function measure(subject: Subject): Promise<Measured> {
     warned,
     undecided,
     verdict: failed.length === 0 && (exitCode === 3 || document === null) ? 'no verdict' : reported,
+    diagnosed: document?.diagnosis.map(({ fault, alike }) => [fault, ...alike]) ?? [],
+    main: mainOf(document ?? { diagnosis: [] }),
     diagnosis:
       document?.diagnosis.map(
         ({ relation, fault, title, agreement, outcomes, alike }) =>
@@ -240,6 +224,25 @@ function summary(all: readonly Measured[]): string {
   return lines.join('\n');
 }
 
+/** How often the diagnosis of a failed or warned receiver is correct, and how often by its posterior. */
+async function diagnosisSummary(all: readonly Measured[], truthFile: string): Promise<string> {
+  const truth = JSON.parse(await readFile(truthFile, 'utf8')) as Readonly<Record<string, readonly string[]>>;
+  const same = equality(await loadDictionary());
+  const measured = all.flatMap((one) => {
+    const acceptable = truth[one.name];
+    if (acceptable === undefined || one.failed.length + one.warned.length === 0) return [];
+    const { posterior, candidates } = one.main;
+    const said = candidates.length > 0 ? candidates.join(', ') : (one.diagnosed[0]?.[0] ?? 'nothing');
+    return [{ posterior, verdict: verdictOn(one, acceptable, same), text: `${one.name}: ${said}` }];
+  });
+  const lines = (['correct', 'candidates', 'not known', 'wrong'] as const).flatMap((wanted) => {
+    const some = measured.filter(({ verdict }) => verdict === wanted);
+    const header = `diagnosis ${wanted}: ${interval(some.length, measured.length)}`;
+    return [header, ...some.map(({ text }) => `  ${text}`)];
+  });
+  return [...lines, '', calibrationTable(measured)].join('\n');
+}
+
 const subjects = (values.corpus === undefined ? await subjectsOf(values.set) : subjectsIn(values.corpus)).filter(
   ({ name, label }) => values.only === undefined || label === 'correct' || values.only.includes(name),
 );
@@ -253,7 +256,7 @@ async function work(queue: Subject[]): Promise<void> {
       process.stderr.write(`${subject.name}: ${error}\n`);
       const { program: _, ...told } = subject;
       const none = { exitCode: null, seconds: 0, requests: 0, failed: [], warned: [], undecided: 0, diagnosis: [] };
-      return { ...told, ...none, verdict: 'no verdict' };
+      return { ...told, ...none, verdict: 'no verdict', diagnosed: [], main: mainOf({ diagnosis: [] }) };
     });
     results.push(one);
     process.stderr.write(`${results.length} of ${subjects.length}: ${one.verdict}, ${one.seconds} s, ${one.name}\n`);
@@ -266,6 +269,7 @@ for (const queue of [correct, waiting]) {
   await Promise.all(Array.from({ length: Number(values.jobs) }, () => work(queue)));
 }
 console.log(summary(results));
+if (values.truth !== undefined) console.log(`\n${await diagnosisSummary(results, values.truth)}`);
 const misses = results.filter(({ label, verdict }) =>
   label === 'must' ? verdict !== 'failed' : label === 'correct' && verdict === 'failed',
 );

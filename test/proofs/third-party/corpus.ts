@@ -2,14 +2,11 @@
  * The receivers: what each is made of, how it is started, and the main diagnosis that is true of it, by hand. `faults`
  * are the acceptable names; none where nothing fails, or where the catalogue has no name for the cause.
  */
-import type { Language } from './start-receiver.ts';
-
 export interface Receiver {
-  /** The file in receivers/. */
+  /** The file in receivers/; its extension says the language. */
   readonly file: string;
   /** The packages that decide how it answers; their versions enter the document. */
   readonly packages: readonly string[];
-  readonly language: Language;
   readonly header?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it checks the API key as well. */
@@ -19,6 +16,9 @@ export interface Receiver {
   /** Names of the main diagnosis that are true. */
   readonly faults: readonly string[];
 }
+
+const EXPRESS = ['express', 'body-parser'];
+const FLASK = ['python3-flask', 'python3-werkzeug'];
 
 const SHOPIFY = {
   header: 'X-Shopify-Hmac-Sha256',
@@ -75,65 +75,56 @@ const BROKEN_JSON_THROWS = ['broken-json-answers-500', 'malformed-ends-in-5xx'];
 export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'express-json-verify.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     hasKey: true,
     note: '`express.json({ verify })` keeps the raw body; the handler checks key and signature',
     faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
   },
   {
     file: 'express-json-verify-throws.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     note: 'the check is the `verify` callback of `express.json`, which throws',
     faults: [...NOT_VERIFIED_AS_OTHER_TYPE, ...OTHER_STATUS[403]],
   },
   {
     file: 'express-json-urlencoded-verify.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     note: 'the same, with `express.urlencoded` and `express.text` behind it',
     faults: NOT_VERIFIED_AS_OTHER_TYPE,
   },
   {
     file: 'messenger-sample.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     note: 'the `verifyRequestSignature` of the Messenger samples, which only warns when there is none; SHA-256 in Base64',
     faults: ['missing-signature-accepted', 'falsy-signature-accepted', ...NOT_VERIFIED_AS_OTHER_TYPE],
   },
   {
     file: 'express-raw-unguarded.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     note: '`express.raw` and `timingSafeEqual` without a comparison of the lengths',
     faults: [...LENGTH_THROWS, ...BODY_UNDEFINED, ...BROKEN_JSON_THROWS],
   },
   {
     file: 'express-raw-guarded.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     note: '`express.raw`, `timingSafeEqual` in a `try`, 400',
     faults: [...OTHER_STATUS[400], ...BROKEN_JSON_THROWS, ...BODY_UNDEFINED],
   },
   {
     file: 'body-parser-raw.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     note: "`bodyParser.raw({ type: '*/*' })`, guarded throughout",
     faults: [],
   },
   {
     file: 'express-stringify.mjs',
-    packages: ['express', 'body-parser'],
-    language: 'node',
+    packages: EXPRESS,
     note: 'signs `JSON.stringify(req.body)`',
     faults: RESERIALISED,
   },
   {
     file: 'line-bot-sdk.mjs',
     packages: ['@line/bot-sdk', 'express'],
-    language: 'node',
     ...LINE,
     note: '`middleware()` and the error handler of the guide',
     faults: [
@@ -147,7 +138,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'line-bot-sdk-no-error-handler.mjs',
     packages: ['@line/bot-sdk', 'express'],
-    language: 'node',
     ...LINE,
     note: '`middleware()` alone, as in the first sample: errors reach the default handler of Express',
     faults: [...OTHER_STATUS[500], ...BROKEN_JSON_THROWS, ...STACK_TRACES],
@@ -155,7 +145,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'linebot-parser.mjs',
     packages: ['linebot', 'express'],
-    language: 'node',
     ...LINE,
     note: '`bot.parser()` in Express',
     faults: [
@@ -169,7 +158,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'linebot-listen.mjs',
     packages: ['linebot'],
-    language: 'node',
     ...LINE,
     note: '`bot.listen()`, its own server',
     faults: [
@@ -183,7 +171,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'shopify-api-process.mjs',
     packages: ['@shopify/shopify-api', 'express'],
-    language: 'node',
     ...SHOPIFY,
     note: '`webhooks.process` with `express.text`',
     faults: [...DECODES, 'missing-signature-is-400', 'large-bodies-answer-500', ...BROKEN_JSON_THROWS],
@@ -191,7 +178,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'shopify-api-validate.mjs',
     packages: ['@shopify/shopify-api', 'express'],
-    language: 'node',
     ...SHOPIFY,
     note: '`webhooks.validate` with `express.text`, 400',
     faults: [...DECODES, ...BODY_UNDEFINED, ...OTHER_STATUS[400]],
@@ -199,7 +185,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'koa-shopify-webhooks.mjs',
     packages: ['@shopify/koa-shopify-webhooks', 'koa'],
-    language: 'node',
     ...SHOPIFY,
     note: '`receiveWebhook`, which answers 202',
     faults: [...DECODES, 'other-2xx', 'accepts-with-another-2xx', ...PARSES_FIRST, ...BODY_UNDEFINED],
@@ -207,7 +192,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'verify-shopify-webhook.mjs',
     packages: ['verify-shopify-webhook', 'express'],
-    language: 'node',
     ...SHOPIFY,
     note: 'the middleware of the README, 403',
     faults: [...OTHER_STATUS[403], 'unverified-json-answers-500'],
@@ -215,7 +199,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'tern-express.mjs',
     packages: ['@hookflo/tern', 'express'],
-    language: 'node',
     ...SHOPIFY,
     note: '`createWebhookMiddleware` for the platform `shopify`, 400',
     faults: [...DECODES, ...OTHER_STATUS[400]],
@@ -223,21 +206,18 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'koa-bodyparser.mjs',
     packages: ['@koa/bodyparser', 'koa'],
-    language: 'node',
     note: '`ctx.request.rawBody`',
     faults: [...DECODES, ...BODY_UNDEFINED, ...PARSES_FIRST],
   },
   {
     file: 'koa-body.mjs',
     packages: ['koa-body', 'koa'],
-    language: 'node',
     note: '`includeUnparsed`',
     faults: [...DECODES, ...PARSES_FIRST],
   },
   {
     file: 'hono.mjs',
     packages: ['hono', '@hono/node-server'],
-    language: 'node',
     hasKey: true,
     note: '`c.req.text()`, key and signature, `JSON.parse` without a guard',
     faults: [...DECODES, ...BROKEN_JSON_THROWS],
@@ -245,42 +225,36 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'h3.mjs',
     packages: ['h3'],
-    language: 'node',
     note: '`readRawBody`, `JSON.parse` without a guard',
     faults: [...DECODES, ...BROKEN_JSON_THROWS, 'empty-body-answers-500'],
   },
   {
     file: 'hapi-raw.mjs',
     packages: ['@hapi/hapi'],
-    language: 'node',
     note: "`payload: { output: 'data', parse: false }`, `JSON.parse` without a guard",
     faults: [...BROKEN_JSON_THROWS, 'empty-body-answers-500'],
   },
   {
     file: 'hapi-parsed.mjs',
     packages: ['@hapi/hapi'],
-    language: 'node',
     note: 'signs `JSON.stringify(request.payload)`',
     faults: RESERIALISED,
   },
   {
     file: 'micro.mjs',
     packages: ['micro'],
-    language: 'node',
     note: '`text(req)`, `JSON.parse` without a guard, no routes',
     faults: [...DECODES, ...BROKEN_JSON_THROWS, 'takes-every-method'],
   },
   {
     file: 'restify.mjs',
     packages: ['restify'],
-    language: 'node',
     note: '`plugins.bodyParser()` and `req.rawBody`',
     faults: [...DECODES, 'dies-and-is-restarted', ...PARSES_FIRST],
   },
   {
     file: 'fastify-raw-body.mjs',
     packages: ['fastify-raw-body', 'fastify'],
-    language: 'node',
     hasKey: true,
     note: 'the options of the README, `runFirst`; key and signature',
     faults: [...DECODES, ...PARSES_FIRST, 'content-type-other-throws', 'shows-message-of-json-parser'],
@@ -288,35 +262,30 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'fastify-content-type-parser.mjs',
     packages: ['fastify'],
-    language: 'node',
     note: '`addContentTypeParser` with the raw body',
     faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
   },
   {
     file: 'nestjs-raw-body.mjs',
     packages: ['@nestjs/core', '@nestjs/platform-express'],
-    language: 'node',
     note: '`rawBody: true`',
     faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
   },
   {
     file: 'golevelup-raw-only.mjs',
     packages: ['@golevelup/nestjs-webhooks', '@nestjs/core'],
-    language: 'node',
     note: '`applyRawBodyOnlyTo`; the payload is not parsed',
     faults: ['empty-body-answers-500', ...BODY_UNDEFINED],
   },
   {
     file: 'golevelup-configurable.mjs',
     packages: ['@golevelup/nestjs-webhooks', '@nestjs/core'],
-    language: 'node',
     note: '`applyConfigurableRawBodyWebhookMiddleware`',
     faults: [...PARSES_FIRST, ...BODY_UNDEFINED, ...STACK_TRACES],
   },
   {
     file: 'octokit-webhooks.mjs',
     packages: ['@octokit/webhooks'],
-    language: 'node',
     ...GITHUB,
     note: '`createNodeMiddleware`; wants `sha256=` and hexadecimal',
     faults: ['expects-prefixed-hex', 'expects-github-signature'],
@@ -324,7 +293,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'octokit-verify.mjs',
     packages: ['@octokit/webhooks', 'express'],
-    language: 'node',
     ...GITHUB,
     note: '`webhooks.verify`; wants `sha256=` and hexadecimal',
     faults: ['expects-prefixed-hex', 'expects-github-signature'],
@@ -332,7 +300,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'svix.mjs',
     packages: ['svix', 'express'],
-    language: 'node',
     header: 'Svix-Signature',
     note: '`Webhook.verify`; wants id, time and body signed together, so no valid delivery is accepted',
     faults: ['expects-svix-signature', 'expects-standard-webhooks-signature', 'refuses-right-credentials'],
@@ -340,7 +307,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'standardwebhooks.mjs',
     packages: ['standardwebhooks', 'express'],
-    language: 'node',
     header: 'Webhook-Signature',
     note: '`Webhook.verify`; the same scheme',
     faults: ['expects-standard-webhooks-signature', 'expects-svix-signature', 'refuses-right-credentials'],
@@ -348,7 +314,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'stripe.mjs',
     packages: ['stripe', 'express'],
-    language: 'node',
     header: 'Stripe-Signature',
     note: '`constructEvent`; wants `t=...,v1=...` over time and body',
     faults: ['expects-stripe-signature', 'refuses-right-credentials'],
@@ -356,7 +321,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'square.mjs',
     packages: ['square', 'express'],
-    language: 'node',
     header: 'X-Square-HmacSha256-Signature',
     note: '`WebhooksHelper.verifySignature`; wants the URL in front of the body',
     faults: ['verifies-url-and-body', 'expects-square-signature'],
@@ -364,7 +328,6 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'polka.mjs',
     packages: ['polka', 'raw-body'],
-    language: 'node',
     note: '`raw-body` without a guard',
     faults: [
       ...DECODES,
@@ -377,100 +340,86 @@ export const RECEIVERS: readonly Receiver[] = [
   },
   {
     file: 'flask-get-data.py',
-    packages: ['python3-flask', 'python3-werkzeug'],
-    language: 'python',
+    packages: FLASK,
     hasKey: true,
     note: 'the `verify_webhook` of the Shopify documentation; a missing header is not considered',
     faults: ['missing-signature-answers-500'],
   },
   {
     file: 'flask-json-dumps.py',
-    packages: ['python3-flask', 'python3-werkzeug'],
-    language: 'python',
+    packages: FLASK,
     note: 'signs `json.dumps(request.json)` without spaces',
     faults: ['verifies-python-compact-json', 'verifies-python-json', ...RESERIALISED],
   },
   {
     file: 'fastapi-body.py',
     packages: ['python3-fastapi', 'python3-uvicorn'],
-    language: 'python',
     note: '`await request.body()`, then `request.json()` without a guard',
     faults: [...BROKEN_JSON_THROWS, 'missing-fields-answer-500', 'non-ascii-answers-500'],
   },
   {
     file: 'django-body.py',
     packages: ['python3-django'],
-    language: 'python',
     note: '`request.body` in a view, 403, `json.loads` without a guard',
     faults: [...OTHER_STATUS[403], ...BROKEN_JSON_THROWS],
   },
   {
     file: 'aiohttp-read.py',
     packages: ['python3-aiohttp'],
-    language: 'python',
     note: '`request.headers[...]` and `request.json()` without a guard',
     faults: ['missing-signature-answers-500', ...BROKEN_JSON_THROWS, 'missing-fields-answer-500'],
   },
   {
     file: 'tornado-body.py',
     packages: ['python3-tornado'],
-    language: 'python',
     note: '`self.request.body`, `json_decode` without a guard',
     faults: [...BROKEN_JSON_THROWS, 'non-ascii-answers-500'],
   },
   {
     file: 'bottle-body.py',
     packages: ['python3-bottle'],
-    language: 'python',
     note: '`request.body.read()` and `request.json`',
     faults: ['missing-fields-answer-500', 'non-ascii-answers-500', ...BROKEN_JSON_THROWS, 'content-type-other-throws'],
   },
   {
     file: 'falcon-wsgi.py',
     packages: ['python3-falcon'],
-    language: 'python',
     note: '`req.bounded_stream.read()` in wsgiref; the payload is not parsed',
     faults: ['non-ascii-answers-500', 'reads-chunked-bodies-as-empty'],
   },
   {
     file: 'php-input.php',
     packages: ['php-cli'],
-    language: 'php',
     note: 'the sample of the Shopify documentation: `php://input`, `hash_equals`',
     faults: ['missing-signature-answers-500', 'takes-every-method'],
   },
   {
     file: 'slim.php',
     packages: ['php-slim', 'php-cli'],
-    language: 'php',
     note: '`$request->getBody()` and `getParsedBody()` of Slim 3',
     faults: ['malformed-ends-in-5xx', ...BROKEN_JSON_THROWS],
   },
   {
     file: 'sinatra.rb',
     packages: ['ruby-sinatra', 'puma'],
-    language: 'ruby',
     note: 'the sample of the Shopify documentation, with `Rack::Utils.secure_compare`; a missing header is not considered',
     faults: ['missing-signature-answers-500'],
   },
   {
     file: 'rack.rb',
     packages: ['ruby-rack', 'ruby-webrick'],
-    language: 'ruby',
     note: 'Rack on WEBrick, `JSON.parse` without a guard',
     faults: BROKEN_JSON_THROWS,
   },
   {
     file: 'net-http.go',
     packages: ['golang-go'],
-    language: 'go',
     note: "`net/http` as in Stripe's sample: 64 kB limit answered 503, 400",
     faults: [...OTHER_STATUS[400], 'fails-on-bodies-above-100-kb', 'large-bodies-answer-500', 'takes-every-method'],
   },
   {
     file: 'gin.go',
     packages: ['golang-github-gin-gonic-gin-dev'],
-    language: 'go',
     hasKey: true,
     note: '`c.GetRawData()`, key and signature',
     faults: ['base64-decoded-leniently', 'spare-bits-ignored'],

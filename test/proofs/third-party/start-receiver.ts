@@ -1,10 +1,10 @@
 /** Starts the receivers of the corpus, one process each, in whatever language they are written. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { basename, join } from 'node:path';
-
-export type Language = 'node' | 'python' | 'php' | 'ruby' | 'go';
+import { basename, extname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { accepting, freePort } from '../../endpoints/listen.ts';
+import type { Receiver } from './corpus.ts';
 
 export interface Running {
   readonly port: number;
@@ -16,28 +16,34 @@ export interface Running {
 const FOLDER = new URL('./receivers/', import.meta.url).pathname;
 /** The interpreter that sees Debian's packages, which need not be the first on the PATH. */
 const PYTHON = '/usr/bin/python3';
-const START_MS = 20_000;
+
+const isNode = (file: string) => extname(file) === '.mjs';
 
 /** The command that serves `file` on `port`. `scratch` is a folder for what has to be compiled. */
-function commandOf(language: Language, file: string, port: number, scratch: string): [string, string[]] {
+function commandOf(file: string, port: number, scratch: string): [string, string[]] {
   const path = join(FOLDER, file);
   const flags = ['--port', String(port)];
-  if (language === 'node') return [process.execPath, [path, ...flags]];
-  if (language === 'python') return [PYTHON, ['-B', path, ...flags]];
-  if (language === 'ruby') return ['ruby', [path, ...flags]];
-  if (language === 'php') return ['php', ['-d', 'include_path=/usr/share/php', '-S', `127.0.0.1:${port}`, path]];
-  return [join(scratch, basename(file, '.go')), flags];
+  switch (extname(file)) {
+    case '.mjs':
+      return [process.execPath, [path, ...flags]];
+    case '.py':
+      return [PYTHON, ['-B', path, ...flags]];
+    case '.rb':
+      return ['ruby', [path, ...flags]];
+    case '.php':
+      return ['php', ['-d', 'include_path=/usr/share/php', '-S', `127.0.0.1:${port}`, path]];
+    default:
+      return [join(scratch, basename(file, '.go')), flags];
+  }
 }
 
 /** Why a receiver cannot run here; null when it can. Compiles what has to be compiled. */
-export function whyUnavailable(language: Language, file: string, packages: readonly string[], scratch: string) {
-  const missing = packages.filter((name) => versionOf(name, language) === null);
+export function whyUnavailable({ file, packages }: Receiver, scratch: string): string | null {
+  const missing = packages.filter((name) => versionOf(name, file) === null);
   if (missing.length > 0) {
-    return language === 'node'
-      ? `${missing.join(', ')} not installed`
-      : `needs the Debian packages ${missing.join(', ')}`;
+    return isNode(file) ? `${missing.join(', ')} not installed` : `needs the Debian packages ${missing.join(', ')}`;
   }
-  if (language !== 'go') return null;
+  if (extname(file) !== '.go') return null;
   const binary = join(scratch, basename(file, '.go'));
   const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode' };
   const sources = [join(FOLDER, file), join(FOLDER, 'start.go')];
@@ -45,12 +51,14 @@ export function whyUnavailable(language: Language, file: string, packages: reado
   return built.status === 0 ? null : `does not compile: ${built.stderr.trim().slice(0, 200)}`;
 }
 
-/** The installed version of an npm package of the corpus, or of a Debian package; null when there is none. */
-export function versionOf(name: string, language: Language): string | null {
-  if (language === 'node') {
+/**
+ * The installed version of a package of the receiver in `file`, from npm or from Debian; null when it is not installed.
+ */
+export function versionOf(name: string, file: string): string | null {
+  if (isNode(file)) {
     try {
-      const file = new URL(`./node_modules/${name}/package.json`, import.meta.url);
-      return String(JSON.parse(readFileSync(file, 'utf8')).version);
+      const manifest = new URL(`./node_modules/${name}/package.json`, import.meta.url);
+      return String(JSON.parse(readFileSync(manifest, 'utf8')).version);
     } catch {
       return null;
     }
@@ -61,12 +69,12 @@ export function versionOf(name: string, language: Language): string | null {
 
 /** Starts a receiver, waits until it accepts connections, and starts it again whenever its process ends. */
 export async function startReceiver(
-  { file, language }: { readonly file: string; readonly language: Language },
+  { file }: Receiver,
   credentials: { readonly secret: string; readonly apiKey: string },
   scratch: string,
 ): Promise<Running> {
   const port = await freePort();
-  const [program, args] = commandOf(language, file, port, scratch);
+  const [program, args] = commandOf(file, port, scratch);
   const env = { ...process.env, RECEIVER_SECRET: credentials.secret, RECEIVER_API_KEY: credentials.apiKey };
   let child: ChildProcess;
   let ready: Promise<void>;
@@ -81,8 +89,8 @@ export async function startReceiver(
       // A receiver that cannot start at all fails the first time.
       if (hasStarted) setTimeout(() => !stopping && begin(), 50);
     });
-    ready = listening(port, started);
-    ready.catch(() => {});
+    ready = accepting(port, started);
+    ready.catch(() => started.kill('SIGKILL'));
     return ready;
   };
   let hasStarted = false;
@@ -106,38 +114,4 @@ export async function startReceiver(
       });
     },
   };
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
-
-async function listening(port: number, child: ChildProcess): Promise<void> {
-  const end = Date.now() + START_MS;
-  while (Date.now() < end) {
-    if (child.exitCode !== null) throw new Error(`the receiver ended at its start with ${child.exitCode}`);
-    if (await isOpen(port)) return;
-    await pause(50);
-  }
-  child.kill('SIGKILL');
-  throw new Error(`the receiver did not listen within ${START_MS} ms`);
-}
-
-function isOpen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => resolve(false));
-  });
 }

@@ -1,8 +1,8 @@
 /**
  * Runs hookproof against receivers made of published packages, compares each run with what a prober of its own measured,
  * and writes docs/third-party.md. Run by `npm run proofs -- third-party`. With names of files, it uses only those
- * receivers and writes nothing; with `--facts`, it prints what was measured. Fails when a failing check disagrees with the measurement, when a bypass is missed, and
- * when a main diagnosis is wrong.
+ * receivers and writes nothing; with `--facts`, it prints what was measured. Fails when a failing check disagrees with
+ * the measurement, when a bypass is missed, and when a main diagnosis is wrong.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -104,7 +104,7 @@ function truthOf(facts: Facts): string {
 }
 
 function row({ receiver, facts, document, exitCode, comparison }: Played): string {
-  const { packages, language, file, note } = receiver;
+  const { packages, file, note } = receiver;
   const { agreed, unmeasured, aboutStatus, diagnosis } = comparison;
   const { fail, warn } = document.counts;
   const complaints = complaintsOf(comparison);
@@ -112,7 +112,7 @@ function row({ receiver, facts, document, exitCode, comparison }: Played): strin
 status, ${unmeasured.length} not measured), ${warn} warned`;
   return `| ${[
     `[${file}](../test/proofs/third-party/receivers/${file})`,
-    packages.map((name) => `${name} ${versionOf(name, language)}`).join(', '),
+    packages.map((name) => `${name} ${versionOf(name, file)}`).join(', '),
     cell(note),
     cell(truthOf(facts)),
     verdict,
@@ -205,7 +205,7 @@ const skipped: string[] = [];
 try {
   install();
   for (const receiver of chosen) {
-    const reason = whyUnavailable(receiver.language, receiver.file, receiver.packages, scratch);
+    const reason = whyUnavailable(receiver, scratch);
     if (reason === null) {
       const one = await play(receiver, scratch);
       played.push(one);

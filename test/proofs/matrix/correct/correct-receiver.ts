@@ -4,8 +4,9 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import type { KnownSamples } from '../../../../scenarios/index.ts';
+import { listen } from '../../../endpoints/listen.ts';
 
 /** It has to check both credentials, and the client certificate if `tls` is set. */
 export interface CorrectOptions {
@@ -107,22 +108,6 @@ export async function statusOf(req: IncomingMessage, options: CorrectOptions, ma
 
 /** Listens on a free port of the loopback interface. */
 export async function listenOn(server: Server, scheme: 'http' | 'https' = 'http'): Promise<StartedReceiver> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const host = scheme === 'https' ? 'localhost' : '127.0.0.1';
-  return {
-    url: `${scheme}://${host}:${(server.address() as AddressInfo).port}/hooks`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  const { port, close } = await listen(server);
+  return { url: `${scheme}://${scheme === 'https' ? 'localhost' : '127.0.0.1'}:${port}/hooks`, close };
 }

@@ -1,16 +1,8 @@
-import '@shopify/shopify-api/adapters/node';
-import { DeliveryMethod, LogSeverity, shopifyApi } from '@shopify/shopify-api';
+import { DeliveryMethod } from '@shopify/shopify-api';
 import express from 'express';
-import { port, secret } from './start.mjs';
+import { shopify } from './shopify-api.mjs';
+import { port } from './start.mjs';
 
-const shopify = shopifyApi({
-  apiKey: 'key',
-  apiSecretKey: secret,
-  apiVersion: '2025-07',
-  hostName: 'localhost',
-  isEmbeddedApp: false,
-  logger: { level: LogSeverity.Error },
-});
 shopify.webhooks.addHandlers({
   ORDERS_CREATE: {
     deliveryMethod: DeliveryMethod.Http,

@@ -1,16 +1,6 @@
-import '@shopify/shopify-api/adapters/node';
-import { LogSeverity, shopifyApi } from '@shopify/shopify-api';
 import express from 'express';
-import { port, secret } from './start.mjs';
-
-const shopify = shopifyApi({
-  apiKey: 'key',
-  apiSecretKey: secret,
-  apiVersion: '2025-07',
-  hostName: 'localhost',
-  isEmbeddedApp: false,
-  logger: { level: LogSeverity.Error },
-});
+import { shopify } from './shopify-api.mjs';
+import { port } from './start.mjs';
 
 const app = express();
 app.post('/hooks', express.text({ type: '*/*' }), async (req, res) => {
