@@ -1,6 +1,13 @@
 /** Statuses other than those of the specification: what an answer means in the dialect of an endpoint. */
 import { describe, expect, it } from 'vitest';
-import { type Credential, type Dialect, judge, STANDARD, usualRejection } from '../../../harness/judge/index.ts';
+import {
+  type Credential,
+  type Dialect,
+  isPlainForgery,
+  judge,
+  STANDARD,
+  usualRejection,
+} from '../../../harness/judge/index.ts';
 import {
   accepted,
   answeredAsSigned,
@@ -110,6 +117,11 @@ describe('the usual status of a rejection', () => {
     ['401 when forgeries are accepted', [200, 200, 202], 401],
     ['401 when one forgery is accepted and others crash', [200, 500, 500], 401],
     ['401 when nothing was sent', [], 401],
+    ['401 when the first rejection is a rate limit', [429, 403, 403], 401],
+    ['the first status of the rejections', [200, 300], 300],
+    ['the last status of the rejections', [200, 499], 499],
+    ['401 when forgeries get an interim status', [199, 199, 199], 401],
+    ['401 when the last of three gets another 5xx', [500, 500, 502], 401],
   ] as const)('is %s', (_name, statuses, usual) => {
     expect(usualRejection(statuses.map((status) => answer(status)))).toBe(usual);
   });
@@ -119,15 +131,47 @@ describe('the usual status of a rejection', () => {
   });
 });
 
+describe('a plain forgery', () => {
+  it.each([
+    ['is one that exactly 401 rejects', refused, true],
+    ['is not a valid delivery', accepted, false],
+    ['is not of another shape', refusedInAnotherShape, false],
+    ['is not malformed', refusedMalformed, false],
+    ['may be rejected with further statuses', { ...refused, pass: [400, 401] }, true],
+    ['is not one that 401 does not reject', { ...refused, pass: [400] }, false],
+    ['is not one that every 4xx rejects', { ...refused, pass: [401, '4xx'] }, false],
+  ] as const)('%s', (_name, expectation, isPlain) => expect(isPlainForgery(expectation)).toBe(isPlain));
+});
+
 describe('the class of an answer', () => {
   it.each([
     ['reset', 'closed'],
+    ['refused', 'closed'],
+    ['tls', 'closed'],
     ['timeout', 'silent'],
+    ['unreachable', 'silent'],
     ['invalid-http', 'unreadable'],
+    ['headers-too-large', 'unreadable'],
     ['dns', 'not-delivered'],
   ] as const)('is for the error "%s" %s', (kind, wanted) => {
     const judgement = judge('must', evidence([probe(accepted, failure(kind))]));
     expect(judgement.answered).toEqual({ class: wanted, status: null });
+  });
+
+  it('is a rejection for a TLS alert', () => {
+    const judgement = judge('must', evidence([probe(accepted, failure('tls', { alert: 'unknown_ca' }))]));
+    expect(judgement.answered).toEqual({ class: 'rejected', status: null });
+  });
+
+  it.each([
+    [199, 'crashed'],
+    [200, 'accepted'],
+    [299, 'accepted'],
+    [300, 'rejected'],
+    [499, 'rejected'],
+    [500, 'crashed'],
+  ] as const)('is for the status %d %s', (status, wanted) => {
+    expect(judge('must', evidence([probe(accepted, answer(status))])).answered).toEqual({ class: wanted, status });
   });
 
   it('has the status as it was sent', () => {

@@ -3,7 +3,14 @@
  * completely.
  */
 import { describe, expect, it } from 'vitest';
-import { type DecidedBy, describeAttempt, judge, outcomeOfAttempt, wasClosed } from '../../../harness/judge/index.ts';
+import {
+  type DecidedBy,
+  describeAttempt,
+  judge,
+  mustBeRejected,
+  outcomeOfAttempt,
+  wasClosed,
+} from '../../../harness/judge/index.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
 import { accepted, type Expectation, handled, refused, refusedMalformed } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, neither, probe } from './attempts.ts';
@@ -147,6 +154,41 @@ describe('an answer', () => {
     for (const [verdict, statuses] of Object.entries(rows)) {
       for (const status of statuses) expect([status, verdictOf(status)]).toEqual([status, verdict]);
     }
+  });
+});
+
+describe('an acceptance', () => {
+  it.each<[string, Partial<Expectation>, boolean]>([
+    ['of invalid credentials', { authentic: false }, true],
+    ['over a faulty connection', { pass: ['alert'] }, true],
+    ['at another URL', { pass: ['3xx', 404] }, true],
+    ['of a status below 200', { pass: [199] }, true],
+    ['of a status above 299', { pass: [300] }, true],
+    ['that is expected', { pass: [200] }, false],
+    ['with the last 2xx', { pass: [299] }, false],
+    ['that is allowed', { pass: ['4xx'], note: ['2xx'] }, false],
+    ['that is discouraged', { pass: ['4xx'], warn: [204] }, false],
+    ['where any answer is good', { pass: [] }, false],
+  ])('%s', (_name, more, isForbidden) => expect(mustBeRejected(expecting(more))).toBe(isForbidden));
+
+  const page = answer(200, 'visitor 1', [['Server', 'x']]);
+  const ALIKE = [
+    'pass',
+    'allowed-answer',
+    'answered 200, as to the requests for comparison: it treats all of them alike',
+  ];
+  const FORGERY = ['fail', 'forgery-accepted', 'accepted (200) a delivery that must be rejected'];
+  it.each<[string, Expectation, readonly Attempt[], readonly string[]]>([
+    ['the same page', refused, [page, page], ALIKE],
+    ['the same page with other numbers and headers', refused, [answer(200, 'visitor 2')], ALIKE],
+    ['another page', refused, [page, answer(200, 'no visitor')], FORGERY],
+    ['another status', refused, [answer(404, 'visitor 1')], FORGERY],
+    ['no answer', refused, [failure('reset')], FORGERY],
+    ['nothing, because none was sent', refused, [], FORGERY],
+    ['the answer to a valid delivery', accepted, [page], ['pass', 'expected-answer', '']],
+  ])('is compared with requests that get %s', (_name, expectation, comparisons, wanted) => {
+    const { verdict, decidedBy, reason } = judge('must', evidence([probe(expectation, page, { comparisons })]));
+    expect([verdict, decidedBy, reason]).toEqual(wanted);
   });
 });
 

@@ -91,6 +91,27 @@ describe('the controls', () => {
   });
 });
 
+describe('an endpoint that leaves valid deliveries unanswered', () => {
+  const unreliable = { unreliable: true };
+
+  it('allows no conclusion from silence', () => {
+    expect(judge('must', evidence([probe(refused, failure('timeout'))], unreliable))).toEqual({
+      verdict: 'inconclusive',
+      observed: 'no answer: it was timeout',
+      outcome: 'silence',
+      decidedBy: 'silence',
+      delivery: null,
+      reason: 'no answer in time, but the endpoint leaves plain valid deliveries unanswered as well',
+    });
+    expect(verdictOf(refused, failure('timeout'), { unreliable: false })).toBe('fail');
+  });
+
+  it('fails with every other answer', () => {
+    expect(verdictOf(refused, failure('reset'), unreliable)).toBe('fail');
+    expect(verdictOf(refused, answer(200), unreliable)).toBe('fail');
+  });
+});
+
 describe('an error of the harness', () => {
   const none = { verdict: 'harness-error', observed: 'nothing', outcome: 'seen', delivery: null };
 
