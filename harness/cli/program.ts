@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { visible } from '../report/visible.ts';
+import { visible } from '../../contract/visible.ts';
 import { version } from '../version.ts';
 import { addCertifyingCommands } from './command-table/certifying.ts';
 import { addOfflineCommands } from './command-table/offline.ts';

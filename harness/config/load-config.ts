@@ -1,10 +1,10 @@
 /** Puts the configuration of a run together: flags, then environment, then hookproof.yaml, then defaults. */
 
 import { HookproofError } from '../../contract/index.ts';
+import { visible } from '../../contract/visible.ts';
 import { PROFILE_RULES, type Profile } from '../../scenarios/profiles.ts';
 import type { Partner } from '../partner.ts';
 import type { Reporter } from '../report/reporters.ts';
-import { visible } from '../report/visible.ts';
 import { isLoopback } from '../sender/index.ts';
 import { type ClientFixtures, resolveFixtures } from './client-fixtures.ts';
 import { findConfigFile } from './config-file.ts';

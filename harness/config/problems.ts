@@ -3,7 +3,7 @@
  * all of it.
  */
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { visible } from '../report/visible.ts';
+import { visible } from '../../contract/visible.ts';
 
 /** One thing that is wrong. Neither `message` nor `hint` contains the value of a secret. */
 export interface Problem {

@@ -1,5 +1,6 @@
 /** The output boundary: no secret in any string, and no character that controls a terminal. */
-import { type Redactor, visible } from '../report/index.ts';
+import { visible } from '../../contract/visible.ts';
+import type { Redactor } from '../report/index.ts';
 import type { DoctorFinding, DoctorSection } from './doctor-document.ts';
 
 /**

@@ -9,11 +9,11 @@
  * Only fields of the first releases of the schema are used, because it allows no others.
  */
 
+import { visible } from '../../contract/visible.ts';
 import { visibleJson } from './json.ts';
 import { details, incompleteness, message, outcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { exitCodeOf, isPartial } from './verdict.ts';
-import { visible } from './visible.ts';
 
 /** The version of the specification, which is a working draft. */
 const SPECIFICATION = '0.0.0';

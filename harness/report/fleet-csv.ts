@@ -1,6 +1,7 @@
 /** The partners as a table for spreadsheets: RFC 4180, one line a partner. */
+
+import { visible } from '../../contract/visible.ts';
 import { changeOf, type FleetDocument, type FleetPartner } from '../fleet.ts';
-import { visible } from './visible.ts';
 
 const NUMBERS = ['pass', 'fail', 'warn', 'inconclusive', 'notApplicable', 'harnessError'] as const;
 

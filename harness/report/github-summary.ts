@@ -2,12 +2,13 @@
  * The job summary: what a person reads first on the page of a run of GitHub Actions. Markdown, without any address of
  * its own.
  */
+
+import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf, groupBy } from './causes.ts';
 import { scoredAndUnknown } from './github.ts';
 import { counted } from './layout.ts';
 import type { Diagnosis, ResultDocument, ScenarioResult } from './result-document.ts';
 import { failsTheRun, isScored } from './verdict.ts';
-import { visible } from './visible.ts';
 import {
   caveats,
   closeness,

@@ -1,10 +1,11 @@
 /** GitHub Actions: the log of a step, its annotations, and text that a runner does not take for commands. */
+
+import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf } from './causes.ts';
 import { renderHuman } from './human.ts';
 import { counted, type TerminalOptions } from './layout.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { exitCodeOf, failsTheRun, isScored } from './verdict.ts';
-import { visible } from './visible.ts';
 import { caveats, headline, judgedLine, namesOf, numbers } from './wording.ts';
 
 /** The log of a step: the terminal report without commands, and then the annotations. */

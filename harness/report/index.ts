@@ -22,7 +22,7 @@ export { createProgress, type ProgressOptions } from './progress.ts';
 export { redactDocument, redactError, redactEvent } from './redaction.ts';
 export { createRedactor, type NamedSecret, type Redactor } from './redactor.ts';
 export type { Reporter } from './reporters.ts';
-export { describeBytes, visible } from './visible.ts';
+export { describeBytes } from './visible.ts';
 export { type WriteOptions, type WrittenReport, writeReports } from './write-reports.ts';
 
 // What a run on a terminal does not need is loaded when it is asked for.

@@ -5,11 +5,12 @@
  * the baseline is a separate failure; inconclusive and harness-error are errors; not-applicable is skipped; a warn
  * passes with a system-out, except in a strict run, where it fails.
  */
+
+import { escapeCharacter } from '../../contract/visible.ts';
 import { groupBy } from './causes.ts';
 import { details, incompleteness, message, type Outcome, outcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { isPartial } from './verdict.ts';
-import { escapeCharacter } from './visible.ts';
 import { closeness, NOTHING_FITS, namesOf, notExplained } from './wording.ts';
 
 /** JUnit XML, ending with a newline: well-formed whatever bytes the endpoint answered. Times are in seconds. */

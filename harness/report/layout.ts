@@ -2,8 +2,9 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
+import { visible } from '../../contract/visible.ts';
 import type { Verdict } from './result-document.ts';
-import { visible, visibleAscii } from './visible.ts';
+import { visibleAscii } from './visible.ts';
 
 /** The capabilities of the terminal. `columns` is at least 40. */
 export interface TerminalOptions {

@@ -1,33 +1,6 @@
-/**
- * Makes hostile text safe to look at. What an endpoint answers ends up in terminals, XML and logs, so every character
- * that controls a display rather than showing something is replaced by its escape.
- */
+/** Text that others wrote, for reading in reports and on terminals. */
+import { escapeCharacter, visible } from '../../contract/visible.ts';
 import type { Bytes } from './result-document.ts';
-
-/**
- * Controls, formatting characters (bidirectional overrides, zero-width ones), lone surrogates, line and paragraph
- * separators.
- */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-/** One character as its escape. */
-export function escapeCharacter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const named = NAMED[character];
-  if (named !== undefined) return named;
-  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`;
-  return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`;
-}
-
-/**
- * The text with every control and invisible character as an escape (`\x1b`, `\n`, `\u202e`): one line, and nothing acts
- * on the terminal.
- */
-export function visible(text: string): string {
-  return text.replace(UNSEEN, escapeCharacter);
-}
 
 /** Our own punctuation, for terminals without Unicode. */
 const ASCII_SPELLING: Readonly<Record<string, string>> = {

@@ -8,9 +8,9 @@
  */
 
 import { HookproofError } from '../../contract/index.ts';
+import { visible } from '../../contract/visible.ts';
 import { CATALOGUE, catalogueDigest, type RunObservations } from '../../scenarios/index.ts';
 import { type Baseline, knownIn } from '../judge/index.ts';
-import { visible } from '../report/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { version } from '../version.ts';
 import { documentOf } from './document.ts';

@@ -22,6 +22,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'signing/index.ts',
       'signing/sign.ts',
       'stacks.ts',
+      'visible.ts',
     ],
   },
   receiver: { imports: ['contract'], entryPoints: [...INDEX, 'inbox/index.ts', 'faults/index.ts'] },
@@ -37,7 +38,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   'harness/probe': { imports: HARNESS, entryPoints: INDEX },
   'harness/report': {
     imports: HARNESS,
-    entryPoints: [...INDEX, 'reporters.ts', 'result-document.ts', 'verdict.ts', 'visible.ts'],
+    entryPoints: [...INDEX, 'reporters.ts', 'result-document.ts', 'verdict.ts'],
   },
   'harness/run': { imports: HARNESS, entryPoints: INDEX },
   'harness/sender': { imports: HARNESS, entryPoints: INDEX },

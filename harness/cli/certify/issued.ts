@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
 import {
   type Drift,
   KNOWN_REVISIONS,
@@ -16,7 +17,7 @@ import {
   verifyCertificate,
 } from '../../certify/index.ts';
 import { type ConfigFlags, PROFILES, type Profile } from '../../config/index.ts';
-import { createRedactor, visible } from '../../report/index.ts';
+import { createRedactor } from '../../report/index.ts';
 import { featuresOf } from '../../run/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';

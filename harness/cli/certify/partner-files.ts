@@ -2,9 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
 import { CURRENT_REVISION, loadRevision } from '../../certify/index.ts';
 import { type ConfigFlags, collectConfig, type Problem, type ResolvedConfig } from '../../config/index.ts';
-import { visible } from '../../report/index.ts';
 import { configurationRefusals } from './issuing.ts';
 
 export interface FleetMember {

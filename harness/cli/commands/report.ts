@@ -5,8 +5,9 @@
 import { createReadStream } from 'node:fs';
 import type { ZodError } from 'zod';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
 import { type ConfigFlags, loadReporters } from '../../config/index.ts';
-import { createRedactor, type Reporter, visible, writeReports } from '../../report/index.ts';
+import { createRedactor, type Reporter, writeReports } from '../../report/index.ts';
 import { type ResultDocument, resultDocument } from '../../report/result-document.ts';
 import { exitCodeOf, isScored, runVerdict, tally } from '../../report/verdict.ts';
 import { reportOutputs } from '../conduct.ts';

@@ -6,10 +6,11 @@ import {
   type JsonValue,
   type Notification,
 } from '../../../contract/index.ts';
+import { visible } from '../../../contract/visible.ts';
 import { newTestId } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import type { Partner } from '../../partner.ts';
-import { createRedactor, type Redactor, visible, visibleJson } from '../../report/index.ts';
+import { createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
 import { createSender, notificationsFor, prepare, sign } from '../../sender/index.ts';
 import { type Attempt, pinEndpoint } from '../../transport/index.ts';

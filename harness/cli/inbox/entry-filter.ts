@@ -1,7 +1,7 @@
 /** Selects entries of an inbox by flags: state, kind, transaction, time. */
 import { HookproofError, NOTIFICATION_KINDS } from '../../../contract/index.ts';
+import { visible } from '../../../contract/visible.ts';
 import { nearestName } from '../../config/index.ts';
-import { visible } from '../../report/index.ts';
 import { ENTRY_STATES, type EntryFilter, type EntryState } from '../receiver-entry.ts';
 
 export interface FilterFlags {

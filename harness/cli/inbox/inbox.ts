@@ -1,8 +1,9 @@
 /** `hookproof inbox`: lists, prints, replays, exports and prunes entries, also while receivers run. */
 import { createInterface } from 'node:readline/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
 import { numberOfFlag } from '../../config/index.ts';
-import { counted, createLayout, visible } from '../../report/index.ts';
+import { counted, createLayout } from '../../report/index.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import type { EntryFilter, EntryState, InboxArchive, InboxEntry } from '../receiver-entry.ts';
 import { displayOf } from '../terminal.ts';

@@ -1,6 +1,6 @@
 /** Opens the inbox that `--inbox` or HOOKPROOF_INBOX names. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { visible } from '../../report/index.ts';
+import { visible } from '../../../contract/visible.ts';
 import { type InboxArchive, openArchive } from '../receiver-entry.ts';
 
 export interface InboxFlags {

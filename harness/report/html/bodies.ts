@@ -1,7 +1,7 @@
 /** Bodies as text and as hex, with the bytes marked that differ from those of a valid delivery. */
 import { diffArrays } from 'diff';
+import { escapeCharacter, UNSEEN } from '../../../contract/visible.ts';
 import type { Bytes } from '../result-document.ts';
-import { escapeCharacter } from '../visible.ts';
 import { html, type Markup, pieces } from './markup.ts';
 
 export function bytesOf({ text, base64 }: Bytes): Uint8Array {
@@ -107,14 +107,15 @@ function decoded(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.subarray(start, end)).toString('utf8');
 }
 
-const UNSEEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/gu;
+/** Splits a text, and keeps what it splits at. */
+const WITH_UNSEEN = new RegExp(`(${UNSEEN.source})`, 'u');
 
 const LINE_BREAK = html`
 `;
 
 /** The text with its line breaks; every control and invisible character is an escape that is set apart. */
 function shown(text: string): Markup[] {
-  return text.split(UNSEEN).map((part, at) => {
+  return text.split(WITH_UNSEEN).map((part, at) => {
     if (at % 2 === 0) return html`${pieces(part)}`;
     return html`<i>${escapeCharacter(part)}</i>${part === '\n' ? LINE_BREAK : ''}`;
   });

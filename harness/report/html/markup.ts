@@ -2,7 +2,7 @@
  * Writes HTML from untrusted strings. A value in a template is escaped and capped unless a template made it: there is
  * no way to mark a string as safe, and a result document, which is JSON, cannot contain a symbol as a key.
  */
-import { visible } from '../visible.ts';
+import { visible } from '../../../contract/visible.ts';
 
 const MARKUP = Symbol('markup');
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeBytes, visible } from '../../../harness/report/index.ts';
+import { visible } from '../../../contract/visible.ts';
+import { describeBytes } from '../../../harness/report/index.ts';
 import { displayWidth, truncate, wrap } from '../../../harness/report/layout.ts';
 import { textBody } from './documents.ts';
 
