@@ -60,7 +60,8 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['random-signature'],
     shapes: [
       ...(['form', 'multipart', 'xml', 'bytestream', 'upper-case-type', 'json-with-charset'] as const),
-      ...(['http-1-0', 'patch', 'delete'] as const),
+      ...(['http-1-0', 'http-1-0-no-length', 'empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
+      ...(['patch', 'delete', 'get-as-post', 'post-as-put', 'post-as-get', 'form-as-put'] as const),
     ],
     reason: 'One value for each kind of parser, framing and route is enough here; unsigned, all of them are sent.',
   },
@@ -88,6 +89,8 @@ export const PRUNED: readonly Pruned[] = [
       ...(['buy', 'over-1-mib', 'empty-array', 'batch', 'bare-challenge', 'empty-object', 'null', 'bytes'] as const),
       ...(['nested', 'upper-case-type', 'bytestream', 'xml', 'multipart', 'patch', 'delete'] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'local-host'] as const),
+      ...(['get-as-post', 'post-as-get', 'form-as-put'] as const),
+      ...(['http-1-0-no-length', 'empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
     ],
     reason: 'The key is checked without the body; one value of each kind is sent, and all of them unsigned.',
   },
@@ -112,10 +115,10 @@ export const PRUNED: readonly Pruned[] = [
     shapes: [
       ...(['buy', 'unknown-type', 'over-1-mib', 'patch', 'delete'] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'absolute-target', 'local-host'] as const),
-      'hint',
+      ...(['put-as-post', 'get-as-post', 'post-as-put', 'post-as-get', 'form-as-put', 'hint'] as const),
     ],
     reason:
-      'Each delivery needs a handshake of its own, so one or two values of each dimension are sent. Ten families of ' +
+      'Each delivery needs a separate handshake, so one or two values of each dimension are sent. Ten families of ' +
       'forged headers are in mtls/forged-*.',
   },
 ];

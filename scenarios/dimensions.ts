@@ -11,7 +11,15 @@ import type { HeaderLine, JsonValue } from '../contract/index.ts';
 import { addHeaders, addQuery, both, headerValue, setHeader, withoutHeader, wrongKey } from './changes/addressing.ts';
 import { compact, fixedText, utf8 } from './changes/bodies.ts';
 import { signedOver, signedWithText } from './changes/signing.ts';
-import { absoluteTarget, headerLines, presenting, requestLine } from './changes/transmitting.ts';
+import {
+  absoluteTarget,
+  headerLines,
+  presenting,
+  requestLine,
+  withBody,
+  withoutLength,
+  withTrailer,
+} from './changes/transmitting.ts';
 import {
   certificateRefused,
   refused,
@@ -146,6 +154,27 @@ function framed(label: string, change: Change, answer: Shape['answer'] = 'framin
 function byMethod(method: string): Shape {
   const address: AddressChange = { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
   return { dimension: 'method', label: method, change: { address }, answer: 'elsewhere', mayBePage: 'by-method' };
+}
+
+const OVERRIDE_HEADERS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
+
+/**
+ * A method, and a claim in every usual place that another one is meant. A check may look at the one, and the router at
+ * the other. Each place is a part.
+ */
+function overridden(method: string, wanted: string): Shape {
+  const label = `${method} overridden as ${wanted}`;
+  const sent: AddressChange = { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
+  const claims = [
+    ...OVERRIDE_HEADERS.map((name) => setHeader(name, wanted)),
+    addQuery(`_method=${wanted} in the query`, () => `_method=${wanted}`),
+  ];
+  const parts = claims.map((claim) => ({
+    label: `${method} with ${claim.label}`,
+    change: { address: both(label, sent, claim) },
+  }));
+  const address = claims.reduce((one, other) => both(label, one, other), sent);
+  return { dimension: 'method', label, change: { address }, answer: 'elsewhere', mayBePage: 'by-method', parts };
 }
 
 /** Changes the path, and leaves the query as it is. */
@@ -338,12 +367,42 @@ export const SHAPES = {
   'http-1-0': framed('HTTP/1.0', {
     transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0')),
   }),
+  'http-1-0-no-length': framed('HTTP/1.0 without a length', {
+    transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0'), withoutLength),
+  }),
   expect: framed('Expect: 100-continue', { transmit: { kind: 'expect-continue' } }),
+  'no-body': framed('neither a body nor a length', { transmit: withBody('no body', withoutLength, () => '') }),
+  'no-body-no-type': framed('neither a body nor a length nor a Content-Type', {
+    address: withoutHeader({ name: 'Content-Type' }, 'no Content-Type'),
+    transmit: withBody('no body', withoutLength, () => ''),
+  }),
+  'empty-chunked': framed('Transfer-Encoding: chunked without a chunk', {
+    transmit: withBody(
+      'no chunk',
+      (head) => [...withoutLength(head), 'Transfer-Encoding: chunked'],
+      () => '0\r\n\r\n',
+    ),
+  }),
+  'signature-in-trailer': framed('a random signature in a trailer', { transmit: withTrailer }),
 
   put: byMethod('PUT'),
   patch: byMethod('PATCH'),
   delete: byMethod('DELETE'),
   get: byMethod('GET'),
+  'put-as-post': overridden('PUT', 'POST'),
+  'get-as-post': overridden('GET', 'POST'),
+  'post-as-put': overridden('POST', 'PUT'),
+  'post-as-get': overridden('POST', 'GET'),
+  'form-as-put': {
+    dimension: 'method',
+    label: 'a form with the field _method=PUT',
+    change: {
+      serialise: (value) =>
+        utf8(['_method=PUT', ...formFields(value), `payload=${encodeURIComponent(compact(value))}`].join('&')),
+      address: typed('application/x-www-form-urlencoded'),
+    },
+    answer: 'shape',
+  },
 
   // Where it goes.
   'trailing-slash': atPath('a path with a trailing slash', (path) =>

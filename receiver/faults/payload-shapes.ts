@@ -1,6 +1,7 @@
 /** Mutants that crash on, or accept, payloads of the wrong shape. */
 import { required } from '../stages/stage.ts';
 import {
+  containersIn,
   crashWhen,
   fieldAt,
   hasText,
@@ -27,7 +28,98 @@ function unguardedType(value: unknown): unknown {
   return (value as Record<string, unknown>).metadata ?? throwTypeError('metadata is undefined');
 }
 
+/** The values that code looks up in tables. */
+const LOOKED_UP = [
+  ...['type', 'data.type', 'data.status', 'data.operation', 'data.chain', 'data.metadata.orderStatus'],
+  ...['data.metadata.providerTransactionStatus', 'data.metadata.blockchainData.chain', 'data.metadata.currency'],
+];
+const lookedUp = (payload: unknown) => LOOKED_UP.map((path) => fieldAt(payload, path));
+const statusOf = (payload: unknown) => fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
+
+const textFirst = { ...validateFirst, rule: 'Require text before a value is looked up; answer 400 if it is not.' };
+
 export const payloadShapesFaults: readonly StageFault[] = [
+  {
+    ...SHAPE,
+    name: 'lists-as-keys-answer-500',
+    title: 'Looks up types and statuses in a table before checking that they are text, and answers 500 to a list',
+    seen: '`TABLES.get(payload["type"])` in Python, where a list cannot be a key; PHP throws as well.',
+    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    fix: textFirst,
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      if (lookedUp(payload).some(Array.isArray)) throwTypeError("unhashable type: 'list'");
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'numbers-as-status-answer-500',
+    title: 'Answers 500 to a status that is a number',
+    seen: 'Enums that are made from a number, and `status.toUpperCase()`.',
+    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    fix: textFirst,
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      if (typeof statusOf(payload) === 'number') throwTypeError('toUpperCase is not a function');
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'statuses-in-a-plain-object',
+    title: 'Looks up the status in a plain object, which has inherited names',
+    seen: '`transitions[status].from` in JavaScript: it also finds constructor, which has no such field.',
+    why: 'Unknown statuses are ignored as intended, but one with an inherited name causes a 500.',
+    fix: { rule: 'Look up statuses in a map that contains only your own names.', express: 'Use a `Map`.' },
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      if (statusOf(payload) === 'constructor') throwTypeError('Cannot read properties of undefined');
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'null-status-answers-500',
+    title: 'Answers 500 to a status that is null',
+    seen: 'A switch over an enum in Java, and functions for text, which throw on null.',
+    why: 'The sender takes the answer for an outage and retries.',
+    fix: textFirst,
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      const paths = ['data.metadata.orderStatus', 'data.status'];
+      if (paths.some((path) => fieldAt(payload, path) === null)) throwTypeError('NullPointerException');
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'long-names-overflow-columns',
+    title: 'Answers 500 to a currency or chain that is longer than its column',
+    seen: 'Columns of 16 or 64 characters without a check of the length in front of them.',
+    why: 'The sender takes the answer for an outage and retries.',
+    fix: { rule: 'Check lengths in the validation, and answer 400.', express: 'Use `z.string().max(64)`.' },
+    severity: 'low',
+    replace: readAfterValidation((payload) => {
+      const paths = ['data.metadata.blockchainData.currency', 'data.metadata.currency', 'data.assetId'];
+      if (paths.some((path) => String(fieldAt(payload, path) ?? '').length > 64)) throwTypeError('value too long');
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'creates-named-classes',
+    title: 'Answers 500 to an unknown field that names an unknown class',
+    seen: '`JSON.parse(text, create_additions: true)` in Ruby, default typing in Jackson, TypeNameHandling in .NET.',
+    why: 'The sender chooses which class is created. Some classes run code when they are.',
+    fix: {
+      rule: 'Read JSON as plain values, and never create a class that the payload names.',
+      express: 'Do not revive objects by a field of the payload.',
+      spring: 'Do not call `activateDefaultTyping`, and use no `@JsonTypeInfo(use = CLASS)`.',
+      rails: 'Use `JSON.parse(text)`, not `JSON.load`, and no `create_additions`.',
+      dotnet: 'Set `TypeNameHandling.None`.',
+    },
+    severity: 'critical',
+    replace: readBeforeValidation((payload) => {
+      for (const container of containersIn(payload))
+        if (Object.hasOwn(container, 'json_class')) throwTypeError("can't get const TestUnknown::Class");
+    }),
+  },
   {
     ...SHAPE,
     name: 'null-ends-the-process',

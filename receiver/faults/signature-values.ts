@@ -26,7 +26,29 @@ function isLike(pattern: string, text: string): boolean {
 const sorted = (bytes: Buffer) => Buffer.from(bytes).sort().toString('latin1');
 const sevenBits = (text: string) => Buffer.from([...Buffer.from(text, 'latin1')].map((byte) => byte & 0x7f)).toString();
 
+/** The entries of a header that is read as a list. */
+const entriesOf = (header: string) => header.split(/[,;|]/).flatMap((entry) => entry.trim() || []);
+
+const ONE_OF_A_LIST = {
+  rule: 'Compare the header as a whole. Where a list is needed, require at least one entry, which is valid.',
+  express: 'Replace `entries.every(isValid)` with a comparison of the whole header.',
+} as const;
+
 export const signatureValuesFaults: readonly StageFault[] = [
+  lenientMutant(({ header = '' }) => header !== '' && entriesOf(header).length === 0, {
+    name: 'every-signature-of-an-empty-list',
+    title: 'Reads the signature as a list, and accepts a list without an entry',
+    seen: '`header.split(",").filter(Boolean).every(isValid)`, written for a rotation of the secret.',
+    why: 'A comma as the signature is enough.',
+    fix: ONE_OF_A_LIST,
+  }),
+  lenientMutant(({ header = '' }) => /^(?:sha256=|v1,)$/.test(header), {
+    name: 'prefix-without-signature-accepted',
+    title: 'Accepts the prefix of a signature with nothing behind it',
+    seen: 'Code that removes "sha256=" and treats an empty rest like a missing header that is optional.',
+    why: 'The prefix is in every documentation, so an attacker needs nothing else.',
+    fix: ONE_VALUE,
+  }),
   lenientMutant(
     ({ header, body, secrets }) => secrets.some((secret) => hmac(body, secret, 'md5').toString('hex') === header),
     {
@@ -144,6 +166,18 @@ function fold(body: Buffer): string {
 const KEY = { area: 'api-key', stage: 'requireApiKey', severity: 'high', forbidden: true } as const;
 
 export const keyValuesFaults: readonly StageFault[] = [
+  {
+    ...KEY,
+    name: 'every-key-of-an-empty-list',
+    title: 'Reads the API key as a list, and accepts a list without an entry',
+    seen: '`header.split(",").filter(Boolean).every(isKnown)`, written for proxies that join header lines.',
+    why: 'A comma as the key is enough.',
+    fix: ONE_OF_A_LIST,
+    severity: 'critical',
+    replace: acceptWithoutCheck(
+      ({ given }) => typeof given === 'string' && given !== '' && entriesOf(given).length === 0,
+    ),
+  },
   {
     ...KEY,
     name: 'api-key-matched-as-glob',

@@ -41,6 +41,24 @@ function otherMethods(methods: readonly string[], needsHeader: boolean, text: Te
   };
 }
 
+const OVERRIDES = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
+
+/** Whether a request is sent by one method and claims another, in a header, in the query or in a form. */
+function isOverridden(req: Request, sent: 'POST' | 'another', wanted: string): boolean {
+  if ((req.method === 'POST') !== (sent === 'POST')) return false;
+  return named(req, ...OVERRIDES).includes(wanted) || new RegExp(`[?&]_method=${wanted}\\b`).test(req.url);
+}
+
+const isBodyless = (req: Request) =>
+  req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined;
+
+const NO_OVERRIDE = {
+  rule: 'Turn off method overriding for this route, or apply it before everything else.',
+  express: 'Remove `methodOverride()`, or mount it in front of the verification.',
+  rails: 'Remove Rack::MethodOverride from the middleware stack.',
+  laravel: 'Middleware for the route sees the overridden method: let it cover every method.',
+} as const;
+
 /** A mutant that reads deliveries of some media types in its own way and does not verify them. */
 function ofTypes(test: (req: Request, body: Buffer) => boolean, text: Text, read = (body: Buffer) => body): StageFault {
   return {
@@ -196,6 +214,55 @@ export const unsignedRequests: readonly StageFault[] = [
     why: 'Any text in the header is enough.',
     fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
+  {
+    ...SIGNATURE,
+    name: 'method-overridden-after-check',
+    title: 'Verifies POST only, and then turns other methods into POST',
+    seen: '`if (req.method === "POST") verify()` in front of `methodOverride()`.',
+    why: 'An attacker sends PUT with `X-HTTP-Method-Override: POST`, and needs no signature.',
+    fix: NO_OVERRIDE,
+    stage: 'accept',
+    severity: 'critical',
+    forbidden: true,
+    replace: (parts) => {
+      const handle = handleUnverified(parts);
+      return (req, res, next) =>
+        parts.config.signing !== undefined && isOverridden(req, 'another', 'POST')
+          ? handle(req, res, next)
+          : parts.correct.accept(req, res, next);
+    },
+  },
+  lenientMutant(({ req }) => isOverridden(req, 'POST', 'PUT'), {
+    name: 'method-overridden-before-check',
+    title: 'Does not verify a POST that claims to be a PUT',
+    seen: '`methodOverride()` in front of a verification for POST, and a handler for all methods.',
+    why: 'An attacker adds `X-HTTP-Method-Override: PUT`, and needs no signature.',
+    fix: NO_OVERRIDE,
+  }),
+  lenientMutant(({ req, header }) => header === undefined && Object.keys(req.trailers).length > 0, {
+    name: 'trailers-not-verified',
+    title: 'Does not verify deliveries with a trailer',
+    seen: 'Checks that leave a signature in a trailer to the end of the stream, where nothing compares it.',
+    why: 'Every client can send a trailer.',
+    fix: FIX,
+  }),
+  {
+    ...SIGNATURE,
+    name: 'requests-without-body-not-verified',
+    title: 'Answers 200 to requests without a body and without a length, unverified',
+    seen: '`express.json({ verify })`: body-parser skips requests without a body, and with them the verification.',
+    why: 'Everyone gets a 200. A delivery whose body was lost counts as received.',
+    fix: {
+      rule: CHECK_FIRST,
+      express: 'Keep the raw body in `verify`, check the signature in the next middleware, and reject without a body.',
+    },
+    severity: 'critical',
+    forbidden: true,
+    replace: ({ correct, config }) =>
+      config.signing === undefined
+        ? correct.requireSignature
+        : (req, res, next) => (isBodyless(req) ? answer(res, 200, {}) : correct.requireSignature(req, res, next)),
+  },
   early((payload) => (isList(payload) ? {} : null), {
     name: 'lists-not-verified',
     title: 'Does not verify lists of notifications',
@@ -362,6 +429,26 @@ export const keylessRequests: readonly StageFault[] = [
     seen: 'Exceptions for old load balancers, and handlers of their own for 100-continue.',
     why: 'Every client can write such a request.',
     fix: FIX,
+  }),
+  {
+    ...keyless(() => false, {
+      name: 'api-key-not-checked-without-body',
+      title: 'Answers 200 to requests without a body and without a length, without the API key',
+      seen: 'A key check in the callback of a body parser, which does not run without a body.',
+      why: 'The endpoint answers 200 to anyone.',
+      fix: FIX,
+    }),
+    replace: ({ correct, config }) =>
+      config.apiKey === undefined
+        ? correct.requireApiKey
+        : (req, res, next) => (isBodyless(req) ? answer(res, 200, {}) : correct.requireApiKey(req, res, next)),
+  },
+  keyless((req) => isOverridden(req, 'POST', 'PUT'), {
+    name: 'api-key-not-checked-for-overridden-methods',
+    title: 'Does not check the API key of a POST that claims to be a PUT',
+    seen: '`methodOverride()` in front of a key check for POST, and a handler for all methods.',
+    why: 'Every client can send such a claim.',
+    fix: NO_OVERRIDE,
   }),
 ];
 

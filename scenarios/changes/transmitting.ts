@@ -44,9 +44,18 @@ export function editedHead(
   };
 }
 
-/** Changes the request line. */
-export function requestLine(label: string, edit: (line: string) => string): Transmission {
-  return editedHead(label, ([first = '', ...others]) => [edit(first), ...others]);
+/** Changes the request line, and the header lines behind it where `others` is given. */
+export function requestLine(
+  label: string,
+  edit: (line: string) => string,
+  others: (lines: readonly string[]) => readonly string[] = (lines) => lines,
+): Transmission {
+  return editedHead(label, ([first = '', ...lines]) => [edit(first), ...others(lines)]);
+}
+
+/** The lines of a head without Content-Length. */
+export function withoutLength(lines: readonly string[]): readonly string[] {
+  return lines.filter((line) => !isNamed(line, 'Content-Length'));
 }
 
 /** Writes the whole URL into the request line. */
@@ -89,3 +98,20 @@ export function withBody(
     },
   };
 }
+
+/** Sends the body in one chunk, and a random signature behind it. */
+export const withTrailer: Transmission = {
+  kind: 'raw',
+  label: 'a random signature in a trailer',
+  make(request, kit) {
+    const { signatureHeader } = kit;
+    const chunked = withBody(
+      '',
+      (head) => [...withoutLength(head), 'Transfer-Encoding: chunked', `Trailer: ${signatureHeader}`],
+      (body) =>
+        `${body.length.toString(16)}\r\n${body}\r\n0\r\n` +
+        `${signatureHeader}: ${kit.bytes(32).toString('base64')}\r\n\r\n`,
+    );
+    return chunked.kind === 'raw' ? chunked.make(request, kit) : request;
+  },
+};

@@ -90,7 +90,7 @@ export const keyCrossings: readonly Crossing[] = [
     id: 'api-key/missing-in-other-requests',
     title: 'Rejects a delivery without the API key by another method or in another framing',
     flaw,
-    shapes: ['put', 'get', 'chunked', 'http-1-0', 'expect'],
+    shapes: ['put', 'get', 'put-as-post', 'post-as-put', 'chunked', 'http-1-0', 'expect', 'no-body'],
     why: 'Rules of gateways and routes often cover POST in HTTP/1.1 only, and a handler for everything runs behind.',
     fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
   },

@@ -69,6 +69,14 @@ const guessedKeys: readonly FlowScenario[] = [
   },
   {
     ...base,
+    id: 'api-key/lists-without-key',
+    title: 'Rejects a list without an entry as the API key',
+    flow: () => eachAsKey([',', ';', '|', '[]', '""']),
+    why: 'Of an empty list, "every entry is valid" is true, and a header of separators is a list without an entry.',
+    fix: 'Compare the header as a whole, and do not split it.',
+  },
+  {
+    ...base,
     id: 'api-key/same-characters',
     title: 'Rejects the characters of the API key in another order or with another highest bit',
     flow: () => [

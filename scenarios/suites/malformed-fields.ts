@@ -9,6 +9,7 @@ const buy = (path: string, value: JsonValue): Composer => having(plain, path, va
 const failed: Composer = (kit) => order(kit, 'BUY', 'FAILED');
 const onChain: Composer = (kit) => deposit(kit);
 const returned: Composer = (kit) => refund(kit, 'SUCCESS');
+const tracked: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
 
 /** A valid envelope with data whose fields are missing or have another type. */
 export const malformedFields: readonly ProbeScenario[] = [
@@ -115,7 +116,7 @@ export const malformedFields: readonly ProbeScenario[] = [
   composed(
     'tracking-metadata-of-an-order',
     'ORDER_TRACKING with the metadata of an order',
-    having((kit) => tracking(kit, 'BUY', 'COMPLETED'), 'data.metadata', {
+    having(tracked, 'data.metadata', {
       orderStatus: 'COMPLETED',
       blockchainData: {},
     }),

@@ -9,6 +9,7 @@ import { malformedBacktracking } from './malformed-backtracking.ts';
 import { malformedEnvelope, malformedIds } from './malformed-envelope.ts';
 import { malformedFields, malformedValues } from './malformed-fields.ts';
 import { malformedJson } from './malformed-json.ts';
+import { malformedClassNames, malformedLookups } from './malformed-lookups.ts';
 import { malformedPollution, malformedSize } from './malformed-size.ts';
 import { unsignedMalformed } from './malformed-unsigned.ts';
 
@@ -117,6 +118,8 @@ export const malformedSuite: Suite = {
     ...malformedEnvelope,
     ...malformedIds,
     ...malformedFields,
+    ...malformedLookups,
+    malformedClassNames,
     ...malformedSize,
     ...malformedTransport,
     ...malformedPollution,

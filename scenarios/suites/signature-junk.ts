@@ -1,11 +1,26 @@
+import { replaceHeader } from '../changes/addressing.ts';
 import { derived, joined, literal, RIGHT_SIGNATURE } from '../changes/signing.ts';
 import { refused, refusedOddHeader } from '../expectations.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Delivery, Scenario } from '../scenario.ts';
 
 const printA = (count: number) => `head -c ${count} /dev/zero | tr '\\0' 'A'`;
 
 /** Patterns that match every signature, in LIKE, in globs and in regular expressions. */
 const PATTERNS = ['%', '%=', '_'.repeat(44), '?'.repeat(44), '[A-Za-z0-9+/]*=', '^.*$', '.{44}', '^', '/.*/'];
+
+/** Lists without an entry, and prefixes without a signature behind them. */
+const EMPTY_LISTS = [',', ';', '|', '[]', '""', 'sha256=', 'v1,'];
+
+const twoEmptyLines: Delivery = {
+  label: 'two empty header lines',
+  change: {
+    address: replaceHeader('signature', 'two empty signature headers', (name) => [
+      [name, ''],
+      [name, ''],
+    ]),
+  },
+  expect: refusedOddHeader,
+};
 
 /** Values that are not signatures: random, of other lengths, non-ASCII, or the result of a programming mistake. */
 export const junkSignatures: readonly Scenario[] = [
@@ -218,5 +233,20 @@ export const junkSignatures: readonly Scenario[] = [
       ]),
     why: 'A lookup with LIKE, a glob or a pattern of a cache accepts a value that matches every signature.',
     fix: 'Compare the strings literally and in the process. The report names the accepted pattern.',
+  },
+  {
+    id: 'signature/lists-without-signature',
+    title: 'Rejects a list without an entry, and a prefix alone, as the signature',
+    level: 'must',
+    requirements: ['hmac-missing', 'hmac-invalid'],
+    needs: ['hmac'],
+    flow: () => [
+      ...EMPTY_LISTS.map((text): Delivery[] => [
+        { label: `the text ${JSON.stringify(text)}`, change: { sign: literal(text) }, expect: refused },
+      ]),
+      [twoEmptyLines],
+    ],
+    why: 'Of an empty list, "every entry is valid" is true, and a header of separators is a list without an entry.',
+    fix: 'Compare the header as a whole. Where a list is needed, require at least one entry that is valid.',
   },
 ];
