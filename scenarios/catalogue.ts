@@ -38,7 +38,7 @@ export function findScenario(id: string): Scenario | undefined {
   return BY_ID.get(id);
 }
 
-/** The scenarios that need an id of this kind of their own, in the order of the catalogue. */
+/** The scenarios that share an id of this kind with no other one, in the order of the catalogue. */
 export function ownersOf(kind: SampleKind): readonly string[] {
   return CATALOGUE.flatMap(({ scenarios }) =>
     scenarios.filter((one) => 'owns' in one && one.owns?.includes(kind) === true).map(({ id }) => id),

@@ -1,6 +1,6 @@
 /**
  * Which combinations of the dimensions are sent, and which are left out: every flaw meets every shape in one of the two
- * lists, or in a scenario of its own. A test proves it, and `docs/dimensions.md` shows it.
+ * lists, or in a separate scenario. A test proves it, and `docs/dimensions.md` shows it.
  */
 import { type Crossing, type Dimension, FLAWS, type FlawName, SHAPES, type ShapeName } from './dimensions.ts';
 import { keyCrossings } from './suites/api-key-bypass.ts';
@@ -18,7 +18,7 @@ export const CROSSINGS: readonly Crossing[] = [
   ...unsignedMalformed,
 ];
 
-/** The plain request with each flaw, and with all other values of a credential, is a scenario of its own. */
+/** The plain request with each flaw, and with all other values of a credential, is a separate scenario. */
 export const PLAIN: Readonly<Record<FlawName, string>> = {
   'no-signature': 'signature/missing',
   'random-signature': 'signature/random-bytes',
@@ -54,7 +54,7 @@ export const PRUNED: readonly Pruned[] = [
   {
     flaws: ['random-signature'],
     shapes: ['buy', 'sell', 'unknown-type', 'test-flags', 'tiny', 'over-1-mib', 'content'],
-    reason: 'Kinds with a handler of their own are sent; the others share the path of one of them.',
+    reason: 'Kinds with a separate handler are sent; the others share the path of one of them.',
   },
   {
     flaws: ['random-signature'],

@@ -395,7 +395,7 @@ export interface FlowScenario extends ScenarioText {
   readonly kept?: true;
   /**
    * Runs alone, after all others, because a receiver may accept nothing more from this sender. No control follows: the
-   * flow ends with a plain valid delivery of its own.
+   * flow itself ends with a plain valid delivery.
    */
   readonly last?: true;
 }

@@ -129,6 +129,17 @@ export const JSON_MISTAKES: readonly BodyMistake[] = [
     bytes: stringified('\t'),
   },
   {
+    name: 'pretty-json-crlf',
+    title: 'the body was parsed and serialised again with an indent of two spaces and Windows line ends',
+    why: 'On Windows, indented JSON of .NET and of many editors ends its lines with CRLF.',
+    fix,
+    bytes(body) {
+      const value = body.value();
+      // A line feed inside a string is escaped, so each one is the end of a line.
+      return value === undefined ? undefined : Buffer.from(JSON.stringify(value, null, 2).replaceAll('\n', '\r\n'));
+    },
+  },
+  {
     name: 'data-only',
     title: 'only the "data" object of the body was signed',
     why: 'The envelope was unpacked before the signature was made, as in the schemes of other services.',

@@ -36,7 +36,7 @@ export const DEFAULT_LIMITS: RunLimits = {
 const TIMEOUTS_OUTSIDE_CHECKS = 12;
 
 /**
- * Milliseconds after which a run ends, unless it has a limit of its own. A check is two deliveries, the probe and the
+ * Milliseconds after which a run ends, unless a limit is configured. A check is two deliveries, the probe and the
  * control after it, and each may use its whole time limit on one of the lanes. An endpoint that answers in time stays
  * far below this.
  */

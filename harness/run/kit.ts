@@ -98,7 +98,7 @@ function knownSamplesOf(
   };
 }
 
-/** Why a scenario cannot have the ids of its own that it needs, or null. One id of each list is for all others. */
+/** Why a scenario cannot have ids that no other one uses, or null. One id of each list is for all others. */
 export function lackOfIds({ samples: known }: Partner, scenario: Scenario): string | null {
   if (known === undefined || !('owns' in scenario)) return null;
   for (const kind of scenario.owns ?? []) {
@@ -122,7 +122,15 @@ export function headerNamesOf(partner: Partner): { readonly signature: string; r
   };
 }
 
+/** First certificates of bundles: every scenario gets a kit with it. */
+const firstCertificates = new Map<string, string>();
+
 /** The client certificate in PEM, the first of its bundle; empty when the partner has none. */
 export function clientCertificateOf({ tls }: Pick<Partner, 'tls'>): string {
-  return certificateBlocks(tls?.clientCert ?? '')[0]?.text ?? '';
+  const bundle = tls?.clientCert ?? '';
+  const known = firstCertificates.get(bundle);
+  if (known !== undefined) return known;
+  const first = certificateBlocks(bundle)[0]?.text ?? '';
+  firstCertificates.set(bundle, first);
+  return first;
 }

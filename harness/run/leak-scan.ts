@@ -90,11 +90,13 @@ export function findLeaks(
   };
 
   const apiKey = partner.apiKey?.value;
-  const signatures = rightSignature === null ? [] : signatureSpellings(rightSignature);
+  const signatures = (rightSignature === null ? [] : signatureSpellings(rightSignature)).map((one) =>
+    one.toLowerCase(),
+  );
   const leaks: Leak[] = [];
   if (isNew(secret)) leaks.push('secret');
   if ((key.length > 0 && apiKey !== undefined && read.includes(apiKey)) || isNew(key.slice(1))) leaks.push('api-key');
-  if (isNew(signatures.map((spelling) => spelling.toLowerCase()))) leaks.push('signature');
+  if (isNew(signatures)) leaks.push('signature');
   const echoes = [...new Set(sent.flatMap((value) => [value, unescaped(value)]))];
   const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, echoes);
   const showsAPart = () => rightSignature !== null && showsPart(read, rightSignature, echoes);
@@ -103,7 +105,7 @@ export function findLeaks(
   }
   const found = [...leaks, ...findInternals(text)];
   const showsNothing = () =>
-    ![...secret, ...key, ...signatures].some((spelling) => folded.includes(spelling.toLowerCase())) &&
+    ![...secret, ...key, ...signatures].some((spelling) => folded.includes(spelling)) &&
     ![apiKey, partner.signing?.secret].some((value) => value !== undefined && showsEnd(read, value, [])) &&
     (rightSignature === null || !showsPart(read, rightSignature, []));
   if (found.length === 0 && text.length <= MAX_HARMLESS_LENGTH && known.size < MAX_HARMLESS && showsNothing()) {

@@ -119,7 +119,7 @@ function traffic(
 }
 
 /**
- * What a check sends between its controls: all deliveries, those on a connection of their own, and the largest group.
+ * What a check sends between its controls: all deliveries, those on a separate connection, and the largest group.
  */
 function probesOf({ scenario }: SendingPlan, kit: Kit): { probes: number; single: number; atOnce: number } {
   const groups = 'flow' in scenario ? scenario.flow(kit) : [[{ change: scenario.change }]];

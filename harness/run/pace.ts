@@ -123,7 +123,7 @@ export interface Families {
   decided(suite: string, family: string): string | null;
   /** How long checks have stopped the receiver so far, in milliseconds. */
   stoppedMs(): number;
-  /** Why a check without an answer in a short wait has no verdict of its own. */
+  /** Why a check without an answer in a short wait is not repeated. */
   sameSilence(family: string): string;
 }
 

@@ -114,7 +114,8 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
   // Dealt out one by one, so that shards have similar sizes and every scenario is in exactly one.
   const mine = selected.filter((_, at) => at % shard.of === shard.index - 1);
   if (mine.length === 0) {
-    const message = `shard ${shard.index}/${shard.of} of ${selected.length} checks is empty`;
+    const checks = selected.length === 1 ? '1 check is' : `${selected.length} checks are`;
+    const message = `shard ${shard.index}/${shard.of} is empty: ${checks} selected`;
     throw new HookproofError('PLAN_EMPTY_SHARD', message, {
       hint: 'Use at most as many shards as there are selected checks.',
     });

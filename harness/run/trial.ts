@@ -45,7 +45,7 @@ export interface Trial {
 
 /**
  * Tries a scenario on a lane. The control after one scenario is the control before the next on the same lane and is
- * passed on as `before`; null sends a new one. With `fresh` every delivery has a connection of its own, for a
+ * passed on as `before`; null sends a new one. With `fresh` every delivery has a separate connection, for a
  * repetition that must not depend on earlier ones; such a repetition waits for answers as long as the time limit says.
  */
 export async function tryScenario(

@@ -152,7 +152,7 @@ class Exchange implements Reader {
     this.#idleMs = this.#watch.begin(this);
   }
 
-  /** A byte in a chunk of its own takes six on the wire, so a longer answer is not a normal one. */
+  /** A byte in a separate chunk takes six on the wire, so a longer answer is not a normal one. */
   onBytes(bytes: number): void {
     this.#progress.firstByte();
     this.#received += bytes;

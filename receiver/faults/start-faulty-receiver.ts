@@ -68,7 +68,7 @@ export async function startFaultyReceiver(
   };
 }
 
-/** The server of the reference receiver; with options of its own where the fault has some and HTTPS is served. */
+/** The server of the reference receiver; with the options of the fault where it has some and HTTPS is served. */
 function createFaultyServer(app: Express, options: ServerOptions, changes: TlsOptions | undefined): Server {
   const { tls } = options;
   if (tls === undefined || changes === undefined) return createHttpServer(app, options);

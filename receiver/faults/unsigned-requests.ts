@@ -341,7 +341,7 @@ export const unsignedRequests: readonly StageFault[] = [
     title: 'Does not verify requests with the User-Agent of a health check',
     seen: 'Exceptions for the probes of load balancers and Kubernetes.',
     why: 'Every client can write this name.',
-    fix: { rule: LOCAL, express: 'Give the health check a route of its own.' },
+    fix: { rule: LOCAL, express: 'Give the health check a separate route.' },
   }),
   lenientMutant(({ req }) => hasSwitch(req), {
     name: 'query-parameter-skips',
@@ -414,7 +414,7 @@ export const keylessRequests: readonly StageFault[] = [
     title: 'Does not check the API key of requests with the User-Agent of a health check',
     seen: 'Exceptions for the probes of load balancers and Kubernetes.',
     why: 'Every client can write this name.',
-    fix: { rule: LOCAL, express: 'Give the health check a route of its own.' },
+    fix: { rule: LOCAL, express: 'Give the health check a separate route.' },
   }),
   keyless((req) => isOddPath(req), {
     name: 'api-key-not-checked-for-path-spellings',
@@ -426,7 +426,7 @@ export const keylessRequests: readonly StageFault[] = [
   keyless((req) => req.httpVersion === '1.0' || req.headers.expect !== undefined, {
     name: 'api-key-not-checked-in-other-framings',
     title: 'Does not check the API key of requests in HTTP/1.0 or with Expect: 100-continue',
-    seen: 'Exceptions for old load balancers, and handlers of their own for 100-continue.',
+    seen: 'Exceptions for old load balancers, and separate handlers for 100-continue.',
     why: 'Every client can write such a request.',
     fix: FIX,
   }),

@@ -238,7 +238,7 @@ const framings: readonly Crossing[] = [
     title: 'Rejects an unsigned delivery with Expect: 100-continue',
     flaw,
     shapes: ['expect'],
-    why: 'Servers with a handler of their own for this header (Node: `checkContinue`) can pass by the verification.',
+    why: 'Servers with a separate handler for this header (Node: `checkContinue`) can pass by the verification.',
     fix: 'Call the same handler for both kinds of requests, with the verification in front of it.',
   },
   {

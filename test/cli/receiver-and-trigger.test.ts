@@ -69,6 +69,25 @@ describe('trigger', () => {
     expect(JSON.parse(body).data).toMatchObject({ metadata: { orderStatus: 'PENDING' }, extra: { deep: 7 } });
   });
 
+  it('uses the configured samples, and --set overrides them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'trigger-'));
+    const config = join(folder, 'hookproof.yaml');
+    const samples = 'samples: { transactions: [T-1, T-2], providers: [P-1], fields: ["data.tenant=acme"] }';
+    await writeFile(config, `url: http://127.0.0.1:1/hooks\n${samples}\n`);
+    const trigger = async (...flags: string[]) => {
+      const args = ['trigger', 'failed-external-sell', '--config', config, '--dry-run', ...flags];
+      const { stdout, stderr } = await hookproof(args, { env });
+      const bodies = stdout.split('\n\n').filter((part) => part.startsWith('{'));
+      return { stderr, data: bodies.map((body) => JSON.parse(body).data) };
+    };
+    const known = { transactionId: 'T-1', providerId: 'P-1', tenant: 'acme' };
+    const flow = await trigger();
+    expect(flow).toMatchObject({ stderr: '', data: [known, known] });
+    const { data } = await trigger('--set', 'data.transactionId=T-9', '--set', 'data.tenant=other');
+    expect(data[0]).toMatchObject({ transactionId: 'T-9', providerId: 'P-1', tenant: 'other' });
+    await rm(folder, { recursive: true });
+  });
+
   it.each([['data'], ['=x'], ['a..b=1'], ['__proto__.x=1'], ['id.x=1']])('--set %s is rejected', (assignment) => {
     expect(() => setPath({ id: 'x' }, assignment)).toThrow(expect.objectContaining({ code: 'SET_INVALID' }));
   });

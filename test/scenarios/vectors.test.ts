@@ -154,7 +154,7 @@ describe('the runners in the README', () => {
     return { status, output: stdout + stderr };
   }
 
-  const RIGHT = { status: 0, output: `${VECTORS.length} of ${VECTORS.length} right\n` };
+  const RIGHT = { status: 0, output: `${VECTORS.length} of ${VECTORS.length} passed\n` };
   const INVALID = VECTORS.filter(({ result }) => result === 'invalid');
 
   it.skipIf(lacks('python3'))('for Python agrees, and says where a check that accepts everything is wrong', () => {
@@ -166,7 +166,7 @@ describe('the runners in the README', () => {
       snippet('python').replace(/return hmac.compare_digest.*/, 'return True'),
     );
     expect(gullible.status).toBe(1);
-    expect(gullible.output).toContain(`${VECTORS.length - INVALID.length} of ${VECTORS.length} right`);
+    expect(gullible.output).toContain(`${VECTORS.length - INVALID.length} of ${VECTORS.length} passed`);
     expect(gullible.output).toContain('431 should be invalid: The URL-safe alphabet without padding');
   });
 

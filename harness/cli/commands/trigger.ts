@@ -7,7 +7,7 @@ import {
   type Notification,
 } from '../../../contract/index.ts';
 import { visible } from '../../../contract/visible.ts';
-import { newTestId } from '../../../scenarios/index.ts';
+import { newTestId, type SampleKind } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import type { Partner } from '../../partner.ts';
 import { createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
@@ -30,8 +30,10 @@ interface TriggerFlags extends ConfigFlags {
 export async function triggerCommand(name: string, url: string | undefined, flags: TriggerFlags): Promise<number> {
   if (name === 'list' && url === undefined) return listEvents();
   const { config: configFile, set = [], dryRun: _dry, json: _json, ...given } = flags;
-  const notifications = makeNotifications(name, set);
+  const sample = sampleNamed(name);
+  for (const assignment of set) setPath({}, assignment);
   const config = await commandConfig(url, configFile, given);
+  const notifications = makeNotifications(sample, config.partner.samples, set);
   printAdvice(config.advice);
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   if (flags.dryRun === true) {
@@ -82,19 +84,48 @@ function listEvents(): number {
   return 0;
 }
 
-function makeNotifications(name: string, assignments: readonly string[]): Notification[] {
+type SampleEvent = (typeof SAMPLE_EVENTS)[string];
+
+function sampleNamed(name: string): SampleEvent {
   const sample = Object.hasOwn(SAMPLE_EVENTS, name) ? SAMPLE_EVENTS[name] : undefined;
-  if (sample === undefined) {
-    throw new HookproofError('TRIGGER_UNKNOWN', `unknown notification or flow "${name}"`, {
-      hint: `${didYouMean(name, Object.keys(SAMPLE_EVENTS))}\`hookproof trigger list\` lists all of them.`,
-    });
-  }
+  if (sample !== undefined) return sample;
+  throw new HookproofError('TRIGGER_UNKNOWN', `unknown notification or flow "${name}"`, {
+    hint: `${didYouMean(name, Object.keys(SAMPLE_EVENTS))}\`hookproof trigger list\` lists all of them.`,
+  });
+}
+
+/** Where a notification names what the samples of the configuration are about. */
+const SAMPLE_FIELDS: Readonly<Record<string, SampleKind>> = {
+  transactionId: 'transaction',
+  partnerTransactionId: 'transaction',
+  customerId: 'customer',
+  accountId: 'account',
+  paymentMethodId: 'payment-method',
+  providerId: 'provider',
+};
+
+/** A copy with the first configured id of each kind: the notifications of a flow are about the same things. */
+function withKnownIds(notification: Notification, samples: Partner['samples']): JsonObject {
+  const data = Object.entries(notification.data as unknown as JsonObject).map(([name, value]) => {
+    const kind = SAMPLE_FIELDS[name];
+    return [name, (kind && samples?.ids[kind]?.[0]) ?? value] as const;
+  });
+  return { ...(notification as unknown as JsonObject), data: Object.fromEntries(data) };
+}
+
+function makeNotifications(
+  sample: SampleEvent,
+  samples: Partner['samples'],
+  assignments: readonly string[],
+): Notification[] {
+  const fields = (samples?.fields ?? []).map(([path, value]) => `${path}=${JSON.stringify(value)}`);
   return notificationsFor(sample.make(), { newId: newTestId }).map((notification) => {
-    const changed = assignments.reduce(setPath, notification as unknown as JsonObject);
-    if (!emittedNotification.safeParse(changed).success) {
+    const known = withKnownIds(notification, samples);
+    // The service does not send the configured fields either, which the partner knows.
+    if (!emittedNotification.safeParse(assignments.reduce(setPath, known)).success) {
       process.stderr.write('note: the service would never send a notification with these values\n');
     }
-    return changed as unknown as Notification;
+    return [...fields, ...assignments].reduce(setPath, known) as unknown as Notification;
   });
 }
 

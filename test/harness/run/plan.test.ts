@@ -54,7 +54,7 @@ describe('the plan of a run', () => {
       Math.max(...shards.map((shard) => shard.length)) - Math.min(...shards.map((shard) => shard.length)),
     ).toBeLessThanOrEqual(1);
     expect(() => plan({ scenarios: ['signature/missing'], shard: { index: 2, of: 2 } })).toThrow(
-      'shard 2/2 of 1 checks is empty',
+      'shard 2/2 is empty: 1 check is selected',
     );
   });
 

@@ -125,6 +125,7 @@ def indented(indent):
 signs("pretty-json-2", indented(2))
 signs("pretty-json-4", indented(4))
 signs("pretty-json-tab", indented("\t"))
+signs("pretty-json-crlf", indented(2).replace(b"\n", b"\r\n"))
 signs("python-json", json.dumps(VALUE).encode())
 signs("python-unicode-json", json.dumps(VALUE, ensure_ascii=False).encode())
 signs("python-compact-json", json.dumps(VALUE, ensure_ascii=False, separators=(",", ":")).encode())
