@@ -28,7 +28,7 @@ export function is2xx(status: number): boolean {
 const isRejection = (status: number) => status >= 300 && status < 500;
 
 /** The class of an attempt. A 5xx is a crash, unless it is the status with which the endpoint rejects. */
-export function classOfAttempt({ answer, error }: Attempt, rejects: readonly number[] = []): AnswerClass {
+export function classOfAttempt({ answer, error }: Attempt, rejects: readonly number[]): AnswerClass {
   if (answer !== null) {
     if (is2xx(answer.status)) return 'accepted';
     return isRejection(answer.status) || rejects.includes(answer.status) ? 'rejected' : 'crashed';
@@ -56,14 +56,15 @@ export function classOfAttempt({ answer, error }: Attempt, rejects: readonly num
  * nothing, as where all of them were accepted. A 5xx needs three deliveries, because one of them may crash.
  */
 export function usualRejection(forgeries: readonly Attempt[]): number {
-  const statuses = forgeries.flatMap(({ answer }) => answer?.status ?? []);
+  // 0 stands for no answer.
+  const statuses = forgeries.map(({ answer }) => answer?.status ?? 0);
   if (statuses.includes(401)) return 401;
   const rejection = statuses.find(isRejection);
   if (rejection !== undefined && rejection !== 429) return rejection;
-  const [first] = statuses;
-  const isUniform = statuses.length === forgeries.length && statuses.every((status) => status === first);
-  const isServerError = first !== undefined && first >= 500 && first !== 503;
-  return isUniform && isServerError && statuses.length >= MIN_EQUAL_5XX ? first : 401;
+  const [first = 0] = statuses;
+  const isServerError = first >= 500 && first !== 503;
+  const isUniform = statuses.length >= MIN_EQUAL_5XX && statuses.every((status) => status === first);
+  return isServerError && isUniform ? first : 401;
 }
 
 const MIN_EQUAL_5XX = 3;
@@ -93,8 +94,8 @@ export function translateStatus(
   const isUsual = rejects.includes(status);
   if (expect.authentic) {
     // Its own status is judged as it is. Only a status that can be nothing else means rejected credentials.
-    const isNamed = [...expect.pass, ...(expect.note ?? []), ...(expect.warn ?? [])].includes(status);
-    return isUsual && status !== 401 && status < 500 && status !== dialect.malformed && !isNamed ? rejected : literal;
+    const isNamed = [expect.pass, expect.note, expect.warn].some((answers) => answers?.includes(status));
+    return isUsual && status < 500 && status !== dialect.malformed && !isNamed ? rejected : literal;
   }
   if (expect.malformed === true) {
     if (!isUsual) return literal;

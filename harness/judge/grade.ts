@@ -2,7 +2,7 @@
 
 import type { AnswerMatch, Expectation, Level } from '../../scenarios/index.ts';
 import type { Answer, Attempt, TransportError } from '../transport/index.ts';
-import { type Credential, type Dialect, is2xx, STANDARD, translateStatus } from './dialect.ts';
+import { type Credential, type Dialect, is2xx, translateStatus } from './dialect.ts';
 import type { DecidedBy, ProbeEvidence } from './evidence.ts';
 import { isAlike } from './uniform.ts';
 
@@ -39,8 +39,6 @@ export interface Reading {
   readonly dialect: Dialect;
   readonly credentials: readonly Credential[];
 }
-
-const LITERAL: Reading = { dialect: STANDARD, credentials: [] };
 
 /** What came back, as a code that is the same in every run (`Judgement.outcome`). */
 export function outcomeOfAttempt({ answer, error }: Attempt): string {
@@ -80,7 +78,7 @@ export function wasClosed({ answer, error }: Attempt): boolean {
 const CLOSE_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 
 /** Grades one probe: first whether the probe itself is correct, then leaks, then the status or the transport error. */
-export function gradeProbe(probe: ProbeEvidence, level: Level = 'must', reading: Reading = LITERAL): Grade {
+export function gradeProbe(probe: ProbeEvidence, level: Level, reading: Reading): Grade {
   if (probe.probeFault !== null) {
     return { grade: 'harness-error', decidedBy: 'faulty-probe', reason: `the probe is faulty: ${probe.probeFault}` };
   }
@@ -106,11 +104,7 @@ export function gradeProbe(probe: ProbeEvidence, level: Level = 'must', reading:
 /** Whether a 2xx accepts what must be rejected: invalid credentials, no valid certificate, or no delivery at all. */
 export function mustBeRejected({ authentic, pass, note = [], warn = [] }: Expectation): boolean {
   const allowed = [...pass, ...note, ...warn];
-  return !authentic || (allowed.length > 0 && !allowed.includes('2xx') && !allowed.some((one) => isOneOf2xx(one)));
-}
-
-function isOneOf2xx(match: AnswerMatch): boolean {
-  return typeof match === 'number' && is2xx(match);
+  return !authentic || (allowed.length > 0 && allowed.every((one) => groupOf(one) !== '2xx'));
 }
 
 /** Whether an acceptance is the answer that requests without a notification get as well. */
@@ -142,9 +136,14 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
 
 const STATUS_CLASSES: Readonly<Record<number, AnswerMatch>> = { 2: '2xx', 3: '3xx', 4: '4xx', 5: '5xx' };
 
+/** The class of a status. Everything else is its own class. */
+function groupOf(match: AnswerMatch): AnswerMatch {
+  return STATUS_CLASSES[Math.floor(Number(match) / 100)] ?? match;
+}
+
 /** Grades the status `meant` by the dialect of the endpoint; the reasons name the status as it was sent. */
 function gradeStatus(status: number, meant: number, expect: Expectation, level: Level): Grade {
-  const group = STATUS_CLASSES[Math.floor(meant / 100)] ?? meant;
+  const group = groupOf(meant);
   const set = setOf(expect, meant, group);
   const expected = `expected ${expect.text}`;
   if (set === 'pass') return PASS;
@@ -200,8 +199,8 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
     case 'tls': {
       // Only a connection that is faulty on purpose may be refused in the handshake; for others this allows no
       // conclusion.
-      const match = error.alert !== undefined ? 'alert' : CLOSE_CODES.has(error.code) ? 'closed' : null;
-      const set = match === null ? null : setOf(expect, match);
+      const ofClose = CLOSE_CODES.has(error.code) ? setOf(expect, 'closed') : null;
+      const set = error.alert === undefined ? ofClose : setOf(expect, 'alert');
       if (set === 'pass') return PASS;
       if (set === 'note') return { grade: 'note', decidedBy: 'handshake-refused', reason: `refused: ${error.message}` };
       return inconclusive('not-delivered', notDelivered);

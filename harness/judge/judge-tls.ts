@@ -35,7 +35,8 @@ export function judgeChain(
     const reason = 'the endpoint supports only TLS 1.3, which hides the list of certificates as sent';
     return { ...none, verdict: 'not-applicable', decidedBy: 'hidden-by-tls-1.3', reason };
   }
-  const has = (codes: readonly ChainFaultCode[]) => analysis.faults.filter(({ code }) => codes.includes(code));
+  const has = (codes: readonly ChainFaultCode[] | undefined) =>
+    analysis.faults.filter(({ code }) => codes?.includes(code));
   const isLeaf = ({ at }: ChainFault) => at !== null && analysis.certificates[at]?.role === 'leaf';
   const found = has(expect.faults).filter(
     (fault) => expect.of === undefined || isLeaf(fault) === (expect.of === 'leaf'),
@@ -53,7 +54,7 @@ export function judgeChain(
     };
   }
   const observed = describeChain(analysis);
-  const [hiding] = has(expect.hiddenBy ?? []);
+  const [hiding] = has(expect.hiddenBy);
   if (hiding !== undefined) {
     const reason = `cannot be checked until another fault is fixed: ${hiding.text}`;
     return { ...none, verdict: 'inconclusive', decidedBy: 'hidden-by-another-fault', observed, reason };

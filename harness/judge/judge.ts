@@ -93,9 +93,10 @@ function withoutControl(
 ): Pick<Judgement, 'verdict' | 'reason' | 'decidedBy'> & { readonly delivery: null } {
   const got = control === null ? 'was not sent' : `got ${describeAttempt(control)}`;
   const isLimited = control?.answer?.status === 429;
+  const isLocal = control?.error?.kind === 'local';
   const decidedBy: DecidedBy = isLimited ? 'rate-limited' : 'control-rejected';
   return {
-    verdict: when === 'before' && control?.error?.kind === 'local' ? 'harness-error' : 'inconclusive',
+    verdict: when === 'before' && isLocal ? 'harness-error' : 'inconclusive',
     reason: `${isLimited ? 'rate-limited' : 'control rejected'}: the plain valid delivery ${when} the probe ${got}`,
     decidedBy,
     delivery: null,

@@ -5,13 +5,13 @@
 import type { Answer } from '../transport/index.ts';
 import type { ProbeEvidence } from './evidence.ts';
 
-/** Headers that differ from answer to answer for good reasons. All others must be the same. */
+/** Headers, in lower case, that differ from answer to answer for good reasons. All others must be the same. */
 const VOLATILE_NAMES = [
   'date|age|expires|connection|keep-alive|etag|server-timing|set-cookie|via',
   'x-request-id|x-correlation-id|x-trace-id|traceparent|x-amz.*|cf-.*|x-envoy-.*|fly-request-id|x-vercel-id',
   'x-runtime|x-timer|x-response-time|x-ratelimit-.*|ratelimit.*',
 ];
-const VOLATILE = new RegExp(`^(?:${VOLATILE_NAMES.join('|')})$`, 'i');
+const VOLATILE = new RegExp(`^(?:${VOLATILE_NAMES.join('|')})$`);
 
 interface Shape {
   readonly status: number;
@@ -51,7 +51,7 @@ const WORD = /[\w+/=.:-]+/g;
 
 /** Replaces the words that differ between the repeats; all words when not even their number is the same. */
 function withoutChangedWords(reference: string, repeats: readonly string[]): (text: string) => string {
-  const wordsOf = (text: string): readonly string[] => text.match(WORD) ?? [];
+  const wordsOf = (text: string) => Array.from(text.matchAll(WORD), ([word]) => word);
   const words = wordsOf(reference);
   const again = repeats.map(wordsOf);
   if (again.some(({ length }) => length !== words.length)) return () => '';
@@ -74,12 +74,12 @@ function steadyReading(reference: string, repeats: readonly string[]): (text: st
   return steady ?? withoutChangedWords(reference, repeats);
 }
 
-function nameOf(line: string): string {
-  return line.replace(/:.*/s, '');
+function nameOf(line: string): string | undefined {
+  return line.split(':')[0];
 }
 
 /** The names of the headers that differ between the answers to one repeated delivery. */
-function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet<string> {
+function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet<string | undefined> {
   const changed = repeats.flatMap(({ headers }) => [
     ...headers.filter((line) => !reference.headers.includes(line)),
     ...reference.headers.filter((line) => !headers.includes(line)),

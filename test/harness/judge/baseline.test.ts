@@ -6,7 +6,8 @@ import {
   knownIn,
   updateBaseline,
 } from '../../../harness/judge/baseline.ts';
-import { parseBaseline, renderBaseline } from '../../../harness/judge/baseline-file.ts';
+import { parseBaseline } from '../../../harness/judge/baseline-file.ts';
+import { renderBaseline } from '../../../harness/judge/index.ts';
 import { exitCodeOf } from '../../../harness/report/verdict.ts';
 import { documentWith, resultWith } from '../report/documents.ts';
 
@@ -128,9 +129,9 @@ describe('the exit code', () => {
 describe('the file', () => {
   const entries = [entry('raw-body/spaces'), entry('raw-body/tabs', { reason: 'Quotes " and: colons\n# and lines' })];
 
-  it.each(['known.yaml', 'known.json'])('%s is read as it was written', (file) => {
-    expect(parseBaseline(renderBaseline(entries, file), file)).toEqual({ file, entries });
-    expect(parseBaseline(renderBaseline([], file), file)).toEqual({ file, entries: [] });
+  it.each(['known.yaml', 'known.json'])('%s is read as it was written', async (file) => {
+    expect(parseBaseline(await renderBaseline(entries, file), file)).toEqual({ file, entries });
+    expect(parseBaseline(await renderBaseline([], file), file)).toEqual({ file, entries: [] });
   });
 
   it.each([

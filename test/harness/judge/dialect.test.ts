@@ -10,11 +10,14 @@ import {
 } from '../../../harness/judge/index.ts';
 import {
   accepted,
+  acceptedOrLimited,
+  acceptedUnlessStrict,
   answeredAsSigned,
   handled,
   refused,
   refusedInAnotherShape,
   refusedMalformed,
+  takenOrRejected,
 } from '../../../scenarios/expectations.ts';
 import type { Expectation } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
@@ -49,6 +52,12 @@ describe('an endpoint that accepts with another 2xx', () => {
   });
 });
 
+describe('an endpoint with the statuses of the specification', () => {
+  it.each(['signature', 'api-key'] as const)('rejects an invalid %s with exactly 401', (credential) => {
+    expect(judged(refused, 403, STANDARD, [credential])).toEqual(['fail', 'wrong-status', '403', 'rejected']);
+  });
+});
+
 describe('an endpoint that rejects with another status', () => {
   it.each([302, 400, 403, 404, 500])('rejects forgeries with %d', (status) => {
     expect(judged(refused, status, dialect(status))).toEqual(['pass', 'expected-answer', '401', 'rejected']);
@@ -80,6 +89,16 @@ describe('an endpoint that rejects with another status', () => {
     // Nothing says whether the credentials or the payload were rejected.
     const unclear = dialect(400, { malformed: 400 });
     expect(judged(accepted, 400, unclear)).toEqual(['fail', 'wrong-status', '400', 'rejected']);
+    expect(judged(accepted, 400, dialect(404))).toEqual(['fail', 'wrong-status', '400', 'rejected']);
+    expect(judged(accepted, 500, dialect(500))).toEqual(['fail', 'wrong-status', '500', 'rejected']);
+  });
+
+  it.each([
+    ['expected', acceptedOrLimited, 413, ['pass', 'expected-answer', '413', 'rejected']],
+    ['allowed', takenOrRejected, 422, ['pass', 'allowed-answer', '422', 'rejected']],
+    ['discouraged', acceptedUnlessStrict, 422, ['warn', 'discouraged-answer', '422', 'rejected']],
+  ] as const)('may use its usual status where it is %s', (_name, expectation, status, wanted) => {
+    expect(judged(expectation, status, dialect(status))).toEqual(wanted);
   });
 
   it('may use its usual status for malformed payloads, except a 5xx', () => {
@@ -103,6 +122,15 @@ describe('the order of the stages', () => {
     ['does not matter for an acceptance', dialect(400, { malformed: 400 }), 200, 'fail'],
   ] as const)('%s', (_name, spoken, status, verdict) => {
     expect(judged(refusedMalformed, status, spoken)[0]).toBe(verdict);
+  });
+
+  it('has no conclusion, with the reason and the status as it was sent', () => {
+    const both = { dialect: dialect(400, { malformed: 400 }), credentials: ['signature'] as const };
+    expect(judge('must', evidence([probe(refusedMalformed, answer(400))], both))).toMatchObject({
+      decidedBy: 'statuses-alike',
+      outcome: '400',
+      reason: 'answered 400, as to forged and to malformed deliveries alike, so the order of the checks cannot be seen',
+    });
   });
 });
 
@@ -128,6 +156,7 @@ describe('the usual status of a rejection', () => {
 
   it('is not the 5xx of two forgeries when a third gets no answer', () => {
     expect(usualRejection([answer(500), failure('reset'), answer(500)])).toBe(401);
+    expect(usualRejection([answer(500), failure('reset'), answer(500), answer(500)])).toBe(401);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The verdict on a scenario: controls, levels, several probes, a stopped receiver. */
 import { describe, expect, it } from 'vitest';
-import { type Evidence, judge as judgeWhole } from '../../../harness/judge/index.ts';
+import { type Evidence, judge as judgeWhole, type ProbeEvidence } from '../../../harness/judge/index.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
 import { accepted, type Expectation, handled, refused, refusedMalformed } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
@@ -162,6 +162,8 @@ describe('a level', () => {
     expect(judge('must', bad)).toMatchObject({ verdict: 'fail', reason });
     expect(judge('should', bad)).toMatchObject({ verdict: 'warn', reason: advised });
     expect(judge('info', bad)).toMatchObject({ verdict: 'pass', reason: `recorded: ${advised}` });
+    const redirected = evidence([probe(accepted, answer(302))]);
+    expect(judge('should', redirected)).toMatchObject({ verdict: 'warn', decidedBy: 'redirect' });
   });
 });
 
@@ -188,8 +190,11 @@ describe('several probes', () => {
 
   const tls = failure('tls', { code: 'ERR_SSL_X', alert: 'unknown_ca' });
   const T = { text: 'T', authentic: true };
-  it.each<[string, Expectation, Attempt]>([
+  const page = answer(200, 'welcome');
+  it.each<[string, Expectation, Attempt, Partial<ProbeEvidence>?]>([
     ['an allowed answer', handled, answer(202)],
+    ['a page that every request gets', refused, page, { comparisons: [page] }],
+    ['an allowed unreadable answer', { ...T, pass: [200], note: ['unreadable'] }, failure('invalid-http')],
     ['an expected alert', { ...T, pass: ['alert'] }, tls],
     ['a recorded alert', { ...T, pass: [200], note: ['alert'] }, tls],
     ['an expected reset', { ...T, pass: ['closed'] }, failure('reset')],
@@ -197,8 +202,8 @@ describe('several probes', () => {
     ['expected silence', { ...T, pass: ['none'] }, failure('timeout')],
     ['a recorded certificate', { ...T, pass: [200], note: ['untrusted'] }, failure('tls-untrusted')],
     ['the expected answer', accepted, answer(200)],
-  ])('%s is better than a warning', (_name, expectation, attempt) => {
-    const passing = probe(expectation, attempt, { label: 'one' });
+  ])('%s is better than a warning', (_name, expectation, attempt, more) => {
+    const passing = probe(expectation, attempt, { label: 'one', ...more });
     const warning = probe(refusedMalformed, answer(400), { label: 'other' });
     for (const both of [
       [passing, warning],
