@@ -53,14 +53,27 @@ export const payloadShapesFaults: readonly StageFault[] = [
   },
   {
     ...SHAPE,
+    name: 'objects-as-names-answer-500',
+    title: 'Calls functions for text on a currency, chain or operation before checking that it is text',
+    seen: '`currency.toUpperCase()`, `chain.lower()`: an object has no such function.',
+    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    fix: textFirst,
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      const paths = ['data.metadata.blockchainData.currency', 'data.metadata.currency', 'data.chain', 'data.operation'];
+      if (paths.some((path) => isObject(fieldAt(payload, path)))) throwTypeError('toUpperCase is not a function');
+    }),
+  },
+  {
+    ...SHAPE,
     name: 'numbers-as-status-answer-500',
-    title: 'Answers 500 to a status that is a number',
+    title: 'Answers 500 to a status that is a number or a boolean',
     seen: 'Enums that are made from a number, and `status.toUpperCase()`.',
     why: 'The sender takes a payload that can never be valid for an outage and retries.',
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
-      if (typeof statusOf(payload) === 'number') throwTypeError('toUpperCase is not a function');
+      if (['number', 'boolean'].includes(typeof statusOf(payload))) throwTypeError('toUpperCase is not a function');
     }),
   },
   {

@@ -35,87 +35,102 @@ const LOOKED_UP = {
   depositType: ['the type of a deposit', onChain, 'data.type'],
   depositStatus: ['the status of a deposit', onChain, 'data.status'],
   depositCurrency: ['the currency of a deposit', onChain, 'data.metadata.asset.currency'],
+  transactionId: ['the transactionId of an order', plain, 'data.transactionId'],
+  providerId: ['the providerId of an order', plain, 'data.providerId'],
+  customerId: ['the customerId of a wallet', (kit) => wallet(kit), 'data.customerId'],
+  accountId: ['the accountId of a payment method', (kit) => paymentMethod(kit, 'STAGED'), 'data.accountId'],
+  cardId: ['the paymentMethodId', (kit) => paymentMethod(kit, 'STAGED'), 'data.paymentMethodId'],
+  depositId: ['the partnerTransactionId of a deposit', onChain, 'data.partnerTransactionId'],
 } as const satisfies Readonly<Record<string, readonly [label: string, base: Composer, ...paths: string[]]>>;
 
 type Lookup = keyof typeof LOOKED_UP;
 
-/** Values of which code chooses what to do next, so that a wrong one hides what it would do with other fields. */
+const EVERY = Object.keys(LOOKED_UP) as Lookup[];
+
+/** Values of which code chooses what to do next. */
 const DECISIVE = [
-  'orderType',
-  'orderStatus',
-  'providerStatus',
-  'refundStatus',
-  'cardStatus',
-  'operation',
+  ...(['orderType', 'orderStatus', 'providerStatus', 'refundStatus', 'cardStatus', 'operation'] as const),
   'depositStatus',
 ] as const satisfies readonly Lookup[];
 
-/** Values that only have to be stored or shown. */
-const STORED = [
-  'orderChain',
-  'errorCode',
-  'providerStatus',
-  'refundCurrency',
-  'declineCode',
-  'walletChain',
-  'depositCurrency',
-] as const satisfies readonly Lookup[];
+/** Values that are only stored or shown. */
+const STORED = EVERY.filter((field) => field !== 'type' && !DECISIVE.some((other) => other === field));
+
+/** Objects in these fields are separate checks in `malformed-fields.ts`. */
+const SENT_AS_OBJECT: readonly Lookup[] = ['orderType', 'orderStatus', 'declineCode', 'transactionId'];
+
+type Value = readonly [what: string, change: (value: JsonValue) => JsonValue];
 
 function inLookups(
   slug: string,
   what: string,
   fields: readonly Lookup[],
-  change: (value: JsonValue) => JsonValue,
+  values: readonly Value[],
   text: { readonly why: string; readonly fix: string },
   expect: Expectation,
 ): FlowScenario {
+  const deliveries = fields.flatMap((field) => {
+    const [label, base, ...paths] = LOOKED_UP[field];
+    return values.map(([name, change]): Delivery => {
+      const compose: Composer = (kit) =>
+        paths.reduce<JsonValue>((value, path) => withField(value, path, change(valueAt(value, path))), base(kit));
+      return { label: `${label}: ${name}`, change: { compose }, expect };
+    });
+  });
   return {
     id: `malformed/${slug}`,
     title: `Handles ${what}`,
     level: 'must',
     requirements: ['delivery-malformed'],
-    flow: () =>
-      fields.map((field): Delivery[] => {
-        const [label, base, ...paths] = LOOKED_UP[field];
-        const compose: Composer = (kit) =>
-          paths.reduce<JsonValue>((value, path) => withField(value, path, change(valueAt(value, path))), base(kit));
-        return [{ label, change: { compose }, expect }];
-      }),
+    flow: () => deliveries.map((delivery) => [delivery]),
     ...text,
   };
 }
+
+const TEXT_FIRST = 'Require text before the value is looked up. The report names the field.';
 
 /** Scalar values that are looked up, as values of another type or of another length. */
 export const malformedLookups: readonly FlowScenario[] = [
   inLookups(
     'lookup-list',
-    'a list where a type, status, code, currency or chain is expected',
-    Object.keys(LOOKED_UP) as Lookup[],
-    (value) => [value],
+    'a list where a type, status, code, currency, chain or id is expected',
+    EVERY,
+    [['a list', (value) => [value]]],
     {
       why:
         'As a key, a list throws in Python and PHP, and equals its only entry in JavaScript, past every check of the ' +
         'type.',
-      fix: 'Require text before the value is looked up. The report names the field.',
+      fix: TEXT_FIRST,
+    },
+    handled,
+  ),
+  inLookups(
+    'lookup-object',
+    'an object where a type, status, code, currency, chain or id is expected',
+    EVERY.filter((field) => !SENT_AS_OBJECT.includes(field)),
+    [['an object', () => ({})]],
+    {
+      why: 'As a key, an object throws in Python and PHP. In JavaScript, functions for text are missing on it.',
+      fix: TEXT_FIRST,
     },
     handled,
   ),
   inLookups(
     'lookup-number',
-    'a number where a type or status is expected',
+    'a number or a boolean where a type or status is expected',
     DECISIVE,
-    () => 7,
-    {
-      why: 'Enums take a number for an index, and functions for text throw on it.',
-      fix: 'Require text before the value is looked up. The report names the field.',
-    },
+    [
+      ['a number', () => 7],
+      ['true', () => true],
+    ],
+    { why: 'Enums take a number for an index, and functions for text throw on both.', fix: TEXT_FIRST },
     handled,
   ),
   inLookups(
     'lookup-null',
-    'a type or status that is null',
-    DECISIVE,
-    () => null,
+    'a type, status, code, currency, chain or id that is null',
+    [...DECISIVE, ...STORED],
+    [['null', () => null]],
     {
       why: 'A switch over null throws in Java, and so does every function for text.',
       fix: 'Test for null before the value is looked up. The report names the field.',
@@ -126,7 +141,10 @@ export const malformedLookups: readonly FlowScenario[] = [
     'lookup-inherited',
     'a type or status with the name of an inherited property',
     DECISIVE,
-    () => 'constructor',
+    [
+      ['constructor', () => 'constructor'],
+      ['__proto__', () => '__proto__'],
+    ],
     {
       why: 'A table in a plain object also has the names of Object.prototype, whose values are not handlers.',
       fix: 'Keep tables in a Map, or in an object without a prototype. The report names the field.',
@@ -135,9 +153,9 @@ export const malformedLookups: readonly FlowScenario[] = [
   ),
   inLookups(
     'lookup-long',
-    'a code, currency or chain of 5,000 characters',
+    'a code, currency, chain or id of 5,000 characters',
     STORED,
-    () => 'X'.repeat(5000),
+    [['5,000 characters', () => 'X'.repeat(5000)]],
     {
       why: 'A column of 16 or 255 characters fails on it, after the notification was accepted.',
       fix: 'Limit the length in the validation, and answer 400 above it. The report names the field.',
