@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 
 export interface Finished {
@@ -7,23 +8,72 @@ export interface Finished {
   readonly stderr: string;
 }
 
+export interface ProgramOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  readonly input?: string;
+}
+
 /** The compiled program. */
 export const MAIN = new URL('../../dist/bin/hookproof.js', import.meta.url).pathname;
 
-/** Runs the compiled program in a separate process, without the configuration of this one. */
-export function hookproof(
-  args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string; input?: string } = {},
-): Promise<Finished> {
+const HOST = new URL('program-host.mjs', import.meta.url).pathname;
+/** Runs at the same time in one worker of the tests. */
+const MAX_HOSTS = 3;
+
+const idle: ChildProcess[] = [];
+const waiting: ((host: ChildProcess) => void)[] = [];
+let hosts = 0;
+
+/** Runs the compiled program without the configuration of this process, in a process that earlier runs have used. */
+export async function hookproof(args: readonly string[], options: ProgramOptions = {}): Promise<Finished> {
+  const host = await availableHost();
+  const { cwd = tmpdir(), input } = options;
+  const printed: Buffer[] = [];
+  const keep = (data: Buffer) => void printed.push(data);
+  const over = new AbortController();
+  host.stderr?.on('data', keep);
+  try {
+    const finished = once(host, 'message', over) as Promise<[Finished]>;
+    const ended = once(host, 'close', over) as Promise<[number | null]>;
+    host.send({ args, env: environment(options), cwd, input });
+    return await Promise.race([
+      finished.then(([{ code, stdout, stderr }]) => ({ code, stdout, stderr: stderr + Buffer.concat(printed) })),
+      ended.then(([code]) => ({ code: code ?? -1, stdout: '', stderr: String(Buffer.concat(printed)) })),
+    ]);
+  } finally {
+    over.abort();
+    host.stderr?.off('data', keep);
+    release(host);
+  }
+}
+
+async function availableHost(): Promise<ChildProcess> {
+  const host = idle.pop();
+  if (host !== undefined) return host;
+  if (hosts < MAX_HOSTS) return startHost();
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+function startHost(): ChildProcess {
+  hosts++;
+  const host = fork(HOST, [MAIN], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  // It ends with this process, and does not keep it.
+  host.unref();
+  host.channel?.unref();
+  return host;
+}
+
+/** For the next run; another one is started for it when this one has ended. */
+function release(host: ChildProcess): void {
+  const isAlive = host.connected;
+  if (!isAlive) hosts--;
+  const next = waiting.shift();
+  if (next !== undefined) next(isAlive ? host : startHost());
+  else if (isAlive) idle.push(host);
+}
+
+function environment({ env }: ProgramOptions): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [MAIN, ...args],
-      { env: { PATH, HOME, ...options.env }, cwd: options.cwd ?? tmpdir(), maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : (child.exitCode ?? -1), stdout, stderr }),
-    );
-    if (options.input !== undefined) child.stdin?.end(options.input);
-  });
+  return { PATH, HOME, ...env };
 }

@@ -20,6 +20,7 @@ const SAMPLED = [
   'cli/secrets',
   'cli/wrong-as-a-whole',
   'explain-by-faults',
+  'run/dialect',
 ];
 
 const PROOFS: readonly Proof[] = [

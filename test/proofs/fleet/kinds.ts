@@ -35,7 +35,8 @@ export const FAULTY: readonly Kind[] = [
 /** What the specification does not forbid is a warning, which the certificate lists. */
 export const WARNED: Kind = { name: 'warned', outcome: 'certified', fault: 'content-type-compared-exactly' };
 
-export const DEAD: Kind = { name: 'dead', outcome: 'inconclusive', behaviour: 'closed', settings: QUICK };
+/** It refuses connections at once. A time limit would only end the lookup of its name on a busy machine. */
+export const DEAD: Kind = { name: 'dead', outcome: 'inconclusive', behaviour: 'closed', settings: 'recovery: 1s' };
 
 /** A partner that never answers the plain valid delivery within the time limit fails. */
 export const HANGING: readonly Kind[] = [
@@ -75,8 +76,11 @@ const TIMES: ReadonlySet<string> = new Set(['startedAt', 'durationMs', 'issuedAt
 /** Their checks end by time limits, so the counts depend on the speed of the machine. */
 const TIMED = /-(?:hanging|hostile|late)$/;
 
-/** The document without its times, and without counts that depend on them, as text. */
+/** The document without its times, and without counts, findings and sentences that depend on them, as text. */
 export function withoutTimes(document: FleetDocument): string {
-  const partners = document.partners.map((one) => (TIMED.test(one.name) ? { ...one, counts: null, suites: {} } : one));
+  const partners = document.partners.map((one) => {
+    if (!TIMED.test(one.name)) return one;
+    return { ...one, counts: null, suites: {}, diagnosis: null, refusals: one.refusals.map(({ code }) => code) };
+  });
   return JSON.stringify({ ...document, partners }, (key, value) => (TIMES.has(key) ? null : value), 1);
 }

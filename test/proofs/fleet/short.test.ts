@@ -11,13 +11,16 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetDocument } from '../../../harness/fleet.ts';
 import { hookproof, MAIN } from '../../cli/hookproof.ts';
-import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, withoutTimes } from './kinds.ts';
+import { DEAD, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, withoutTimes } from './kinds.ts';
 import { startFleet, type TestFleet } from './start-fleet.ts';
 
-/** In this order by name: the first ends at once, so that there is something to resume. */
-const KINDS: readonly Kind[] = [DEAD, RIGHT, FAULTY[0]!, HANGING[0]!, HOSTILE[0]!, DEAD, DEAD, LATE];
+/**
+ * In this order by name: the first ends at once, so that there is something to resume. Only one of them takes a whole
+ * run; the long form has faulty receivers too.
+ */
+const KINDS: readonly Kind[] = [DEAD, RIGHT, HANGING[0]!, HOSTILE[0]!, DEAD, DEAD, LATE];
 /** All but the one that must be stopped. */
-const SHORT = ['p001-dead', 'p002-right', 'p003-faulty', 'p004-hanging', 'p005-hostile', 'p006-dead', 'p007-dead'];
+const SHORT = ['p001-dead', 'p002-right', 'p003-hanging', 'p004-hostile', 'p005-dead', 'p006-dead'];
 const OF_SHORT = SHORT.flatMap((name) => ['--only', name]);
 
 let folder = '';
@@ -74,7 +77,7 @@ describe.concurrent('a certification of partners', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       exitCode: 1,
       complete: true,
-      totals: { certified: 1, failed: 3, inconclusive: 3 },
+      totals: { certified: 1, failed: 2, inconclusive: 3 },
     });
 
     // Leftovers of the killed process are removed, and each certified partner has a certificate.
@@ -105,7 +108,7 @@ describe.concurrent('a certification of partners', () => {
 
 describe.concurrent('a certification of one partner', () => {
   it.sequential('stops a partner at its time limit, without a verdict', async () => {
-    const { code } = await certify('late', '--only', 'p008-late', '--partner-timeout', '2s');
+    const { code } = await certify('late', '--only', 'p007-late', '--partner-timeout', '2s');
     const [late] = (await documentIn('late')).partners;
     expect([code, late?.outcome, late?.refusals[0]?.code]).toEqual([3, 'inconclusive', 'partner-timeout']);
   });
@@ -139,7 +142,7 @@ describe.concurrent('before the first request', () => {
   it('prints the plan with --check, and sends nothing', async () => {
     const { code, stdout } = await certify('none', '--check', '--shard', '2/3');
     expect([code, existsSync(out('none'))]).toEqual([0, false]);
-    expect(stdout).toMatch(/^2 of 7 partners \(shard 2 of 3\) on 1 host,/);
+    expect(stdout).toMatch(/^2 of 6 partners \(shard 2 of 3\) on 1 host,/);
     expect(stdout).toContain('Nothing was sent.');
   });
 
