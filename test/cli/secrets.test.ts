@@ -47,10 +47,10 @@ const spellings = (digest: Buffer) => [digest.toString('base64'), digest.toStrin
 
 /** What a text reveals, directly and inside any base64 in it, even when it is wrapped. */
 function revealed(text: string, { secret, apiKey }: Credentials, bodies: readonly Buffer[]): string[] {
-  const behind = [...text.matchAll(/[A-Za-z0-9+/]{24,}={0,2}/g)].map(([word]) =>
-    Buffer.from(word, 'base64').toString(),
-  );
-  const looked = [text, text.replace(/\s+/g, ''), behind.join('\n')];
+  // Most words are in the output of several reporters.
+  const encoded = new Set(text.match(/[A-Za-z0-9+/]{24,}={0,2}/g));
+  const behind = [...encoded].map((word) => Buffer.from(word, 'base64').toString()).join('\n');
+  const looked = [text, text.replace(/\s+/g, ''), behind];
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries({ secret, apiKey })) {
     const bytes = Buffer.from(value);
@@ -60,7 +60,7 @@ function revealed(text: string, { secret, apiKey }: Credentials, bodies: readonl
   }
   const found = [...values].filter(([form]) => looked.some((one) => one.includes(form))).map(([, name]) => name);
   const words = new Set(text.match(/[A-Za-z0-9+/_-]{43,64}=?/g));
-  const decoded = new Set(behind.join('\n').match(/[A-Za-z0-9+/_-]{43,64}=?/g));
+  const decoded = new Set(behind.match(/[A-Za-z0-9+/_-]{43,64}=?/g));
   for (const body of bodies)
     for (const right of spellings(digestOf(secret, body)))
       if (words.has(right) || decoded.has(right)) found.push('signature');
@@ -155,10 +155,10 @@ describe('a run against an endpoint that reveals everything', () => {
     ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: SUITES })),
     ...others.flatMap((shape) => REVEALING.map((manner) => ({ shape, manner, suites: FEW }))),
   ];
-  // Each shape and each manner once; the run of the program below has every suite.
+  // Each shape and each manner once, and fragments of keys in two shapes; the run of the program below has every suite.
   const few = [
-    ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: FEW })),
-    ...others.map((shape, at) => ({ shape, manner: REVEALING[at % 2]!, suites: [FEW[(at >> 1) % 2]!] })),
+    ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: manner === 'verifies' ? FEW : FEW.slice(0, 1) })),
+    ...others.map((shape, at) => ({ shape, manner: REVEALING[at % 2]!, suites: [FEW[shape === 'unicode' ? 1 : 0]!] })),
   ];
   const cases = inject('whole') ? all : few;
 

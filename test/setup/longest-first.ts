@@ -3,10 +3,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The slowest test files: started last, they would leave the other cores idle. */
 const LONG = [
   'fleet/short',
-  'cli/secrets',
   'cli/wrong-as-a-whole',
-  'cli/inbox',
+  'matrix/correct-receivers',
   'tls-matrix/matrix',
+  'cli/secrets',
+  'proofs/stateful',
+  'cli/run-command',
   'receiver/inspector/page',
   'report/html/browser',
   'cli/receiver-tls',
