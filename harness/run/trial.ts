@@ -78,7 +78,7 @@ export async function tryScenario(
       const options = isKept
         ? { kept: true, patient: true }
         : { fresh: fresh || group.length > 1, patient: fresh, inBurst: group.length > 1 };
-      if (isKept) await delay(Math.min(MAX_PAUSE_MS, 2 * control.attempt.timings.totalMs));
+      if (isKept) await pause(Math.min(MAX_PAUSE_MS, 2 * control.attempt.timings.totalMs));
       const sent = await Promise.all(
         group
           .filter(({ fromOtherAddress }) => fromOtherAddress !== true || otherAddress !== undefined)
@@ -98,7 +98,7 @@ export async function tryScenario(
         cookies.push(...cookiesOf(probe.attempt));
         for (const leak of probe.leaks) context.seen.leaks.push({ leak, scenario: scenario.id });
       }
-      if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await waitForCutOff(context.signal);
+      if (group.some(({ change }) => change.transmit?.kind === 'cut-off')) await pause(CUT_OFF_MS, context.signal);
       // The rest of the flow could only wait as long again.
       if (probes.some(isUnanswered)) break;
     }
@@ -243,6 +243,6 @@ async function sendUnambiguously(
 const CUT_OFF_MS = 40;
 
 /** Several short waits instead of one: an endpoint in the same process, on a busy machine, runs between them. */
-async function waitForCutOff(signal: AbortSignal): Promise<void> {
-  for (let turn = 0; turn < 4 && !signal.aborted; turn++) await delay(CUT_OFF_MS / 4);
+async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  for (let turn = 0; turn < 4 && signal?.aborted !== true; turn++) await delay(ms / 4);
 }
