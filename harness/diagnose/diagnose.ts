@@ -2,19 +2,22 @@
 
 import type { Stack } from '../../contract/index.ts';
 import type { Feature, RunObservations } from '../../scenarios/index.ts';
+import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
+import { NOT_KNOWN } from '../report/verdict.ts';
 import { type Candidate, type Explanation, explainByFaults } from './explain-by-faults.ts';
 import { type DictionaryFault, type FaultDictionary, loadDictionary } from './fault-dictionary.ts';
 import { type Answer, answerOf, type Outcomes, outcomeOf } from './outcome.ts';
 import type { Finding } from './preflight-findings.ts';
 import {
   explainClientCertificates,
+  observationOf,
   ofAcceptances,
   ofCrashes,
   ofNothingChecked,
   ofOutages,
   ofStatuses,
-  STATUS_CHECKS,
+  ofUnexplained,
   STOPS,
 } from './run-findings.ts';
 import { faultOfMistake } from './signing-trials.ts';
@@ -57,7 +60,7 @@ function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[]
 function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownStack | null): Diagnosis[] {
   const { results, outages, features, partial } = run;
   const explanations = explainByFaults(outcomesIn(results), dictionary, (fault) => isPossible(fault, features));
-  const byFaults = explanations.map((explanation) => diagnosisOf(explanation, stack, partial));
+  const byFaults = explanations.map((explanation) => diagnosisOf(explanation, results, stack, partial));
   const found: Diagnosis[] = [];
   const explained = new Set<string>();
   const add = (one: Diagnosis | null, least = NEWS) => {
@@ -68,19 +71,25 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
   add(ofNothingChecked(results));
   const isComplete = found.length > 0;
   for (const one of [...ofStatuses(results), ...byFaults.filter(isNamed)]) add(one);
-  add(explainClientCertificates(results));
+  const certificates = explainClientCertificates(results);
+  add(certificates);
   for (const one of byFaults) if (!isNamed(one)) add(one);
   add(ofOutages(outages, results), 0);
-  const left = results.filter(({ id }) => !explained.has(id));
-  add(ofAcceptances(left, results));
-  add(ofCrashes(left, results));
+  const unexplained = () => results.filter(({ id }) => !explained.has(id));
+  add(ofAcceptances(unexplained(), results));
+  add(ofCrashes(unexplained(), results));
+  // Where nothing is checked, or no certificate, the rest has the same cause.
+  const isHidden = ({ suite }: ScenarioResult) => isComplete || (certificates !== null && suite === 'mtls');
+  add(ofUnexplained(unexplained().filter((result) => result.verdict === 'fail' && !isHidden(result))));
   const failed = new Set(results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id));
-  // What is certain comes before candidates, and an unexplained end of the process before everything else.
+  // Of equal weight, what is certain comes before candidates, and what is not known last. An unexplained end of the
+  // process comes before everything else.
   const guilty = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
   const isExplained = byFaults.some((one) => one.candidates === undefined && one.evidence.some((id) => guilty.has(id)));
   const rankOf = ({ fault, candidates, posterior }: Diagnosis) => {
     if (STOPS.includes(fault)) return isExplained ? 0 : found.length + results.length;
-    if (candidates !== undefined) return 0;
+    if (fault === NOT_KNOWN) return 0;
+    if (candidates !== undefined) return 0.1;
     return posterior === undefined ? 0.2 : 0.5;
   };
   const weight = (one: Diagnosis) => rankOf(one) + one.evidence.filter((id) => failed.has(id)).length;
@@ -106,9 +115,9 @@ export function isPossible({ area }: DictionaryFault, features: readonly Feature
   return (AREA_NEEDS[area] ?? []).every((need) => features.includes(need));
 }
 
-/** The outcomes of the judged checks. A wrong status throughout is a finding of its own, and left out here. */
+/** The outcomes of the judged checks, without those about a status that is wrong throughout ({@link ofStatuses}). */
 export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
-  const statuses = Object.values(STATUS_CHECKS);
+  const statuses = [PREFLIGHT_SCENARIO, ...Object.values(STATUS_SCENARIOS)];
   const outcomes = new Map<string, Answer | null>();
   const usual = results.flatMap(({ id, outcome = '' }) => (statuses.includes(id) ? [outcome] : []));
   const refusals = usesElsewhere(results, new Set(['401', ...usual])) ? null : undefined;
@@ -116,8 +125,7 @@ export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
     const outcome = outcomeOf(result);
     if (outcome === undefined) continue;
     const answer = outcome === null ? null : answerOf(outcome, refusals);
-    const isStatus =
-      statuses.includes(result.id) && (result.id !== STATUS_CHECKS.accepted || answer?.kind === 'accepted');
+    const isStatus = statuses.includes(result.id) && (result.id !== PREFLIGHT_SCENARIO || answer?.kind === 'accepted');
     outcomes.set(result.id, isStatus ? null : answer);
   }
   return outcomes;
@@ -197,7 +205,8 @@ export function fixFor(fix: DictionaryFault['fix'], stack: KnownStack | null): P
 const ONE_OF = 'one-of';
 
 function diagnosisOf(
-  { isNamed, candidates, evidence, outcomes }: Explanation,
+  { isNamed, candidates, evidence, outcomes, otherAnswer }: Explanation,
+  results: readonly ScenarioResult[],
   stack: KnownStack | null,
   partial: boolean,
 ): Diagnosis {
@@ -207,7 +216,7 @@ function diagnosisOf(
   const shared = { relation: 'main' as const, agreement: evidence.length, outcomes, evidence: [...evidence], seen: '' };
   if (isNamed && !partial) {
     const { name, seen, why } = fault;
-    const title = titleOf(first);
+    const title = titleOf(first) + insteadOf(first, otherAnswer);
     return {
       ...shared,
       fault: name,
@@ -219,13 +228,14 @@ function diagnosisOf(
       posterior: rounded(posterior),
     };
   }
-  const titles = candidates.map(titleOf).join('; ');
+  const titles = candidates.map(titleOf).join('; or: ');
+  const observed = observationOf(results.filter(({ id }) => evidence.includes(id)));
   return {
     ...shared,
     fault: ONE_OF,
-    title: candidates.length === 1 ? `Possibly: ${titles}` : `One of: ${titles}`,
+    title: `${observed}. Possibly: ${titles}`,
     alike: [],
-    why: 'The outcomes of this run do not separate these faults.',
+    why: 'The outcomes of this run are not enough to name the fault: it may also be one that is not known.',
     fix: [...new Set(candidates.map((one) => fixFor(one.fault.fix, stack).fix))].join(' Or: '),
     stack: null,
     candidates: candidates.map((one) => ({
@@ -234,6 +244,12 @@ function diagnosisOf(
       posterior: rounded(one.posterior),
     })),
   };
+}
+
+/** A title may name the status of the mutant. */
+function insteadOf({ fault }: Candidate, other: Explanation['otherAnswer']): string {
+  if (other === null || !fault.title.includes(other.expected)) return '';
+  return `; this receiver ${other.observed === 'closed' ? 'closes the connection' : `answers ${other.observed}`} instead`;
 }
 
 const titleOf = ({ fault }: Candidate) => fault.title.replace(/\.$/, '');

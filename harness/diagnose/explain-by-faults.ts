@@ -1,6 +1,6 @@
 /** Finds the faults that explain the outcomes of a run best, and how probable each of them is. Pure. */
 import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
-import { costOf, type Expected, type Focus, type Model, modelOf } from './fault-model.ts';
+import { costOf, type Expected, type Focus, type Model, modelOf, samenessOf } from './fault-model.ts';
 import type { Outcomes } from './outcome.ts';
 
 /** A fault that explains some of the outcomes, or several of which one probably does. */
@@ -13,6 +13,7 @@ export interface Explanation {
   readonly evidence: readonly string[];
   /** How many failures and warnings the first candidate predicts in this run. */
   readonly outcomes: number;
+  readonly otherAnswer: Expected['otherAnswer'];
 }
 
 export interface Candidate {
@@ -149,26 +150,34 @@ function decide(model: Model, one: Expected, others: readonly Expected[], focus:
     groups.set(rival.key, group);
   }
   const ranked = [...groups.values()]
-    .flatMap(({ members, mass }) => separate(members, mass / total))
-    .toSorted((a, b) => b.posterior - a.posterior);
+    .flatMap(({ members, mass }) =>
+      separate(members, mass / total, (rival) => samenessOf(model, rival, [...others, rival])),
+    )
+    .toSorted((a, b) => b.likeness - a.likeness);
   const [first] = ranked;
   const top = rivals.find(({ fault }) => fault === first?.fault);
   if (first === undefined || top === undefined) return null;
-  const found = { evidence: top.evidence, outcomes: top.size };
+  const found = { evidence: top.evidence, outcomes: top.size, otherAnswer: top.otherAnswer };
   if (first.posterior >= DECISION.named) return { isNamed: true, candidates: [first], ...found };
   const candidates = ranked.filter(({ posterior }) => posterior >= DECISION.candidate);
-  const together = candidates.reduce((sum, { posterior }) => sum + posterior, 0);
+  const together = candidates.reduce((sum, { likeness }) => sum + likeness, 0);
   const isUseful = candidates.length > 0 && candidates.length <= DECISION.most && together >= DECISION.together;
   return isUseful ? { isNamed: false, candidates, ...found } : null;
 }
 
-/** Faults that the run cannot separate share their posterior, except those that are declared equivalent to another. */
-function separate(members: readonly Expected[], posterior: number): Candidate[] {
+/** Faults that the run cannot separate share their probability, except those that are declared equivalent to another. */
+function separate(
+  members: readonly Expected[],
+  together: number,
+  sameness: (one: Expected) => number,
+): (Candidate & { readonly likeness: number })[] {
   const faults = members.map(({ fault }) => fault);
-  const roots = faults.filter(({ equivalentTo }) => !faults.some(({ name }) => name === equivalentTo?.name));
-  return roots.map((fault) => ({
-    fault,
-    posterior: posterior / roots.length,
-    alike: faults.filter(({ equivalentTo }) => equivalentTo?.name === fault.name).map(({ name }) => name),
+  const roots = members.filter(({ fault }) => !faults.some(({ name }) => name === fault.equivalentTo?.name));
+  const likeness = together / roots.length;
+  return roots.map((root) => ({
+    fault: root.fault,
+    likeness,
+    posterior: likeness * sameness(root),
+    alike: faults.filter(({ equivalentTo }) => equivalentTo?.name === root.fault.name).map(({ name }) => name),
   }));
 }

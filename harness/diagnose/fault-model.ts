@@ -13,15 +13,12 @@ import { ANSWERS, type Answer, answerOf, isRed, judgedIn, type Outcomes } from '
 
 /** Costs and probabilities, calibrated on receivers that no mutant was made from. */
 const MODEL = {
-  /** The cost of passing a check in the fault's own area that the mutant fails. Several of them depend on each other. */
-  miss: 3,
-  dependence: 0.85,
   /** The share of the outcomes in its own area without which a fault is contradicted. */
   agreement: 0.75,
-  /** How often a receiver with a fault differs from the mutant in a check outside the fault's own area. */
-  differs: 0.015,
-  /** How many receivers have a variant of a fault, which shows in any share of the checks outside its own area. */
-  variant: 0.2,
+  /** How often a receiver with a fault differs from its mutant in a check: most receivers never. A beta distribution. */
+  differs: { a: 0.2, b: 20 },
+  /** How many receivers have another fault that resembles a known one, and shows in any share of its checks. */
+  similar: 0.2,
   /** A check that the mutant fails goes wrong in another way. */
   otherWay: 2.5,
   /** All answers have another status than the mutant's, or close the connection instead. */
@@ -58,10 +55,14 @@ export interface Expected {
   readonly key: string;
   /** The cost of the fault itself and of everything that differs from its mutant. */
   readonly price: number;
+  /** How many of the fault's outcomes the run has. */
+  readonly agreement: Agreement;
   /** For each red outcome of the run, the cost with this fault; infinite where the fault does not explain it. */
   readonly costs: Float64Array;
   /** The groups of outcomes in which it shows. */
   readonly groups: ReadonlySet<number>;
+  /** The status or `closed` that all checks of the mutant got, and that all of the receiver got, where they differ. */
+  readonly otherAnswer: { readonly expected: string; readonly observed: string } | null;
   /** The red outcomes that go wrong as the fault predicts. */
   readonly evidence: readonly string[];
   /** The checks that it accepts although the credentials are invalid. */
@@ -157,15 +158,16 @@ function expectedOf(
   if (agreeing.length === 0) return null;
   const agreement = agreementOf(fault, answers, outcomes);
   if (isContradicted(fault, agreement.defining)) return null;
-  const { own, further } = agreement;
   const key = [...answers].map(([id, { kind, detail }]) => `${id} ${kind} ${detail}`).toSorted();
   return {
     fault,
     size: answers.size,
     key: key.join('\n'),
-    price: prior + detailCost(agreeing, answers) + MODEL.miss * own.misses ** MODEL.dependence + variantCost(further),
+    price: prior + detailCost(agreeing, answers) + likenessCost(agreement.all),
+    agreement: agreement.all,
     costs: Float64Array.from(red, (one) => costWith(fault, answers.get(one.id), one)),
     groups: new Set(agreeing.map(({ group }) => group)),
+    otherAnswer: otherAnswerOf(agreeing, answers),
     evidence: agreeing.map(({ id }) => id),
     accepts: new Set([...answers].flatMap(([id, { kind }]) => (kind === 'accepted' ? [id] : []))),
   };
@@ -198,29 +200,34 @@ function detailCost(agreeing: readonly RedOutcome[], answers: ReadonlyMap<string
   return cost / agreeing.length;
 }
 
+function otherAnswerOf(agreeing: readonly RedOutcome[], answers: ReadonlyMap<string, Answer>): Expected['otherAnswer'] {
+  const [observed, ...others] = new Set(agreeing.map(({ answer }) => answer.detail));
+  const [expected, ...more] = new Set(agreeing.map(({ id }) => answers.get(id)?.detail));
+  if (observed === undefined || expected === undefined || observed === expected) return null;
+  return others.length + more.length === 0 ? { expected, observed } : null;
+}
+
+/** Outcomes of a mutant that a run has and does not have, weighted. */
 interface Agreement {
   hits: number;
   misses: number;
 }
 
-/** How far the outcomes agree with a mutant's, in the fault's own area and elsewhere. */
+/** How far the outcomes agree with a mutant's, and those of them that define the fault. */
 function agreementOf(fault: DictionaryFault, answers: ReadonlyMap<string, Answer>, outcomes: Outcomes) {
-  const [own, further, defining]: [Agreement, Agreement, Agreement] = [
-    { hits: 0, misses: 0 },
-    { hits: 0, misses: 0 },
-    { hits: 0, misses: 0 },
-  ];
+  const all: Agreement = { hits: 0, misses: 0 };
+  const defining: Agreement = { hits: 0, misses: 0 };
+  const suites = OWN_SUITES[fault.area] ?? [];
   for (const [id, answer] of answers) {
-    const isOwn = (OWN_SUITES[fault.area] ?? []).includes(suiteOf(id)) && !id.startsWith(MIRRORED);
+    const isOwn = suites.includes(suiteOf(id)) && !id.startsWith(MIRRORED);
     const count = (part: Agreement, weight: number) => {
       if (outcomes.get(id)?.kind === answer.kind) part.hits += weight;
       else part.misses += weight;
     };
-    if (isOwn) count(own, 1);
-    else count(further, weightOf(id, answer));
+    count(all, isOwn ? 1 : weightOf(id, answer));
     if (isOwn && (fault.area !== 'combination' || suiteOf(id) === 'combination')) count(defining, 1);
   }
-  return { own, further, defining };
+  return { all, defining };
 }
 
 /** The suites whose outcomes define the faults of an area. Elsewhere they show only in some receivers. */
@@ -246,10 +253,27 @@ function isContradicted({ area }: DictionaryFault, { hits, misses }: Agreement):
   return area === 'combination' || hits === 0 || (misses > 1 && hits < (hits + misses) * MODEL.agreement);
 }
 
-/** Either nearly everything agrees, or the receiver has a variant of the fault, and any share of it agrees. */
-function variantCost({ hits, misses }: Agreement): number {
-  const same = (1 - MODEL.variant) * MODEL.differs ** misses * (1 - MODEL.differs) ** hits;
-  return -Math.log(same + MODEL.variant * beta(misses + 1, hits + 1));
+/** Either it is the fault, and nearly everything agrees; or another that resembles it, and any share of it agrees. */
+function likenessOf({ hits, misses }: Agreement): { same: number; similar: number } {
+  const { a, b } = MODEL.differs;
+  const same = beta(misses + a, hits + b) / beta(a, b);
+  return { same: (1 - MODEL.similar) * same, similar: MODEL.similar * beta(misses + 1, hits + 1) };
+}
+
+function likenessCost(agreement: Agreement): number {
+  const { same, similar } = likenessOf(agreement);
+  return -Math.log(same + similar);
+}
+
+/**
+ * The probability that the receiver has this fault of the set, and not an unknown one that resembles it. What no fault
+ * of the set explains, next to the outcomes of this one, counts like an outcome that is missing.
+ */
+export function samenessOf({ red }: Model, { agreement, groups }: Expected, set: readonly Expected[]): number {
+  const isExplained = (at: number) => set.some(({ costs }) => (costs[at] ?? 0) < Number.POSITIVE_INFINITY);
+  const more = red.filter(({ answer, group }, at) => answer.level === 'fail' && groups.has(group) && !isExplained(at));
+  const { same, similar } = likenessOf({ ...agreement, misses: agreement.misses + more.length });
+  return same / (same + similar);
 }
 
 const beta = (a: number, b: number) => Math.exp(logGamma(a) + logGamma(b) - logGamma(a + b));

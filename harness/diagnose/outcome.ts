@@ -4,6 +4,7 @@
  */
 
 import { CATALOGUE } from '../../scenarios/index.ts';
+import { PREFLIGHT_SCENARIO } from '../judge/index.ts';
 import type { ScenarioResult } from '../report/result-document.ts';
 import { type DictionaryFault, isUncertain } from './fault-dictionary.ts';
 
@@ -61,8 +62,7 @@ function kindOf(detail: string): string {
   return detail === 'closed' || /^5\d\d$/.test(detail) ? 'crashed' : detail;
 }
 
-/** Without an accepted first delivery no other delivery has a verdict; handshakes are judged nevertheless. */
-const FIRST_DELIVERY = 'valid/plain';
+/** Without an accepted first delivery no other delivery has a verdict; these checks are judged nevertheless. */
 const WITHOUT_DELIVERY = 'tls/';
 
 /** Whether an outcome is a failure or a warning. */
@@ -96,7 +96,7 @@ export function judgedIn(fault: DictionaryFault, id: string): boolean {
   const outcome = outcomes[id];
   if (outcome !== undefined) return isRed(outcome);
   if (isUncertain(fault, id)) return false;
-  const first = outcomes[FIRST_DELIVERY];
+  const first = outcomes[PREFLIGHT_SCENARIO];
   const isAccepted = !isRed(first) || answerOf(first).kind === 'accepted';
   if (!isAccepted && !id.startsWith(WITHOUT_DELIVERY)) return false;
   return applicableWith(features).has(id);

@@ -1,16 +1,18 @@
 /** Findings about a run as a whole, which no single mutant shows. Pure. */
 
 import type { RunObservations } from '../../scenarios/index.ts';
+import { is2xx, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
+import { NOT_KNOWN } from '../report/verdict.ts';
 import type { Finding } from './preflight-findings.ts';
 
 type Results = readonly ScenarioResult[];
 
 const isJudged = ({ verdict }: ScenarioResult) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn';
-const is2xx = ({ outcome }: ScenarioResult) => /^2\d\d$/.test(outcome ?? '');
 const passesWith = ({ expectedOutcomes }: ScenarioResult, outcome: string) =>
   expectedOutcomes?.includes(outcome) === true;
-const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && is2xx(result);
+const hasStatus2xx = ({ outcome }: ScenarioResult) => is2xx(Number(outcome));
+const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && hasStatus2xx(result);
 
 /** A finding with the results that show it, of all results that could. */
 function counted({ fault, title, why, fix }: Finding, agreeing: Results, outcomes: number): Diagnosis {
@@ -27,11 +29,11 @@ function forgeries(results: Results): Results {
 
 const NOTHING_CHECKED: Finding = {
   fault: 'accepts-everything',
-  title: 'Accepts every request: nothing is verified',
+  title: 'Answers 200 to every delivery: valid, forged and malformed ones',
   why:
-    'Forged, tampered and unsigned deliveries get the same 200 as valid ones. Anyone who knows the URL can report ' +
-    'a payment that never happened. Usual causes: a placeholder handler, a check that is never awaited, or an ' +
-    'answer that is sent before the check.',
+    'If nothing is verified, anyone who knows the URL can report a payment that never happened. Usual causes: a ' +
+    'placeholder handler, a check that is never awaited, or an answer that is sent before the check. If the receiver ' +
+    'does verify, it reports its errors with 200, and the sender takes every delivery for accepted.',
   fix:
     'Verify the signature and the key first, and answer 401 at once when either is missing or invalid. The ' +
     'reference receiver shows the order of the steps.',
@@ -58,6 +60,9 @@ export function ofNothingChecked(results: Results): Diagnosis | null {
 /** The findings about a receiver that no longer answers. */
 export const STOPS = ['dies-and-stays-down', 'dies-and-is-restarted'];
 
+/** The check that observes them. */
+const STAYS_UP = 'delivery/stays-up';
+
 /** Valid deliveries that were not accepted for a while. That the process ended is said only if nothing answered. */
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {
   const stopped = outages.filter(({ outcome }) => outcome === 'closed');
@@ -81,8 +86,8 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
             ? 'A single delivery stops the receiver, and it does not recover'
             : 'Single deliveries stop the receiver until it is restarted',
           why:
-            `The receiver stopped answering after: ${named}${more}. An uncaught exception ends the process, so ` +
-            'anyone can switch the receiver off.',
+            `The receiver stopped answering after: ${named}${more}. Usually an uncaught exception ends the process, ` +
+            'so anyone can switch the receiver off.',
           fix:
             'Catch errors around parsing and around every asynchronous step, and answer 400. In Express 4 an async ' +
             `handler needs its own try/catch; Express 5 catches them.${search}`,
@@ -90,14 +95,19 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
       : {
           fault: stayedDown ? 'valid-deliveries-stay-refused' : 'valid-deliveries-refused-for-a-while',
           title: stayedDown
-            ? 'Valid deliveries are no longer accepted after an earlier delivery'
-            : 'Valid deliveries are not accepted for a while',
-          why: `After ${named}${more}: ${first.sign}. The receiver depends on what it received before.`,
+            ? 'Valid deliveries are no longer accepted from some point of the run on'
+            : 'Valid deliveries are accepted at one time and not at another',
+          why:
+            `After ${named}${more}: ${first.sign}. The receiver depends on what it received before, or on what ` +
+            'differs from one valid delivery to the next, such as the characters of the signature.',
           fix:
             'Look for state that one delivery leaves to the next: variables outside the handler, caches, limits, a ' +
-            `blocked event loop.${search}`,
+            'blocked event loop. Then look at how the signature header is read: a form or URL decoder turns a plus ' +
+            `sign into a space.${search}`,
         };
-  const guilty = results.filter(({ id, verdict }) => culprits.includes(id) && verdict !== 'pass');
+  const guilty = results.filter(
+    ({ id, verdict }) => (culprits.includes(id) && verdict !== 'pass') || (id === STAYS_UP && verdict === 'fail'),
+  );
   return { ...counted(finding, guilty, relevant.length), agreement: relevant.length };
 }
 
@@ -130,17 +140,14 @@ export function ofAcceptances(left: Results, all: Results): Diagnosis | null {
   return counted(finding, accepted, forged.length);
 }
 
-/** The checks that fail when a status is wrong throughout. The others are judged as if it were the correct one. */
-export const STATUS_CHECKS = { accepted: 'valid/plain', signature: 'signature/status', 'api-key': 'api-key/status' };
-
 /** Deliveries that are rejected or accepted, but with another status: one finding each. */
 export function ofStatuses(results: Results): Diagnosis[] {
   const failed = (id: string) => results.filter((result) => result.id === id && result.verdict === 'fail');
   const statusOf = ([result]: Results) => result?.outcome ?? '';
-  const [signature, key] = [failed(STATUS_CHECKS.signature), failed(STATUS_CHECKS['api-key'])];
+  const [signature, key] = [failed(STATUS_SCENARIOS.signature), failed(STATUS_SCENARIOS['api-key'])];
   const isSame = signature.length > 0 && key.length > 0 && statusOf(signature) === statusOf(key);
   return [
-    ...ofAcceptanceStatus(failed(STATUS_CHECKS.accepted).filter(is2xx)),
+    ...ofAcceptanceStatus(failed(PREFLIGHT_SCENARIO).filter(hasStatus2xx)),
     ...(isSame
       ? ofRejectionStatus('invalid credentials', 'refuses', [...signature, ...key])
       : [
@@ -189,14 +196,76 @@ export function ofCrashes(left: Results, all: Results): Diagnosis | null {
   if (crashes.length < MIN_CRASHES) return null;
   const finding = {
     fault: 'malformed-ends-in-5xx',
-    title: 'Answers malformed payloads with 5xx: the handler throws',
+    title: `Answers ${crashes.length} malformed payloads with 5xx`,
     why:
-      'The payload is parsed or read without a guard, and the framework answers for the exception. The sender ' +
-      'takes a 5xx for a temporary problem and may send the same delivery again and again.',
+      'Usually the payload is parsed or read without a guard, and the framework answers for the exception. The ' +
+      'sender takes a 5xx for a temporary problem and may send the same delivery again and again.',
     fix: 'Put parsing and validation inside a guard that answers 400, and check types before fields are read.',
   };
   return counted(finding, crashes, payloads.length);
 }
+
+/** What was observed where no known fault explains it: it claims no cause. */
+export function ofUnexplained(left: Results): Diagnosis | null {
+  const [first] = left;
+  if (first === undefined) return null;
+  const fixes = new Set(left.map(({ fix }) => fix));
+  const finding = {
+    fault: NOT_KNOWN,
+    title: `Cause not known. ${observationOf(left)}`,
+    why: left.length === 1 ? first.why : `${some(left.map(defectOf), '; ')}.`,
+    fix: fixes.size === 1 ? first.fix : 'See each of these checks below. The cause is what their deliveries share.',
+  };
+  return counted(finding, left, left.length);
+}
+
+const defectOf = ({ defect, title }: ScenarioResult) => defect ?? title;
+
+/** Up to this many are written out: of many checks, of few. */
+const MAX_SHOWN = 4;
+const MAX_DEFECTS = 2;
+
+function some(texts: readonly string[], separator: string): string {
+  const rest = texts.length - MAX_SHOWN;
+  return [...texts.slice(0, MAX_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(separator);
+}
+
+/** What checks that did not pass have observed, without any cause: "Rejects 9 valid deliveries; does not answer 1". */
+export function observationOf(results: Results): string {
+  if (results.length <= MAX_DEFECTS) return results.map(defectOf).join('. ');
+  const groups = OBSERVATIONS.map(({ text, is }) => ({ text, is, members: [] as ScenarioResult[] }));
+  for (const result of results) groups.find(({ is }) => is(result))?.members.push(result);
+  const phrases = groups
+    .filter(({ members }) => members.length > 0)
+    .toSorted((a, b) => b.members.length - a.members.length)
+    .map(({ text, members }) => text(members.length));
+  const sentence = phrases.join('; ');
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+const deliveries = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`);
+
+const fails =
+  (pattern: RegExp) =>
+  ({ outcome = '' }: ScenarioResult) =>
+    pattern.test(outcome);
+
+/** Kinds of observations. A result belongs to the first that holds. */
+const OBSERVATIONS: readonly { text: (count: number) => string; is: (result: ScenarioResult) => boolean }[] = [
+  {
+    text: (count) => `rejects ${deliveries(count)} that must be accepted`,
+    is: (result) => passesWith(result, '200') && fails(/^[34]\d\d$/)(result),
+  },
+  {
+    text: (count) => `accepts ${deliveries(count)} that must be rejected`,
+    is: (result) => passesWith(result, '401') && hasStatus2xx(result),
+  },
+  { text: (count) => `answers ${deliveries(count)} with 5xx`, is: fails(/^5\d\d$/) },
+  { text: (count) => `closes the connection on ${deliveries(count)}`, is: fails(/^closed$/) },
+  { text: (count) => `does not answer ${deliveries(count)}`, is: fails(/^silence$/) },
+  { text: (count) => `answers ${deliveries(count)} with another status than expected`, is: fails(/^\d{3}$/) },
+  { text: (count) => `fails ${count} ${count === 1 ? 'check' : 'checks'} about several deliveries`, is: () => true },
+];
 
 const NOT_REQUIRED: Finding = {
   fault: 'client-certificate-not-required',
@@ -238,7 +307,7 @@ export function explainClientCertificates(results: Results): Diagnosis | null {
     ({ suite, verdict }) => suite === 'mtls' && verdict !== 'not-applicable' && verdict !== 'inconclusive',
   );
   const explain = (finding: Finding, relevant: Results) => {
-    const accepted = relevant.filter((result) => result.verdict === 'fail' && is2xx(result));
+    const accepted = relevant.filter((result) => result.verdict === 'fail' && hasStatus2xx(result));
     return accepted.length === 0 ? null : counted(finding, accepted, relevant.length);
   };
   const endingWith = (...ends: string[]) => tried.filter(({ id }) => ends.some((end) => id.endsWith(end)));

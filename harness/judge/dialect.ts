@@ -18,6 +18,15 @@ export interface Dialect {
   readonly malformed: number | null;
 }
 
+/** The check that reports a wrong status of accepted deliveries; the others are judged in the endpoint's dialect. */
+export const PREFLIGHT_SCENARIO = 'valid/plain';
+
+/** The checks that report a wrong status of rejections. */
+export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
+  signature: 'signature/status',
+  'api-key': 'api-key/status',
+};
+
 /** The dialect of the specification. */
 export const STANDARD: Dialect = { accepts: 200, rejects: { signature: 401, 'api-key': 401 }, malformed: null };
 

@@ -13,7 +13,9 @@ export {
   type Dialect,
   is2xx,
   isPlainForgery,
+  PREFLIGHT_SCENARIO,
   STANDARD,
+  STATUS_SCENARIOS,
   usualRejection,
 } from './dialect.ts';
 export type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.ts';

@@ -1,5 +1,6 @@
 /** Results grouped by cause: first those that the diagnosis explains, then those that went wrong in the same way. */
 import type { Diagnosis, Exchange, ResultDocument, ScenarioResult } from './result-document.ts';
+import { NOT_KNOWN } from './verdict.ts';
 
 /** Checks that need the same fix. */
 export interface Cause {
@@ -17,7 +18,7 @@ export interface Cause {
 export function causesOf(results: readonly ScenarioResult[], diagnosis: ResultDocument['diagnosis']): Cause[] {
   const left = new Set(results);
   const explained = diagnosis
-    .filter(({ relation }) => relation !== 'or')
+    .filter(({ relation, fault }) => relation !== 'or' && fault !== NOT_KNOWN)
     .map((one): Cause => {
       const evidence = new Set(one.evidence);
       const members = [...left].filter(({ id }) => evidence.has(id));

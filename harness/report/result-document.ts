@@ -107,7 +107,7 @@ const diagnosis = z.strictObject({
   relation: z.enum(['main', 'also', 'or']),
   /**
    * Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. `one-of` when
-   * the run does not separate the `candidates`.
+   * the run does not separate the `candidates`, `not-known` for failures that no known fault explains.
    */
   fault: text,
   title: text,

@@ -3,6 +3,9 @@ import type { ResultDocument, RunVerdict, ScenarioResult } from './result-docume
 
 type Counts = ResultDocument['counts'];
 
+/** The `fault` of the diagnosis for failures that no known fault explains. */
+export const NOT_KNOWN = 'not-known';
+
 export function tally(results: readonly ScenarioResult[]): Counts {
   const counts: Counts = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
   for (const { verdict } of results) {

@@ -3,7 +3,7 @@
  * malformed payload, alone in flight; their answers are judged when the dialect is known.
  */
 import { findScenario } from '../../scenarios/index.ts';
-import { type Credential, is2xx, isPlainForgery, STANDARD, usualRejection } from '../judge/index.ts';
+import { type Credential, is2xx, isPlainForgery, STANDARD, STATUS_SCENARIOS, usualRejection } from '../judge/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import type { RunContext } from './context.ts';
 import { credentialsOf, isSending, type PlannedScenario, type SendingPlan } from './plan.ts';
@@ -15,12 +15,6 @@ const FORGERIES: Readonly<Record<Credential, readonly string[]>> = {
   'api-key': ['api-key/wrong', 'api-key/missing', 'api-key/first-character-changed'],
 };
 const MALFORMED = 'malformed/truncated';
-
-/** The checks that report a wrong status of rejections. */
-export const STATUS_SCENARIOS: Readonly<Record<Credential, string>> = {
-  signature: 'signature/status',
-  'api-key': 'api-key/status',
-};
 
 /**
  * The checks to send first, in groups: those that show the status of a rejection, where the run contains forgeries, and

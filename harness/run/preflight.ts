@@ -12,14 +12,14 @@ import {
   type Finding,
   type PreflightAttempts,
 } from '../diagnose/index.ts';
-import { describeAttempt, isAccepted } from '../judge/index.ts';
+import { describeAttempt, isAccepted, PREFLIGHT_SCENARIO } from '../judge/index.ts';
 import type { TlsInspection } from '../probe/index.ts';
 import type { RunContext, Stop } from './context.ts';
 import { createKit } from './kit.ts';
 import type { Lane } from './lane.ts';
 import type { SendingPlan } from './plan.ts';
 import { recordFailedControl, type SentDelivery, sendControl, sendProbe } from './send.ts';
-import { PREFLIGHT_SCENARIO, type Trial } from './trial.ts';
+import type { Trial } from './trial.ts';
 
 /** How many times longer the second delivery waits: enough to distinguish "too late" from "never". */
 const SECOND_TIMEOUT_FACTOR = 2;

@@ -4,10 +4,9 @@
  */
 
 import { defectOf, type RunObservations, type Scenario } from '../../scenarios/index.ts';
-import { type DecidedBy, type Judgement, judge, type judgeChain } from '../judge/index.ts';
+import { type DecidedBy, type Judgement, judge, type judgeChain, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { ScenarioResult, Verdict } from '../report/result-document.ts';
 import type { RunContext, Stop } from './context.ts';
-import { STATUS_SCENARIOS } from './learn-dialect.ts';
 import type { PlannedScenario } from './plan.ts';
 import { describeExchange } from './record.ts';
 import { curlScript } from './reproduce.ts';
@@ -92,7 +91,7 @@ export function resultOfObservation(
   const verdict = isWarning ? 'warn' : observation.verdict;
   const { id } = planned.scenario;
   // Only the whole run shows the others again: alone, they have nothing to observe.
-  const command = Object.values<string>(STATUS_SCENARIOS).includes(id)
+  const command = Object.values(STATUS_SCENARIOS).includes(id)
     ? commandFor(context, id)
     : `hookproof run ${quotedUrl(context)} --seed ${context.seed}`;
   const reproduce = verdict === 'pass' ? null : { curl: null, command };

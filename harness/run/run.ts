@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import type { Stack } from '../../contract/index.ts';
 import { catalogueDigest, findScenario } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
-import { type Baseline, knownIn } from '../judge/index.ts';
+import { type Baseline, knownIn, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures, TlsInspection } from '../probe/index.ts';
 import type { PartialReason, ResultDocument, RunListener, ScenarioResult } from '../report/result-document.ts';
@@ -17,12 +17,12 @@ import { runDeliveries } from './deliveries.ts';
 import { CATALOGUE_IDS, documentOf } from './document.ts';
 import { lackOfIds } from './kit.ts';
 import { createLane, createLanePool, type LanePool } from './lane.ts';
-import { isTelling, learnDialect, learningPlans, recordRejections, STATUS_SCENARIOS } from './learn-dialect.ts';
+import { isTelling, learnDialect, learningPlans, recordRejections } from './learn-dialect.ts';
 import { isObservation, isSending, type PlannedScenario, planScenarios, type Selection, targetOf } from './plan.ts';
 import { diagnosePreflight, type Preflight, runPreflight, stopAfterPreflight, trialOfPreflight } from './preflight.ts';
 import { notApplicable, resultOfObservation, resultOfTrial, withoutVerdict } from './results.ts';
 import { describeTls, inspectWhenNeeded, isTlsCheck, runTlsChecks, unsupportedVersion } from './tls-checks.ts';
-import { PREFLIGHT_SCENARIO, type Trial } from './trial.ts';
+import type { Trial } from './trial.ts';
 
 /** The part of a revision of the catalogue that a run needs. */
 export interface ScoringRevision {

@@ -9,6 +9,7 @@ import {
   isAccepted,
   judge,
   mustBeRejected,
+  PREFLIGHT_SCENARIO,
   type ProbeEvidence,
   wasClosed,
 } from '../judge/index.ts';
@@ -152,9 +153,6 @@ export function recordRetry(context: RunContext, trial: Trial): void {
   const { level, id } = trial.planned.scenario;
   if (judge(level, inDialect(context, trial)).verdict !== 'pass') context.retried.add(id);
 }
-
-/** The scenario that reports a wrong status of accepted deliveries; the others are judged in the endpoint's dialect. */
-export const PREFLIGHT_SCENARIO = 'valid/plain';
 
 /** The evidence of a trial, with the dialect in which it is judged. */
 export function inDialect({ dialect, pace }: RunContext, { planned: { scenario }, evidence }: Trial): Evidence {

@@ -213,7 +213,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...IDENTITY,
     name: 'same-second-taken-for-a-copy',
-    title: 'Rejects a second notification of a transaction with the same time',
+    title: 'Rejects a second notification of a transaction, at least one with the same time',
     seen: 'Keys of transaction and time, which look unique but have a resolution of one second.',
     why: 'An order can pass through several statuses within a second, and all but the first are lost.',
     fix: byId,
@@ -300,8 +300,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...COLLISION,
     name: 'customer-created-with-each-wallet',
-    title:
-      'Answers 500 to all but one of several simultaneous wallets of a customer, because each creates the customer',
+    title: 'Answers 500 to all but one of several simultaneous wallets of a customer',
     seen: 'Handlers that look up the customer and insert it if missing, without handling the unique key.',
     why: 'Onboarding creates all wallets of a customer at once, so most new customers lack wallets.',
     fix: { ...queue, rule: 'Create the customer with an "if not exists" that the database decides.' },

@@ -218,7 +218,7 @@ export const httpAnswersFaults: readonly StageFault[] = [
     ...STATUS,
     name: 'acknowledges-before-checking',
     severity: 'critical',
-    title: 'Answers 200 to every POST at once and checks it afterwards',
+    title: 'Answers 200 to every POST, whatever its credentials, and checks it afterwards if at all',
     seen:
       'Low-code tools and queues that answer before your steps run, and the advice to answer quickly taken too ' +
       'far.',

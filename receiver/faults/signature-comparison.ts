@@ -59,7 +59,7 @@ export const signatureComparisonFaults: readonly StageFault[] = [
   {
     ...critical,
     name: 'accepts-any-part',
-    title: 'Accepts any substring of the valid signature, even an empty one',
+    title: 'Accepts parts of the valid signature, even an empty one',
     seen: 'A search such as `expected.includes(received)`, with the two sides swapped.',
     why: 'The empty string is part of every string, so an empty header is a valid signature.',
     fix: { rule: WHOLE, express: `Replace \`expected.includes(received)\`. ${EXPRESS}` },

@@ -324,7 +324,7 @@ export const unsignedRequests: readonly StageFault[] = [
   }),
   lenientMutant(({ req }) => (req.get('X-Authenticated-User') ?? '') !== '', {
     name: 'trusts-gateway-user',
-    title: 'Does not verify requests with the user header of a gateway',
+    title: 'Does not verify requests with a header in which a gateway names the user or the client',
     seen: 'Single sign-on proxies that set X-Authenticated-User or X-Remote-User.',
     why: 'Anyone who reaches the receiver directly can set it.',
     fix: { rule: LOCAL, express: 'Remove the condition, and let the proxy delete the header of clients.' },

@@ -100,7 +100,7 @@ const WRONG: readonly Wrong[] = [
     name: 'always 200',
     url: () => using(answering(200)),
     code: 1,
-    says: 'Accepts every request: nothing is verified',
+    says: 'Answers 200 to every delivery: valid, forged and malformed ones',
     args: only('valid', 'signature', 'malformed'),
   },
   {

@@ -72,13 +72,46 @@ describe('the diagnosis', () => {
     ]);
   });
 
-  it('is empty when no known fault matches', async () => {
-    expect(await diagnosed({ 'valid/sell': 'fail 451', 'raw-body/tabs': 'fail 451', 'http/slow': 'fail 451' })).toEqual(
-      [],
-    );
+  it('states what was observed when no known fault matches', async () => {
+    const failures = {
+      'valid/free-text-tags': 'fail 451',
+      'typo-key/misspelt': 'fail 451',
+      'raw-body/tabs': 'fail closed',
+    };
+    const [main, ...others] = await diagnosed(failures);
+    expect(others).toEqual([]);
+    expect(main).toMatchObject({
+      fault: 'not-known',
+      title:
+        'Cause not known. Rejects 1 delivery that must be accepted; closes the connection on 1 delivery; answers 1 ' +
+        'delivery with another status than expected',
+      evidence: expect.arrayContaining(Object.keys(failures)),
+    });
+    expect([main?.posterior, main?.candidates]).toEqual([undefined, undefined]);
   });
 
-  it('reports that nothing is verified when every forgery and every payload is accepted', async () => {
+  it('has no finding for warnings alone that no known fault explains', async () => {
+    expect(await diagnosed({ 'valid/free-text-tags': 'warn 451', 'raw-body/tabs': 'warn 451' })).toEqual([]);
+  });
+
+  it('names no fault whose checks mostly pass', async () => {
+    const outcomes = Object.entries(outcomesOf('hashes-at-most-1-kib'));
+    const most = Object.fromEntries(outcomes.slice(0, Math.ceil(outcomes.length * 0.8)));
+    const found = await diagnosed(most);
+    expect(found.map(({ fault }) => fault)).not.toContain('hashes-at-most-1-kib');
+    expect(found[0]?.title).toMatch(/^Rejects \d+ deliveries|^Cause not known/);
+  });
+
+  it('states the answer of this receiver where the title names that of the mutant', async () => {
+    const outcomes = Object.entries(outcomesOf('lone-surrogates-answer-500'));
+    const closed = Object.fromEntries(outcomes.map(([id, outcome]) => [id, outcome.replace('500', 'closed')]));
+    const [main] = await diagnosed(closed);
+    const possible = main?.candidates?.[0]?.fault ?? main?.fault;
+    expect(possible).toBe('lone-surrogates-answer-500');
+    if (main?.candidates === undefined) expect(main?.title).toMatch(/; this receiver closes the connection instead$/);
+  });
+
+  it('reports that everything is accepted when every forgery and every payload is accepted', async () => {
     const everything = Object.fromEntries(
       resultsWith({}, BOTH)
         .filter(({ expectedOutcomes }) => expectedOutcomes?.includes('401'))
@@ -149,7 +182,7 @@ describe('the diagnosis', () => {
 
   it('states no fault as certain in a partial run', async () => {
     const [main] = await diagnosed(outcomesOf('verifies-reserialised-json'), { partial: true });
-    expect([main?.fault, main?.candidates?.[0]?.fault, main?.title.startsWith('Possibly: ')]).toEqual([
+    expect([main?.fault, main?.candidates?.[0]?.fault, main?.title.includes('. Possibly: ')]).toEqual([
       'one-of',
       'verifies-reserialised-json',
       true,

@@ -71,6 +71,7 @@ equivalent.
 | --- | --- |
 | the actual fault is named first | ${percent(first, singles.length)} |
 | first, a list of candidates has it | ${percent(count(outcomes, 'candidates'), singles.length)} |
+| first, a list of candidates without it | ${percent(count(outcomes, 'other candidates'), singles.length)} |
 | first, what was observed, or nothing: the fault is not known | ${percent(count(outcomes, 'not known'), singles.length)} |
 | another fault is named first | ${percent(count(outcomes, 'wrong'), singles.length)} |
 | it is among the first three | ${percent(three, singles.length)} |
@@ -93,7 +94,7 @@ ${markdownTable(['faults', 'diagnosis', 'why'], pairRows)}
 `;
 }
 
-export type DiagnosisVerdict = 'correct' | 'candidates' | 'not known' | 'wrong';
+export type DiagnosisVerdict = 'correct' | 'candidates' | 'other candidates' | 'not known' | 'wrong';
 
 /** Whether the first diagnosis of a run is one of the acceptable faults. */
 export function verdictOn(
@@ -102,7 +103,7 @@ export function verdictOn(
   same: (a: string, b: string) => boolean,
 ): DiagnosisVerdict {
   const has = (list: readonly string[]) => list.some((name) => acceptable.some((one) => same(name, one)));
-  if (main.candidates.length > 0) return has(main.candidates) ? 'candidates' : 'not known';
+  if (main.candidates.length > 0) return has(main.candidates) ? 'candidates' : 'other candidates';
   if (has(names)) return 'correct';
   return main.posterior === null ? 'not known' : 'wrong';
 }

@@ -1,4 +1,5 @@
 import { isMeant } from '../../../harness/diagnose/index.ts';
+import { STATUS_SCENARIOS } from '../../../harness/judge/index.ts';
 import type { Played } from './play.ts';
 
 /**
@@ -39,8 +40,8 @@ export interface Uncertain {
   readonly reason: string;
 }
 
-/** They speak of rejected deliveries, and a mutant that accepts all forged ones rejects none. */
-const NEED_A_REJECTION: readonly string[] = ['signature/status', 'api-key/status'];
+/** A mutant that accepts all forged deliveries rejects none. */
+const NEED_A_REJECTION: readonly string[] = Object.values(STATUS_SCENARIOS);
 
 /** What was played, without uncertain outcomes. */
 export function withoutUncertain(played: Played, uncertain: readonly Uncertain[]): Played {

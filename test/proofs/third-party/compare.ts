@@ -1,5 +1,6 @@
 /** Compares what a run says about a receiver with what was measured. */
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
+import { NOT_KNOWN } from '../../../harness/report/verdict.ts';
 import { dialectOf, type Facts, familyOf, isAbout, isBypass, isPossible, stateOf } from './facts.ts';
 import { isForgery } from './prober.ts';
 
@@ -96,6 +97,9 @@ function diagnosisOf({ diagnosis }: ResultDocument, acceptable: readonly string[
     if (alike.length > 0) return { state: 'candidates', names: alike };
     return { state: failures > 0 ? 'not known' : 'nothing to name', names: [] };
   }
+  if (main.fault === NOT_KNOWN) return { state: 'not known', names: [] };
+  const candidates = (main.candidates ?? []).map(({ fault }) => fault);
+  if (candidates.length > 0) return { state: candidates.some(isTrue) ? 'candidates' : 'not known', names: candidates };
   const names = [main.fault, ...alike];
   if (isTrue(main.fault)) return { state: 'correct', names };
   return { state: names.some(isTrue) ? 'candidates' : 'wrong', names };
