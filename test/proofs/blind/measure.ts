@@ -235,7 +235,7 @@ async function diagnosisSummary(all: readonly Measured[], truthFile: string): Pr
     const said = candidates.length > 0 ? candidates.join(', ') : (one.diagnosed[0]?.[0] ?? 'nothing');
     return [{ posterior, verdict: verdictOn(one, acceptable, same), text: `${one.name}: ${said}` }];
   });
-  const lines = (['correct', 'candidates', 'not known', 'wrong'] as const).flatMap((wanted) => {
+  const lines = (['correct', 'candidates', 'other candidates', 'not known', 'wrong'] as const).flatMap((wanted) => {
     const some = measured.filter(({ verdict }) => verdict === wanted);
     const header = `diagnosis ${wanted}: ${interval(some.length, measured.length)}`;
     return [header, ...some.map(({ text }) => `  ${text}`)];
