@@ -45,7 +45,6 @@ export function classOfAttempt({ answer, error }: Attempt, rejects: readonly num
   switch (error?.kind) {
     case 'refused':
     case 'reset':
-      return 'closed';
     case 'tls':
       return error.alert === undefined ? 'closed' : 'rejected';
     case 'timeout':
