@@ -152,7 +152,9 @@ describe('the options', () => {
   });
 
   it('can require a certificate in an app, which then rejects requests without TLS', async () => {
-    const receiver = createReceiver({ ...credentials, clientCertificate: { from: 'connection' } });
+    const { logger, next } = collectLogs();
+    const receiver = createReceiver({ ...credentials, clientCertificate: { from: 'connection' }, logger });
     expect((await post(receiver, JSON.stringify(buy()))).status).toBe(401);
+    expect((await next('delivery')).reason).toBe('client-certificate-missing (no TLS connection)');
   });
 });
