@@ -40,7 +40,7 @@ export function serve(listener: RequestListener): Promise<Endpoint> {
   return listen(createServer(listener));
 }
 
-/** A port that nothing listens on, for a program that cannot choose one by itself. */
+/** A free port, for a program that cannot choose one by itself. */
 export async function freePort(): Promise<number> {
   const { port, close } = await listen(createTcpServer());
   await close();
@@ -55,7 +55,7 @@ export async function accepting(port: number, child: ChildProcess): Promise<void
   while (!(await isOpen(port))) {
     const end = child.exitCode ?? child.signalCode;
     if (end !== null) throw new Error(`the process ended with ${end}`);
-    if (performance.now() > deadline) throw new Error(`nothing listens on the port after ${START_MS} ms`);
+    if (performance.now() > deadline) throw new Error(`the port accepts no connection after ${START_MS} ms`);
     await pause(20);
   }
 }
