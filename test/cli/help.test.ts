@@ -83,7 +83,11 @@ describe('an invalid command line exits with 2, explains on stderr, and prints n
     ],
     ['an invalid pattern', ['run', url, '--grep', '('], ['is not a regular expression']],
     ['an invalid shard', ['run', url, '--shard', '3/2'], ['shard']],
-    ['an empty shard', ['run', url, '--scenario', 'valid/plain', '--shard', '2/2'], ['shard 2/2 of 1', 'is empty']],
+    [
+      'an empty shard',
+      ['run', url, '--scenario', 'valid/plain', '--shard', '2/2'],
+      ['shard 2/2 is empty', '1 check is selected'],
+    ],
     ['no URL', ['run'], ['URL']],
     ['an unknown kind to list', ['list', '--what', 'suits'], ['suits']],
     ['an unknown suite to list', ['list', '--suite', 'vaild'], ['Did you mean "valid"?']],

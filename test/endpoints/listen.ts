@@ -35,9 +35,9 @@ export async function listen(server: Server, port = 0): Promise<Endpoint> {
   };
 }
 
-/** An HTTP endpoint from a request listener. */
+/** An HTTP endpoint from a request listener. It closes no kept connection while a busy machine is slow. */
 export function serve(listener: RequestListener): Promise<Endpoint> {
-  return listen(createServer(listener));
+  return listen(createServer({ keepAliveTimeout: 120_000 }, listener));
 }
 
 /** A free port, for a program that cannot choose one by itself. */
