@@ -78,10 +78,10 @@ describe('mutual TLS', () => {
       trigger(other.url, ['--ca', 'ca.pem']),
     ]);
     expect(codes).toEqual([0, 3, 0, 1, 1]);
+    await Promise.all([required.stop(), named.stop(), other.stop()]);
     expect(other.output().stdout).toContain('client-certificate-not-allowed (sender.example)');
     expect(other.output().stdout).toContain('client-certificate-missing');
     expect(required.output().stdout).toContain('no client certificate');
-    await Promise.all([required.stop(), named.stop(), other.stop()]);
   });
 
   it('is taken from the header of a declared proxy', async () => {
