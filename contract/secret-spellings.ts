@@ -142,7 +142,7 @@ export type FormIndex = readonly (readonly Form[] | undefined)[];
 const HASHED = 3;
 const HASHES = 1 << 14;
 
-/** Of three characters from this position. */
+/** The hash of the three characters at this position. */
 function hashAt(text: string, at: number): number {
   return (text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 4) ^ (text.charCodeAt(at + 2) << 8)) & (HASHES - 1);
 }

@@ -94,14 +94,14 @@ function dimensions(): string {
   const deliveries = CROSSINGS.reduce((sum, { shapes: all }) => sum + all.length, 0);
   return page(
     'Dimensions of forged deliveries',
-    'A receiver may verify the usual request and skip the check for an unusual one. So the probes of credentials are ' +
-      'not a list of cases but a product: what is wrong with the credential, and what is unusual about the request. ' +
+    'A receiver may verify the usual request and skip the check for an unusual one. The probes of credentials are ' +
+      'therefore combinations of what is wrong with the credential and what is unusual about the request. ' +
       'The tables are in `scenarios/dimensions.ts` and `scenarios/crossings.ts`; a test fails when a combination is ' +
       'neither sent nor left out with a reason.',
-    'An accepted forgery convicts a receiver on its own, so several hints share one delivery. Only when it is ' +
-      'accepted, they are sent one by one, and the report names the one that is enough. At another URL, or by GET, the ' +
-      'same request without a body (and at a random path) is sent after an acceptance: when all of them get the same ' +
-      'answer, the endpoint serves a page to every request and has accepted nothing.',
+    'One accepted forgery is enough to fail a receiver, so one delivery may carry several hints. They are sent one ' +
+      'by one only after it was accepted, and the report names a hint that is enough. After an acceptance at another ' +
+      'URL or with another method, the same request is sent without a body and, at another URL, to a random path. If ' +
+      'all of these get the same answer, the endpoint serves a page to every request and has accepted nothing.',
     `## What is wrong with the credential\n\n${table(
       ['flaw', 'credential', 'what is sent', 'with the plain request'],
       flaws.map((flaw) => [flaw, FLAWS[flaw].credential, FLAWS[flaw].label, `\`${PLAIN[flaw]}\``]),

@@ -1,6 +1,6 @@
 /**
- * Which combinations of the dimensions are sent, and which are left out: every flaw meets every shape in one of the two
- * lists, or in a separate scenario. A test proves it, and `docs/dimensions.md` shows it.
+ * Which combinations of the dimensions are sent, and which are left out. Each pair of a flaw and a shape is in one of
+ * the two lists or has a separate scenario; a test checks this, and `docs/dimensions.md` lists all of them.
  */
 import { type Crossing, type Dimension, FLAWS, type FlawName, SHAPES, type ShapeName } from './dimensions.ts';
 import { keyCrossings } from './suites/api-key-bypass.ts';
@@ -18,7 +18,7 @@ export const CROSSINGS: readonly Crossing[] = [
   ...unsignedMalformed,
 ];
 
-/** The plain request with each flaw, and with all other values of a credential, is a separate scenario. */
+/** The scenario that sends the plain request with each flaw. Other invalid values have separate scenarios. */
 export const PLAIN: Readonly<Record<FlawName, string>> = {
   'no-signature': 'signature/missing',
   'random-signature': 'signature/random-bytes',
@@ -29,7 +29,7 @@ export const PLAIN: Readonly<Record<FlawName, string>> = {
   'no-certificate': 'mtls/tls-1-3-no-certificate',
 };
 
-/** Combinations that are not sent. A name in `shapes` is that of a dimension or of a shape. */
+/** Combinations that are not sent. `shapes` names single shapes, or dimensions with all their shapes. */
 export interface Pruned {
   readonly flaws: readonly FlawName[];
   readonly shapes: readonly (Dimension | ShapeName)[];
@@ -41,20 +41,20 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['replayed-signature', 'empty-secret'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
-      'The shape of a request decides whether the signature is compared, which missing and random signatures show. ' +
-      'The value that it is compared with comes from the body and the secret.',
+      'The shape of a request may decide whether the signature is compared; missing and random signatures show it. ' +
+      'The expected value is computed from the body and the secret only.',
   },
   {
     flaws: ['random-signature'],
     shapes: ['hint', 'URL'],
     reason:
-      'A hint or a path switches the whole check off, as the missing signature shows. Only the type, the framing and ' +
-      'the method decide which of two checks (present, equal) runs.',
+      'A hint or a path usually turns off the whole check, which a missing signature shows. Type, framing and ' +
+      'method may turn off only the comparison, so they are also sent with a random signature.',
   },
   {
     flaws: ['random-signature'],
     shapes: ['buy', 'sell', 'unknown-type', 'test-flags', 'tiny', 'over-1-mib', 'content'],
-    reason: 'Kinds with a separate handler are sent; the others share the path of one of them.',
+    reason: 'Types that usually have a separate handler are sent; the others usually share one of these handlers.',
   },
   {
     flaws: ['random-signature'],
@@ -69,14 +69,15 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['random-key'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
-      'A key is compared without the body, so nothing in the request decides how it is compared: the missing key shows ' +
-      'whether it is. The large body is sent, because an early rejection can break the connection.',
+      'How a key is compared does not depend on the rest of the request, and the missing key shows whether it is. ' +
+      'The large body is sent because an early rejection can break the connection.',
   },
   {
     flaws: ['no-signature', 'no-key'],
     shapes: ['created-buy', 'pending-sell'],
     reason:
-      'Early statuses are sent with a random signature; a check by status does not ask whether a header is there.',
+      'Early statuses are sent with a random signature; a check that depends on the status rarely depends on whether ' +
+      'the header is present.',
   },
   {
     flaws: ['no-signature', 'no-key'],
@@ -107,8 +108,8 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['no-certificate'],
     shapes: ['content', 'content type', 'framing', 'created-buy', 'pending-sell', 'test-flags', 'tiny'],
     reason:
-      'The certificate is checked in the handshake or by the URL, before the body. One other Content-Type is sent for ' +
-      'receivers that check in a handler.',
+      'The certificate is usually checked in the handshake or by URL, before the body. One other Content-Type ' +
+      'is sent for receivers that check it in a handler.',
   },
   {
     flaws: ['no-certificate'],
@@ -123,7 +124,7 @@ export const PRUNED: readonly Pruned[] = [
   },
 ];
 
-/** How often a flaw meets a shape: the crossings that send it, and the reason when it is left out. */
+/** The scenarios that send a shape with a flaw, or the reason why the combination is left out. */
 export function coverageOf(
   flaw: FlawName,
   shape: ShapeName,

@@ -3,8 +3,8 @@
  * {@link Crossing} combines one flaw with some shapes and becomes one scenario; the crossings are in the suites, and
  * `crossings.ts` collects them and says which combinations are left out, and why.
  *
- * An accepted forgery convicts a receiver on its own. So a shape may have several hints at once, and its parts are sent
- * one by one only after the whole was accepted (`FollowUp`).
+ * One accepted forgery is enough to fail a receiver. A shape may therefore combine several hints, and its parts are
+ * sent one by one only after the whole was accepted (`FollowUp`).
  */
 import { gzipSync } from 'node:zlib';
 import type { HeaderLine, JsonValue } from '../contract/index.ts';
@@ -110,7 +110,7 @@ export type FlawName = keyof typeof FLAWS;
 /** How a request differs from the sender's own. */
 export type Dimension = 'notification' | 'content' | 'content type' | 'framing' | 'method' | 'URL' | 'hint';
 
-/** What the request shape makes of the expected answer. */
+/** The expected answer, by the shape of the request. */
 const ANSWERS = {
   /** The sender's own shape. */
   own: refused,
@@ -128,7 +128,7 @@ export interface Shape {
   readonly answer: keyof typeof ANSWERS;
   /** Its hints one by one. Absent when it has only one. */
   readonly parts?: readonly { readonly label: string; readonly change: Change }[];
-  /** A page that every request by the method gets, or that is served at every URL, accepts nothing. */
+  /** A page that answers every request with this method, or at any URL, does not count as an acceptance. */
   readonly mayBePage?: 'by-method' | 'by-url';
 }
 
@@ -159,8 +159,8 @@ function byMethod(method: string): Shape {
 const OVERRIDE_HEADERS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
 
 /**
- * A method, and a claim in every usual place that another one is meant. A check may look at the one, and the router at
- * the other. Each place is a part.
+ * A method that is overridden in every usual place. A check may look at one of the methods and the router at the other.
+ * Each place is a part.
  */
 function overridden(method: string, wanted: string): Shape {
   const label = `${method} overridden as ${wanted}`;
@@ -230,7 +230,7 @@ function fromAddress(address: string): Shape {
   return withHeaders(`headers that name ${address} as the client`, lines);
 }
 
-/** The agents of health checks and tools. Each comes first once, for receivers that look at the beginning. */
+/** User agents of health checks and tools. Three of them also come first, for receivers that match a prefix. */
 const AGENTS = ['curl/8.5.0', 'kube-probe/1.30', 'ELB-HealthChecker/2.0', 'GoogleHC/1.0', 'PostmanRuntime/7.40'];
 
 function asAgent(first: string): Shape {
@@ -254,7 +254,7 @@ function multipart(json: string): Uint8Array {
   return utf8(`${part('payload')}${part('body')}--${BOUNDARY}--\r\n`);
 }
 
-/** What rules about the host may read instead of Host. */
+/** Headers that host rules may read instead of Host. */
 const LOCAL_HOST: readonly HeaderLine[] = [
   ['X-Forwarded-Host', 'localhost'],
   ['X-Host', 'localhost'],
@@ -278,8 +278,8 @@ export const SHAPES = {
     ...kit.notification(),
     type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`,
   })),
-  'created-buy': notification('a BUY that was created', (kit) => order(kit, 'BUY', 'CREATED')),
-  'pending-sell': notification('a SELL that is pending', (kit) => order(kit, 'SELL', 'PENDING')),
+  'created-buy': notification('a BUY with status CREATED', (kit) => order(kit, 'BUY', 'CREATED')),
+  'pending-sell': notification('a SELL with status PENDING', (kit) => order(kit, 'SELL', 'PENDING')),
   'test-flags': notification('livemode, sandbox and test in the body', (kit) => ({
     ...kit.notification(),
     livemode: false,
@@ -309,7 +309,7 @@ export const SHAPES = {
   challenge: content('a handshake with a challenge', {
     compose: (kit) => ({ type: 'url_verification', challenge: kit.nonce(16), token: kit.nonce(16) }),
   }),
-  'bare-challenge': content('a challenge alone', { compose: (kit) => ({ challenge: kit.nonce(16) }) }),
+  'bare-challenge': content('only a challenge', { compose: (kit) => ({ challenge: kit.nonce(16) }) }),
   ping: content('a ping', {
     compose: (kit) => ({ type: 'ping', event: 'ping', zen: 'A test of the webhook.', hook_id: kit.integer(1000) }),
   }),
@@ -371,12 +371,12 @@ export const SHAPES = {
     transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0'), withoutLength),
   }),
   expect: framed('Expect: 100-continue', { transmit: { kind: 'expect-continue' } }),
-  'no-body': framed('neither a body nor a length', { transmit: withBody('no body', withoutLength, () => '') }),
-  'no-body-no-type': framed('neither a body nor a length nor a Content-Type', {
+  'no-body': framed('no body and no length', { transmit: withBody('no body', withoutLength, () => '') }),
+  'no-body-no-type': framed('no body, no length and no Content-Type', {
     address: withoutHeader({ name: 'Content-Type' }, 'no Content-Type'),
     transmit: withBody('no body', withoutLength, () => ''),
   }),
-  'empty-chunked': framed('Transfer-Encoding: chunked without a chunk', {
+  'empty-chunked': framed('Transfer-Encoding: chunked with an empty body', {
     transmit: withBody(
       'no chunk',
       (head) => [...withoutLength(head), 'Transfer-Encoding: chunked'],
@@ -420,7 +420,7 @@ export const SHAPES = {
   'path-extension': atPath('a path with an extension', (path) => (path.endsWith('/') ? path : `${path}.json`)),
   'absolute-target': {
     dimension: 'URL',
-    label: 'a whole URL in the request line',
+    label: 'an absolute request target',
     change: { transmit: absoluteTarget },
     answer: 'elsewhere',
     mayBePage: 'by-url',
@@ -461,7 +461,7 @@ export const SHAPES = {
     ['X-Env', 'test'],
     ['X-Mode', 'test'],
   ]),
-  'algorithm-headers': withHeaders('headers that name the algorithm none', [
+  'algorithm-headers': withHeaders('headers that name "none" as the algorithm', [
     ...each(['X-Signature-Algorithm', 'X-Signature-Alg', 'X-Signature-Method', 'X-Signature-Type'], 'none'),
     ...each(['X-Algorithm', 'X-Hmac-Algorithm', 'X-Service-Signature-Algorithm'], 'none'),
     ['X-Signature-Version', '0'],
@@ -498,7 +498,7 @@ export const SHAPES = {
     ...['skip_signature=true', 'skip_verification=1', 'skip_auth=1', 'no_verify=1', 'verify=false', 'signature=none'],
     ...['test_mode=1', 'mode=test', 'env=dev', 'sandbox=true', 'dry_run=1', 'admin=1', 'internal=1', 'health=1'],
   ),
-  'any-query': withQuery('a query parameter without a meaning', 'probe=1'),
+  'any-query': withQuery('an unrelated query parameter', 'probe=1'),
   'test-queries': withQuery('test switches in the query', 'skip=1', 'test=true', 'debug=1'),
 } as const satisfies Readonly<Record<string, Shape>>;
 
@@ -508,9 +508,9 @@ export type ShapeName = keyof typeof SHAPES;
 export interface Crossing extends Pick<ProbeScenario, 'id' | 'title' | 'why' | 'fix'> {
   readonly flaw: FlawName;
   readonly shapes: readonly ShapeName[];
-  /** Instead of those of the flaw. */
+  /** Replaces the requirements of the flaw. */
   readonly requirements?: readonly RequirementId[];
-  /** Instead of that of the shape. */
+  /** Replaces the expectation of the shape. */
   readonly expect?: Expectation;
 }
 
@@ -536,7 +536,7 @@ function forgery(flaw: Flaw, shape: Shape, expect: Expectation | undefined): Del
   };
 }
 
-/** A request in another shape may also be rejected for its shape, which hides what the certificate would have got. */
+/** A request in another shape may be rejected for its shape, before the missing certificate matters. */
 function expectationOf({ credential }: Flaw, { answer }: Shape): Expectation {
   const asShaped = ANSWERS[answer];
   if (credential !== 'client certificate') return asShaped;
@@ -553,14 +553,14 @@ function partsOf(flaw: Flaw, { parts = [] }: Shape): FollowUp[] {
   return parts.map(({ label, change }) => ({ role: 'narrows', label, change: combined(change, flaw.change) }));
 }
 
-/** A request that a page answers like the one with a body. */
+/** The same request without a body: a page gives both the same answer. */
 export const withoutBody = (change: Change): FollowUp => ({
   role: 'compares',
   label: 'the same without a body',
   change: { ...change, serialise: fixedText('') },
 });
 
-/** The same request without a body, and at a random path: a page gets all of them. */
+/** The same request without a body, and at a random path: a page gives all of them the same answer. */
 function pageComparisons(change: Change): FollowUp[] {
   const elsewhere: AddressChange = {
     label: 'a random path',
@@ -581,7 +581,7 @@ function comparisonsOf(flaw: Flaw, { change, mayBePage }: Shape): FollowUp[] {
   return mayBePage === 'by-method' ? [withoutBody(forged)] : [];
 }
 
-/** Both changes. Only their address stages may meet. */
+/** Both changes. Only the address stage may be changed by both. */
 function combined(one: Change, other: Change): Change {
   const address =
     one.address !== undefined && other.address !== undefined

@@ -45,8 +45,8 @@ export const acceptedUnlessBusy: Expectation = {
 };
 
 /**
- * A valid delivery after invalid ones. From one address, a defence against an attacker looks like a lock-out of the
- * sender, so a rejection only warns.
+ * A valid delivery after invalid ones. All come from one address, so a defence against an attacker also locks out the
+ * sender, and a rejection is only a warning.
  */
 export const acceptedUnlessLockedOut: Expectation = {
   text: '200 (a rejection after failed attempts: warning)',
@@ -81,8 +81,8 @@ export const refusedInAnotherShape: Expectation = {
 };
 
 /**
- * The same in a framing that a server need not support: chunks, HTTP/1.0, an expectation. Some servers close the
- * connection, or wait for a body that they never see.
+ * The same in a framing that a server need not support: chunks, HTTP/1.0, Expect. Some servers close the connection,
+ * or wait for a body that never arrives.
  */
 export const refusedInAnotherFraming: Expectation = {
   text: 'any 4xx, 501, 505 or a closed connection',
@@ -92,8 +92,8 @@ export const refusedInAnotherFraming: Expectation = {
 };
 
 /**
- * The same at another URL than the registered one, or by another method: nothing need be served there. An acceptance
- * fails, unless the endpoint serves the same page to every request.
+ * The same at a URL other than the registered one, or with another method. An acceptance fails unless the endpoint
+ * serves the same page to every request.
  */
 export const refusedElsewhere: Expectation = {
   text: 'any 3xx or 4xx, 501, 505 or a closed connection',
@@ -109,7 +109,7 @@ export const refusedInARow: Expectation = {
   note: [403, 423],
 };
 
-/** A valid delivery about an id that the receiver does not know. A 401 fails, because the credentials are valid. */
+/** A valid delivery with an id that the receiver does not know. A 401 fails, because the credentials are valid. */
 export const acceptedOrUnknown: Expectation = {
   text: '200 (404, 409 or 422 for the unknown id is recorded)',
   authentic: true,
@@ -230,7 +230,7 @@ export const servedOrRefused: Expectation = {
   pass: [200, '4xx', 501, 505],
 };
 
-/** A signed delivery at another URL than the registered one: served, or not. */
+/** A signed delivery to a URL other than the registered one, which may be served or not. */
 export const servedOrElsewhere: Expectation = {
   ...servedOrRefused,
   text: '200, any 3xx or 4xx, 501 or 505',

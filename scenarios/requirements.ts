@@ -21,7 +21,7 @@ export interface Requirement {
 }
 
 const SENDER = 'It binds the sender, and the tests of the sender core and of the notification schemas prove it.';
-const SERVICE = 'It binds the service that decides what is sent. No answer of a receiver shows it.';
+const SERVICE = 'It binds the service, which decides what is sent. The answers of a receiver cannot show it.';
 const OPERATOR = 'It binds the operator and is not part of a delivery.';
 const CLIENT_CERTIFICATE = 'It binds the operator. The sender core checks the configured client certificate.';
 const REVOCATION = 'Checking this would require a request to the CA, which is not part of the endpoint.';
@@ -87,7 +87,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'Unknown headers, as proxies and tracing add them, do not affect a delivery.',
+    text: 'Unknown headers, such as those that proxies and tracing add, do not affect a delivery.',
   },
   {
     id: 'delivery-header-case',
@@ -151,8 +151,8 @@ export const REQUIREMENTS = [
     level: 'must',
     subject: 'receiver',
     text:
-      'At another URL than the registered one (another path, an added query string), no delivery without valid ' +
-      'credentials is accepted. A 3xx, a 4xx or the same page as at any other path is correct.',
+      'No delivery without valid credentials is accepted at a URL other than the registered one (another path, an ' +
+      'added query string). A 3xx, a 4xx or the page that every other path serves is correct.',
   },
   {
     id: 'delivery-content-length',
@@ -233,7 +233,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'A valid delivery about an id that the receiver does not know is accepted, or rejected with 404, 409 or 422.',
+    text: 'A valid delivery with an id that the receiver does not know is accepted, or rejected with 404, 409 or 422.',
   },
   {
     id: 'repeat-burst',
@@ -414,7 +414,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'The specification states neither the version nor the letter case of the UUID in id. Every one is accepted.',
+    text: 'The id may be a UUID of any version and in any letter case: the specification states neither.',
   },
   {
     id: 'envelope-at',
@@ -492,7 +492,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'A null where the specification says string, and an absent object that would have no content, are accepted.',
+    text: 'A null where the specification says string, and the absence of an object without content, are accepted.',
   },
   {
     id: 'caas-tracking',
@@ -528,7 +528,7 @@ export const REQUIREMENTS = [
     section: 'type = REFUND',
     level: 'must',
     subject: 'receiver',
-    text: 'The amount of a refund is decimal text, with any number of decimals or none.',
+    text: 'The amount of a refund is a decimal string with any number of decimal places.',
   },
   {
     id: 'refund-order',

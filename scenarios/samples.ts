@@ -74,7 +74,7 @@ function envelope(kit: Kit, type: string, at: JsonValue, data: JsonObject): Json
   );
 }
 
-/** A copy with this value; objects on the way are made where they are missing. */
+/** A copy with this value at the path. Missing objects on the path are created. */
 function withValueAt(object: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
   const inner = object[key];
   const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);

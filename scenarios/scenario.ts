@@ -32,14 +32,14 @@ export const FEATURES: readonly Feature[] = [
   ...CLIENT_FIXTURES.map((name) => `fixture-${name}` as const),
 ];
 
-/** What the ids of a notification belong to. A receiver may look them up, and refuse those that it does not know. */
+/** What an id in a notification identifies. A receiver may look ids up, and reject those that it does not know. */
 export const SAMPLE_KINDS = ['transaction', 'customer', 'account', 'payment-method', 'provider'] as const;
 export type SampleKind = (typeof SAMPLE_KINDS)[number];
 
-/** What the partner has configured about the samples: its receiver looks ids up, or needs further fields. */
+/** The configured samples, for a receiver that looks ids up or needs additional fields. */
 export interface KnownSamples {
   readonly ids: Readonly<Partial<Record<SampleKind, readonly string[]>>>;
-  /** Paths with the value that every notification has there. */
+  /** Fields that every notification has in addition, each as a path and a value. */
   readonly fields: readonly (readonly [path: string, value: JsonValue])[];
 }
 
@@ -174,7 +174,7 @@ export interface ConnectChange {
  * - `expect-continue`: `Expect: 100-continue`, the body after the 100 or after one second without it.
  * - `cut-off`: sends this fraction of the body and closes the connection. There is no answer to judge.
  * - `raw`: sends bytes that no HTTP client would send, on a plain socket. `make` gets the bytes of the well-formed
- *   request. With `end`, nothing more will be sent after them, and the connection is half closed (FIN).
+ *   request. With `end`, the sending side of the connection is closed (FIN) after them.
  */
 export type Transmission =
   | { readonly kind: 'chunked'; readonly pieces: number }
@@ -268,8 +268,8 @@ export interface Expectation {
 }
 
 /**
- * A request that is sent only after the endpoint has accepted a delivery that must be rejected, so that it costs
- * correct receivers nothing.
+ * A request that is sent only after the endpoint has accepted a delivery that must be rejected. Correct receivers never
+ * get it.
  *
  * - `narrows`: a part of the delivery, which is judged like it. When it is accepted as well, the report names it.
  * - `compares`: a request that shows how the endpoint treats all requests of this kind, for example one that delivers
@@ -310,7 +310,7 @@ export interface RunObservations {
     readonly sign: string;
     /** The receiver itself seems to have ended or to hang, as opposed to the network or a gateway. */
     readonly looksDead: boolean;
-    /** The sign as a code: `closed` or `silence` where no answer came, the status of an endpoint that is up. */
+    /** The sign as a code: `closed` or `silence` without an answer, otherwise the status of the answer. */
     readonly outcome?: string | undefined;
   }[];
   /**

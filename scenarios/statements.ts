@@ -1,7 +1,6 @@
 /**
- * The specification, statement by statement in our words, and the entries of the register that each one became. A
- * statement without an entry says why. A test checks that every entry with a section is the entry of a statement of
- * this section.
+ * The specification, statement by statement and paraphrased, with the register entries for each statement. A statement
+ * without an entry says why. A test checks that every entry with a section belongs to a statement of that section.
  */
 import type { RequirementId } from './requirements.ts';
 
@@ -104,7 +103,7 @@ export const STATEMENTS: readonly Statement[] = [
   ...section('Order tracking status', ['COMPLETED and EXPIRED.', ['caas-tracking', 'envelope-open']]),
   ...section(
     'Delivery endpoint',
-    ['POST, at any path of the registered URL.', ['delivery-post', 'delivery-other-methods', 'delivery-elsewhere']],
+    ['POST to the registered URL, with any path.', ['delivery-post', 'delivery-other-methods', 'delivery-elsewhere']],
     [
       'Content-Type: application/json, always.',
       ['delivery-content-type', 'delivery-content-type-sent', 'delivery-content-type-spelling'],
@@ -185,7 +184,7 @@ export const STATEMENTS: readonly Statement[] = [
     'Error objects in notifications',
     ['errorData with code and message for CAAS and REFUND.', ['caas-failed', 'refund-shapes']],
     ['errorCode for PAYMENT_METHOD.', ['payment-method-shapes']],
-    ['The form of a code; one has a two-digit middle group; the list is of examples.', ['error-codes-open']],
+    ['Codes have a fixed form, one with a two-digit middle group; the list contains examples.', ['error-codes-open']],
     ['Which failure leads to which code is not shown.', NOTHING_TO_CHECK],
   ),
   ...section('Error codes', ['54 listed codes.', ['error-codes-listed']]),

@@ -1,6 +1,6 @@
 /**
- * Signature schemes of other services. A receiver that was written for one of them, with its library, rejects every
- * delivery of this service. The specification's scheme: Authentication, HMAC signature.
+ * Signature schemes of other services. A receiver that uses a library for one of them rejects deliveries of this
+ * service. For the scheme of the specification, see Authentication, HMAC signature.
  */
 import type { HeaderLine } from '../delivery.ts';
 import { hmac } from './sign.ts';
@@ -24,13 +24,13 @@ export interface PublishedScheme {
   readonly headers: readonly string[];
   /** What is signed and how the value is written, in words. */
   readonly description: string;
-  /** The headers of one delivery, once for each way in which receivers read the secret. */
+  /** The headers of one delivery, one list for each way in which receivers decode the secret. */
   readonly sign: (input: SchemeInput) => readonly (readonly HeaderLine[])[];
 }
 
 const joined = (prefix: string, body: Uint8Array) => Buffer.concat([Buffer.from(prefix), body]);
 
-/** The secret as text, and as Base64 without the prefix that such secrets usually have. */
+/** The secret decoded from Base64, without the usual prefix, and the secret as text. */
 function keysOf(secret: string): readonly (string | Uint8Array)[] {
   return [Buffer.from(secret.replace(/^whsec_/, ''), 'base64'), secret];
 }

@@ -111,8 +111,8 @@ const ENVELOPE = ['id', 'type', 'at', 'data'];
 function parseField(given: Given<string>, resolution: Resolution): KnownSamples['fields'] {
   const [, path, value] = FIELD.exec(given.value) ?? [];
   if (path === undefined || value === undefined || ENVELOPE.includes(path)) {
-    const hint = 'Write a path that the specification does not name, and a value: `data.tenant=acme`.';
-    resolution.problems.push(problemWith(given, 'is not a further field', hint));
+    const hint = 'Write the path of a field that the specification does not define, and a value: `data.tenant=acme`.';
+    resolution.problems.push(problemWith(given, 'is not an additional field', hint));
     return [];
   }
   show(resolution, `samples.fields.${path}`, value, given);

@@ -71,7 +71,7 @@ export const FIXTURE_NAMES = Object.keys(FIXTURES) as readonly ClientFixture[];
 const SAMPLE_LISTS = [
   ['transactions', 'transaction', 'transactions', ['T-1001', 'T-1002']],
   ['customers', 'customer', 'customers', ['C-1']],
-  ['accounts', 'account', 'accounts (the customers of payment methods)', ['C-1']],
+  ['accounts', 'account', 'accounts (customers in PAYMENT_METHOD notifications)', ['C-1']],
   ['payment-methods', 'payment-method', 'payment methods', ['P-1']],
   ['providers', 'provider', 'payment providers, from the operator', ['provider-1']],
 ] as const;
@@ -89,8 +89,8 @@ const SAMPLE_ROWS: readonly SampleRow[] = SAMPLE_LISTS.map(([key, kind, what, ex
   example,
   ...(key === 'transactions' && {
     intro:
-      'For a receiver that looks ids up, and refuses those that it does not know: ids that exist there. Checks that\n' +
-      'relate several notifications need an id of their own; with too few ids, they have no conclusion.',
+      'For a receiver that looks ids up and rejects unknown ones: ids that exist there. Checks that relate\n' +
+      'several notifications need an id that no other check uses; with too few ids, they are inconclusive.',
   }),
 }));
 
@@ -312,7 +312,7 @@ export const SETTINGS = [
     default: '8',
     flag: '--concurrency <n>',
     group: 'run',
-    description: 'deliveries in flight, 1 to 64; from 8 on, up to four times as many for a slow endpoint',
+    description: 'deliveries in flight, 1 to 64; a value of 8 or more may grow up to fourfold for a slow endpoint',
     example: 8,
     intro: 'How the run goes.',
   },

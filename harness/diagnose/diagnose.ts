@@ -144,9 +144,8 @@ function usesElsewhere(results: readonly ScenarioResult[], refusals: ReadonlySet
 }
 
 /**
- * The likely fault after a failed preflight. The finding has evidence of its own, such as the accepted signing mistake
- * or the certificate, so it decides. A mutant whose preflight fails for the same reason gives its name, and what the
- * dictionary adds.
+ * The likely fault after a failed preflight. The finding has separate evidence, such as the accepted signing mistake or
+ * the certificate, so it decides. A mutant whose preflight fails with the same finding adds its name and its texts.
  */
 function explainFailedPreflight(
   { fault, title, why, fix }: Finding,
@@ -185,7 +184,7 @@ function onlyFaultWith(
   );
   const [first, ...others] = found.filter(({ equivalentTo }) => !found.some(({ name }) => name === equivalentTo?.name));
   if (first === undefined || others.length > 0) return undefined;
-  // Where many mutants have the same outcomes, the finding knows more than the name of one of them.
+  // When several mutants have the same outcomes, the finding is more specific than the name of one of them.
   const outcomes = JSON.stringify(first.outcomes);
   return faults.some((other) => other !== first && JSON.stringify(other.outcomes) === outcomes) ? undefined : first;
 }

@@ -1,4 +1,4 @@
-/** Finds the faults that explain the outcomes of a run best, and how probable each of them is. Pure. */
+/** Finds the faults that best explain the outcomes of a run, with their probabilities. Pure. */
 import type { DictionaryFault, FaultDictionary } from './fault-dictionary.ts';
 import { costOf, type Expected, type Focus, type Model, modelOf, samenessOf } from './fault-model.ts';
 import type { Outcomes } from './outcome.ts';
@@ -26,11 +26,11 @@ export interface Candidate {
 
 /** What is reported: a name, a list of candidates, or nothing. */
 const DECISION = {
-  /** From this posterior on, a fault is named. */
+  /** A fault with at least this posterior is named. */
   named: 0.8,
-  /** From this posterior on, a fault is a candidate. */
+  /** A fault with at least this posterior is a candidate. */
   candidate: 0.08,
-  /** Candidates are listed if one of them is probably the cause, and if they are few. */
+  /** Candidates are listed if their posteriors sum to at least `together`, and if there are at most `most`. */
   together: 0.5,
   most: 4,
 };
@@ -70,7 +70,7 @@ const posteriorOf = ({ candidates: [first] }: Explanation) => first?.posterior ?
 const without = (set: readonly Expected[], ...removed: readonly Expected[]) =>
   set.filter((one) => !removed.includes(one));
 
-/** The set of the lowest cost that contains `fixed`. */
+/** The cheapest set found that contains `fixed`. */
 function bestSet(model: Model, fixed: readonly Expected[], focus: Focus): readonly Expected[] {
   const explained = new Set(fixed.flatMap(({ evidence }) => evidence));
   const level = focus === 'failures' ? 'fail' : 'warn';
@@ -95,7 +95,7 @@ const solve = (model: Model, set: readonly Expected[], focus: Focus): Solution =
   cost: costOf(model, set, focus),
 });
 
-/** Of faults that the run cannot separate, one is tried: one that is not declared equivalent to another. */
+/** One of each group of faults that the run cannot separate, preferably one not declared equivalent to another. */
 function distinct(faults: readonly Expected[]): Expected[] {
   const byKey = new Map<string, Expected>();
   for (const one of faults) {
@@ -135,7 +135,7 @@ function sharesEvidence({ evidence }: Expected, other: Expected): boolean {
   return evidence.some((id) => other.evidence.includes(id));
 }
 
-/** How probable a fault is, compared with every other one in its place and with none; null if no fault is probable. */
+/** The posterior of a fault, compared with each alternative and with no fault; null when no fault is probable. */
 function decide(model: Model, one: Expected, others: readonly Expected[], focus: Focus): Explanation | null {
   const base = costOf(model, others, focus);
   const rivals = without(model.faults, ...others).filter((rival) => rival === one || sharesEvidence(one, rival));

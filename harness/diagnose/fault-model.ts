@@ -1,25 +1,26 @@
 /**
  * The probability of the outcomes of a run, given a set of faults. A cost is a negative logarithm of a probability.
  *
- * For each fault and check, the matrix says what the mutant of that fault answers. Another receiver with the same fault
- * mostly answers alike, but other code and another framework differ in some checks. Each fault of a set shows in its
- * checks independently (noisy-or), so one of them is enough to explain an outcome. What none of them explains is due to
- * a variant of one of them, or to an unknown fault, which tends to show several times in a suite. Pure.
+ * For each fault and check, the matrix records what the mutant of that fault answers. Another receiver with the same
+ * fault gives mostly the same answers, but other code or another framework changes some of them. Each fault of a set
+ * shows in its checks independently (noisy-or), so one of them is enough to explain an outcome. An outcome that none of
+ * them explains comes from a variant of one of them, or from an unknown fault, which tends to show several times in a
+ * suite. Pure.
  *
  * The problem is that of Barinel (Abreu, Zoeteweij and van Gemund, 2009), with mutants instead of components.
  */
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
 import { ANSWERS, type Answer, answerOf, isRed, judgedIn, type Outcomes } from './outcome.ts';
 
-/** Costs and probabilities, calibrated on receivers that no mutant was made from. */
+/** Costs and probabilities, calibrated on receivers from which no mutant was derived. */
 const MODEL = {
-  /** The share of the outcomes in its own area without which a fault is contradicted. */
+  /** The share of outcomes in its own area that must agree; below it, a fault is contradicted. */
   agreement: 0.75,
   /** How often a receiver with a fault differs from its mutant in a check: most receivers never. A beta distribution. */
   differs: { a: 0.2, b: 20 },
   /** How many receivers have another fault that resembles a known one, and shows in any share of its checks. */
   similar: 0.2,
-  /** A check that the mutant fails goes wrong in another way. */
+  /** A check that the mutant fails has another bad outcome here. */
   otherWay: 2.5,
   /** All answers have another status than the mutant's, or close the connection instead. */
   otherStatus: 1.6,
@@ -73,7 +74,7 @@ interface RedOutcome {
   readonly id: string;
   readonly answer: Answer;
   readonly weight: number;
-  /** The kind of the answer, and the group of those in the same suite, which one unknown fault may have in common. */
+  /** The kind of the answer, and its group: the same kind in the same suite, which one unknown fault may explain. */
   readonly kind: number;
   readonly group: number;
   /** The cost if an unknown fault shows here. */
@@ -244,7 +245,7 @@ const OWN_SUITES: Readonly<Record<string, readonly string[]>> = {
   mtls: ['mtls'],
 };
 
-/** Probes of a second way to read the body. What they show depends on the rest of the receiver too. */
+/** Probes of a fallback that reads the body differently. Their outcomes also depend on the rest of the receiver. */
 const MIRRORED = 'raw-body/mirror';
 
 /** Whether the outcomes that define a fault contradict it. */
@@ -278,7 +279,7 @@ export function samenessOf({ red }: Model, { agreement, groups }: Expected, set:
 
 const beta = (a: number, b: number) => Math.exp(logGamma(a) + logGamma(b) - logGamma(a + b));
 
-/** Stirling's series, after moving the argument up to where it is exact enough. */
+/** Stirling's series, after shifting the argument to where the series is accurate enough. */
 function logGamma(x: number): number {
   let [shift, at] = [0, x];
   for (; at < 8; at++) shift += Math.log(at);

@@ -133,8 +133,8 @@ const NO_CREDENTIALS: Finding = {
 };
 
 const LOOKED_UP =
-  'If the receiver looks ids up, list ids that it knows under `samples` in the configuration file, and further ' +
-  'fields that it needs.';
+  'If the receiver looks ids up or needs additional fields, list known ids and these fields under `samples` in the ' +
+  'configuration file.';
 
 function findingForStatus(status: number): Finding {
   if (status >= 300 && status < 400) {
@@ -151,7 +151,7 @@ function findingForStatus(status: number): Finding {
     return {
       fault: 'wrong-path',
       title: `No handler serves this path (${status})`,
-      why: 'The server answers, but has no route for this path, or knows none of the ids in the notification.',
+      why: 'The server answers, but has no route for this path or does not know an id in the notification.',
       fix:
         'Compare the path of the URL with the route of the receiver, including the prefix of a reverse proxy. ' +
         LOOKED_UP,

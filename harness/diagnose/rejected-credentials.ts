@@ -1,8 +1,8 @@
 /**
  * When the plain valid delivery is rejected, sends it with each signing mistake, with other header names and in the
  * schemes of other services, and reports which one the endpoint accepts. Every trial is a delivery with one thing
- * changed, like any probe. One accepted trial proves nothing: it is repeated, and so is the plain delivery. Where no
- * trial is accepted, the words of the answer are evidence.
+ * changed, like any probe. A single accepted trial proves nothing, so it and the plain delivery are repeated. When no
+ * trial is accepted, the text of the answer is the evidence.
  */
 import {
   DEFAULT_API_KEY_HEADER,
@@ -31,12 +31,12 @@ type Accepts = (change: Change, authentic: boolean) => Promise<boolean>;
 /** Some encodings of a digest differ only in this character. */
 const showsEncoding = (signature: string) => signature.includes('+');
 
-/** The valid signature, of a body whose signature is suitable. */
+/** The valid signature of a body that is chosen so that the signature suits. */
 function validSignature(label: string, suits: (signature: string) => boolean): SignChange {
   return { label, make: (body, kit) => kit.sign(body), suits };
 }
 
-/** The plain delivery as trials are compared with it: with a signature that shows the encoding, as theirs does. */
+/** The plain delivery to compare trials with. Like theirs, its signature shows the encoding. */
 function plainOf({ signing }: Partner): Change {
   return signing === undefined ? {} : { sign: validSignature('the valid signature', showsEncoding) };
 }
@@ -72,8 +72,8 @@ function schemeTrials(scheme: PublishedScheme, header: string, url: string): Tri
   const { slug, name, headers, description, sign } = scheme;
   const finding: Finding = {
     fault: `expects-${slug}-signature`,
-    title: `The endpoint verifies signatures in the scheme of ${name}, not those of this service`,
-    why: `It accepts ${headers.join(', ')}: ${description}. A library for another service checks another signature.`,
+    title: `The endpoint verifies signatures in the ${name} scheme, not those of this service`,
+    why: `It accepts ${headers.join(', ')}: ${description}. A library for that service checks a different signature.`,
     fix: `Verify ${header}: Base64 of HMAC-SHA256 over the exact body, without a library for ${name}.`,
   };
   const ways = sign({ body: new Uint8Array(), secret: '', url, id: '', timestamp: 0 }).length;
@@ -82,7 +82,7 @@ function schemeTrials(scheme: PublishedScheme, header: string, url: string): Tri
     authentic: true,
     change: {
       address: {
-        label: `also signed in the scheme of ${name}`,
+        label: `also signed in the ${name} scheme`,
         make: (head, kit, body) => {
           const timestamp = Math.floor(Date.now() / 1000);
           const lines = sign({ body, secret: kit.secret, url, id: `msg_${kit.nonce(24)}`, timestamp })[way] ?? [];
@@ -150,12 +150,12 @@ function trialsFor(partner: Partner): { trials: Trial[]; rare: Trial[] } {
 
 /** How often an accepted trial and the plain delivery are repeated. */
 const REPEATS = 2;
-/** Trials without an answer after which no more are made. */
+/** The trials stop after this many without an answer. */
 const MAX_SILENT_TRIALS = 2;
 
 /**
- * Tries the known mistakes until one is accepted every time, while the plain delivery is rejected every time. Null when
- * none is: the secret or the key differs, or the rejection has another reason. `stop` ends it early.
+ * Tries the known mistakes until one is accepted every time while the plain delivery is rejected every time. Null when
+ * there is none: the secret or the key differs, or the rejection has another reason. `stop` ends the trials early.
  */
 export async function explainRejection(
   partner: Partner,
@@ -194,7 +194,7 @@ async function isRepeatable(trial: () => Promise<boolean>, plain: () => Promise<
   return true;
 }
 
-/** The character of Base64 whose signatures are rejected, while those without it are accepted; or null. */
+/** The Base64 character with which signatures are rejected and without which they are accepted; or null. */
 async function findRefusedCharacter(accepts: Accepts, stop: () => boolean): Promise<string | null> {
   const without: Change = { sign: validSignature('a valid signature without + and /', (text) => !/[+/]/.test(text)) };
   for (let turn = 0; turn < REPEATS; turn++) if (stop() || !(await accepts(without, true))) return null;
@@ -214,9 +214,9 @@ function refusesCharacter(character: string): Finding {
     fault: 'refuses-signatures-with-some-characters',
     title: `The endpoint rejects valid signatures that contain "${character}"`,
     why:
-      `Deliveries whose signature has no "${character}" are accepted. The header is decoded before it is compared: ` +
-      'URL decoding turns "+" into a space, and other alphabets of Base64 have other characters.',
-    fix: 'Compare the header as it arrives with Base64 in the standard alphabet; decode nothing but Base64.',
+      `Deliveries whose signature has no "${character}" are accepted. The header is probably decoded before it is ` +
+      'compared: URL decoding turns "+" into a space, and other Base64 alphabets use other characters.',
+    fix: 'Compare the header as received with the standard Base64 text; apply no other decoding to it.',
   };
 }
 
@@ -227,8 +227,8 @@ const ABOUT_CREDENTIALS =
 const MAX_WORDS = 4096;
 
 /**
- * What the words of a rejection say: the headers of another service, or the signature or the key, whatever the status.
- * Null when they say nothing about either.
+ * What the text of a rejection names, whatever the status: the headers of another service, the signature or the key.
+ * Null when it names none of them.
  */
 export function explainWords({ answer }: Attempt, partner: Partner): Finding | null {
   if (answer === null || is2xx(answer)) return null;
@@ -239,7 +239,7 @@ export function explainWords({ answer }: Attempt, partner: Partner): Finding | n
     if (named === undefined || sameHeaderName(named, header)) continue;
     return {
       fault: `expects-${slug}-signature`,
-      title: `The endpoint asks for the header ${named}, which belongs to the scheme of ${name}`,
+      title: `The endpoint asks for the header ${named}, which belongs to the ${name} scheme`,
       why:
         `Its answer (${answer.status}) names the header. ${name} sends ${description}. A delivery signed in this ` +
         'way with the configured secret was not accepted either, so the secret may differ as well.',

@@ -63,7 +63,7 @@ export const STOPS = ['dies-and-stays-down', 'dies-and-is-restarted'];
 /** The check that observes them. */
 const STAYS_UP = 'delivery/stays-up';
 
-/** Valid deliveries that were not accepted for a while. That the process ended is said only if nothing answered. */
+/** Valid deliveries that were not accepted for a while. Says that the process ended only if connections closed. */
 export function ofOutages(outages: RunObservations['outages'], results: Results): Diagnosis | null {
   const stopped = outages.filter(({ outcome }) => outcome === 'closed');
   const relevant = stopped.length > 0 ? stopped : outages;
@@ -115,7 +115,7 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
 export function ofAcceptances(left: Results, all: Results): Diagnosis | null {
   const isForged = ({ level }: ScenarioResult) => level === 'must';
   const forged = forgeries(all).filter(isForged);
-  // An accepted delivery can pass: a page for every request accepts nothing.
+  // An accepted forgery can pass: a page that answers every request accepts nothing.
   const accepted = forgeries(left).filter(
     (result) => isForged(result) && isAccepted(result) && result.verdict === 'fail',
   );
@@ -164,7 +164,7 @@ function ofAcceptanceStatus(failed: Results): Diagnosis[] {
   const finding = {
     fault: 'accepts-with-another-2xx',
     title: `Accepts valid deliveries with ${status} instead of 200`,
-    why: 'Only 200 means accepted; the sender defines no behaviour for other statuses.',
+    why: 'Only 200 means accepted. What the sender does after another status is not specified.',
     fix: 'Answer 200 explicitly: some frameworks choose 201, 202 or 204 by default.',
   };
   return [counted(finding, failed, failed.length)];
@@ -177,9 +177,9 @@ function ofRejectionStatus(what: string, name: string, failed: Results): Diagnos
   const finding = {
     fault: `${name}-${status.startsWith('3') ? 'by-redirect' : `with-${status}`}`,
     title: `Rejects ${what} with ${status} instead of 401`,
-    why: 'The deliveries are rejected, only with another status. A sender recognises invalid credentials by 401.',
+    why: 'The deliveries are rejected, but with another status. A sender recognises invalid credentials by 401.',
     fix: status.startsWith('5')
-      ? 'Catch what the check throws, and answer 401.'
+      ? 'Catch the exception of the credential check, and answer 401.'
       : `Answer 401 instead of ${status} where credentials are rejected.`,
   };
   return [counted(finding, failed, failed.length)];

@@ -59,9 +59,9 @@ export function classOfAttempt({ answer, error }: Attempt, rejects: readonly num
 }
 
 /**
- * The statuses of the plain forgeries of one credential, in the order in which they were sent, as the status with which
- * the endpoint rejects: the first 3xx or 4xx, 401 before others, or the 5xx that all of them got. 401 when they say
- * nothing, as where all of them were accepted. A 5xx needs three deliveries, because one of them may crash.
+ * The status with which the endpoint rejects one credential, from its plain forgeries in the order sent: 401 if any got
+ * it, otherwise the first 3xx or 4xx, or the 5xx that all of them got. 401 when they do not show it, for example when
+ * all of them were accepted. A 5xx needs three deliveries, because a single one may be a crash.
  */
 export function usualRejection(forgeries: readonly Attempt[]): number {
   // 0 stands for no answer.
@@ -79,14 +79,14 @@ const MIN_EQUAL_5XX = 3;
 
 /** What a status means in a dialect. */
 export type Translation =
-  // The status that the specification names, or the status itself where it stands for nothing else.
+  // The status of the specification, or the status itself if it has no other meaning.
   | { readonly kind: 'status'; readonly status: number }
   // The endpoint gives this status to rejected credentials and to malformed payloads alike.
   | { readonly kind: 'ambiguous' };
 
 /**
- * Translates the status of a probe into what an endpoint with the statuses of the specification would have answered.
- * `credentials`: those that the scenario is about. An acceptance is never translated into a rejection.
+ * Translates the status of a probe into the status that the specification uses for it. `credentials`: those that the
+ * scenario is about. An acceptance is never translated into a rejection.
  */
 export function translateStatus(
   status: number,
@@ -101,7 +101,7 @@ export function translateStatus(
   const rejected = { kind: 'status', status: 401 } as const;
   const isUsual = rejects.includes(status);
   if (expect.authentic) {
-    // Its own status is judged as it is. Only a status that can be nothing else means rejected credentials.
+    // A status that the expectation names is judged as it is. Only an unambiguous one means rejected credentials.
     const isNamed = [expect.pass, expect.note, expect.warn].some((answers) => answers?.includes(status));
     return isUsual && status < 500 && status !== dialect.malformed && !isNamed ? rejected : literal;
   }

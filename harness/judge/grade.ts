@@ -88,14 +88,14 @@ export function gradeProbe(probe: ProbeEvidence, level: Level, reading: Reading)
     return { grade: 'harness-error', decidedBy: 'not-sent', reason: 'the attempt has neither an answer nor an error' };
   }
   if (mustBeRejected(probe.expect) && isPage(answer, probe.comparisons ?? [])) {
-    const reason = `answered ${answer.status}, as to the requests for comparison: it treats all of them alike`;
+    const reason = `answered ${answer.status}, as it did to the comparison requests: it treats all of them alike`;
     return { grade: 'note', decidedBy: 'allowed-answer', reason };
   }
   const found = probe.leaks.filter((leak) => probe.expect.absent?.includes(leak));
   if (found.length > 0) return failed('leak', `the answer leaks: ${found.join(', ')}`);
   const translated = translateStatus(answer.status, probe.expect, reading.dialect, reading.credentials);
   if (translated.kind === 'ambiguous') {
-    const both = `answered ${answer.status}, as to forged and to malformed deliveries alike`;
+    const both = `answered ${answer.status}, the status of both forged and malformed deliveries`;
     return inconclusive('statuses-alike', `${both}, so the order of the checks cannot be seen`);
   }
   return gradeStatus(answer.status, translated.status, probe.expect, level);
@@ -107,7 +107,7 @@ export function mustBeRejected({ authentic, pass, note = [], warn = [] }: Expect
   return !authentic || (allowed.length > 0 && allowed.every((one) => groupOf(one) !== '2xx'));
 }
 
-/** Whether an acceptance is the answer that requests without a notification get as well. */
+/** Whether requests without a notification get the same answer as an accepted delivery. */
 function isPage(answer: Answer, comparisons: readonly Attempt[]): boolean {
   return comparisons.length > 0 && comparisons.every((other) => other.answer !== null && isAlike(answer, other.answer));
 }
@@ -141,7 +141,7 @@ function groupOf(match: AnswerMatch): AnswerMatch {
   return STATUS_CLASSES[Math.floor(Number(match) / 100)] ?? match;
 }
 
-/** Grades the status `meant` by the dialect of the endpoint; the reasons name the status as it was sent. */
+/** Grades the translated status `meant`; reasons name the status as received. */
 function gradeStatus(status: number, meant: number, expect: Expectation, level: Level): Grade {
   const group = groupOf(meant);
   const set = setOf(expect, meant, group);
@@ -160,7 +160,7 @@ function gradeStatus(status: number, meant: number, expect: Expectation, level: 
   if (set === 'warn') {
     return { grade: 'warn', decidedBy: 'discouraged-answer', reason: `answered ${status}, ${expected}` };
   }
-  // A rate limit ends when the request is repeated, which has been tried.
+  // The request was repeated, and a rate limit would have ended.
   if (status === 503) return failed('crash', 'answered 503 each time: the receiver fails on this delivery');
   if (group === '2xx' && mustBeRejected(expect)) {
     return failed(

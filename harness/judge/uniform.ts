@@ -96,8 +96,8 @@ export function isAlike(one: Answer, other: Answer): boolean {
 }
 
 /**
- * The first difference between the answers to the probes without valid credentials, or null. Equal labels are equal
- * deliveries.
+ * The first difference between the answers to the probes without valid credentials, or null. Probes with the same label
+ * are the same delivery.
  */
 export function differenceBetween(probes: readonly ProbeEvidence[]): string | null {
   const [first, ...others] = probes.flatMap(({ label, attempt, expect }) =>

@@ -8,7 +8,7 @@ import { type JsonObject, STACKS } from '../../contract/index.ts';
 import { FEATURES } from '../../scenarios/index.ts';
 
 export const VERDICTS = ['pass', 'fail', 'warn', 'inconclusive', 'not-applicable', 'harness-error'] as const;
-/** What an answer, or the lack of one, says about a delivery, whatever status the endpoint uses for it. */
+/** What happened to a delivery, whatever status the endpoint uses for it. */
 export const ANSWER_CLASSES = [
   'accepted',
   'rejected',
@@ -79,13 +79,13 @@ const result = z.strictObject({
   delivery: text.nullable().optional(),
   /**
    * `observed` without what differs from run to run: a status, a TLS alert, `closed`, `silence`, a code, or `seen`.
-   * Where the endpoint uses another status than the specification throughout, it is that of the specification: 200 for
-   * its acceptances, 401 for its rejections.
+   * Where the endpoint consistently uses another status, this is the status of the specification: 200 for acceptances,
+   * 401 for rejected credentials.
    */
   outcome: text.optional(),
   /**
-   * The answer that decided, whatever status the endpoint uses for it, and the status as it was sent. Absent where no
-   * delivery was answered, and in documents of earlier versions.
+   * The class of the decisive answer, whatever status the endpoint uses for it, and the status as received. Absent when
+   * no delivery decided, and in documents of earlier versions.
    */
   answered: z.strictObject({ class: z.enum(ANSWER_CLASSES), status: z.int().nullable() }).optional(),
   why: text,
@@ -103,7 +103,7 @@ const result = z.strictObject({
 });
 
 const diagnosis = z.strictObject({
-  /** The first finding, or another fault at the same time. `or`, an alternative, only in earlier documents. */
+  /** `main`: the first finding; `also`: another finding of the run; `or`: an alternative, only in earlier documents. */
   relation: z.enum(['main', 'also', 'or']),
   /**
    * Stable name of the fault: `hookproof explain NAME` describes it when it is in the fault dictionary. `one-of` when
@@ -111,7 +111,7 @@ const diagnosis = z.strictObject({
    */
   fault: text,
   title: text,
-  /** The probability that the endpoint has this fault; absent for what was observed and needs no inference. */
+  /** The probability that the endpoint has this fault. Absent for findings that are observed, not inferred. */
   posterior: z.number().nonnegative().optional(),
   /** The faults of which one probably is the cause, the most probable first. Absent when the fault is named. */
   candidates: z.array(z.strictObject({ fault: text, title: text, posterior: z.number().nonnegative() })).optional(),

@@ -153,7 +153,7 @@ export function namesOf(names: readonly string[]): string {
   return more <= 1 ? names.join(', ') : `${names.slice(0, NAMED).join(', ')} and ${more} more`;
 }
 
-/** "2 other failures that this does not explain: NAME, NAME". Empty when the diagnosis explains all or none. */
+/** "2 other failures that this does not explain: NAME, NAME". Empty when nothing is left or there is no diagnosis. */
 export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagnosis' | 'results'>): string {
   const said = new Set(diagnosis.filter(({ relation }) => relation !== 'or').flatMap(({ evidence }) => evidence));
   const failed = results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);

@@ -72,14 +72,14 @@ export interface RunContext {
   readonly controlKit: Kit;
   /** One delivery at a time: after an outage, so that the next one has a single suspect, and after a 429. */
   serial: boolean;
-  /** How often a delivery had no answer on a kept connection, and one on a new connection. */
+  /** How often a delivery got no answer on a kept connection, but did on a new one. */
   silentWhenKept: number;
   /** The client certificates that scenarios present instead of the partner's. */
   identities: Identities;
   /** Scenarios that were tried again after a first trial that did not pass. */
   readonly retried: Set<string>;
   stopped: Stop | null;
-  /** What a 503 means here: whether one ended when the request was repeated, and how many did not. */
+  /** What a 503 means here: whether a repeated request ever got another status, and how many never did. */
   readonly busy: { limits: boolean; constant: number };
   readonly pace: Pace;
   readonly families: Families;

@@ -16,7 +16,7 @@ const MAX_RATE_LIMITED = 3;
 
 interface Handlers {
   readonly onSettled: (trial: Trial) => void;
-  /** A check that was not sent, or not repeated, because enough is known about its family. */
+  /** Called for a check that was not sent or not repeated because its family is decided. */
   readonly onDecided: (planned: SendingPlan, reason: string) => void;
 }
 
@@ -241,8 +241,8 @@ async function runLanes(
 }
 
 /**
- * Whether a valid delivery was accepted only when it was sent again, because its kept connection was reset. A receiver
- * that had stored its id before it failed accepts the second as a copy, so a new one has to show what it does.
+ * Whether a valid delivery was accepted only when it was sent again after its kept connection was reset. A receiver
+ * that had stored its id before it failed accepts the second one as a copy, so the check is repeated with a new id.
  */
 function wasRepeated(attempt: Attempt, { authentic }: Expectation): boolean {
   return authentic && attempt.resetInUse === true && isAccepted(attempt);
@@ -395,10 +395,10 @@ function hasProbe({ evidence }: Trial): boolean {
   return evidence.probes.length > 0;
 }
 
-/** An outage of this length after a delivery that was alone in flight needs no repetition. */
+/** After an outage of this length, a delivery that was alone in flight is not repeated. */
 const LONG_OUTAGE_MS = 5000;
 
-/** A receiver that reads requests and does not answer is busy, and gets this many times as long to recover. */
+/** A receiver that accepts connections but does not answer may be busy, and gets this many times as long to recover. */
 const PATIENCE_WITH_BUSY = 3;
 
 /** The status of the last plain valid delivery of a trial. */
@@ -415,9 +415,9 @@ function rateWindowMs({ limits }: RunContext): number {
 }
 
 /**
- * Whether an endpoint that answers 429 accepts no valid delivery within the time of a rate limit. It may have locked
- * out this address because of the forgeries, so a second one has to get 429 as well; where there is none, nothing can
- * be concluded.
+ * Whether an endpoint that answers 429 accepts no valid delivery for as long as a rate limit may last. It may have
+ * locked out this address because of the forgeries, so a second address must get 429 too; without a second address, the
+ * answer is false.
  */
 async function isRefusedForGood(context: RunContext, lane: Lane): Promise<boolean> {
   const localAddress = otherAddressFor(context.partner);
@@ -441,7 +441,7 @@ function asksToWait({ answer }: Attempt, ms: number): boolean {
   return value !== undefined && !(Number(value) * 1000 <= ms);
 }
 
-/** Records that an endpoint that is up accepts no valid delivery any more, and stops the run. */
+/** Records that an endpoint is up but no longer accepts valid deliveries, and stops the run. */
 function reportRefusal(context: RunContext, status: 429 | 503, inFlight: readonly string[]): void {
   const seconds = Math.round(rateWindowMs(context) / 1000);
   const sign = `every plain valid delivery got ${status} for ${seconds} s`;
@@ -453,7 +453,7 @@ function reportRefusal(context: RunContext, status: 429 | 503, inFlight: readonl
     looksDead: true,
     outcome: `${status}`,
   });
-  context.stopped = { code: 'receiver-down', reason: `the endpoint accepts nothing any more: ${sign}` };
+  context.stopped = { code: 'receiver-down', reason: `the endpoint no longer accepts valid deliveries: ${sign}` };
 }
 
 const MIN_POLL_MS = 50;

@@ -78,8 +78,8 @@ export function createKit(
 }
 
 /**
- * The ids that the partner knows. The last ones of a list belong to the scenarios that share none with others; all
- * others take one of the rest.
+ * The ids that the receiver knows. The last ids of a list are reserved for the scenarios that need an unshared id; all
+ * other scenarios take one of the rest.
  */
 function knownSamplesOf(
   { samples: known }: Partner,
@@ -122,7 +122,7 @@ export function headerNamesOf(partner: Partner): { readonly signature: string; r
   };
 }
 
-/** First certificates of bundles: every scenario gets a kit with it. */
+/** The first certificate of each bundle, cached because every scenario gets a kit with it. */
 const firstCertificates = new Map<string, string>();
 
 /** The client certificate in PEM, the first of its bundle; empty when the partner has none. */

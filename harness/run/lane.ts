@@ -20,7 +20,7 @@ import type { Assembled } from './assemble.ts';
 export interface SendOptions {
   /** On a new connection. */
   readonly fresh?: boolean;
-  /** On the kept connection, if the endpoint has not announced its end: that it was closed is then the result. */
+  /** Sent on the kept connection, unless the endpoint has announced its end. If it is closed, that is the result. */
   readonly kept?: boolean;
   /** From this address, on a new connection. */
   readonly localAddress?: string | undefined;

@@ -66,7 +66,7 @@ export function findLeaks(
   const body = Buffer.from(answer.body).toString('latin1');
   const lines = answer.headers.map(([name, value]) => `${name}: ${value}`);
   const text = `${answer.reasonPhrase}\n${lines.join('\n')}\n\n${body}`;
-  // The same text was the answer to another body before, so it cannot contain the signature of this one.
+  // The same text answered another body before and contained no credential.
   const repeated = text.replace(/^Date: .*$/im, '');
   const known = harmless.get(partner) ?? new Set();
   if (known.has(repeated)) return [];
@@ -114,10 +114,10 @@ export function findLeaks(
   return found;
 }
 
-/** So many characters of a signature in Base64, in a row, do not occur by chance. In hexadecimal it takes a third more. */
+/** This many Base64 characters of a signature in a row are not chance. Hexadecimal needs 1.5 times as many. */
 const MIN_SIGNATURE_PART = 12;
 
-/** Whether a text contains a part of the signature that was not sent. */
+/** Whether a text contains a part of the signature that the request did not contain. */
 function showsPart(text: string, base64: string, sent: readonly string[]): boolean {
   const digest = Buffer.from(base64, 'base64');
   const hexLength = Math.ceil((MIN_SIGNATURE_PART * 6) / 4);
@@ -136,7 +136,7 @@ function showsPart(text: string, base64: string, sent: readonly string[]): boole
   });
 }
 
-/** So many characters at an end of a secret are shown to tell it from others ("key ending in a1b2c3"). */
+/** This many characters at either end of a secret identify it ("key ending in a1b2c3"). */
 const MIN_END = 6;
 /** Of a shorter secret, an end may be an ordinary word. */
 const MIN_ENDED = 16;
@@ -167,7 +167,7 @@ function showsEnd(text: string, secret: string, sent: readonly string[]): boolea
   return isShown(secret.slice(0, MIN_END), toTheRight) || isShown(secret.slice(-MIN_END), toTheLeft);
 }
 
-/** Whether a text has both digits and letters, or letters in both cases: words of a page have not. */
+/** Whether a text has both letters and digits, or letters in both cases, unlike most words on a page. */
 function isUnlikelyWord(text: string): boolean {
   return [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(text)).length > 1;
 }

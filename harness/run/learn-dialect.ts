@@ -1,6 +1,6 @@
 /**
- * Learns with which statuses an endpoint accepts and rejects. The first checks of a run are plain forgeries and one
- * malformed payload, alone in flight; their answers are judged when the dialect is known.
+ * Learns which statuses an endpoint uses to accept and reject. The first checks of a run are plain forgeries and one
+ * malformed payload, alone in flight; their answers are judged once the dialect is known.
  */
 import { findScenario } from '../../scenarios/index.ts';
 import { type Credential, is2xx, isPlainForgery, STANDARD, STATUS_SCENARIOS, usualRejection } from '../judge/index.ts';
@@ -17,9 +17,9 @@ const FORGERIES: Readonly<Record<Credential, readonly string[]>> = {
 const MALFORMED = 'malformed/truncated';
 
 /**
- * The checks to send first, in groups: those that show the status of a rejection, where the run contains forgeries, and
- * a malformed payload. A group ends with the first answer that is telling. A check that was not selected is sent only
- * when the run needs its answer.
+ * The checks to send first, in groups: those that show the status of a rejection, if the run contains forgeries, and a
+ * malformed payload. A group ends with the first conclusive answer. A check that was not selected is sent only when the
+ * run needs its answer.
  */
 export function learningPlans(context: RunContext, plans: readonly PlannedScenario[]): readonly SendingPlan[][] {
   const configured = { signature: context.partner.signing, 'api-key': context.partner.apiKey };
@@ -34,7 +34,7 @@ export function learningPlans(context: RunContext, plans: readonly PlannedScenar
   );
 }
 
-/** Whether an answer leaves nothing to learn: it has the status of the specification, or there is none. */
+/** Whether nothing is left to learn: every probe got 401 or no answer. */
 export function isTelling({ evidence }: Trial): boolean {
   return evidence.probes.every(({ attempt }) => attempt.answer === null || attempt.answer.status === 401);
 }

@@ -72,7 +72,7 @@ function shapeOf(value: unknown): string {
   return `{${Object.entries(value).map(([name, inner]) => `${name}:${shapeOf(inner)}`)}}`;
 }
 
-/** Removes a field that the partner has configured and the specification does not know. */
+/** Removes a configured field that the specification does not define. */
 function removeAt(value: unknown, [key = '', ...rest]: readonly string[]): void {
   if (typeof value !== 'object' || value === null) return;
   const object = value as Record<string, unknown>;

@@ -1,31 +1,31 @@
 /**
- * The pace of a run: how long it waits for answers, and how many deliveries it keeps in flight. Endpoints that leave
- * deliveries unanswered would take hours otherwise. A wait that was cut short proves nothing: no verdict rests on it.
+ * The pace of a run: how long it waits for answers, and how many deliveries it keeps in flight. Without
+ * this, endpoints that leave deliveries unanswered would take hours. No verdict is based on a wait that was cut short.
  */
 import type { Scenario } from '../../scenarios/index.ts';
 
-/** Silences of the full time limit after which other waits are cut short. */
+/** After this many waits of the full time limit without an answer, other waits are cut short. */
 const MIN_SILENCES = 3;
 /** Answers after which the endpoint's usual time is known. */
 const MIN_ANSWERS = 5;
-/** A wait that is cut short is this many times as long as nearly all answers took, and at least this long. */
+/** A shortened wait is this many times the time within which nearly all answers came, and at least `MIN_WAIT_MS`. */
 const FACTOR = 10;
 const MIN_WAIT_MS = 500;
 const NEARLY_ALL = 0.9;
 
-/** Plain valid deliveries without an answer after which silence says nothing about a probe. */
+/** After this many plain valid deliveries without an answer, silence says nothing about a probe. */
 const MIN_SILENT_CONTROLS = 3;
 
-/** Silences of the full time limit that decide a family of checks. */
+/** The number of waits of the full time limit without an answer that decides a family of checks. */
 const DECISIVE_SILENCES = 3;
 /** The time for which checks of a family may stop the receiver: within one suite, and of the whole run. */
 const OUTAGE_MS = 5000;
 export const OUTAGE_MS_EVERYWHERE = 20_000;
 
-/** Above this time for one delivery alone, more of them are kept in flight. */
+/** If a delivery alone takes longer than this, more deliveries are kept in flight. */
 const SLOW_MS = 500;
 const MAX_WIDENING = 4;
-/** Answers with the present number in flight before it is doubled. */
+/** The number of answers at the current width before the width is doubled. */
 const ANSWERS_PER_STEP = 16;
 /** Concurrency does not slow the endpoint down as long as answers take at most so many times as long as alone. */
 const STEADY = 1.5;
@@ -35,11 +35,11 @@ export interface Pace {
   answered(ms: number): void;
   /** Records a delivery that got no answer within the full time limit. */
   silent(role: 'control' | 'probe'): void;
-  /** How long to wait for an answer. After a silence, a control shows sooner whether the endpoint still answers. */
+  /** How long to wait for an answer. The wait of a control after a silence is shortened as soon as possible. */
   waitMs(after?: 'silence'): number;
-  /** Whether the endpoint leaves plain valid deliveries unanswered, and answers others. */
+  /** Whether the endpoint leaves some plain valid deliveries unanswered but answers other deliveries. */
   isUnreliable(): boolean;
-  /** Ends the deliveries that are sent alone: their times show how fast the endpoint is without load. */
+  /** Called after the deliveries that are sent alone; their times show how fast the endpoint is without load. */
   startConcurrency(): void;
   /** How many deliveries to keep in flight. */
   width(): number;
@@ -100,7 +100,7 @@ function median(values: readonly number[]): number | null {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null;
 }
 
-/** The family of a check: checks that fail in the same way when one of them does. */
+/** The family of a check: checks that are likely to fail in the same way. */
 export function familyOf({ needs = [], ...scenario }: Scenario): string {
   const expect = 'expect' in scenario && 'change' in scenario ? scenario.expect : null;
   if (expect === null) return 'several deliveries';

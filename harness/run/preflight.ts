@@ -84,7 +84,7 @@ export async function diagnosePreflight(
   return explainPreflight(preflight, partner.signing !== undefined || partner.apiKey !== undefined);
 }
 
-/** Whether a status may be the answer to rejected credentials. A library that throws leads to a 5xx. */
+/** Whether a status may mean that the credentials were rejected. A library that throws may cause a 5xx. */
 function isRefusal(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status !== 405 && status !== 429;
 }

@@ -90,7 +90,7 @@ export function resultOfObservation(
   const isWarning = observation.verdict === 'fail' && planned.scenario.level === 'should';
   const verdict = isWarning ? 'warn' : observation.verdict;
   const { id } = planned.scenario;
-  // Only the whole run shows the others again: alone, they have nothing to observe.
+  // Other observations need the whole run: alone, they have nothing to observe.
   const command = Object.values(STATUS_SCENARIOS).includes(id)
     ? commandFor(context, id)
     : `hookproof run ${quotedUrl(context)} --seed ${context.seed}`;

@@ -24,7 +24,7 @@ export interface SentDelivery {
   readonly leaks: readonly Leak[];
   /** What the oracle found wrong with the request, which was then not sent; else null. */
   readonly fault: string | null;
-  /** Whether the wait for the answer was cut short, so that its lack allows no conclusion. */
+  /** Whether the wait was cut short without an answer, so that no conclusion is possible. */
   readonly cutShort: boolean;
 }
 
@@ -75,7 +75,7 @@ export function evidenceOf({ label, attempt, leaks, fault }: SentDelivery, expec
   return { label, expect, attempt, leaks, probeFault: fault };
 }
 
-/** Tries after the second of a delivery to an endpoint that leaves some valid deliveries unanswered. */
+/** Tries after the second, for an endpoint that leaves some valid deliveries unanswered. */
 export const MORE_TRIES = 2;
 
 /** The control that counts, and the first attempt when that was not accepted. */
@@ -196,7 +196,7 @@ async function send(
   if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
   const { pace, limits } = context;
-  // Where silence says nothing about a delivery, waiting longer does not either. A kept connection has no other wait.
+  // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
   const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
   const isAdaptive = options.timeoutMs === undefined && !isPatient;
   const waitMs = isAdaptive ? pace.waitMs(options.afterSilence === true ? 'silence' : undefined) : limits.timeoutMs;
@@ -248,7 +248,7 @@ function sentValues({ prepared: { headers, target } }: Assembled): string[] {
   return [...headers.map(([, value]) => value), target, ...inQuery];
 }
 
-/** After so many, every delivery has a separate connection: a check of kept connections reports the fault. */
+/** After this many, every delivery gets a new connection; a check of kept connections reports the fault. */
 const MAX_SILENT_WHEN_KEPT = 2;
 
 const MAX_REPEATS = 3;

@@ -47,7 +47,7 @@ export interface Trial {
 /**
  * Tries a scenario on a lane. The control after one scenario is the control before the next on the same lane and is
  * passed on as `before`; null sends a new one. With `fresh` every delivery has a separate connection, for a
- * repetition that must not depend on earlier ones; such a repetition waits for answers as long as the time limit says.
+ * repetition that must not depend on earlier ones; such a repetition waits for the full time limit.
  */
 export async function tryScenario(
   context: RunContext,
@@ -127,8 +127,8 @@ export async function tryScenario(
 }
 
 /**
- * Between an answer and the next delivery on a kept connection: twice the time of a delivery, up to this. An endpoint
- * that closes connections after each answer has done so by then.
+ * The maximum pause before the next delivery on a kept connection, which is otherwise twice the time of a delivery. An
+ * endpoint that closes connections after each answer should have done so by then.
  */
 const MAX_PAUSE_MS = 500;
 

@@ -24,7 +24,7 @@ export interface DeliverOptions {
   readonly replaceClosed?: boolean;
 }
 
-/** An endpoint does not close a connection as idle after a shorter pause. */
+/** After a shorter pause, a closed connection was not closed for being idle. */
 const MIN_IDLE_MS = 200;
 
 export interface Sender {

@@ -122,11 +122,11 @@ export const apiKeyCheckFaults: readonly StageFault[] = [
   {
     ...CRITICAL,
     name: 'api-key-checked-once-per-connection',
-    title: 'Checks the API key only until a connection has presented it once',
+    title: 'Checks the API key only until it has been valid once on a connection',
     seen: 'Authentication that is stored with the socket or session, as in protocols with a login.',
     why: 'Behind a proxy, requests of other clients share the connections that the sender opened.',
     fix: {
-      rule: 'Check the key of each delivery; a connection proves nothing about the requests that it carries.',
+      rule: 'Check the key of each delivery; a connection says nothing about who sent a request on it.',
       express: 'Do not store any authentication state in `req.socket`.',
     },
     replace: (parts) => {

@@ -239,7 +239,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
     ...IDENTITY,
     name: 'transaction-taken-for-a-copy',
     title: 'Rejects every further notification of a transaction as a duplicate',
-    seen: 'Inboxes with the transaction as the key, as if each transaction were reported once.',
+    seen: 'Inbox tables with a unique key on the transaction, as if each transaction were reported once.',
     why: 'Only the first status of each order is received, and its completion or failure is lost.',
     fix: byId,
     replace: unique((payload) => textAt(payload, 'data.transactionId')),

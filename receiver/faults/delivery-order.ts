@@ -179,7 +179,7 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     name: 'failed-is-final',
     title: 'Answers 409 to a refund of a failed sell',
     seen: 'Guards for closed transactions: a failed sell is closed, and its refund is a change.',
-    why: 'A refund comes after the notification of the failed sell, so none of them is booked.',
+    why: 'A refund follows the notification of the failed sell, so no refund is booked.',
     fix: { ...anyOrder, rule: 'Allow a refund after a failed sell.' },
     severity: 'high',
     forbidden: true,

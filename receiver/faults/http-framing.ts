@@ -444,9 +444,9 @@ export const httpFramingFaults: readonly Fault[] = [
   {
     ...BEFORE_CHECKS,
     name: 'allocates-announced-length',
-    title: 'Answers 500 to a huge Content-Length, because it allocates that many bytes',
+    title: 'Answers 500 to a huge Content-Length, because it tries to allocate that many bytes',
     seen: 'Buffer.alloc(length), bytearray(length) and make([]byte, length) with the value of the header.',
-    why: 'Anyone can cause internal errors, and with a smaller number exhaust the memory.',
+    why: 'Anyone can cause internal errors or, with a smaller number, exhaust the memory.',
     fix: {
       rule: 'Compare Content-Length with the limit before you allocate, and let the buffer grow with the body.',
       express: 'Use `express.raw({ limit })`.',

@@ -183,10 +183,10 @@ const ELSEWHERE = {
   severity: 'critical',
   forbidden: true,
   stage: 'accept',
-  why: 'Everybody who requests this URL can sign notifications and send the key. Scanners request it every day.',
+  why: 'Anyone who requests this URL can sign notifications and send the key. Scanners request it every day.',
   fix: {
     rule: 'Keep configuration out of the document root, and turn off debug pages in production.',
-    express: 'Do not serve the folder of the project with `express.static`, and set NODE_ENV to production.',
+    express: 'Do not serve the project folder with `express.static`, and set NODE_ENV to production.',
     django: 'Set `DEBUG = False`, and keep secrets out of settings that pages show.',
     laravel: 'Point the web server at `public/`, and set `APP_DEBUG=false`.',
   },
@@ -408,7 +408,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
     name: 'shows-start-of-expected-signature',
     title: 'Answers an invalid signature with the first 20 characters of the expected one',
     seen: 'Messages that cut long values, "so that nothing is revealed".',
-    why: 'An attacker who reads a part of the expected signature has less to guess, for any body.',
+    why: 'For any body, an attacker learns a part of the expected signature and has less to guess.',
     fix: ONE_WORD,
     severity: 'high',
     replace: rejectSignature(({ reason, expected }) =>
@@ -420,9 +420,9 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...CREDENTIALS,
     name: 'shows-end-of-key',
-    title: 'Answers a wrong API key with the last six characters of the valid one in a header',
+    title: 'Answers an invalid API key with the last six characters of the valid one in a header',
     seen: 'Hints such as "key ending in a1b2c3", as on pages for payment cards.',
-    why: 'Six characters of a key that should be secret are known to anyone, and so is which key is in use.',
+    why: 'Anyone learns six characters of the secret key, and which key is in use.',
     fix: NO_ECHO,
     severity: 'high',
     needs: ['api-key'],
@@ -449,8 +449,8 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...ELSEWHERE,
     name: 'serves-env-file',
-    title: 'Serves the file .env with the secret and the key at its path',
-    seen: 'Document roots that are the folder of the project, and static file handlers that serve hidden files.',
+    title: 'Serves the file .env, which contains the secret and the key',
+    seen: 'The project folder as document root, and static file handlers that serve hidden files.',
     replace:
       ({ correct, config }) =>
       (req, res, next) =>

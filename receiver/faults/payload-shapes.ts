@@ -36,15 +36,15 @@ const LOOKED_UP = [
 const lookedUp = (payload: unknown) => LOOKED_UP.map((path) => fieldAt(payload, path));
 const statusOf = (payload: unknown) => fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
 
-const textFirst = { ...validateFirst, rule: 'Require text before a value is looked up; answer 400 if it is not.' };
+const textFirst = { ...validateFirst, rule: 'Check that a value is a string before you look it up, or answer 400.' };
 
 export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'lists-as-keys-answer-500',
-    title: 'Looks up types and statuses in a table before checking that they are text, and answers 500 to a list',
-    seen: '`TABLES.get(payload["type"])` in Python, where a list cannot be a key; PHP throws as well.',
-    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    title: 'Looks up types and statuses before checking that they are strings, and answers 500 to a list',
+    seen: '`TABLES.get(payload["type"])` in Python, where a list cannot be a key. PHP throws as well.',
+    why: 'The sender may mistake a payload that can never be valid for an outage, and retry.',
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -68,8 +68,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
     ...SHAPE,
     name: 'numbers-as-status-answer-500',
     title: 'Answers 500 to a status that is a number or a boolean',
-    seen: 'Enums that are made from a number, and `status.toUpperCase()`.',
-    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    seen: 'Enums that are converted from a number, and `status.toUpperCase()`.',
+    why: 'The sender may mistake a payload that can never be valid for an outage, and retry.',
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -79,8 +79,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
   {
     ...SHAPE,
     name: 'statuses-in-a-plain-object',
-    title: 'Looks up the status in a plain object, which has inherited names',
-    seen: '`transitions[status].from` in JavaScript: it also finds constructor, which has no such field.',
+    title: 'Looks up the status in a plain object, which also has inherited properties',
+    seen: '`transitions[status].from` in JavaScript, which also finds `constructor`.',
     why: 'Unknown statuses are ignored as intended, but one with an inherited name causes a 500.',
     fix: { rule: 'Look up statuses in a map that contains only your own names.', express: 'Use a `Map`.' },
     severity: 'low',
@@ -92,8 +92,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
     ...SHAPE,
     name: 'null-status-answers-500',
     title: 'Answers 500 to a status that is null',
-    seen: 'A switch over an enum in Java, and functions for text, which throw on null.',
-    why: 'The sender takes the answer for an outage and retries.',
+    seen: 'A switch over an enum in Java, and string functions, which throw on null.',
+    why: 'The sender may mistake the answer for an outage, and retry.',
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -105,8 +105,8 @@ export const payloadShapesFaults: readonly StageFault[] = [
     ...SHAPE,
     name: 'long-names-overflow-columns',
     title: 'Answers 500 to a currency or chain that is longer than its column',
-    seen: 'Columns of 16 or 64 characters without a check of the length in front of them.',
-    why: 'The sender takes the answer for an outage and retries.',
+    seen: 'Columns of 16 or 64 characters without a length check before the insert.',
+    why: 'The sender may mistake the answer for an outage, and retry.',
     fix: { rule: 'Check lengths in the validation, and answer 400.', express: 'Use `z.string().max(64)`.' },
     severity: 'low',
     replace: readAfterValidation((payload) => {
@@ -119,10 +119,10 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'creates-named-classes',
     title: 'Answers 500 to an unknown field that names an unknown class',
     seen: '`JSON.parse(text, create_additions: true)` in Ruby, default typing in Jackson, TypeNameHandling in .NET.',
-    why: 'The sender chooses which class is created. Some classes run code when they are.',
+    why: 'The sender of a payload chooses which class is instantiated, and some classes then run code.',
     fix: {
       rule: 'Read JSON as plain values, and never create a class that the payload names.',
-      express: 'Do not revive objects by a field of the payload.',
+      express: 'Do not revive objects based on a field in the payload.',
       spring: 'Do not call `activateDefaultTyping`, and use no `@JsonTypeInfo(use = CLASS)`.',
       rails: 'Use `JSON.parse(text)`, not `JSON.load`, and no `create_additions`.',
       dotnet: 'Set `TypeNameHandling.None`.',

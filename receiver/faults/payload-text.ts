@@ -4,7 +4,7 @@ import type { StageFault } from './fault.ts';
 
 const NETWORK = { area: 'payload', stage: 'validate', severity: 'high', forbidden: true } as const;
 
-/** The values of the fields with these names, at any depth of `data`. Empty text is not filled in. */
+/** The non-empty texts in fields with these names, at any depth of `data`. */
 function filled(payload: unknown, names: ReadonlySet<string>): string[] {
   const found: string[] = [];
   const open: unknown[] = [fieldAt(payload, 'data')];
@@ -38,13 +38,13 @@ const requiring = (names: ReadonlySet<string>, pattern: RegExp) =>
   refusing((payload) => filled(payload, names).some((value) => !pattern.test(value)));
 
 const anyNetwork: StageFault['fix'] = {
-  rule: 'Read addresses, hashes, currencies and chains as text of any form, and decide by chain whether you know them.',
+  rule: 'Read addresses, hashes, currencies and chains as free-form text. Check support for a chain separately.',
   express: 'Use `z.string()` without a pattern or an enum.',
   django: 'Use CharField(max_length=255) without validators or choices.',
   spring: 'Remove @Pattern, @Size and enums from these fields.',
 };
 
-const nextNetwork = (what: string) => `It passes every test on Ethereum, and rejects ${what}.`;
+const nextNetwork = (what: string) => `Every test with ETH on Ethereum passes, but the receiver rejects ${what}.`;
 
 const TEXT = { area: 'payload', stage: 'validate', severity: 'high', forbidden: true } as const;
 
@@ -55,7 +55,7 @@ const exempt: StageFault['fix'] = {
   laravel: 'Exclude the route from XSS middleware.',
 };
 
-const FIREWALL = 'The notification is rejected again and again, because a user or a provider wrote an ordinary text.';
+const FIREWALL = 'Ordinary text from a user or a provider causes the notification to be rejected on every attempt.';
 
 const bind: StageFault['fix'] = {
   rule: 'Use bound parameters for all values.',
@@ -71,7 +71,7 @@ const FREE_TEXT: ReadonlySet<string> = new Set([
 ]);
 const freeText = (payload: unknown) => filled(payload, FREE_TEXT);
 
-/** Not letters: zero width, marks of direction, soft hyphen. */
+/** Invisible characters: zero width, direction marks, soft hyphen. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/;
 
 export const payloadTextFaults: readonly StageFault[] = [
@@ -81,7 +81,7 @@ export const payloadTextFaults: readonly StageFault[] = [
     name: 'requires-hex-addresses',
     title: 'Rejects an address that is not 0x and 40 hexadecimal digits',
     seen: 'isAddress of ethers or web3, and patterns that were copied from samples.',
-    why: nextNetwork('orders on Bitcoin, Solana, Tron and every other network with other addresses'),
+    why: nextNetwork('orders on Bitcoin, Solana, Tron and other networks with another address format'),
     fix: anyNetwork,
     replace: requiring(ADDRESSES, /^0x[0-9a-f]{40}$/i),
   },
@@ -90,7 +90,7 @@ export const payloadTextFaults: readonly StageFault[] = [
     name: 'stores-addresses-in-64-characters',
     title: 'Answers 500 to an address of more than 64 characters, because storing it fails',
     seen: 'Columns of VARCHAR(64), which are enough for most networks.',
-    why: nextNetwork('addresses of Cardano, which have 103 characters'),
+    why: nextNetwork('Cardano addresses, which can have 103 characters'),
     fix: { ...anyNetwork, rule: 'Store addresses in a column of at least 255 characters.' },
     replace: readAfterValidation((payload) => {
       if (filled(payload, ADDRESSES).some(({ length }) => length > 64)) throwTypeError('value too long');
@@ -101,7 +101,7 @@ export const payloadTextFaults: readonly StageFault[] = [
     name: 'requires-hex-hashes',
     title: 'Rejects a transaction hash that is not 0x and 64 hexadecimal digits',
     seen: 'isHexString(hash, 32), and patterns that were copied from samples.',
-    why: nextNetwork('hashes without 0x (Bitcoin, Tron) and in other alphabets (Solana)'),
+    why: nextNetwork('hashes without 0x (Bitcoin, Tron) or in another encoding (Solana)'),
     fix: anyNetwork,
     equivalentTo: {
       name: 'requires-hex-addresses',
@@ -114,14 +114,14 @@ export const payloadTextFaults: readonly StageFault[] = [
     name: 'requires-three-capital-letters',
     title: 'Rejects a currency that is not three capital letters',
     seen: 'Validators and column types for currencies of ISO 4217, such as CHAR(3).',
-    why: nextNetwork('USDT, MATIC and other symbols with more letters or with digits'),
+    why: nextNetwork('USDT, MATIC and other symbols that are longer or contain digits'),
     fix: anyNetwork,
     replace: requiring(CURRENCIES, /^[A-Z]{3}$/),
   },
   {
     ...NETWORK,
     name: 'requires-currencies-in-capitals',
-    title: 'Rejects a currency with small letters or digits',
+    title: 'Rejects a currency with lower-case letters or digits',
     seen: 'Patterns such as /^[A-Z]+$/.',
     why: nextNetwork('symbols such as stETH, 1INCH and USDC.e'),
     fix: anyNetwork,
@@ -131,8 +131,8 @@ export const payloadTextFaults: readonly StageFault[] = [
   {
     ...NETWORK,
     name: 'closed-list-of-chains',
-    title: 'Rejects a chain that is not on a list of seven',
-    seen: 'Enums of networks that were complete on the day of the integration.',
+    title: 'Rejects a chain that is not on its list of seven',
+    seen: 'Enums of networks that were complete when the integration was written.',
     why: nextNetwork('the next network that the operator supports'),
     fix: anyNetwork,
     replace: requiring(CHAINS, KNOWN_CHAINS),
@@ -171,9 +171,9 @@ export const payloadTextFaults: readonly StageFault[] = [
   {
     ...TEXT,
     name: 'pastes-text-into-queries',
-    title: 'Inserts free text into the text of a query, so an apostrophe breaks the query',
-    seen: 'Hand-written SQL with template strings; ids are UUIDs and never have a quote.',
-    why: 'The first description with an apostrophe is a 500, and the query can be changed by its text.',
+    title: 'Concatenates free text into an SQL query, so an apostrophe breaks the query',
+    seen: 'Hand-written SQL with template strings that was tested with UUIDs, which contain no quotes.',
+    why: 'The first description with an apostrophe ends in a 500, and free text can change the query (SQL injection).',
     fix: bind,
     severity: 'critical',
     replace: readAfterValidation((payload) => {
@@ -196,9 +196,9 @@ export const payloadTextFaults: readonly StageFault[] = [
   {
     ...TEXT,
     name: 'rejects-invisible-characters',
-    title: 'Rejects free text with characters of zero width',
+    title: 'Rejects free text with zero-width characters',
     seen: 'Filters against look-alike names, applied to every text.',
-    why: 'Emoji with skin tones and families, Persian and Indian text contain such characters.',
+    why: 'Family emoji, and Persian and Indic text, contain such characters.',
     fix: {
       rule: 'Accept every character in free text. Filter names of accounts only.',
       express: 'Use `z.string()` without a pattern for Unicode classes.',

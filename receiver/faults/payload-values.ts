@@ -470,9 +470,9 @@ export const payloadValuesFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'backtracks-on-long-words',
-    title: 'Does not answer when a text begins with many letters and digits and ends with another character',
+    title: 'Does not answer when a text is a long run of letters and digits that ends with another character',
     seen: 'Patterns with nested repetition, such as ^([a-z0-9]+[-.]?)+$ for addresses, slugs and host names.',
-    why: 'One notification occupies a processor for hours, and in a process with one thread it blocks all others.',
+    why: 'One notification can occupy a CPU for hours; in a single-threaded process, it blocks all other requests.',
     fix: {
       rule: 'Remove nested repetition from patterns, or limit the length of a text before you match it.',
       express: 'Check the length first, and write ^[a-z0-9]+(?:[-.][a-z0-9]+)*$ or use the package re2.',

@@ -18,16 +18,16 @@ const verifyEach: StageFault['fix'] = {
 
 const acceptValidCredentials: StageFault['fix'] = {
   rule:
-    'Answer each invalid delivery with 401 and nothing more. If attempts are limited, limit those that fail, and ' +
-    'always verify a delivery with valid credentials.',
+    'Answer each invalid delivery with 401 and do nothing else. If you limit attempts, count only failures, and ' +
+    'always accept valid credentials.',
   express: 'Count failures after the verification (`skipSuccessfulRequests`), and never reject a valid signature.',
   django: 'Exclude the endpoint from django-axes.',
   rails: 'Exclude the endpoint from Rack::Attack, or throttle only requests that were answered 401.',
 };
 
 const SHUT_OUT =
-  'The sender has one address. A forger behind the same proxy, or a few deliveries signed with an old secret, ' +
-  'stop all notifications.';
+  'The sender has one address. An attacker behind the same proxy, or a few deliveries signed with an old secret, ' +
+  'can stop all notifications.';
 
 /** Numbers the requests of each connection from 1. */
 function numberRequests(): (socket: object) => number {
@@ -45,12 +45,12 @@ export const rememberedStateFaults: readonly StageFault[] = [
     name: 'last-signature-accepted-again',
     area: 'signature',
     title: 'Accepts any body with the signature that was accepted last',
-    seen: 'A memo of the last verification with the header as its key, in receivers of a sender that retries at once.',
+    seen: 'A cache of the last verification, keyed by the header, added for a sender that retries immediately.',
     why: 'An attacker who sees one delivery can send any content with its signature, until the next delivery arrives.',
     fix: verifyEach,
     equivalentTo: {
       name: 'previous-body-verified',
-      reason: 'Both accept the signature of the delivery just before; on one connection that is also the last one.',
+      reason: 'Both accept the signature of the previous delivery; on one connection, that is the last accepted one.',
     },
     stage: 'requireSignature',
     replace: (parts) => {
@@ -89,12 +89,12 @@ export const rememberedStateFaults: readonly StageFault[] = [
     name: 'second-request-on-connection-reset',
     area: 'http',
     title: 'Resets the connection when a second request arrives on it',
-    seen: 'Servers written on sockets that handle one request, and proxies with keep-alive on one side only.',
+    seen: 'Socket servers that handle one request per connection, and proxies with keep-alive on one side only.',
     why:
-      'The sender keeps connections. It cannot know whether the second notification was processed, and has to send ' +
+      'The sender reuses connections. It cannot know whether the second notification was processed, and must send ' +
       'it again.',
     fix: {
-      rule: 'Announce with `Connection: close` that a connection serves one request, or serve all of them.',
+      rule: 'Serve every request on a connection, or send `Connection: close` if it serves only one.',
       express: 'Do not call `req.socket.destroy()` after the answer; to turn keep-alive off, send `Connection: close`.',
       go: 'Use `server.SetKeepAlivesEnabled(false)`, which sends `Connection: close`.',
     },
@@ -111,8 +111,8 @@ export const rememberedStateFaults: readonly StageFault[] = [
     name: 'same-second-of-customer-taken-for-a-copy',
     area: 'delivery',
     title: 'Rejects a second payment method of a customer in the same second',
-    seen: 'Locks with an expiry of one second, and keys of customer and arrival time, against double clicks.',
-    why: 'Two cards that were added together are verified together, and the second one is lost.',
+    seen: 'Double-click guards: one-second locks, and unique keys on customer and arrival time.',
+    why: 'Two cards that were added together may be verified in the same second, and the second one is lost.',
     fix: {
       rule: 'Put the unique key on id only.',
       express: 'Use `payload.id` as the key of the inbox, without a time.',
@@ -135,9 +135,9 @@ export const rememberedStateFaults: readonly StageFault[] = [
     ...STATEFUL,
     name: 'known-ids-refused-in-other-words',
     area: 'leaks',
-    title: 'Rejects a forged delivery with other words when its id is known',
-    seen: 'A lookup of the id before the verification, whose result is part of the message or of the log reference.',
-    why: 'An attacker finds out which notifications exist, without any credential.',
+    title: 'Rejects a forged delivery with a different message when its id is known',
+    seen: 'A lookup of the id before the verification whose result appears in the message.',
+    why: 'An attacker without credentials learns which notifications exist.',
     fix: {
       rule: 'Verify first, look up the id after that, and answer every failed verification with the same text.',
       express: 'Move the deduplication behind the verification middleware.',

@@ -325,9 +325,9 @@ export const signatureComparisonFaults: readonly StageFault[] = [
   {
     ...SIGNATURE,
     name: 'compares-digests-as-text',
-    title: 'Decodes both digests to UTF-8 text before the comparison, so that many digests are equal',
+    title: 'Decodes both digests as UTF-8 text before it compares them, so many digests match',
     seen: 'atob and decode() before a comparison that works on strings.',
-    why: 'Every byte that is not UTF-8 becomes the same replacement character, and about half of the bytes are not.',
+    why: 'Every byte that is not valid UTF-8 becomes the same replacement character, as does about half of a digest.',
     fix: {
       rule: 'Compare bytes with bytes, or the Base64 texts.',
       express: "Pass buffers to `crypto.timingSafeEqual`, not `.toString('utf8')`.",

@@ -344,7 +344,7 @@ export const signatureHeaderFaults: readonly StageFault[] = [
     name: 'missing-signature-is-400',
     title: 'Answers 400 to a delivery without the signature header, and 401 to an invalid signature',
     seen: 'Frameworks in which the header is a required parameter, and samples that check for its presence first.',
-    why: 'The sender takes a missing signature for a malformed delivery and searches for a fault in the body.',
+    why: 'A 400 says that the delivery is malformed, so the sender looks for a fault in the body.',
     fix: {
       rule: 'Answer 401 when the signature is missing, as when it is invalid.',
       express: 'Answer 401 in the branch for a missing header too.',

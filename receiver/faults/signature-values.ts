@@ -30,23 +30,23 @@ const sevenBits = (text: string) => Buffer.from([...Buffer.from(text, 'latin1')]
 const entriesOf = (header: string) => header.split(/[,;|]/).flatMap((entry) => entry.trim() || []);
 
 const ONE_OF_A_LIST = {
-  rule: 'Compare the header as a whole. Where a list is needed, require at least one entry, which is valid.',
+  rule: 'Compare the header as a whole. If a list is needed, require at least one valid entry.',
   express: 'Replace `entries.every(isValid)` with a comparison of the whole header.',
 } as const;
 
 export const signatureValuesFaults: readonly StageFault[] = [
   lenientMutant(({ header = '' }) => header !== '' && entriesOf(header).length === 0, {
     name: 'every-signature-of-an-empty-list',
-    title: 'Reads the signature as a list, and accepts a list without an entry',
+    title: 'Reads the signature as a list, and accepts an empty list',
     seen: '`header.split(",").filter(Boolean).every(isValid)`, written for a rotation of the secret.',
     why: 'A comma as the signature is enough.',
     fix: ONE_OF_A_LIST,
   }),
   lenientMutant(({ header = '' }) => /^(?:sha256=|v1,)$/.test(header), {
     name: 'prefix-without-signature-accepted',
-    title: 'Accepts the prefix of a signature with nothing behind it',
-    seen: 'Code that removes "sha256=" and treats an empty rest like a missing header that is optional.',
-    why: 'The prefix is in every documentation, so an attacker needs nothing else.',
+    title: 'Accepts a signature prefix with nothing after it',
+    seen: 'Code that removes "sha256=" and treats an empty remainder as a missing, optional signature.',
+    why: 'The prefix is publicly documented, and an attacker needs nothing else.',
     fix: ONE_VALUE,
   }),
   lenientMutant(
@@ -65,7 +65,7 @@ export const signatureValuesFaults: readonly StageFault[] = [
       header === createHash('md5').update(body).digest('base64'),
     {
       name: 'checksum-accepted',
-      title: 'Accepts a checksum of the body without a secret',
+      title: 'Accepts an unkeyed checksum of the body as the signature',
       seen: 'Integrity checks (CRC-32, Content-MD5) that count as a signature.',
       why: 'Anyone can compute a checksum.',
       fix: ONE_VALUE,
@@ -84,9 +84,9 @@ export const signatureValuesFaults: readonly StageFault[] = [
   lenientMutant(({ header = '', expected }) => header !== '' && expected.some((one) => isLike(header, one)), {
     name: 'signature-looked-up-with-like',
     title: 'Looks the signature up with LIKE',
-    seen: 'Signatures of expected deliveries in a table, and a query for the header.',
+    seen: 'A table of expected signatures that is queried with the value of the header.',
     why: 'The signature "%" matches every row.',
-    fix: { rule: 'Compare strings in the process.', express: 'Use `=` with a bound parameter, or no query at all.' },
+    fix: { rule: 'Compare the strings in your own code.', express: 'Use `=` with a bound parameter, or no query.' },
   }),
   lenientMutant(
     ({ header, body, secrets }) => secrets.some((secret) => signed(secret, Buffer.from(fold(body))) === header),
@@ -94,7 +94,7 @@ export const signatureValuesFaults: readonly StageFault[] = [
       name: 'folded-body-verified',
       title: 'Also verifies the body in lower case',
       seen: 'A second attempt with a normalised body, added for a proxy that changed it.',
-      why: 'Bodies that differ in letter case have the same signature, and addresses are sensitive to case.',
+      why: 'Bodies that differ in letter case share a signature, and many addresses are case-sensitive.',
       fix: { rule: 'Verify the bytes as received, once.', express: 'Remove the second attempt.' },
     },
   ),
@@ -104,9 +104,9 @@ export const signatureValuesFaults: readonly StageFault[] = [
       expected.some((one) => sorted(Buffer.from(header, 'base64')) === sorted(Buffer.from(one, 'base64'))),
     {
       name: 'ignores-byte-order',
-      title: 'Compares the bytes of the two digests without their order',
+      title: 'Compares the bytes of the two digests regardless of their order',
       seen: 'A hand-written comparison that adds up, or counts, the bytes of both sides.',
-      why: 'Every order of the bytes is accepted.',
+      why: 'Every permutation of the digest is accepted.',
       fix: ONE_VALUE,
     },
   ),
@@ -114,7 +114,7 @@ export const signatureValuesFaults: readonly StageFault[] = [
     name: 'compares-seven-bits',
     title: 'Ignores the highest bit of each character of the signature',
     seen: 'Conversions of a header to ASCII that clear the bit.',
-    why: 'Headers that differ from the signature are accepted, past the rules of a gateway.',
+    why: 'Values that differ from the signature are accepted, which can bypass gateway rules.',
     fix: ONE_VALUE,
   }),
   lenientMutant(({ header, body, secrets }) => secrets.some((secret) => signed(secret.slice(0, 16), body) === header), {
@@ -169,7 +169,7 @@ export const keyValuesFaults: readonly StageFault[] = [
   {
     ...KEY,
     name: 'every-key-of-an-empty-list',
-    title: 'Reads the API key as a list, and accepts a list without an entry',
+    title: 'Reads the API key as a list, and accepts an empty list',
     seen: '`header.split(",").filter(Boolean).every(isKnown)`, written for proxies that join header lines.',
     why: 'A comma as the key is enough.',
     fix: ONE_OF_A_LIST,
@@ -183,7 +183,7 @@ export const keyValuesFaults: readonly StageFault[] = [
     name: 'api-key-matched-as-glob',
     title: 'Reads the API key as a glob pattern',
     seen: 'Key lookups in caches and file systems that take patterns (`KEYS`, `glob`).',
-    why: 'Question marks match every key of their number.',
+    why: 'A row of question marks matches every key of the same length.',
     fix: { rule: 'Look the key up literally.', express: 'Use `Map.get(key)` or `GET`, not `KEYS`.' },
     replace: acceptWithoutCheck(({ given, config }) => {
       if (typeof given !== 'string' || !/^\?+$/.test(given)) return false;
@@ -193,9 +193,9 @@ export const keyValuesFaults: readonly StageFault[] = [
   {
     ...KEY,
     name: 'api-key-order-ignored',
-    title: 'Compares the characters of the API key without their order',
+    title: 'Compares the characters of the API key regardless of their order',
     seen: 'A hand-written comparison that adds up, or counts, the bytes of both sides.',
-    why: 'Every order of the characters is accepted.',
+    why: 'Every permutation of the key is accepted.',
     fix: {
       rule: 'Compare digests of both sides in constant time.',
       express: 'Hash both sides with SHA-256 and compare the digests with `crypto.timingSafeEqual`.',

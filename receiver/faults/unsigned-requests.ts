@@ -1,4 +1,4 @@
-/** Mutants that do not check the credentials of requests of another method, framing, path, content or with a claim. */
+/** Mutants that skip the credential check for other methods, framings, paths or contents, or for claims in headers. */
 import type { Request } from 'express';
 import { answer, required, type Stage } from '../stages/stage.ts';
 import { acceptWithoutCheck } from './api-key-check.ts';
@@ -9,7 +9,7 @@ import { lenientMutant, SIGNATURE } from './lenient-verifier.ts';
 type Text = Pick<StageFault, 'name' | 'title' | 'seen' | 'why' | 'fix'>;
 
 const CHECK_FIRST =
-  'Check the credentials of every request in one place, before anything in it decides what happens next.';
+  'Check the credentials of every request in one place, before any part of it decides how it is handled.';
 const ON_ROUTE = 'Mount the verification as middleware in front of every handler of the route, without a condition.';
 const FIX = { rule: CHECK_FIRST, express: ON_ROUTE } as const;
 
@@ -43,7 +43,7 @@ function otherMethods(methods: readonly string[], needsHeader: boolean, text: Te
 
 const OVERRIDES = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
 
-/** Whether a request is sent by one method and claims another, in a header, in the query or in a form. */
+/** Whether a request is sent with one method and claims another in a header or in the query. */
 function isOverridden(req: Request, sent: 'POST' | 'another', wanted: string): boolean {
   if ((req.method === 'POST') !== (sent === 'POST')) return false;
   return named(req, ...OVERRIDES).includes(wanted) || new RegExp(`[?&]_method=${wanted}\\b`).test(req.url);
@@ -134,7 +134,7 @@ const hasSkip = (req: Request) => named(req, 'X-Skip-Verification', 'X-Test-Mode
 const isHealthAgent = (req: Request) => /^(?:curl|kube-probe)\/|HealthCheck/.test(req.get('User-Agent') ?? '');
 const hasSwitch = (req: Request) => /[?&](?:skip_signature=true|mode=test)\b/.test(req.url);
 
-const LOCAL = 'Make no exception by something that the request claims: every client can set it.';
+const LOCAL = 'Make no exception based on what the request claims: any client can claim it.';
 
 export const unsignedRequests: readonly StageFault[] = [
   ofTypes(
@@ -144,7 +144,7 @@ export const unsignedRequests: readonly StageFault[] = [
       req.headers['content-encoding'] === undefined,
     {
       name: 'rare-types-not-verified',
-      title: 'Does not verify XML, vendor JSON, bytes or a Content-Type in upper case',
+      title: 'Does not verify deliveries sent as XML, vendor JSON, bytes or APPLICATION/JSON',
       seen: 'A verification in the parser for `application/json`, and `express.text({ type: "*/*" })` for the rest.',
       why: 'An attacker changes the Content-Type, and the forged notification is processed.',
       fix: FIX,
@@ -156,23 +156,23 @@ export const unsignedRequests: readonly StageFault[] = [
       name: 'form-fields-not-verified',
       title: 'Does not verify notifications in the fields of a form',
       seen: '`express.urlencoded()` next to `express.json({ verify })`, and handlers that read `req.body.payload`.',
-      why: 'A form has no signature, so a forged notification needs none.',
+      why: 'Forms are not verified, so a forged notification needs no signature.',
       fix: { rule: CHECK_FIRST, express: 'Remove `express.urlencoded()` and upload parsers from this route.' },
     },
     (body) => payloadField(body) ?? body,
   ),
   ofTypes((req) => (req.get('X-Service-Signature') ?? '') !== '' && mediaType(req) !== 'application/json', {
     name: 'other-types-need-any-signature',
-    title: 'Compares the signature for JSON only, and requires just the header for other types',
-    seen: 'A gateway rule "header present" in front of a verification in the JSON parser.',
+    title: 'Compares the signature only for JSON, and requires only that the header is present for other types',
+    seen: 'A gateway rule that requires the header, in front of verification in the JSON parser.',
     why: 'Tests without a signature see 401 everywhere, but any text in the header is enough.',
     fix: FIX,
   }),
   lenientMutant(({ req }) => req.httpVersion === '1.0', {
     name: 'http-1-0-not-verified',
-    title: 'Does not verify requests in HTTP/1.0',
-    seen: 'Exceptions for the health checks of load balancers, which use HTTP/1.0.',
-    why: 'Every client can write this version.',
+    title: 'Does not verify HTTP/1.0 requests',
+    seen: 'Exceptions for load balancer health checks that use HTTP/1.0.',
+    why: 'Any client can use this version.',
     fix: { rule: CHECK_FIRST, express: 'Remove the condition on `req.httpVersion`.' },
   }),
   lenientMutant(({ req }) => req.headers.expect !== undefined, {
@@ -187,7 +187,7 @@ export const unsignedRequests: readonly StageFault[] = [
       header !== '' && (req.headers['content-length'] === undefined || req.headers.expect !== undefined),
     {
       name: 'streamed-bodies-need-any-signature',
-      title: 'Requires just a signature header for bodies in chunks or after 100-continue',
+      title: 'Requires only that the signature header is present for chunked bodies or after 100-continue',
       seen: 'A check that needs the whole body and is skipped where it is streamed.',
       why: 'Any text in the header is enough.',
       fix: FIX,
@@ -195,29 +195,29 @@ export const unsignedRequests: readonly StageFault[] = [
   ),
   otherMethods(['PUT', 'PATCH', 'DELETE'], false, {
     name: 'other-methods-not-verified',
-    title: 'Accepts unsigned notifications by PUT, PATCH and DELETE',
+    title: 'Accepts unsigned notifications sent by PUT, PATCH and DELETE',
     seen: '`app.post(path, verify)` next to `app.all(path, handle)`.',
     why: 'An attacker changes the method and needs no signature.',
     fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   otherMethods(['GET'], false, {
     name: 'get-not-verified',
-    title: 'Accepts unsigned notifications by GET',
+    title: 'Accepts unsigned notifications sent by GET',
     seen: 'Middleware that exempts safe methods, and a handler that serves all methods.',
     why: 'An attacker changes the method and needs no signature.',
     fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   otherMethods(['PUT', 'GET'], true, {
     name: 'other-methods-need-any-signature',
-    title: 'Requires just a signature header for notifications by PUT and GET',
-    seen: 'A gateway rule "header present" for the path, and a comparison that is mounted for POST.',
+    title: 'Requires only that the signature header is present for notifications sent by PUT and GET',
+    seen: 'A gateway rule that requires the header for the path, and a comparison mounted only for POST.',
     why: 'Any text in the header is enough.',
     fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   {
     ...SIGNATURE,
     name: 'method-overridden-after-check',
-    title: 'Verifies POST only, and then turns other methods into POST',
+    title: 'Verifies only POST, and overrides other methods with POST afterwards',
     seen: '`if (req.method === "POST") verify()` in front of `methodOverride()`.',
     why: 'An attacker sends PUT with `X-HTTP-Method-Override: POST`, and needs no signature.',
     fix: NO_OVERRIDE,
@@ -242,19 +242,19 @@ export const unsignedRequests: readonly StageFault[] = [
   lenientMutant(({ req, header }) => header === undefined && Object.keys(req.trailers).length > 0, {
     name: 'trailers-not-verified',
     title: 'Does not verify deliveries with a trailer',
-    seen: 'Checks that leave a signature in a trailer to the end of the stream, where nothing compares it.',
+    seen: 'Checks that defer a signature in a trailer until the end of the stream, where nothing compares it.',
     why: 'Every client can send a trailer.',
     fix: FIX,
   }),
   {
     ...SIGNATURE,
     name: 'requests-without-body-not-verified',
-    title: 'Answers 200 to requests without a body and without a length, unverified',
+    title: 'Answers 200 to requests without a body and a length, without verification',
     seen: '`express.json({ verify })`: body-parser skips requests without a body, and with them the verification.',
     why: 'Everyone gets a 200. A delivery whose body was lost counts as received.',
     fix: {
       rule: CHECK_FIRST,
-      express: 'Keep the raw body in `verify`, check the signature in the next middleware, and reject without a body.',
+      express: 'Keep the raw body in `verify`, check the signature in the next middleware, and reject missing bodies.',
     },
     severity: 'critical',
     forbidden: true,
@@ -266,7 +266,7 @@ export const unsignedRequests: readonly StageFault[] = [
   early((payload) => (isList(payload) ? {} : null), {
     name: 'lists-not-verified',
     title: 'Does not verify lists of notifications',
-    seen: 'Handlers for batches of another sender that take the list apart before the verification.',
+    seen: "Handlers for another sender's batches that process the list before the verification.",
     why: 'An attacker wraps a forged notification in a list.',
     fix: FIX,
   }),
@@ -284,7 +284,7 @@ export const unsignedRequests: readonly StageFault[] = [
     name: 'pings-not-verified',
     title: 'Answers 200 to pings and empty objects without verification',
     seen: 'Endpoints that also serve senders with a ping event.',
-    why: 'Unverified requests look accepted, and the condition is easily met by a forgery.',
+    why: 'Unverified requests look accepted, and a forgery easily meets the condition.',
     fix: FIX,
   }),
   lenientMutant(({ req }) => isOddPath(req), {
@@ -297,29 +297,29 @@ export const unsignedRequests: readonly StageFault[] = [
   lenientMutant(({ req }) => req.get('Host') === 'localhost', {
     name: 'local-host-not-verified',
     title: 'Does not verify requests with Host: localhost',
-    seen: 'Development modes that recognise the own machine by the Host header.',
-    why: 'Every client can write any Host.',
+    seen: 'Development modes that recognise the local machine by the Host header.',
+    why: 'Any client can send any Host.',
     fix: { rule: LOCAL, express: 'Remove the condition on `req.hostname`.' },
   }),
   lenientMutant(({ req }) => isPrivate(req), {
     name: 'private-addresses-not-verified',
     title: 'Does not verify requests that claim a private address',
-    seen: 'Exceptions for the own network by X-Forwarded-For or X-Client-IP.',
+    seen: 'Exceptions for the internal network, based on X-Forwarded-For or X-Client-IP.',
     why: 'Every client can set these headers.',
     fix: { rule: LOCAL, express: 'Remove the exception, and set "trust proxy" to the addresses of your proxies.' },
   }),
   lenientMutant(({ req }) => hasSkip(req), {
     name: 'skip-header',
-    title: 'Skips the verification with X-Skip-Verification or X-Test-Mode',
+    title: 'Skips the verification when X-Skip-Verification or X-Test-Mode is set',
     seen: 'Switches that were added for end-to-end tests.',
-    why: 'It is a backdoor with a name that is guessed easily.',
+    why: 'The switch is a backdoor with an easily guessed name.',
     fix: { rule: 'Delete the switch, and sign test deliveries.', express: 'Delete the branch on the header.' },
   }),
   lenientMutant(({ req }) => req.get('X-Signature-Algorithm') === 'none', {
     name: 'algorithm-none',
-    title: 'Skips the verification when the request names the algorithm none',
-    seen: 'Verifiers that support several algorithms and read the choice from a header.',
-    why: 'An attacker chooses the algorithm without a signature.',
+    title: 'Skips the verification when the request names "none" as the algorithm',
+    seen: 'Verifiers that support several algorithms and read the algorithm from a header.',
+    why: 'An attacker can turn the verification off.',
     fix: { rule: 'Use HMAC-SHA256 only, and read no algorithm from the request.', express: 'Delete the lookup.' },
   }),
   lenientMutant(({ req }) => (req.get('X-Authenticated-User') ?? '') !== '', {
@@ -331,7 +331,7 @@ export const unsignedRequests: readonly StageFault[] = [
   }),
   lenientMutant(({ req }) => /health/.test(req.get('X-Original-URL') ?? ''), {
     name: 'trusts-rewritten-path',
-    title: 'Takes the path for its list of open paths from X-Original-URL',
+    title: 'Looks up X-Original-URL instead of the path in its list of open paths',
     seen: 'Frameworks that support the URL rewriting of IIS.',
     why: 'Every client can set this header.',
     fix: { rule: LOCAL, express: 'Use `req.path`, and do not read X-Original-URL or X-Rewrite-URL.' },
@@ -339,13 +339,13 @@ export const unsignedRequests: readonly StageFault[] = [
   lenientMutant(({ req }) => isHealthAgent(req), {
     name: 'health-agents-not-verified',
     title: 'Does not verify requests with the User-Agent of a health check',
-    seen: 'Exceptions for the probes of load balancers and Kubernetes.',
-    why: 'Every client can write this name.',
+    seen: 'Exceptions for load balancer and Kubernetes probes.',
+    why: 'Any client can send this name.',
     fix: { rule: LOCAL, express: 'Give the health check a separate route.' },
   }),
   lenientMutant(({ req }) => hasSwitch(req), {
     name: 'query-parameter-skips',
-    title: 'Skips the verification with `?skip_signature=true` or `?mode=test`',
+    title: 'Skips the verification when the query has `skip_signature=true` or `mode=test`',
     seen: 'Parameters for manual tests.',
     why: 'The parameter is found in old logs and in documentation.',
     fix: { rule: 'Delete the parameter, and sign test deliveries.', express: 'Delete the branch on `req.query`.' },
@@ -354,7 +354,7 @@ export const unsignedRequests: readonly StageFault[] = [
     ...SIGNATURE,
     name: 'session-after-delivery',
     title: 'Sets a session cookie after a valid delivery and accepts it instead of a signature',
-    seen: 'Session middleware for the whole application, with "is authenticated" in front of the verification.',
+    seen: 'Session middleware for the whole application, and a check for a session in front of the verification.',
     why: 'Anyone who gets hold of the cookie needs no signature.',
     fix: {
       rule: 'Verify each delivery, and set no cookies.',
@@ -401,9 +401,9 @@ export const keylessRequests: readonly StageFault[] = [
   },
   keyless((req) => hasSkip(req), {
     name: 'api-key-skip-header',
-    title: 'Skips the API key with X-Skip-Verification or X-Test-Mode',
+    title: 'Skips the API key check when X-Skip-Verification or X-Test-Mode is set',
     seen: 'Switches that were added for end-to-end tests.',
-    why: 'It is a backdoor with a name that is guessed easily.',
+    why: 'The switch is a backdoor with an easily guessed name.',
     fix: {
       rule: 'Delete the switch, and send the key with test deliveries.',
       express: 'Delete the branch on the header.',
@@ -412,28 +412,28 @@ export const keylessRequests: readonly StageFault[] = [
   keyless((req) => isHealthAgent(req), {
     name: 'api-key-not-checked-for-health-agents',
     title: 'Does not check the API key of requests with the User-Agent of a health check',
-    seen: 'Exceptions for the probes of load balancers and Kubernetes.',
-    why: 'Every client can write this name.',
+    seen: 'Exceptions for load balancer and Kubernetes probes.',
+    why: 'Any client can send this name.',
     fix: { rule: LOCAL, express: 'Give the health check a separate route.' },
   }),
   keyless((req) => isOddPath(req), {
     name: 'api-key-not-checked-for-path-spellings',
     title: 'Checks the API key at the exact path only, and handles other spellings of it',
-    seen: 'Rules of a gateway that compare the text of the path.',
+    seen: 'Gateway rules that match the path as text.',
     why: 'An attacker adds a slash to the URL.',
     fix: { rule: CHECK_FIRST, express: 'Put the check on the route itself: `app.post(path, checkKey, handle)`.' },
   }),
   keyless((req) => req.httpVersion === '1.0' || req.headers.expect !== undefined, {
     name: 'api-key-not-checked-in-other-framings',
-    title: 'Does not check the API key of requests in HTTP/1.0 or with Expect: 100-continue',
+    title: 'Does not check the API key of HTTP/1.0 requests or requests with Expect: 100-continue',
     seen: 'Exceptions for old load balancers, and separate handlers for 100-continue.',
-    why: 'Every client can write such a request.',
+    why: 'Any client can send such a request.',
     fix: FIX,
   }),
   {
     ...keyless(() => false, {
       name: 'api-key-not-checked-without-body',
-      title: 'Answers 200 to requests without a body and without a length, without the API key',
+      title: 'Answers 200 to requests without a body and a length before it checks the API key',
       seen: 'A key check in the callback of a body parser, which does not run without a body.',
       why: 'The endpoint answers 200 to anyone.',
       fix: FIX,

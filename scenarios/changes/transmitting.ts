@@ -58,8 +58,8 @@ export function withoutLength(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => !isNamed(line, 'Content-Length'));
 }
 
-/** Writes the whole URL into the request line. */
-export const absoluteTarget: Transmission = editedHead('a whole URL in the request line', ([line = '', ...headers]) => {
+/** Sends the absolute form of the URL in the request line. */
+export const absoluteTarget: Transmission = editedHead('an absolute request target', ([line = '', ...headers]) => {
   const host = headers.find((header) => isNamed(header, 'Host'))?.slice('Host:'.length);
   return [line.replace(' ', ` http://${host?.trim()}`), ...headers];
 });
@@ -99,7 +99,7 @@ export function withBody(
   };
 }
 
-/** Sends the body in one chunk, and a random signature behind it. */
+/** Sends the body in one chunk, followed by a trailer with a random signature. */
 export const withTrailer: Transmission = {
   kind: 'raw',
   label: 'a random signature in a trailer',

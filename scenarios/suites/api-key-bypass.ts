@@ -1,4 +1,4 @@
-/** Deliveries without the API key of every kind and shape, and with claims that they need none. */
+/** Deliveries of every type and shape without the API key, and with claims that none is needed. */
 import type { Crossing } from '../dimensions.ts';
 
 const flaw = 'no-key' as const;
@@ -15,10 +15,10 @@ export const keyCrossings: readonly Crossing[] = [
   },
   {
     id: 'api-key/missing-on-other-contents',
-    title: 'Rejects a delivery without the API key that is a list, a handshake, a ping or a test',
+    title: 'Rejects a list, a handshake, a ping or a test notification without the API key',
     flaw,
     shapes: ['array', 'challenge', 'ping', 'tiny', 'test-flags'],
-    why: 'Branches for batches, handshakes and pings of other senders run before the check of the key.',
+    why: "Branches for other senders' batches, handshakes and pings often run before the key is checked.",
     fix: 'Check the key before the body is read. The report names the content that was accepted.',
   },
   {
@@ -40,18 +40,18 @@ export const keyCrossings: readonly Crossing[] = [
   },
   {
     id: 'api-key/missing-with-switches',
-    title: 'Rejects a delivery without the API key with headers that ask to skip the check',
+    title: 'Rejects a delivery without the API key whose headers claim that no check is needed',
     flaw,
     shapes: ['skip-headers', 'identity-headers', 'method-override', 'cookies'],
-    why: 'Switches for tests, and headers that only a gateway should set, are easy to guess and open to everyone.',
+    why: 'Test switches, and headers that only a gateway should set, are easy to guess, and any client can send them.',
     fix: 'Delete the switch, and check the key in the receiver itself. The report names the header.',
   },
   {
     id: 'api-key/missing-with-health-agent',
-    title: 'Rejects a delivery without the API key with the User-Agent of a health check or a tool',
+    title: 'Rejects a delivery without the API key that has the User-Agent of a health check or a tool',
     flaw,
     shapes: ['agent-curl', 'agent-probe'],
-    why: 'Exceptions for load balancers and manual tests recognise them by a name that anyone can write.',
+    why: 'Exceptions for load balancers and manual tests rely on a name that any client can send.',
     fix: 'Give health checks their own route, and make no exception by User-Agent.',
   },
   {
@@ -67,7 +67,7 @@ export const keyCrossings: readonly Crossing[] = [
     title: 'Rejects a delivery without the API key at other spellings of the path',
     flaw,
     shapes: ['trailing-slash', 'double-slash', 'encoded-path', 'absolute-target'],
-    why: 'A rule that compares the text of the path protects one spelling, and the router accepts several.',
+    why: 'A rule that matches the path as text protects one spelling, but the router may accept several.',
     fix: 'Check the key in front of the handler, not by path. The report names the accepted spelling.',
   },
   {
@@ -88,10 +88,10 @@ export const keyCrossings: readonly Crossing[] = [
   },
   {
     id: 'api-key/missing-in-other-requests',
-    title: 'Rejects a delivery without the API key by another method or in another framing',
+    title: 'Rejects a delivery without the API key sent with another method or framing',
     flaw,
     shapes: ['put', 'get', 'put-as-post', 'post-as-put', 'chunked', 'http-1-0', 'expect', 'no-body'],
-    why: 'Rules of gateways and routes often cover POST in HTTP/1.1 only, and a handler for everything runs behind.',
+    why: 'Gateway rules and routes often cover only POST over HTTP/1.1, and a catch-all handler runs behind them.',
     fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
   },
   {

@@ -149,14 +149,14 @@ export const misplacedKeys: readonly Scenario[] = [
     title: 'Rejects the API key in a header with underscores instead of hyphens',
     level: 'must',
     requirements: ['key-header', 'key-missing'],
-    // The signature shows whether the server gives both spellings of every header one name, as CGI and WSGI do.
+    // The signature shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
     needs: ['hmac', 'api-key'],
     change: { address: underscored('api-key') },
     ifAccepted: [
       { role: 'compares', label: 'the signature with underscores', change: { address: underscored('signature') } },
     ],
     expect: refused,
-    why: 'Gateway rules cover the agreed header only, and the other spelling passes by them.',
+    why: 'Gateway rules cover only the agreed header, so the other spelling bypasses them.',
     fix: 'Read the header by its exact name, and let the server drop names with underscores, as nginx does by default.',
   },
   {

@@ -108,7 +108,7 @@ export const deliveryDuplicates: readonly FlowScenario[] = [
       return [
         [copy('CREATED', order(kit, 'BUY', 'CREATED', { transactionId }))],
         [copy('PENDING in the same second', order(kit, 'BUY', 'PENDING', { transactionId }))],
-        // A clock of the receiver may have moved on to the next second once, but not twice.
+        // The receiver's clock may move on to the next second once during the three deliveries, but not twice.
         [copy('CONFIRMED in the same second', order(kit, 'BUY', 'CONFIRMED', { transactionId }))],
       ];
     },

@@ -251,7 +251,7 @@ export const deliveryOrder: readonly FlowScenario[] = [
       const card = (label: string) => event(label, paymentMethod(kit, 'STAGED', { accountId }));
       return inTurn(card('the first card'), card('the second card'), card('the third card'));
     },
-    why: 'A lock against double clicks, by customer and second, takes the second card for a copy of the first.',
+    why: 'A double-click guard keyed by customer and second mistakes the second card for a copy of the first.',
     fix: 'Recognise copies by the id of the notification, without a time.',
   },
 ];

@@ -72,21 +72,21 @@ const deliveryAfter: readonly FlowScenario[] = [
   },
 ];
 
-/** On one kept connection, the second request is the one that servers for a single request do not expect. */
+/** Deliveries on one kept connection. A server that handles one request per connection fails at the second. */
 const KEPT = 3;
 
 const keptConnection: FlowScenario = {
   ...base,
   id: 'delivery/kept-connection',
-  title: 'Answers every delivery on a kept connection, or announces that it closes it',
-  defect: 'Closes kept connections without an answer to the next delivery',
+  title: 'Answers every delivery on a keep-alive connection, or announces that it closes the connection',
+  defect: 'Closes keep-alive connections without an answer to the next delivery',
   kept: true,
   flow: () =>
     Array.from({ length: KEPT }, (_, at) => [
-      { label: `delivery ${at + 1} on the kept connection`, change: { compose: plain }, expect: accepted },
+      { label: `delivery ${at + 1} on the keep-alive connection`, change: { compose: plain }, expect: accepted },
     ]),
-  why: 'The sender keeps connections, and cannot know whether a notification without an answer was processed.',
-  fix: 'Serve every request of a connection, or send `Connection: close` with the answer before it ends.',
+  why: 'The sender reuses connections, and cannot know whether a notification without an answer was processed.',
+  fix: 'Serve every request on a connection, or send `Connection: close` with the last answer.',
 };
 
 const staysUp: ObservationScenario = {

@@ -26,10 +26,10 @@ function hostile(
 const contentLength = (label: string, value: (length: number) => string) =>
   headerLines(label, 'Content-Length', (line) => [`Content-Length: ${value(Number(line.split(':')[1]))}`]);
 
-/** More than 32 bits hold. Not more than malloc grants: the development server of PHP allocates it and would end. */
+/** Exceeds 32 bits, but malloc still grants it: PHP's development server would exit if this allocation failed. */
 const HUGE = '4294967312';
 
-/** Ends the connection in the direction of the endpoint after the last byte. */
+/** Closes the sending side of the connection after the last byte. */
 function ended(transmission: Transmission): Transmission {
   return transmission.kind === 'raw' ? { ...transmission, end: true } : transmission;
 }
@@ -143,8 +143,8 @@ export const httpHostile: readonly ProbeScenario[] = [
     'content-length-huge',
     'a Content-Length over 4 GiB, with a connection that ends early',
     ended(contentLength(`Content-Length: ${HUGE}, and the end of the connection`, () => HUGE)),
-    'The number does not fit into 32 bits, and a buffer of this size cannot be allocated: both throw before any check.',
-    'Compare Content-Length with the limit first, and let the buffer grow with what is received.',
+    'The number does not fit into 32 bits, and allocating such a buffer may fail. Both can throw before any check.',
+    'Compare Content-Length with the limit first, and let the buffer grow as data arrives.',
     {
       text: 'any 4xx, 501, 505 or a closed connection, without a crash (2xx: recorded)',
       authentic: true,
@@ -156,7 +156,7 @@ export const httpHostile: readonly ProbeScenario[] = [
   ),
 ];
 
-/** Nothing is registered there, so only a crash fails. */
+/** No endpoint is registered at these targets, so only a crash fails. */
 const answeredSomehow: Expectation = {
   text: 'any 2xx, 3xx, 4xx, 501, 505 or a closed connection, without a crash',
   authentic: true,
@@ -173,11 +173,11 @@ const atTarget = (target: string): Delivery => ({
 /** Request targets that URL parsers and decoders throw on. */
 export const httpTargets: FlowScenario = {
   id: 'http/targets-unparsable',
-  title: 'Survives request targets that are not valid URLs',
+  title: 'Handles unparsable request targets without a crash',
   defect: 'Crashes on a request target that is not a valid URL',
   level: 'must',
   requirements: ['delivery-hostile-http'],
   flow: () => ['//', '//[', '/%', '/%zz%ff', '/?%', '/\\'].map((target) => [atTarget(target)]),
-  why: 'URL constructors and decoders throw on these targets, often in code that runs before all error handling.',
+  why: 'URL constructors and decoders throw on these targets, often in code that runs outside the error handling.',
   fix: 'Parse the target inside the error handling, and answer 400 or 404 to one that cannot be parsed.',
 };

@@ -16,7 +16,7 @@ function by(method: string): AddressChange {
   return { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
 }
 
-/** A page that every request by the method gets accepts nothing. */
+/** A page that answers every request with the method does not count as an acceptance. */
 function withMethod(method: string): Pick<ProbeScenario, 'change' | 'ifAccepted'> {
   const change = { address: by(method) };
   return { change, ifAccepted: [withoutBody(change)] };

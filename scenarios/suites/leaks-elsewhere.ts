@@ -2,7 +2,7 @@
 import { fixedText } from '../changes/bodies.ts';
 import type { AddressChange, Delivery, Expectation, FlowScenario } from '../scenario.ts';
 
-/** Whatever is served there may be served, except credentials. */
+/** Anything may be served there, except credentials. */
 const withoutCredentials: Expectation = {
   text: 'any answer without a secret, a key or a signature',
   authentic: false,
@@ -45,8 +45,8 @@ const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/') + 1);
 
 export const leaksElsewhere: FlowScenario = {
   id: 'leaks/other-urls',
-  title: 'Shows no credential at other URLs',
-  defect: 'Shows credentials at another URL',
+  title: 'Handles requests to other URLs without revealing a credential',
+  defect: 'Reveals credentials at another URL',
   level: 'must',
   requirements: ['no-leak'],
   flow: () =>
@@ -61,6 +61,6 @@ export const leaksElsewhere: FlowScenario = {
         folderOf(registered) === '/' ? '/.env.local' : `${folderOf(registered)}.env`,
       ),
     ].map((one) => [one]),
-  why: 'Scanners request these URLs every day. A reader of the secret can forge every notification.',
+  why: 'Scanners request these URLs every day. Anyone who reads the secret can forge every notification.',
   fix: 'Keep configuration files out of the document root, and turn debug pages and development handlers off.',
 };

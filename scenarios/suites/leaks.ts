@@ -107,7 +107,7 @@ const forgery = (label: string, event: ReturnType<Kit['notification']>, kit: Kit
 const knownId: FlowScenario = {
   id: 'leaks/known-id',
   title: 'Rejects a forged delivery with the same answer whether its id is known or not',
-  defect: 'Reveals by its answer to a forged delivery whether the id is known',
+  defect: 'Reveals whether an id is known in the answer to a forged delivery',
   level: 'should',
   requirements: ['no-hints'],
   needs: ['hmac'],
@@ -122,7 +122,7 @@ const knownId: FlowScenario = {
     ];
   },
   uniform: true,
-  why: 'An answer that depends on the id shows an attacker which notifications exist, without any credential.',
+  why: 'An answer that depends on the id shows an attacker without credentials which notifications exist.',
   fix: 'Verify first, look up the id after that, and reject every forgery with the same answer.',
 };
 

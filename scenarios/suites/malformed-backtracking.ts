@@ -1,18 +1,18 @@
-/** Texts on which patterns backtrack: the time that they take doubles with each character, or grows with its square. */
+/** Texts on which patterns backtrack: matching time grows exponentially or quadratically with their length. */
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
 import { answeredAsSigned } from '../expectations.ts';
 import { deposit, order, refund, tracking, wallet } from '../samples.ts';
 import type { FlowScenario, Kit } from '../scenario.ts';
 
-/** Each almost matches a pattern with nested repetition, up to its last character. */
+/** Each almost matches a vulnerable pattern, up to its last character. */
 const TEXTS = [
   { what: 'a long word', text: `${'a1B2c3D4'.repeat(6)}!` },
   { what: 'words and separators', text: `${'aa.bb-cc:dd_ee@ff/gg '.repeat(3)}\n!` },
   { what: 'spaces', text: `a${' '.repeat(8000)}a` },
 ] as const;
 
-/** The fields without a stated form of each kind of notification. */
+/** The fields of each type of notification whose form is not specified. */
 const KINDS: readonly { what: string; make: (kit: Kit) => JsonObject; fields: readonly string[] }[] = [
   {
     what: 'an order',
@@ -25,7 +25,7 @@ const KINDS: readonly { what: string; make: (kit: Kit) => JsonObject; fields: re
     ],
   },
   {
-    what: 'a tracking notice',
+    what: 'a tracking notification',
     make: (kit) => tracking(kit, 'BUY', 'COMPLETED'),
     fields: ['data.metadata.trackingStateDescription', 'data.metadata.providerTransactionRef'],
   },
@@ -40,11 +40,11 @@ const KINDS: readonly { what: string; make: (kit: Kit) => JsonObject; fields: re
 
 export const malformedBacktracking: FlowScenario = {
   id: 'malformed/backtracking',
-  title: 'Answers in time when addresses and texts almost match a pattern',
-  defect: 'Does not answer when an address or a text almost matches a pattern',
+  title: 'Answers in time when a text makes a regular expression backtrack',
+  defect: 'Does not answer in time when a text makes a regular expression backtrack',
   level: 'must',
   requirements: ['delivery-malformed'],
-  // A receiver that calculates for minutes answers nothing else, so the others would be suspects.
+  // A receiver that is busy for minutes answers nothing else, so concurrent deliveries would become suspects.
   alone: true,
   flow: (kit) =>
     TEXTS.map((text) =>
@@ -54,6 +54,6 @@ export const malformedBacktracking: FlowScenario = {
         expect: answeredAsSigned,
       })),
     ),
-  why: 'A pattern such as ^([a-z0-9]+[-.]?)+$ takes hours for 50 characters, and blocks the process for all senders.',
+  why: 'A pattern such as ^([a-z0-9]+[-.]?)+$ takes hours to reject 50 characters, and can block the whole process.',
   fix: 'Remove nested repetition from patterns, limit the length before you match, or use a linear engine (RE2).',
 };

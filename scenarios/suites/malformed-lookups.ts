@@ -10,8 +10,8 @@ const returned: Composer = (kit) => refund(kit, 'SUCCESS');
 const tracked: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
 
 /**
- * The fields whose values code looks up: in tables of handlers, enums, sets of statuses, configurations of chains.
- * Fields in one row are independent of each other, so they change together.
+ * Fields whose values code often looks up in tables of handlers, enums, sets of statuses or chain configurations. The
+ * fields of one row are independent of each other, so they change together.
  */
 const LOOKED_UP = {
   type: ['the type', plain, 'type'],
@@ -25,11 +25,11 @@ const LOOKED_UP = {
   ],
   errorCode: ['an error code', failed, 'data.errorData.code'],
   providerStatus: ['a provider status', tracked, 'data.metadata.providerTransactionStatus'],
-  trackedType: ['the order type of a tracking notice', tracked, 'data.metadata.orderType'],
+  trackedType: ['the order type of a tracking notification', tracked, 'data.metadata.orderType'],
   refundStatus: ['the status of a refund', returned, 'data.status'],
   refundCurrency: ['the currency of a refund', returned, 'data.metadata.currency'],
   cardStatus: ['the status of a payment method', (kit) => paymentMethod(kit, 'STAGED'), 'data.status'],
-  declineCode: ['the code of a decline', (kit) => paymentMethod(kit, 'DECLINED'), 'data.errorCode'],
+  declineCode: ['the code of a declined card', (kit) => paymentMethod(kit, 'DECLINED'), 'data.errorCode'],
   operation: ['the operation of a wallet', (kit) => wallet(kit), 'data.operation'],
   walletChain: ['the chain and asset of a wallet', (kit) => wallet(kit), 'data.chain', 'data.assetId'],
   depositType: ['the type of a deposit', onChain, 'data.type'],
@@ -89,7 +89,7 @@ function inLookups(
 
 const TEXT_FIRST = 'Require text before the value is looked up. The report names the field.';
 
-/** Scalar values that are looked up, as values of another type or of another length. */
+/** Values that code looks up, with another type or length. */
 export const malformedLookups: readonly FlowScenario[] = [
   inLookups(
     'lookup-list',
@@ -132,7 +132,7 @@ export const malformedLookups: readonly FlowScenario[] = [
     [...DECISIVE, ...STORED],
     [['null', () => null]],
     {
-      why: 'A switch over null throws in Java, and so does every function for text.',
+      why: 'A switch over null throws in Java, and so do string functions.',
       fix: 'Test for null before the value is looked up. The report names the field.',
     },
     survived,
@@ -146,7 +146,7 @@ export const malformedLookups: readonly FlowScenario[] = [
       ['__proto__', () => '__proto__'],
     ],
     {
-      why: 'A table in a plain object also has the names of Object.prototype, whose values are not handlers.',
+      why: 'A plain object used as a table also has the properties of Object.prototype, which are not handlers.',
       fix: 'Keep tables in a Map, or in an object without a prototype. The report names the field.',
     },
     survived,

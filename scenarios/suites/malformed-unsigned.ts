@@ -1,4 +1,4 @@
-/** Malformed payloads without valid credentials. They must look like any other forgery. */
+/** Malformed payloads without valid credentials. They must be rejected like any other forgery. */
 import type { Crossing } from '../dimensions.ts';
 
 function malformed(
@@ -25,7 +25,7 @@ export const unsignedMalformed: readonly Crossing[] = [
     'unsigned-empty',
     'an empty body without a signature',
     'empty-body',
-    'Scanners send empty bodies all the time. An early answer to them confirms deliveries that were never read.',
+    'Scanners send empty bodies all the time. An early 200 confirms deliveries that were never verified.',
     'Do not skip the verification when the body is empty: an empty body has a signature like any other.',
   ),
   malformed(

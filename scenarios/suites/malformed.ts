@@ -74,12 +74,12 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'malformed/unsigned-gzip',
-    title: 'Rejects an unsigned body that is declared as gzip and is not',
+    title: 'Rejects an unsigned body that is declared as gzip but is not compressed',
     requirements: ['delivery-malformed-unsigned'],
     needs: ['hmac'],
     change: { sign: unsigned, address: encoding('gzip') },
     expect: { ...refusedInAnotherShape, text: 'any 4xx or 501, without a crash', malformed: true },
-    why: 'The decompression fails before the credentials are checked, so anyone can cause internal errors.',
+    why: 'If decompression fails before the credentials are checked, anyone can cause internal errors.',
     fix: 'Turn off decompression for the endpoint, or handle its errors. 401 and 415 are both fine.',
   },
   {

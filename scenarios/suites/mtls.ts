@@ -111,7 +111,7 @@ const mtlsBypasses: readonly (ProbeScenario | FlowScenario | HandshakeScenario)[
   },
 ];
 
-/** Deliveries without a client certificate of every kind and shape. */
+/** Deliveries of several types and shapes without a client certificate. */
 export const certificateCrossings: readonly Crossing[] = [
   {
     id: 'mtls/no-certificate-with-query',
@@ -131,10 +131,10 @@ export const certificateCrossings: readonly Crossing[] = [
   },
   {
     id: 'mtls/no-certificate-other-requests',
-    title: 'Rejects a delivery without a client certificate by another method or at other spellings of the path',
+    title: 'Rejects a delivery without a client certificate that has another method, path, Content-Type or User-Agent',
     flaw: 'no-certificate',
     shapes: ['put', 'get', 'trailing-slash', 'double-slash', 'encoded-path', 'text', 'agent-probe'],
-    why: 'A rule that requires certificates for one method or for the text of one path does not cover the handler.',
+    why: 'A rule that requires certificates for one method, path or media type does not cover the handler.',
     fix: 'Require the certificate for the whole port. The report names the request that was accepted.',
   },
   {

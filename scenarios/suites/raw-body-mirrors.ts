@@ -189,7 +189,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/mirror-ignored-bytes',
-    title: 'Rejects a body with invalid UTF-8 under the signature of its valid characters',
+    title: 'Rejects a body with invalid UTF-8 under the signature of the body without the invalid bytes',
     requirements: ['hmac-raw-body', 'delivery-malformed-unsigned'],
     change: {
       serialise: invalidUtf8,
@@ -217,7 +217,7 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
   {
     ...base,
     id: 'raw-body/mirror-without-spaces',
-    title: 'Rejects spaces in a text under the signature of the body without white space',
+    title: 'Rejects text with spaces under the signature of the body without white space',
     change: {
       serialise: spelt(MEMO, '"a memo with spaces"'),
       sign: signedOver(
@@ -226,8 +226,8 @@ export const rawBodyMirrors: readonly ProbeScenario[] = [
         "tr -d ' \\t\\r\\n'",
       ),
     },
-    why: 'Removing white space from the text also changes the values, so different notifications share a signature.',
-    fix: 'Remove the replacement, and pass the received bytes to the HMAC function.',
+    why: 'Removing all white space also changes values, so different notifications have the same signature.',
+    fix: 'Do not remove anything from the body; pass the received bytes to the HMAC function.',
   },
   {
     ...base,

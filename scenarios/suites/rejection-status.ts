@@ -5,8 +5,8 @@ import type { Feature, Observation, ObservationScenario, RunObservations } from 
 const NAMES = { signature: 'an invalid or missing signature', 'api-key': 'an invalid or missing API key' } as const;
 
 /**
- * The one failure of an endpoint that rejects forgeries with another status than 401 throughout. The other checks are
- * then judged by whether a delivery was accepted or rejected.
+ * The only failure of an endpoint that rejects all forgeries with a status other than 401. The other checks are then
+ * judged by whether a delivery was accepted or rejected.
  */
 export function statusOfRejections(
   credential: keyof typeof NAMES,
@@ -16,8 +16,8 @@ export function statusOfRejections(
   const name = NAMES[credential];
   return {
     id: `${credential}/status`,
-    title: `Rejects ${name} with 401 as its usual status`,
-    defect: `Rejects ${name} with another status than 401`,
+    title: `Rejects ${name} with status 401`,
+    defect: `Rejects ${name} with a status other than 401`,
     level: 'must',
     requirements: [requirement],
     needs: [feature],

@@ -48,12 +48,12 @@ const otherDigests: readonly Scenario[] = [
       'HMAC-SHA-224 in hexadecimal': inHex('sha224'),
       'HMAC-SHA-512 in hexadecimal': inHex('sha512'),
     }),
-    why: 'Fallbacks for older senders compare digests in hexadecimal, which libraries return by default.',
+    why: 'Fallbacks for older senders often compare hexadecimal digests, which many libraries return by default.',
     fix: 'Compare with the HMAC-SHA256 in Base64 only. The report names the accepted digest.',
   },
   {
     id: 'signature/checksums',
-    title: 'Rejects checksums and hashes of the body without a secret',
+    title: 'Rejects checksums and unkeyed hashes of the body as the signature',
     level: 'must',
     requirements: ['hmac-algorithm', 'hmac-invalid'],
     needs: ['hmac'],
@@ -66,7 +66,7 @@ const otherDigests: readonly Scenario[] = [
       'the SHA-256 of the body in hexadecimal': hashInHex('sha256'),
     }),
     why: 'Anyone can compute them. They show that the body is complete, but not who sent it.',
-    fix: 'Remove checks of Content-MD5 or of a checksum from the condition: only the HMAC proves the sender.',
+    fix: 'Do not accept Content-MD5 or another checksum instead of the HMAC: only the HMAC authenticates the sender.',
   },
   {
     id: 'signature/api-key-as-signature',

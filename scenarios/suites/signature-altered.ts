@@ -5,7 +5,7 @@ import type { Delivery, Scenario } from '../scenario.ts';
 const swapCase = (text: string) =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
-/** Replaces each byte of the digest that is not UTF-8 by another one, so that the text of the digest is the same. */
+/** Replaces each byte of the digest that is not valid UTF-8 with another such byte: decoded, the text is the same. */
 function sameAsText(valid: string): string {
   const digest = Buffer.from(valid, 'base64');
   const text = digest.toString('utf8');
@@ -167,21 +167,21 @@ export const alteredSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/same-as-text',
-    title: 'Rejects the signature of other bytes that are the same text in UTF-8',
+    title: 'Rejects a digest that decodes to the same UTF-8 text as the valid one',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
     change: {
       sign: derived(
-        'the valid signature, bytes that are not UTF-8 replaced by others',
+        'the valid digest, invalid UTF-8 bytes replaced with others',
         sameAsText,
         undefined,
         (valid) => sameAsText(valid) !== valid,
       ),
     },
     expect: refused,
-    why: 'Decoding a digest to text turns every byte that is not UTF-8 into the same character, so many are equal.',
-    fix: 'Compare bytes with bytes, or the Base64 texts. Do not decode a digest to a string.',
+    why: 'Decoding a digest as text maps every invalid UTF-8 byte to the same character, so many digests match.',
+    fix: 'Compare the bytes or the Base64 strings. Do not decode a digest as text.',
   },
   {
     id: 'signature/characters-exchanged',

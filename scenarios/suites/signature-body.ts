@@ -252,7 +252,7 @@ export const otherBodies: readonly Scenario[] = [
         return [{ label, change: { compose: () => event, sign }, expect: refused }];
       });
     },
-    why: 'Several bodies then have the same signature, and an attacker can change letters that decide who is paid.',
-    fix: 'Verify the bytes as received, and remove the second attempt with a normalised body.',
+    why: 'Several bodies then share a signature, and an attacker can change letter case in an address or an id.',
+    fix: 'Verify the bytes as received, and do not retry with a normalised body.',
   },
 ];

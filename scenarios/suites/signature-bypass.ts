@@ -1,11 +1,11 @@
-/** Unsigned deliveries with claims that they need no signature. */
+/** Unsigned deliveries with claims that no signature is needed. */
 import type { Crossing, ShapeName } from '../dimensions.ts';
 
 function bypass(slug: string, title: string, shape: ShapeName, why: string, fix: string): Crossing {
   return { id: `signature/unsigned-${slug}`, title, flaw: 'no-signature', shapes: [shape], why, fix };
 }
 
-const ONE_BY_ONE = 'The report names the header, where a single one is enough.';
+const ONE_BY_ONE = 'If a single header is enough, the report names it.';
 
 /** Sources, headers and parameters that must not make the signature optional. */
 export const signatureBypasses: readonly Crossing[] = [
@@ -32,53 +32,53 @@ export const signatureBypasses: readonly Crossing[] = [
   ),
   {
     id: 'signature/unsigned-private-address',
-    title: 'Rejects an unsigned delivery with headers that name a private address',
+    title: 'Rejects an unsigned delivery with headers that claim a private or loopback address',
     flaw: 'no-signature',
     shapes: ['private-addresses', 'loopback-addresses'],
-    why: 'Exceptions for the own network trust 10.0.0.0/8 or 192.168.0.0/16 in headers that any client can set.',
-    fix: `Make no exception by an address that the request names. ${ONE_BY_ONE}`,
+    why: 'Exceptions for the internal network trust private addresses in headers that any client can set.',
+    fix: `Make no exception for an address that the request names. ${ONE_BY_ONE}`,
   },
   bypass(
     'skip-headers',
     'Rejects an unsigned delivery with headers that ask to skip the verification',
     'skip-headers',
-    'Switches such as X-Skip-Verification and X-Test-Mode are added for a test and stay. Their names are guessed easily.',
+    'Switches such as X-Skip-Verification and X-Test-Mode are added for tests and stay. Their names are easy to guess.',
     `Delete the switch, and sign test deliveries. ${ONE_BY_ONE}`,
   ),
   bypass(
     'algorithm-headers',
-    'Rejects an unsigned delivery with headers that name the algorithm none',
+    'Rejects an unsigned delivery with headers that name "none" as the algorithm',
     'algorithm-headers',
-    'A receiver that reads the algorithm from the request lets an attacker choose one without a signature.',
+    'A receiver that reads the algorithm from the request lets an attacker turn the verification off.',
     `Use HMAC-SHA256 only, and read no algorithm from the request. ${ONE_BY_ONE}`,
   ),
   bypass(
     'identity-headers',
-    'Rejects an unsigned delivery with headers of a gateway that has authenticated it',
+    'Rejects an unsigned delivery with headers that a gateway sets after authentication',
     'identity-headers',
-    'Headers such as X-Authenticated-User are true only behind the gateway that sets them. Anyone else can send them.',
+    'Headers such as X-Authenticated-User can be trusted only behind the gateway that sets them. Anyone can send them.',
     `Verify in the receiver itself, and let the gateway remove these headers. ${ONE_BY_ONE}`,
   ),
   bypass(
     'rewrite-headers',
     'Rejects an unsigned delivery with headers that name an open path',
     'rewrite-headers',
-    'Some frameworks and proxies take the path from X-Original-URL, and lists of open paths then match.',
-    `Decide by the path of the request line only. ${ONE_BY_ONE}`,
+    'Some frameworks and proxies take the path from X-Original-URL, which can then match a list of open paths.',
+    `Use only the path in the request line. ${ONE_BY_ONE}`,
   ),
   {
     id: 'signature/unsigned-health-agent',
-    title: 'Rejects an unsigned delivery with the User-Agent of a health check or a tool',
+    title: 'Rejects an unsigned delivery that has the User-Agent of a health check or a tool',
     flaw: 'no-signature',
     shapes: ['agent-curl', 'agent-probe', 'agent-balancer'],
-    why: 'Exceptions for load balancers, probes and manual tests recognise them by a name that anyone can write.',
+    why: 'Exceptions for load balancers, probes and manual tests rely on a name that any client can send.',
     fix: 'Give health checks their own route, and make no exception by User-Agent.',
   },
   bypass(
     'session-cookie',
-    'Rejects an unsigned delivery with the cookies of a session',
+    'Rejects an unsigned delivery with session cookies',
     'cookies',
-    'A session that was set after a valid delivery, or that belongs to an admin page, replaces the signature.',
+    'A session that starts with a valid delivery, or that belongs to an admin page, must not replace the signature.',
     'Keep session middleware off this route, set no cookies, and verify every delivery.',
   ),
   bypass(
@@ -162,8 +162,8 @@ export const signatureBypasses: readonly Crossing[] = [
     'query-switches',
     'Rejects an unsigned delivery with common switches in its query string',
     'query-switches',
-    'Parameters such as skip_signature and mode=test stay in the code after manual tests.',
-    'Delete the switch, and sign test deliveries. The report names the parameter, where a single one is enough.',
+    'Parameters such as skip_signature and mode=test are added for manual tests and stay in the code.',
+    'Delete the switch, and sign test deliveries. If a single parameter is enough, the report names it.',
   ),
   bypass(
     'open-path-in-query',

@@ -223,7 +223,7 @@ export const junkSignatures: readonly Scenario[] = [
   },
   {
     id: 'signature/patterns',
-    title: 'Rejects patterns of SQL, globs and regular expressions as the signature',
+    title: 'Rejects SQL LIKE patterns, globs and regular expressions as the signature',
     level: 'must',
     requirements: ['hmac-invalid'],
     needs: ['hmac'],
@@ -231,12 +231,12 @@ export const junkSignatures: readonly Scenario[] = [
       PATTERNS.map((pattern) => [
         { label: `the text ${JSON.stringify(pattern)}`, change: { sign: literal(pattern) }, expect: refused },
       ]),
-    why: 'A lookup with LIKE, a glob or a pattern of a cache accepts a value that matches every signature.',
-    fix: 'Compare the strings literally and in the process. The report names the accepted pattern.',
+    why: 'A lookup by LIKE, glob or cache key pattern accepts a value that matches every signature.',
+    fix: 'Compare the strings literally, in your own code. The report names the accepted pattern.',
   },
   {
     id: 'signature/lists-without-signature',
-    title: 'Rejects a list without an entry, and a prefix alone, as the signature',
+    title: 'Rejects an empty list, or only a prefix, as the signature',
     level: 'must',
     requirements: ['hmac-missing', 'hmac-invalid'],
     needs: ['hmac'],
@@ -246,7 +246,7 @@ export const junkSignatures: readonly Scenario[] = [
       ]),
       [twoEmptyLines],
     ],
-    why: 'Of an empty list, "every entry is valid" is true, and a header of separators is a list without an entry.',
-    fix: 'Compare the header as a whole. Where a list is needed, require at least one entry that is valid.',
+    why: '"Every entry is valid" is true for an empty list, and a header of only separators is an empty list.',
+    fix: 'Compare the header as a whole. If a list is needed, require at least one valid entry.',
   },
 ];

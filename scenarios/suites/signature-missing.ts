@@ -118,15 +118,15 @@ const contents: readonly Crossing[] = [
     title: 'Rejects an unsigned list of notifications',
     flaw,
     shapes: ['array', 'empty-array', 'batch'],
-    why: 'Code for batches of other senders takes each notification out of the list, past the check of single ones.',
-    fix: 'Verify the body before its form decides anything. This sender sends no lists.',
+    why: "Code for other senders' batches may process the entries of a list without verifying the signature.",
+    fix: 'Verify the body before you branch on its structure. This sender sends no lists.',
   },
   {
     id: 'signature/missing-on-handshakes',
     title: 'Rejects an unsigned handshake with a challenge',
     flaw,
     shapes: ['challenge', 'bare-challenge'],
-    why: 'Other senders verify an endpoint with a challenge. Its echo answers requests of anyone, and shows their text.',
+    why: 'Some senders verify an endpoint with a challenge. A handler that echoes it reflects text from anyone.',
     fix: 'Remove the handshake: this sender has none.',
   },
   {
@@ -134,7 +134,7 @@ const contents: readonly Crossing[] = [
     title: 'Rejects an unsigned ping or empty object',
     flaw,
     shapes: ['ping', 'empty-object'],
-    why: 'An early 200 for pings is in front of the verification, and the condition for it is easily met.',
+    why: 'An early 200 for pings comes before the verification, and its condition is easy to meet.',
     fix: 'Remove the branch for pings of other senders, and give health checks their own route.',
   },
 ];
@@ -169,7 +169,7 @@ const types: readonly Crossing[] = [
     title: 'Rejects an unsigned notification in the fields of a form',
     flaw,
     shapes: ['form-fields', 'multipart'],
-    why: 'Form parsers make the same object of `data[type]=BUY` as a JSON parser, and no signature belongs to a form.',
+    why: 'From `data[type]=BUY`, a form parser builds the same object as a JSON parser, often without verification.',
     fix: 'Remove `urlencoded()` and multipart parsers from this route, and verify before any parser runs.',
   },
   {
@@ -182,18 +182,18 @@ const types: readonly Crossing[] = [
   },
   {
     id: 'signature/missing-in-other-types',
-    title: 'Rejects an unsigned delivery sent as XML, vendor JSON, bytes or JSON in upper case',
+    title: 'Rejects an unsigned delivery sent as XML, vendor JSON, bytes or APPLICATION/JSON',
     flaw,
     shapes: ['upper-case-type', 'vendor-json', 'xml', 'bytestream'],
-    why: 'A parser that verifies handles one Content-Type. The handler behind it handles whatever another parser read.',
+    why: 'A parser that verifies handles one Content-Type, but the handler may also get bodies from other parsers.',
     fix: 'Read the body of every type as bytes, and verify it in a separate step. The report names the accepted type.',
   },
   {
     id: 'signature/wrong-in-other-types',
-    title: 'Rejects an invalid signature in a delivery of another Content-Type',
+    title: 'Rejects an invalid signature on a delivery with another Content-Type',
     flaw: 'random-signature',
     shapes: ['text', 'form-fields', 'no-type', 'vendor-json'],
-    why: 'A gateway that requires the header hides that the receiver compares it for JSON only.',
+    why: 'A gateway that requires the header can hide that the receiver compares it only for JSON.',
     fix: 'Compare the signature of every request, whatever its Content-Type is. The report names the accepted type.',
   },
 ];
@@ -219,18 +219,18 @@ const framings: readonly Crossing[] = [
   },
   {
     id: 'signature/missing-in-http-1-0',
-    title: 'Rejects an unsigned delivery in HTTP/1.0',
+    title: 'Rejects an unsigned delivery sent over HTTP/1.0',
     flaw,
     shapes: ['http-1-0', 'http-1-0-no-length'],
-    why: 'Load balancers check health in HTTP/1.0, and an exception for them is an exception for everyone.',
-    fix: 'Give health checks their own route, and verify whatever the version is.',
+    why: 'Some load balancers check health over HTTP/1.0, and an exception for them is an exception for everyone.',
+    fix: 'Give health checks their own route, and verify deliveries of every HTTP version.',
   },
   {
     id: 'signature/missing-without-body',
-    title: 'Rejects an unsigned request without a body and without a length',
+    title: 'Rejects an unsigned request that has no body and no length',
     flaw,
     shapes: ['no-body', 'no-body-no-type'],
-    why: 'Body parsers skip a request without a body, and with it the verification in their callback.',
+    why: 'Some body parsers skip a request without a body, and then do not call the callback that verifies it.',
     fix: 'Verify in a separate step after the parser, and treat a missing body like an empty one.',
   },
   {
@@ -238,15 +238,15 @@ const framings: readonly Crossing[] = [
     title: 'Rejects an unsigned delivery with Expect: 100-continue',
     flaw,
     shapes: ['expect'],
-    why: 'Servers with a separate handler for this header (Node: `checkContinue`) can pass by the verification.',
+    why: 'A server with a separate handler for this header (Node: `checkContinue`) can bypass the verification.',
     fix: 'Call the same handler for both kinds of requests, with the verification in front of it.',
   },
   {
     id: 'signature/wrong-in-other-framings',
-    title: 'Rejects an invalid signature in a delivery of another framing',
+    title: 'Rejects an invalid signature on a delivery with another framing',
     flaw: 'random-signature',
     shapes: ['gzip', 'chunked', 'expect', 'no-body'],
-    why: 'Where the bytes of the body are not at hand, a check that needs them is skipped, although a header is there.',
+    why: 'If the body is not buffered, a check that needs its bytes may be skipped, although the header is present.',
     fix: 'Reject a delivery that cannot be verified. The report names the accepted framing.',
   },
 ];
@@ -257,7 +257,7 @@ const requests: readonly Crossing[] = [
     title: 'Rejects an unsigned notification sent by PUT, PATCH or DELETE',
     flaw,
     shapes: ['put', 'patch', 'delete'],
-    why: 'A verification that is mounted for POST does not run for other methods, but a handler for all methods does.',
+    why: 'Verification that is mounted for POST does not run for other methods, but a catch-all handler does.',
     fix: 'Mount handler and verification for POST only, and answer 405 to other methods.',
   },
   {
@@ -265,8 +265,8 @@ const requests: readonly Crossing[] = [
     title: 'Rejects an unsigned notification sent by GET',
     flaw,
     shapes: ['get'],
-    why: 'GET is usually exempt from checks against forgery, and a handler for all methods reads its body.',
-    fix: 'Let GET answer 404 or 405, or a page that reads nothing from the request.',
+    why: 'Middleware often exempts GET from verification, and a catch-all handler still reads its body.',
+    fix: 'Answer GET with 404, 405 or a static page.',
   },
   {
     id: 'signature/missing-with-overridden-method',
@@ -281,7 +281,7 @@ const requests: readonly Crossing[] = [
     title: 'Rejects an invalid signature on a notification sent by PUT or GET',
     flaw: 'random-signature',
     shapes: ['put', 'get', 'put-as-post'],
-    why: 'Where only the presence of the header is checked for all methods, the comparison may belong to POST alone.',
+    why: 'The presence of the header may be checked for all methods, but the signature compared only for POST.',
     fix: 'Mount handler and verification for POST only, and answer 405 to other methods.',
   },
   {
@@ -293,8 +293,8 @@ const requests: readonly Crossing[] = [
       ...(['path-parameter', 'path-extension', 'absolute-target'] as const),
     ],
     why:
-      'Routers and proxies treat several spellings as one path. Rules that compare the text of the path protect one ' +
-      'of them.',
+      'Routers and proxies may treat several spellings as one path. Rules that match the path as text protect ' +
+      'only one of them.',
     fix: 'Mount the verification on the handler itself, not on a path. The report names the accepted spelling.',
   },
   {
@@ -302,8 +302,8 @@ const requests: readonly Crossing[] = [
     title: 'Rejects an unsigned delivery with Host: localhost',
     flaw,
     shapes: ['local-host'],
-    why: 'Any client can write any Host. A receiver that trusts it treats every client as local.',
-    fix: 'Serve your own host names only, and verify whatever the Host is.',
+    why: 'Any client can send any Host. A receiver that trusts it treats every client as local.',
+    fix: 'Serve only your own host names, and verify deliveries for every Host.',
   },
 ];
 

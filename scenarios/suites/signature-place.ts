@@ -153,7 +153,7 @@ export const misplacedSignatures: readonly Scenario[] = [
       change: { address: inAnother(withoutSignature, name) },
     })),
     expect: refused,
-    why: 'A library for many senders reads the header of each, so no rule of a gateway covers all of them.',
+    why: 'A library for many senders may read the header of each of them, but gateway rules cover only the agreed one.',
     fix: 'Configure the library for the agreed header only. The report names the header.',
   },
   {
@@ -161,7 +161,7 @@ export const misplacedSignatures: readonly Scenario[] = [
     title: 'Rejects the valid signature in a header with underscores instead of hyphens',
     level: 'must',
     requirements: ['hmac-header', 'hmac-missing'],
-    // The API key shows whether the server gives both spellings of every header one name, as CGI and WSGI do.
+    // The API key shows whether the server maps both spellings of every header to one name, as CGI and WSGI do.
     needs: ['hmac', 'api-key'],
     change: { address: underscored('signature') },
     ifAccepted: [

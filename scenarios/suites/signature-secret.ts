@@ -240,32 +240,32 @@ function eachSecret(changes: readonly SignChange[]): readonly (readonly Delivery
   return changes.map((sign) => [{ label: sign.label, change: { sign }, expect: refused }]);
 }
 
-/** Sizes of columns, keys of ciphers and fields that cut a secret. */
+/** Sizes of columns, cipher keys and fields that truncate a secret. */
 const CUTS = [8, 16, 20, 24, 32];
 
-/** Placeholders, and words that a missing value becomes. */
+/** Placeholders, and the text forms of missing values. */
 const WORDS = ['webhook-secret', 'your-webhook-secret', 'example', 'None', 'false', '$' + '{WEBHOOK_SECRET}'];
 
 const manySecrets: readonly Scenario[] = [
   {
     ...secrets,
     id: 'signature/secret-cut',
-    title: 'Rejects a delivery that is signed with the first 8 to 32 characters of the secret',
+    title: 'Rejects deliveries signed with only the first 8, 16, 20, 24 or 32 characters of the secret',
     flow: () =>
       eachSecret(
         CUTS.map((length) =>
           signedWith(`signed with the first ${length} characters of the secret`, (kit) => kit.secret.slice(0, length)),
         ),
       ),
-    why: 'A column or key of fixed size cuts the secret silently, and the rest is easier to guess.',
-    fix: 'Store the whole secret, and do not pad or cut it for the HMAC. The report names the length.',
+    why: 'A column or key of fixed size truncates the secret silently, and a shorter secret is easier to guess.',
+    fix: 'Store the whole secret, and do not pad or truncate it for the HMAC. The report names the length.',
   },
   {
     ...secrets,
     id: 'signature/secret-placeholders',
-    title: 'Rejects deliveries that are signed with common placeholders for secrets',
+    title: 'Rejects deliveries signed with common placeholder secrets',
     flow: () => eachSecret(WORDS.map(signedWithText)),
-    why: 'Defaults of samples and words for missing values are the first secrets that an attacker tries.',
+    why: 'Defaults from samples and the text forms of missing values are the first secrets that an attacker tries.',
     fix: 'Fail at start-up when the secret is unset, and have no default. The report names the accepted secret.',
   },
 ];

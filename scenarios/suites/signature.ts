@@ -113,11 +113,11 @@ const remembered: readonly FlowScenario[] = [
       ],
     ],
     why:
-      'A circuit breaker that fails open accepts some forgeries if an attacker keeps trying. A lock-out stops all ' +
-      'notifications: the sender has one address.',
+      'A circuit breaker that fails open accepts forgeries if an attacker keeps trying. A lock-out stops all ' +
+      'notifications, because the sender has only one address.',
     fix:
-      'Verify every delivery, reject it when the verification is not available, and never lock out a delivery with ' +
-      'valid credentials.',
+      'Verify every delivery, reject it when verification is unavailable, and never reject valid credentials because ' +
+      'of earlier failures.',
   },
 ];
 

@@ -34,7 +34,7 @@ export const typoKeySuite: Suite = {
       level: 'must',
       requirements: ['deposit-typo'],
       change: depositWith((kit) => ({ blockchainTransctionId: hash(kit) })),
-      why: 'It is the only spelling in the sample payload of the specification: deposits arrive with it.',
+      why: 'It is the only spelling in the sample payload of the specification, so deposits may arrive with it.',
       fix: 'Fall back to blockchainTransctionId when blockchainTransactionId is absent.',
     },
     {

@@ -130,7 +130,7 @@ export const validKinds: readonly ProbeScenario[] = [
     'Accepts a FAILED SELL order with errorData',
     'caas-failed',
     (kit) => order(kit, 'SELL', 'FAILED', { code: '352-252-E1' }),
-    'A failed external sell may lead to a refund. Without the failure, the partner cannot assign the refund.',
+    'A failed external sell may lead to a refund. Without the failure, the partner cannot explain the refund.',
     'Accept a failed sell with errorData, and mark the transaction as failed.',
   ),
   kind(

@@ -1,11 +1,11 @@
-/** Other networks than the one of the sample, and unusual free text. Specification: Resources and their fields. */
+/** Networks other than the one in the sample, and unusual free text. Specification: Resources and their fields. */
 import type { JsonObject } from '../../contract/index.ts';
 import { withField } from '../changes/bodies.ts';
 import { accepted } from '../expectations.ts';
 import { deposit, order, refund, tracking, wallet } from '../samples.ts';
 import type { Delivery, FlowScenario, Kit } from '../scenario.ts';
 
-/** A network with values that are valid on it: addresses with checksums, a hash in its usual spelling. */
+/** A network with valid sample values: an address with its checksum, and a hash in its usual spelling. */
 interface Network {
   readonly name: string;
   readonly chain: string;
@@ -120,16 +120,16 @@ const onEthereum = (kit: Kit, chain: string, currency: string): Network => ({
 
 const base = { level: 'must' } as const;
 
-/** Networks, currencies and chains: all of them are strings without a stated form. */
+/** Addresses, hashes, currencies and chains: strings whose form is not specified. */
 export const validNetworks: readonly FlowScenario[] = [
   {
     ...base,
     id: 'valid/networks-in-orders',
-    title: 'Accepts orders on seven networks whose addresses and hashes differ',
-    defect: 'Rejects orders on networks with other addresses or hashes than Ethereum',
+    title: 'Accepts orders on six networks with other forms of addresses and hashes than Ethereum',
+    defect: 'Rejects orders on networks with other forms of addresses or hashes than Ethereum',
     requirements: ['caas-buy'],
     flow: (kit) => [NETWORKS.map((network) => event(`an order on ${network.name}`, orderOn(kit, network)))],
-    why: 'Samples show addresses and hashes of one network. A pattern for them rejects every order on the others.',
+    why: 'Samples show addresses and hashes of one network. A pattern derived from them rejects orders on the others.',
     fix: 'Read addresses, hashes and memos as text of any form and length. The report names the rejected network.',
   },
   {
@@ -145,14 +145,14 @@ export const validNetworks: readonly FlowScenario[] = [
         event(`a refund on ${network.name}`, refundOn(kit, network)),
       ]),
     ],
-    why: 'Each type often has its own class. A pattern that was removed for orders may still be there for deposits.',
+    why: 'Each type often has its own class. A pattern that was removed from orders may still apply to deposits.',
     fix: 'Read addresses and hashes as text in every class, and store them in columns of at least 255 characters.',
   },
   {
     ...base,
     id: 'valid/currencies',
-    title: 'Accepts currencies of 2 to 10 characters, with digits, dots and small letters',
-    defect: 'Rejects currencies that are not like ETH',
+    title: 'Accepts currencies of 2 to 10 characters, with digits, dots and lower-case letters',
+    defect: 'Rejects currencies that do not have the form of ETH',
     requirements: ['caas-buy', 'wallet-shape', 'deposit-shape', 'refund-shapes'],
     flow: (kit) => [
       [
@@ -167,7 +167,7 @@ export const validNetworks: readonly FlowScenario[] = [
         event('a refund in wbtc2', refundOn(kit, onEthereum(kit, 'ETHEREUM', 'wbtc2'))),
       ],
     ],
-    why: 'Symbols of tokens do not follow ISO 4217. CHAR(3) or /^[A-Z]+$/ rejects the first one that does not.',
+    why: 'Token symbols do not follow ISO 4217. CHAR(3) rejects USDT, and /^[A-Z]+$/ rejects 1INCH.',
     fix: 'Read the currency as text. The report names the rejected one.',
   },
   {
@@ -184,8 +184,8 @@ export const validNetworks: readonly FlowScenario[] = [
           : event(`a wallet on the chain "${chain}"`, walletOn(kit, network));
       }),
     ],
-    why: 'The operator adds networks. With an enum, every notification on a new one is rejected until a deployment.',
-    fix: 'Read the chain as text, and treat an unknown one like an unknown currency: store it, and look at it later.',
+    why: 'The operator may add networks. An enum rejects every notification on a new one until the next deployment.',
+    fix: 'Read the chain as text. Accept and store a notification with an unknown chain, and review it later.',
   },
 ];
 
@@ -194,14 +194,14 @@ function withText(kit: Kit, text: string): readonly (readonly Delivery[])[] {
   return [
     [
       event(
-        'a failed order, in memo and error message',
+        'a failed order, text in memo and error message',
         withFields(order(kit, 'SELL', 'FAILED'), {
           'data.metadata.blockchainData.blockchainMemo': text,
           'data.errorData.message': text,
         }),
       ),
       event(
-        'a tracking notice, in description and reference',
+        'a tracking notification, text in description and reference',
         withFields(tracking(kit, 'BUY', 'COMPLETED', text), { 'data.metadata.providerTransactionRef': text }),
       ),
       event('a failed refund, in the error message', withField(refund(kit, 'FAIL'), 'data.errorData.message', text)),
@@ -211,7 +211,7 @@ function withText(kit: Kit, text: string): readonly (readonly Delivery[])[] {
 
 const free = { level: 'must', requirements: ['caas-tracking', 'caas-failed'] } as const;
 
-/** Text that firewalls, queries and patterns take for something else. */
+/** Ordinary text that firewalls block, that breaks queries, or that patterns reject. */
 export const validTexts: readonly FlowScenario[] = [
   {
     ...free,
@@ -224,15 +224,15 @@ export const validTexts: readonly FlowScenario[] = [
   {
     ...free,
     id: 'valid/free-text-sql',
-    title: 'Accepts quotes, comments and keywords of SQL in free text',
+    title: 'Accepts quotes, SQL comments and SQL keywords in free text',
     flow: (kit) => withText(kit, "O'Brien's order' OR '1'='1' -- ; DROP TABLE orders; UNION SELECT 1 /* #"),
-    why: 'A query that is put together from strings fails at the first apostrophe; a firewall answers 403.',
+    why: 'A query built by string concatenation fails at the first apostrophe, and a firewall may answer 403.',
     fix: 'Use bound parameters for all values, and exempt the endpoint from rules against SQL injection.',
   },
   {
     ...free,
     id: 'valid/free-text-paths',
-    title: 'Accepts dots, slashes and template marks in free text',
+    title: 'Accepts relative paths, links and template syntax in free text',
     flow: (kit) =>
       withText(kit, '../../etc/passwd ..\\..\\boot.ini ./a/../b http://test/x?a=b #{a} {{b}} $(c) `d` %2e'),
     why: 'Rules against path traversal and command injection also match ordinary references and links.',
@@ -243,19 +243,19 @@ export const validTexts: readonly FlowScenario[] = [
     id: 'valid/free-text-lines',
     title: 'Accepts line breaks and tabs in free text',
     flow: (kit) => withText(kit, 'First line\nsecond line\r\nthird line\twith a tab'),
-    why: 'A pattern such as /^.*$/ matches no line break, and a header or log line made of the text breaks.',
+    why: 'A pattern such as /^.*$/ does not match line breaks, and a header or log line that contains the text breaks.',
     fix: 'Accept every character in free text, and replace line breaks where you log it.',
   },
   {
     ...free,
     id: 'valid/free-text-invisible',
-    title: 'Accepts emoji, right-to-left text and characters of zero width in free text',
+    title: 'Accepts emoji, right-to-left text and zero-width characters in free text',
     flow: (kit) =>
       withText(
         kit,
         'paid \u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u{1f44d}\u{1f3fd} \u05e9\u05dc\u05d5\u05dd \u200f\u061c \u200b\u00ad\u2060 \u202eabc\u202c',
       ),
-    why: 'Filters against look-alike names remove or reject such characters, and three-byte columns fail on emoji.',
+    why: 'Filters against look-alike names remove or reject such characters, and utf8mb3 columns cannot store emoji.',
     fix: 'Accept every character in free text, and store it as UTF-8 with four bytes (utf8mb4).',
   },
 ];

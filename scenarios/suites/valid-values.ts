@@ -23,7 +23,7 @@ export const validAmounts: readonly ProbeScenario[] = [
     id: 'valid/deposit-amount-38-digits',
     title: 'Accepts a deposit amount of 38 digits in atomic units',
     change: { compose: having(onChain, 'data.metadata.asset.amount', `1${'0123456789'.repeat(3)}0123456`) },
-    why: 'Amounts of tokens with 18 decimals exceed 64-bit integers, and a 64-bit column or parser fails on them.',
+    why: 'Amounts of tokens with 18 decimals often exceed 64 bits, and a 64-bit column or parser fails on them.',
     fix: 'Keep amounts as strings or big integers, never as floating-point numbers or 64-bit integers.',
   },
   {
@@ -34,7 +34,7 @@ export const validAmounts: readonly ProbeScenario[] = [
     requirements: ['amount-size'],
     expect: acceptedOrRejected,
     change: { compose: having(onChain, 'data.metadata.asset.amount', `1${'0123456789'.repeat(7)}0123456`) },
-    why: 'A 256-bit integer, the unit of most token contracts, has up to 78 digits; decimal columns often have 38.',
+    why: 'A 256-bit integer, which most token contracts use, has up to 78 digits; decimal columns often have 38.',
     fix: 'Keep amounts as strings or big integers, and answer 422 to an amount that you cannot store.',
   },
   {
@@ -166,7 +166,7 @@ export const validErrors: readonly (ProbeScenario | FlowScenario)[] = [
   one(
     'digital-payments',
     '313-702-S3',
-    'A declined payment method has its code in errorCode. A reader that looks for errorData only does not find it.',
+    'A declined payment method has its code in errorCode. Code that looks only for errorData does not find it.',
     'Read errorCode for PAYMENT_METHOD and errorData.code for all other types.',
   ),
   one(

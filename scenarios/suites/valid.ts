@@ -65,7 +65,7 @@ const answersInTime: ObservationScenario = {
   fix: 'Store the notification, answer 200, and process it afterwards in a queue or background task.',
 };
 
-/** So many valid deliveries without an answer fail; fewer may be the network. */
+/** This many valid deliveries without an answer are a failure; fewer may be the network. */
 const MAX_SILENT = 3;
 
 const steady: ObservationScenario = {
@@ -91,7 +91,7 @@ const steady: ObservationScenario = {
     const seen = `${places.slice(0, 5).join(', ')}${places.length > 5 ? ` and ${places.length - 5} more` : ''}`;
     const silent = passing.filter(({ outcome }) => outcome === 'silence').length;
     if (silent >= MAX_SILENT) {
-      const reason = `${silent} plain valid deliveries got no answer, and a second attempt did; seen in ${seen}`;
+      const reason = `${silent} plain valid deliveries got no answer until the second attempt; seen in ${seen}`;
       return { verdict: 'fail', observed, outcome: 'silence', reason };
     }
     return {

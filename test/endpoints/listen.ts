@@ -49,7 +49,7 @@ export async function freePort(): Promise<number> {
 
 const START_MS = 20_000;
 
-/** Waits until a process accepts connections on a port. Rejects when it ends, or accepts none within 20 seconds. */
+/** Waits until a process accepts connections on a port. Rejects if it ends, or accepts none within 20 seconds. */
 export async function accepting(port: number, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + START_MS;
   while (!(await isOpen(port))) {

@@ -32,7 +32,7 @@ const PROOFS: readonly Proof[] = [
   },
   {
     name: 'correct',
-    shows: 'no correct receiver raises an alarm: on loopback, behind nginx, and with 0 to 200 ms of jitter',
+    shows: 'no correct receiver gets a false alarm: on loopback, behind nginx, and with 0 to 200 ms of jitter',
     minutes: 15,
     command: script('test/proofs/matrix/correct-in-set-ups.ts'),
   },
@@ -50,7 +50,7 @@ const PROOFS: readonly Proof[] = [
   },
   {
     name: 'blind',
-    shows: 'the verdicts on faults that were written without sight of the catalogue; --set or --corpus',
+    shows: 'the verdicts on faults whose authors did not know the catalogue; --set or --corpus',
     minutes: 12,
     command: script('test/proofs/blind/measure.ts'),
     build: true,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { exitCodeOf } from '../../harness/index.ts';
 import { findSubject, makeMaterial, runAgainst } from './matrix/play.ts';
 
-/** Mutants with a memory, and the exit code of every run: a finding at the level `should` is a warning. */
+/** Mutants that keep state, with the exit code of every run. A finding of level `should` is only a warning. */
 export const STATEFUL: readonly (readonly [string, number])[] = [
   ['last-signature-accepted-again', 1],
   ['previous-body-verified', 1],

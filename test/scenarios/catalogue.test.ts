@@ -84,7 +84,7 @@ describe('the register of requirements', () => {
     expect(REGISTER.filter((entry) => !based(entry)).map(({ id }) => id)).toEqual([]);
   });
 
-  it('has every ruling next to the statement that leaves it open', () => {
+  it('lists every ruling with a statement that leaves the question open', () => {
     const named = new Set<string>(STATEMENTS.flatMap(({ entries }) => entries));
     expect(REGISTER.filter(({ id }) => !named.has(id)).map(({ id }) => id)).toEqual([]);
   });

@@ -22,11 +22,11 @@ const followUps = (role: FollowUp['role']) =>
   );
 
 describe('the table of dimensions', () => {
-  it('has every combination in a scenario or left out with a reason', () => {
+  it('sends every combination, or has a reason for leaving it out', () => {
     expect(uncovered()).toEqual([]);
   });
 
-  it('leaves nothing out that is sent by the same rule alone', () => {
+  it('has no rule that leaves out only combinations that are sent', () => {
     const idle = PRUNED.filter(
       ({ flaws, shapes, reason }) =>
         !flaws.some((flaw) =>

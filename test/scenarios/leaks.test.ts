@@ -118,7 +118,7 @@ describe('the leaks suite', () => {
   });
 });
 
-describe('the visits of other URLs', () => {
+describe('the requests to other URLs', () => {
   it('carry no header but Host and no body, and judge nothing but leaks', () => {
     const kit = fakeKit(someCredentials());
     const visits = deliveriesOf(scenarios.find(({ id }) => id === 'leaks/other-urls')!, kit);

@@ -94,7 +94,7 @@ function sampleNamed(name: string): SampleEvent {
   });
 }
 
-/** Where a notification names what the samples of the configuration are about. */
+/** The fields of a notification that contain ids, and the kind of each id. */
 const SAMPLE_FIELDS: Readonly<Record<string, SampleKind>> = {
   transactionId: 'transaction',
   partnerTransactionId: 'transaction',
@@ -104,7 +104,7 @@ const SAMPLE_FIELDS: Readonly<Record<string, SampleKind>> = {
   providerId: 'provider',
 };
 
-/** A copy with the first configured id of each kind: the notifications of a flow are about the same things. */
+/** A copy with the first configured id of each kind, so that the notifications of a flow belong together. */
 function withKnownIds(notification: Notification, samples: Partner['samples']): JsonObject {
   const data = Object.entries(notification.data as unknown as JsonObject).map(([name, value]) => {
     const kind = SAMPLE_FIELDS[name];
@@ -121,7 +121,7 @@ function makeNotifications(
   const fields = (samples?.fields ?? []).map(([path, value]) => `${path}=${JSON.stringify(value)}`);
   return notificationsFor(sample.make(), { newId: newTestId }).map((notification) => {
     const known = withKnownIds(notification, samples);
-    // The service does not send the configured fields either, which the partner knows.
+    // Configured additional fields are added after the check, because the schema does not know them.
     if (!emittedNotification.safeParse(assignments.reduce(setPath, known)).success) {
       process.stderr.write('note: the service would never send a notification with these values\n');
     }

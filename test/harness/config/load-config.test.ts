@@ -362,6 +362,6 @@ describe('describeConfig', () => {
       ],
     });
     const { message } = await refusal({ yaml: 'url: https://file.example/\nsamples:\n  fields: [data=x, tenant]\n' });
-    expect(message.match(/is not a further field/g)).toHaveLength(2);
+    expect(message.match(/is not an additional field/g)).toHaveLength(2);
   });
 });

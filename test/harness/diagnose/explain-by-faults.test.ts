@@ -9,10 +9,10 @@ import { faultCalled, redOutcomes, resultsWith } from './played.ts';
 const dictionary = await loadDictionary();
 const EVERYTHING: Feature[] = ['hmac', 'api-key'];
 
-/** The failures that are a finding of their own when every rejection or acceptance has the same wrong status. */
+/** Checks that are a separate finding when every rejection or acceptance has the same wrong status. */
 const STATUS = /^(?:valid\/plain|signature\/status|api-key\/status)$/;
 
-/** Mutants with a failure, but not of the first delivery, and not only in the status. */
+/** Mutants that fail a check, but neither the first delivery nor only the checks of the status. */
 const PLAYED = dictionary.faults.filter(
   (fault) =>
     fault.features.every((feature) => EVERYTHING.includes(feature)) &&
@@ -20,7 +20,7 @@ const PLAYED = dictionary.faults.filter(
     !Object.keys(redOutcomes(fault)).some((id) => STATUS.test(id)),
 );
 
-/** One mutant of so many, or each. */
+/** One in this many mutants, or each of them. */
 const ONE_IN = inject('whole') ? 1 : 5;
 
 const explained = (outcomes: Record<string, string>, faults: readonly DictionaryFault[] = dictionary.faults) =>
@@ -28,7 +28,7 @@ const explained = (outcomes: Record<string, string>, faults: readonly Dictionary
     isPossible(fault, EVERYTHING),
   );
 
-/** The names that are given, each with its equivalents. */
+/** The names in the report, each with its equivalents. */
 const named = (outcomes: Record<string, string>, faults?: readonly DictionaryFault[]) =>
   explained(outcomes, faults)
     .filter(({ isNamed }) => isNamed)
@@ -78,7 +78,7 @@ describe('an endpoint that behaves exactly like one mutant', () => {
   const isOf = (fault: DictionaryFault, names: readonly string[]) =>
     names.includes(fault.name) || (fault.equivalentTo !== undefined && names.includes(fault.equivalentTo.name));
 
-  it('never gets the name of another one first', () => {
+  it('is never named first as another one', () => {
     const wrong = sample.filter((fault) => {
       const [first] = explained(redOutcomes(fault));
       return (
@@ -92,7 +92,7 @@ describe('an endpoint that behaves exactly like one mutant', () => {
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  it('nearly always gets its name, or a list with it', () => {
+  it('is nearly always named, or on the list of candidates', () => {
     const found = sample.filter((fault) =>
       explained(redOutcomes(fault)).some(({ candidates }) =>
         isOf(
@@ -113,7 +113,7 @@ describe('an endpoint that behaves exactly like one mutant', () => {
 });
 
 describe('an endpoint that is slightly different', () => {
-  it('gets the name when it closes connections where the mutant answers 500', () => {
+  it('is named when it closes connections where the mutant answers 500', () => {
     const closed = Object.fromEntries(
       Object.entries(outcomesOf('broken-json-answers-500')).map(([id, outcome]) => [
         id,
@@ -124,13 +124,13 @@ describe('an endpoint that is slightly different', () => {
     expect(names.some((name) => name.startsWith('broken-json-'))).toBe(true);
   });
 
-  it('gets the name in spite of another failure that no mutant has', () => {
+  it('is named despite another failure that no mutant has', () => {
     expect(named({ ...outcomesOf('hashes-at-most-1-kib'), 'valid/sell': 'fail 451' })).toContainEqual([
       'hashes-at-most-1-kib',
     ]);
   });
 
-  it('gets the name in spite of warnings that depend on the HTTP stack', () => {
+  it('is named despite warnings that depend on the HTTP stack', () => {
     const warnings = {
       'http/method-options': 'warn 500',
       'http/header-16-kb': 'warn 431',
@@ -141,7 +141,7 @@ describe('an endpoint that is slightly different', () => {
 });
 
 describe('an endpoint that matches no mutant', () => {
-  it('gets no name', () => {
+  it('is not named', () => {
     const strange = Object.fromEntries(
       CATALOGUE.flatMap(({ scenarios }) => scenarios)
         .filter((_, at) => at % 7 === 3)
@@ -151,7 +151,7 @@ describe('an endpoint that matches no mutant', () => {
     expect(explained({})).toEqual([]);
   });
 
-  it('does not get the name of a fault whose defining checks pass', () => {
+  it('is not named after a fault whose defining checks pass', () => {
     const outcomes = outcomesOf('refuses-deposits');
     const half = Object.fromEntries(Object.entries(outcomes).filter((_, at) => at % 2 === 0));
     expect(named(half).flat()).not.toContain('refuses-deposits');
@@ -193,7 +193,7 @@ describe('the posterior', () => {
     outcomes,
     ...more,
   });
-  /** So many other faults that one of them is rare. */
+  /** Enough other faults to make each single one rare. */
   const others = Array.from({ length: 200 }, (_, at) => fault(`other-${at}`, { 'valid/sell': 'fail 400' }));
   const candidatesOf = (faults: DictionaryFault[], outcomes: Record<string, string>) =>
     explained(outcomes, [...faults, ...others]).map(({ isNamed, candidates }) => ({

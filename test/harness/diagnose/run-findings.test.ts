@@ -142,7 +142,7 @@ describe('the diagnosis', () => {
     expect(alone?.fault).toBe('dies-and-is-restarted');
   });
 
-  it('does not claim that a process ended which still answers', async () => {
+  it('does not claim that a process ended if it still answers', async () => {
     const outage = {
       culprit: null,
       inFlight: ['valid/sell'],
@@ -154,7 +154,7 @@ describe('the diagnosis', () => {
     expect([main?.fault, main?.why.includes('got 503')]).toEqual(['valid-deliveries-refused-for-a-while', true]);
   });
 
-  it('has one finding for a wrong status of every rejection, and names what is accepted', async () => {
+  it('has one finding when every rejection has the wrong status, and names what is accepted', async () => {
     const status = { 'signature/status': 'fail 403', 'api-key/status': 'fail 403' };
     const found = await diagnosed({ ...outcomesOf('missing-signature-accepted'), ...status });
     expect(found.map(({ fault }) => fault)).toEqual(['missing-signature-accepted', 'refuses-with-403']);
@@ -165,7 +165,7 @@ describe('the diagnosis', () => {
     ]);
   });
 
-  it('has one finding for a wrong status of every acceptance', async () => {
+  it('has one finding when every acceptance has the wrong status', async () => {
     const [main] = await diagnosed({ 'valid/plain': 'fail 202' });
     expect([main?.fault, main?.title]).toEqual([
       'accepts-with-another-2xx',

@@ -22,7 +22,7 @@ async function faultsOf({ options, check = () => true, server = 'p256', client =
   const served = await serverFixture(server);
   const { authority } = await clientMaterial('right');
   const https = createServer({ cert: served.cert, key: served.key, ca: authority, ...options }, (request, response) => {
-    // Before the body arrives, because the connection may be closed by then.
+    // Read before the body arrives, because the connection may be closed by then.
     const accepts = check(request.socket as TLSSocket, request.headers);
     json(request).then(
       () => response.writeHead(accepts ? 200 : 401).end(),
@@ -51,7 +51,7 @@ const trustsHeader: Check = (socket, headers) => socket.authorized || headers['x
 describe('the diagnosis over mutual TLS', () => {
   it.each<[string, Omit<Setup, 'suites'>, string[]]>([
     ['verifies the certificate', { options: requires }, []],
-    // The suites are a selection, so that no fault is named as certain.
+    // Only some suites run, so no fault is named as certain.
     ['never asks', { options: {} }, ['client-certificate-never-asked-for', 'client-certificate-not-required']],
     [
       'asks and ignores the certificate',

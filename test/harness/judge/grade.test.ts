@@ -175,7 +175,7 @@ describe('an acceptance', () => {
   const ALIKE = [
     'pass',
     'allowed-answer',
-    'answered 200, as to the requests for comparison: it treats all of them alike',
+    'answered 200, as it did to the comparison requests: it treats all of them alike',
   ];
   const FORGERY = ['fail', 'forgery-accepted', 'accepted (200) a delivery that must be rejected'];
   it.each<[string, Expectation, readonly Attempt[], readonly string[]]>([

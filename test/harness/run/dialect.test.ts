@@ -1,4 +1,4 @@
-/** Receivers that accept or reject with other statuses than 200 and 401: judged to the end, one finding for each. */
+/** Receivers that use statuses other than 200 and 401: every check is judged, with one finding for each status. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -95,7 +95,7 @@ describe('a receiver with other statuses', () => {
     expect(document.judged).toBe(document.planned);
   });
 
-  it('gets no conclusion about the order of its checks when all rejections look alike', async () => {
+  it('is inconclusive about the order of its checks when all rejections look alike', async () => {
     const { of, results } = await runAgainst(speaking({ rejects: 400, malformed: 400 }), CHECKS);
     expect(of('fail')).toEqual(['signature/status', 'api-key/status']);
     const undecided = of('inconclusive');
@@ -118,7 +118,7 @@ describe('a receiver with other statuses', () => {
     expect(results.get('signature/other-secret')?.verdict).toBe('pass');
   });
 
-  it('fails the single checks when its usual rejection is 401', async () => {
+  it('fails individual checks when its usual rejection is 401', async () => {
     const { of } = await runAgainst(speaking({ missing: 400 }), { suites: ['signature'] });
     expect(of('fail')).toContain('signature/missing');
     expect(of('fail')).not.toContain('signature/status');
@@ -160,7 +160,7 @@ describe('a selection', () => {
 });
 
 describe('a receiver that answers 202 to everything', () => {
-  it('is judged to the end, and verifies nothing', async () => {
+  it('is judged on every check, and reported to verify nothing', async () => {
     const everything: RequestListener = (request, response) =>
       void bodyOf(request).then(
         () => response.writeHead(202).end(),

@@ -86,7 +86,7 @@ it.each([
   [200, 'pass', 'allowed-answer'],
   [401, 'fail', 'forgery-accepted'],
 ])(
-  'tells a server that folds the names of all headers (%i) from a receiver that reads two',
+  'distinguishes a server that folds all header names (%i) from a receiver that reads two',
   async (status, verdict, by) => {
     const id = 'signature/in-underscore-name';
     const found = await play(id, (request) => answered(has(request, 'X_API_Key') ? status : 200));
@@ -94,7 +94,7 @@ it.each([
   },
 );
 
-it('accepts a page for GET, and no notification', async () => {
+it('allows a page for GET, but not the acceptance of a notification', async () => {
   const id = 'signature/missing-by-get';
   expect((await play(id, () => answered(200, 'The webhook is running.'))).verdict).toBe('pass');
   expect((await play(id, ({ body }) => answered(body.length > 0 ? 200 : 400))).verdict).toBe('fail');

@@ -162,7 +162,7 @@ describe('an endpoint that limits the rate', () => {
   });
 });
 
-describe('an endpoint that accepts nothing after some deliveries, with a status that rate limits use', () => {
+describe('an endpoint that answers 429 or 503 to everything after some deliveries', () => {
   const refusing = (status: number, headers: Record<string, string> = {}) => {
     let count = 0;
     return serveUntilTestEnds((request, response) => {
@@ -184,8 +184,8 @@ describe('an endpoint that accepts nothing after some deliveries, with a status 
   });
 });
 
-describe('an endpoint that answers 503 to one delivery however often it is repeated', () => {
-  it('fails, and is judged to the end with concurrent deliveries', async () => {
+describe('an endpoint that answers 503 to one delivery at every attempt', () => {
+  it('fails, and the other checks still run concurrently', async () => {
     const url = await serveUntilTestEnds(async (request, response) => {
       const signature = request.headers['x-service-signature'];
       if (signature !== undefined) return valid(request, response);

@@ -49,7 +49,7 @@ describe('an endpoint', () => {
     expect(paceAfter({ answers: times(2, 5), silentControls: 3 }).isUnreliable()).toBe(false);
   });
 
-  /** The number in flight, step by step, when deliveries alone take `alone` and later ones `loaded` milliseconds. */
+  /** The deliveries in flight, step by step, if one alone takes `alone` and one under load `loaded` milliseconds. */
   function widths(alone: number, loaded: (width: number) => number, limits = LIMITS): number[] {
     const pace = paceAfter({ answers: times(6, alone), limits });
     pace.startConcurrency();
@@ -61,19 +61,19 @@ describe('an endpoint', () => {
     return seen;
   }
 
-  it('that is slow gets more deliveries at the same time, up to four times as many', () => {
+  it('that is slow gets up to four times as many concurrent deliveries', () => {
     expect(widths(3000, () => 3000)).toEqual([8, 16, 32, 32, 32]);
   });
 
-  it('that answers one delivery after the other does not', () => {
+  it('that handles one delivery at a time does not get more', () => {
     expect(widths(600, (width) => 600 * width)).toEqual([8, 8, 8, 8, 8]);
   });
 
-  it('that is fast does not', () => {
+  it('that is fast does not get more', () => {
     expect(widths(20, () => 20)).toEqual([8, 8, 8, 8, 8]);
   });
 
-  it('that the user protects with fewer deliveries does not', () => {
+  it('that the user protects with a lower concurrency does not get more', () => {
     expect(widths(3000, () => 3000, { ...LIMITS, concurrency: 2 })).toEqual([2, 2, 2, 2, 2]);
   });
 });
@@ -150,7 +150,7 @@ describe('a receiver that never answers one request in seven', () => {
 });
 
 describe('a receiver that never answers forged deliveries', () => {
-  it('fails for a few of them; the others count as not run, and nothing passes for its silence', async () => {
+  it('fails a few of them; the others count as not run, and no check passes because of silence', async () => {
     const { of } = await runAgainst(
       (request, response) => {
         const answer = response.writeHead.bind(response);
@@ -172,7 +172,7 @@ describe('a receiver that never answers forged deliveries', () => {
 });
 
 describe('a receiver that blocks on malformed JSON', () => {
-  it('fails for the first such payload; the others of the kind are not sent', async () => {
+  it('fails for the first such payloads; others of the same kind are not sent', async () => {
     let busyUntil = 0;
     const { of } = await runAgainst(
       (request, response) => {

@@ -22,7 +22,7 @@ async function runWith(given: Partner['samples'], suites = ['valid', 'typo-key',
 }
 
 describe('a receiver that looks its ids up', () => {
-  it('is clean with samples that it knows', async () => {
+  it('passes with samples that it knows', async () => {
     const { of } = await runWith(samples);
     expect(of('fail', 'inconclusive', 'harness-error').map(({ id, reason }) => `${id}: ${reason}`)).toEqual([]);
     const unknown = of('pass').find(({ id }) => id === 'delivery/unknown-transaction');
@@ -35,7 +35,7 @@ describe('a receiver that looks its ids up', () => {
     expect(document.diagnosis.map(({ fix }) => fix).join()).toContain('`samples`');
   });
 
-  it('has no conclusion for checks that need an id of their own when a list is too short', async () => {
+  it('has inconclusive checks when a list is too short for those that need an unshared id', async () => {
     const transaction = samples.ids?.transaction?.slice(0, 3) ?? [];
     const { of } = await runWith({ ...samples, ids: { ...samples.ids, transaction } }, ['delivery']);
     expect(of('fail', 'harness-error')).toEqual([]);

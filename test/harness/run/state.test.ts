@@ -79,7 +79,7 @@ function lockingOut(keyOf: (request: IncomingMessage) => string): RequestListene
   };
 }
 
-it('fails a lock-out of every address', async () => {
+it('fails an endpoint that locks out every address', async () => {
   const listener = lockingOut(() => '');
   expect(await verdictsOf(listener, ['signature/missing', IN_A_ROW])).toEqual({ [IN_A_ROW]: 'fail' });
 });

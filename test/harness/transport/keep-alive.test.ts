@@ -57,7 +57,7 @@ describe('a kept connection', () => {
     expect(seen()).toEqual({ connections: 2, requests: 3 });
   });
 
-  it('that is closed after a pause counts as closed for being idle', async () => {
+  it('that is closed after a pause counts as an idle connection', async () => {
     const { url } = await closing([1, 1]);
     const sender = createSender();
     await sender.deliver(request(url));

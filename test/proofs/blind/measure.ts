@@ -1,11 +1,11 @@
 /**
- * Runs the compiled program against the receivers of a blind set: each has one fault, and was written and labelled
- * with the specification in sight and without the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME
- * (one or two; default: one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs
- * instead; --truth FILE prints how often the diagnosis is correct: the file is JSON, for each receiver the acceptable
- * names of the dictionary, of which there may be none; --only NAME (repeatable); --program FILE takes another build of
- * the program; --jobs N; --out FILE writes the results as JSON. Exits with 1 if a fault that is forbidden and visible
- * was not failed, or a correct receiver was.
+ * Runs the compiled program against the receivers of a blind set. Each has one fault; their authors knew the
+ * specification, but not the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME (one or two; default:
+ * one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs instead; --truth FILE
+ * prints how often the diagnosis is correct (the file is JSON: for each receiver, the acceptable names of the
+ * dictionary, which may be none); --only NAME (repeatable); --program FILE uses another build of the program; --jobs N;
+ * --out FILE writes the results as JSON. Exits with 1 if a run does not fail a forbidden and visible fault, or fails a
+ * correct receiver.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -35,7 +35,7 @@ interface Measured extends Omit<Subject, 'program'>, Pick<HeldOutRun, 'diagnosed
   readonly exitCode: number | null;
   readonly seconds: number;
   readonly requests: number;
-  /** Checks that did not pass, and that pass with the correct receiver of the same program. */
+  /** Checks that failed here and pass with the correct receiver of the same program. */
   readonly failed: readonly string[];
   readonly warned: readonly string[];
   readonly undecided: number;
@@ -224,7 +224,7 @@ function summary(all: readonly Measured[]): string {
   return lines.join('\n');
 }
 
-/** How often the diagnosis of a failed or warned receiver is correct, and how often by its posterior. */
+/** How often the diagnosis of a failed or warned receiver is correct, in total and by posterior. */
 async function diagnosisSummary(all: readonly Measured[], truthFile: string): Promise<string> {
   const truth = JSON.parse(await readFile(truthFile, 'utf8')) as Readonly<Record<string, readonly string[]>>;
   const same = equality(await loadDictionary());
@@ -264,7 +264,7 @@ async function work(queue: Subject[]): Promise<void> {
   }
 }
 
-// The correct receivers first: their results are what the others are compared with.
+// The correct receivers run first, because the results of the others are compared with theirs.
 for (const queue of [correct, waiting]) {
   await Promise.all(Array.from({ length: Number(values.jobs) }, () => work(queue)));
 }

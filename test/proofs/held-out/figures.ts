@@ -23,7 +23,7 @@ const SAME_FINDING: Readonly<Record<string, string>> = {
   redirects: 'redirects-every-delivery',
 };
 
-/** Names that mean the same fault. */
+/** Compares names of faults: equal for the same fault, or for declared equivalents. */
 export function equality({ faults }: FaultDictionary): (a: string, b: string) => boolean {
   const rootOf = (named: string) => {
     const name = SAME_FINDING[named] ?? named;
@@ -70,9 +70,9 @@ equivalent.
 | | |
 | --- | --- |
 | the actual fault is named first | ${percent(first, singles.length)} |
-| first, a list of candidates has it | ${percent(count(outcomes, 'candidates'), singles.length)} |
+| first is a list of candidates that contains it | ${percent(count(outcomes, 'candidates'), singles.length)} |
 | first, a list of candidates without it | ${percent(count(outcomes, 'other candidates'), singles.length)} |
-| first, what was observed, or nothing: the fault is not known | ${percent(count(outcomes, 'not known'), singles.length)} |
+| first is an observation or another list, or there is no diagnosis | ${percent(count(outcomes, 'not known'), singles.length)} |
 | another fault is named first | ${percent(count(outcomes, 'wrong'), singles.length)} |
 | it is among the first three | ${percent(three, singles.length)} |
 | two faults at once: both are named | ${percent(both, pairs.length)} |
@@ -80,7 +80,7 @@ equivalent.
 
 ## How probable the named fault is
 
-A fault is named from a posterior of 0.8 on.
+A fault is named if its posterior is at least 0.8.
 
 ${calibrationTable(singles.map((run, at) => ({ posterior: run.main.posterior, verdict: outcomes[at] ?? 'wrong' })))}
 
@@ -151,14 +151,14 @@ const MISSES: Readonly<Record<string, string>> = {
   'reads-missing-error-data': 'Its style rejects one of the payloads before the fault, so only a candidate is listed.',
   'stores-ids-in-36-characters': 'Its style validates ids first, so four of seven outcomes are missing.',
   'takes-error-codes-apart': 'Its style rejects one of the payloads before the fault, so only a candidate is listed.',
-  'types-in-lower-case': 'A milder form that turns one of four scenarios red.',
+  'types-in-lower-case': 'It is a milder form that fails only one of four scenarios.',
   'api-key-any-accepted+fails-on-options': 'Only a warning shows the second, which is listed as a candidate.',
   'refuses-many-headers+api-key-not-checked-on-large-bodies':
     'Only a warning shows the first, which is listed as a candidate.',
   'stores-times-in-32-bits+broken-query-answers-500':
     'Only a warning shows the second, which is listed as a candidate.',
   'null-characters-answer-500+api-key-taken-from-token-header':
-    'The first fails two checks, of which the mutant fails one: too little next to an unknown fault.',
+    'The first fails two checks, only one of which the mutant fails, so an unknown fault is as likely.',
   'refuses-empty-text+failed-is-final': 'The first also explains what the second shows.',
   'api-key-signs+reads-metadata-unguarded':
     'The second fails more checks than the mutant, and is listed as a candidate.',

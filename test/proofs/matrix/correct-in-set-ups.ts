@@ -1,6 +1,6 @@
 /**
  * Plays the correct receivers in each set-up and prints a table: `npm run proofs -- correct [--set-up NAME] [NAME...]`.
- * Fails when one of them gets a failure, a warning that is not true for it, or no verdict.
+ * Fails when one of them gets a failure, an unexpected warning, or no verdict.
  */
 import { CORRECT_RECEIVERS } from './correct/index.ts';
 import { findSubject, makeMaterial, missingPrograms, runAgainst } from './play.ts';
@@ -9,13 +9,13 @@ import { SET_UPS, type SetUp } from './set-ups.ts';
 /** With jitter, most of the time is waiting. */
 const AT_ONCE: Readonly<Record<SetUp, number>> = { loopback: 4, nginx: 4, jitter: 10 };
 
-/** They send an interim answer that was not requested, which nginx takes for the beginning of the answer. */
+/** They send an unrequested interim answer, which nginx mistakes for the beginning of the final one. */
 const NOT_BEHIND_NGINX = ['early-hints', 'early-continue'];
 
 interface Cell {
   readonly receiver: string;
   readonly setUp: SetUp;
-  /** `clean`, the reason why it was not played, or the alarms. */
+  /** The counts, or the reason why it was not played. */
   readonly result: string;
   readonly alarms: readonly string[];
   readonly seconds: number;
@@ -36,7 +36,7 @@ async function play(name: string, setUp: SetUp): Promise<Cell> {
   const cell = { receiver: name, setUp, alarms: [], seconds: 0 };
   if (missing.length > 0) return { ...cell, result: `needs ${missing.join(', ')}` };
   if (setUp === 'nginx' && subject.overTls) return { ...cell, result: 'over TLS' };
-  if (setUp === 'nginx' && NOT_BEHIND_NGINX.includes(name)) return { ...cell, result: 'nginx waits for its answer' };
+  if (setUp === 'nginx' && NOT_BEHIND_NGINX.includes(name)) return { ...cell, result: 'sends interim answers' };
   const document = await runAgainst(subject, material, [], setUp);
   const allowed = subject.kind === 'correct' ? (subject.receiver.trueWarnings ?? []) : [];
   const warned = document.results.filter(({ id, verdict }) => verdict === 'warn' && allowed.includes(id));

@@ -71,7 +71,7 @@ export const UNCERTAIN: readonly Uncertain[] = [
     fault: 'refuses-with-400',
     scenarios: ['*'],
     sure: ['signature/status'],
-    reason: 'It answers forged and malformed deliveries alike, so checks of their order have no conclusion.',
+    reason: 'It answers forged and malformed deliveries alike, so checks of the order are inconclusive.',
   },
   {
     fault: 'compares-first-32',
@@ -171,13 +171,13 @@ export const UNCERTAIN: readonly Uncertain[] = [
     fault: 'unparsable-target-ends-the-process',
     scenarios: ['signature/*', 'api-key/*', 'delivery/stays-up'],
     sure: ['signature/missing-at-other-paths', 'api-key/missing-at-other-paths'],
-    reason: 'Its checks end the process; which others are in transit then depends on the order of deliveries.',
+    reason: 'Some checks end the process; which other checks are in flight then depends on the order of deliveries.',
   },
   {
     fault: 'cut-off-requests-keep-their-worker',
     scenarios: ['*'],
     sure: ['delivery/stays-up'],
     reason:
-      'The server notices an aborted request late on a busy machine, and then the next scenario is the first silence.',
+      'On a busy machine, the server may notice an aborted request late; the next scenario then gets no answer first.',
   },
 ];

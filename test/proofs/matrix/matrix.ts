@@ -120,7 +120,7 @@ for (const [what, text] of Object.entries(texts)) {
 }
 if (values.check && stale > 0) await printDifferences();
 
-/** Prints each outcome that differs from the dictionary, so that chance is told from a change. */
+/** Prints each outcome that differs from the dictionary, to distinguish random variation from a real change. */
 async function printDifferences(): Promise<void> {
   const known = new Map((await loadDictionary()).faults.map(({ name, outcomes }) => [name, outcomes]));
   for (const { name, outcomes } of recorded.faults) {

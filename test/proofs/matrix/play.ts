@@ -19,7 +19,7 @@ const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 /** Correct receivers never hang, so they get more time: a busy machine must not make them fail. */
 const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
 
-/** Each delivery waits for about 200 ms. */
+/** Higher than the default, because each delivery takes about 200 ms. */
 const JITTER_CONCURRENCY = 32;
 
 function start(subject: Subject, material: Material, served: ServedCertificate): Promise<StartedReceiver> {

@@ -29,7 +29,7 @@ async function startNginx(url: string): Promise<StartedReceiver> {
   return { url: `http://127.0.0.1:${nginx.ports[0]}${pathname}`, close: () => nginx.close() };
 }
 
-/** Forwards bytes in their order, each piece up to 200 ms late. */
+/** Forwards bytes in order, delaying each piece by up to 200 ms. */
 async function startJitter(url: string): Promise<StartedReceiver> {
   const target = new URL(url);
   const port = Number(target.port);

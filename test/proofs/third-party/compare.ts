@@ -13,7 +13,7 @@ export interface Comparison {
   readonly unmeasured: readonly string[];
   /** Failing checks for which every measured fact is kept, with those facts. */
   readonly disagreed: readonly string[];
-  /** Forgeries that pass, where no check fails for any of the same family. */
+  /** Accepted forgeries for whose family no check fails. */
   readonly missedBypasses: readonly string[];
   /** Other broken facts without a failure or a warning. */
   readonly missed: readonly string[];
@@ -25,7 +25,7 @@ interface Diagnosis {
   readonly names: readonly string[];
 }
 
-/** Two statuses may be wrong, that of valid deliveries and that of rejections (signature and key). */
+/** Up to three statuses may be wrong: of valid deliveries, and of rejections of a signature and of a key. */
 const MAX_STATUS_FINDINGS = 3;
 
 /** The findings that make the proof fail. */
@@ -77,7 +77,7 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
   return { agreed, ...found, missedBypasses, missed, diagnosis: diagnosisOf(document, possible, failing.length) };
 }
 
-/** That of the request in the sender's own shape: where it passes, every other shape passes for the same reason. */
+/** The family of the request in the sender's usual shape: if it passes, other shapes pass for the same reason. */
 const baseFamilyOf = (fact: string) => familyOf(`${fact.slice(0, fact.indexOf('/'))}/json`);
 
 /** Whether the fact is kept, but with another status than 200 or 401. */

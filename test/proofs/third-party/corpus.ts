@@ -37,7 +37,7 @@ const GITHUB = {
 
 const LINE = { header: 'X-Line-Signature' } as const;
 
-/** Answers every other status than 401 to a forgery. */
+/** Faults that are true of a receiver which answers forgeries with this status. */
 const OTHER_STATUS = {
   400: ['refuses-with-400', 'missing-signature-is-400'],
   403: ['refuses-with-403'],
@@ -107,7 +107,7 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'express-raw-guarded.mjs',
     packages: EXPRESS,
-    note: '`express.raw`, `timingSafeEqual` in a `try`, 400',
+    note: '`express.raw`, `timingSafeEqual` in a `try`; answers 400 to forgeries',
     faults: [...OTHER_STATUS[400], ...BROKEN_JSON_THROWS, ...BODY_UNDEFINED],
   },
   {
@@ -179,7 +179,7 @@ export const RECEIVERS: readonly Receiver[] = [
     file: 'shopify-api-validate.mjs',
     packages: ['@shopify/shopify-api', 'express'],
     ...SHOPIFY,
-    note: '`webhooks.validate` with `express.text`, 400',
+    note: '`webhooks.validate` with `express.text`; answers 400 to forgeries',
     faults: [...DECODES, ...BODY_UNDEFINED, ...OTHER_STATUS[400]],
   },
   {
@@ -193,14 +193,14 @@ export const RECEIVERS: readonly Receiver[] = [
     file: 'verify-shopify-webhook.mjs',
     packages: ['verify-shopify-webhook', 'express'],
     ...SHOPIFY,
-    note: 'the middleware of the README, 403',
+    note: 'the middleware of the README; answers 403 to forgeries',
     faults: [...OTHER_STATUS[403], 'unverified-json-answers-500'],
   },
   {
     file: 'tern-express.mjs',
     packages: ['@hookflo/tern', 'express'],
     ...SHOPIFY,
-    note: '`createWebhookMiddleware` for the platform `shopify`, 400',
+    note: '`createWebhookMiddleware` for the platform `shopify`; answers 400 to forgeries',
     faults: [...DECODES, ...OTHER_STATUS[400]],
   },
   {
@@ -342,7 +342,7 @@ export const RECEIVERS: readonly Receiver[] = [
     file: 'flask-get-data.py',
     packages: FLASK,
     hasKey: true,
-    note: 'the `verify_webhook` of the Shopify documentation; a missing header is not considered',
+    note: 'the `verify_webhook` of the Shopify documentation, which does not handle a missing header',
     faults: ['missing-signature-answers-500'],
   },
   {
@@ -360,7 +360,7 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'django-body.py',
     packages: ['python3-django'],
-    note: '`request.body` in a view, 403, `json.loads` without a guard',
+    note: '`request.body` in a view, `json.loads` without a guard; answers 403 to forgeries',
     faults: [...OTHER_STATUS[403], ...BROKEN_JSON_THROWS],
   },
   {
@@ -402,7 +402,7 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'sinatra.rb',
     packages: ['ruby-sinatra', 'puma'],
-    note: 'the sample of the Shopify documentation, with `Rack::Utils.secure_compare`; a missing header is not considered',
+    note: 'the Shopify documentation sample with `Rack::Utils.secure_compare`, which does not handle a missing header',
     faults: ['missing-signature-answers-500'],
   },
   {
@@ -414,7 +414,7 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'net-http.go',
     packages: ['golang-go'],
-    note: "`net/http` as in Stripe's sample: 64 kB limit answered 503, 400",
+    note: "`net/http` as in Stripe's sample: answers 503 above 64 kB, and 400 to forgeries",
     faults: [...OTHER_STATUS[400], 'fails-on-bodies-above-100-kb', 'large-bodies-answer-500', 'takes-every-method'],
   },
   {

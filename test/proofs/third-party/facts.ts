@@ -1,4 +1,4 @@
-/** Which checks of the catalogue each measured fact is about, written by hand, and what the rulings say of a fact. */
+/** Which checks of the catalogue each measured fact concerns (written by hand), and what the rulings say about it. */
 import { isForgery, type Outcome } from './prober.ts';
 
 /** The measured facts of one receiver. */
@@ -16,7 +16,7 @@ export function dialectOf(facts: Facts): Dialect {
   return { valid: how('valid/buy'), missing: how('unsigned/json'), wrong: how('forged/random') };
 }
 
-/** `kept`, `broken`, or `soft`: not as it should be, but no failure by the rulings. */
+/** `kept`, `broken`, or `soft`: not ideal, but not a failure under the rulings. */
 export type State = 'kept' | 'broken' | 'soft';
 
 export function stateOf(id: string, { result, how }: Outcome, facts: Facts): State {
@@ -33,7 +33,7 @@ export function stateOf(id: string, { result, how }: Outcome, facts: Facts): Sta
   if (id.startsWith('http/') && (how === '501' || how === '505')) return 'kept';
   if (result === 'crashed') return 'broken';
   if (/^(malformed|http|leak)\//.test(id) || result === 'accepted') return 'kept';
-  // Another rejection than that of a forgery is that of a limit or of a strict schema.
+  // A rejection with a status other than that of forgeries comes from a limit or a strict schema.
   const isAsForged = how === missing || how === wrong;
   if (!isAsForged && (SHOULD_BE_ACCEPTED.has(id) || id.startsWith('bytes/'))) return 'soft';
   return 'broken';

@@ -1,6 +1,6 @@
 /**
- * Measures how an endpoint answers, with nothing but sockets and HMAC: the yardstick for the runs of hookproof, with
- * which it shares no code. Each fact is one or more requests, and what became of the worst of them.
+ * Measures how an endpoint answers, using only sockets and HMAC. It shares no code with hookproof, whose runs are
+ * compared with it. Each fact is one or more requests, with the worst of their outcomes.
  */
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
@@ -95,7 +95,7 @@ function send(endpoint: Endpoint, sending: Sending, answers: string[]): Promise<
       clearTimeout(timer);
       socket.destroy();
       if (seen !== '') answers.push(seen.includes(signed) && !isEcho ? `${seen}${SIGNATURE_LEAK}` : seen);
-      // Nothing else is owed to a request that is cut off or that is not HTTP.
+      // A request that is cut off or is not HTTP may get no answer.
       const isOwed = sending.cutAt === undefined && sending.raw === undefined;
       resolve({ result: !isOwed && how === 'closed' ? 'rejected' : resultOf(how), how });
     };
@@ -114,7 +114,7 @@ function send(endpoint: Endpoint, sending: Sending, answers: string[]): Promise<
     socket.on('data', (piece) => {
       if (seen.length < SEEN_BYTES) seen += piece.toString('latin1');
     });
-    // A server may close while the body is still being written, so errors wait for what was read before.
+    // A server may close the connection while the body is still being written. What was read before counts.
     socket.on('error', () => {});
     socket.on('close', () => finish(finalStatus(seen) ?? 'closed'));
     socket.on('end', () => finish(finalStatus(seen) ?? 'closed'));

@@ -1,4 +1,4 @@
-/** Starts the receivers of the corpus, one process each, in whatever language they are written. */
+/** Starts the receivers of the corpus, each in its own process and language. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';

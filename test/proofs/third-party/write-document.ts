@@ -1,5 +1,5 @@
 /**
- * Runs hookproof against receivers made of published packages, compares each run with what a prober of its own measured,
+ * Runs hookproof against receivers made of published packages, compares each run with the facts of a separate prober,
  * and writes docs/third-party.md. Run by `npm run proofs -- third-party`. With names of files, it uses only those
  * receivers and writes nothing; with `--facts`, it prints what was measured. Fails when a failing check disagrees with
  * the measurement, when a bypass is missed, and when a main diagnosis is wrong.
@@ -142,15 +142,15 @@ function documentText(all: readonly Played[], skipped: readonly string[], stale:
 
 Receivers made of published packages and samples, as their documentation shows
 ([test/proofs/third-party](../test/proofs/third-party)). A prober that shares no code with hookproof measures how each
-answers some 250 kinds of requests; then hookproof runs every check, knowing only the URL and the credentials. The signature
-header is configured to the one that the package reads. Where a package wants another scheme, it is left as it is.
+answers some 250 kinds of requests. Then hookproof runs every check; it knows only the URL, the credentials and the
+headers that the package reads. A package that expects another signature scheme is not adapted.
 Measured on Node ${process.version}.
 
 **${all.length} receivers; ${agreeing} runs agree with the measurement.** Main diagnoses: ${[...states].map(([state, count]) => `${count} ${state}`).join(', ')}.
 
 - A run agrees when each failing check is about a fact that is broken, no forgery that passes is missed, and the main
   diagnosis is true. A list of candidates, or none at all, is not wrong.
-- A status other than 200 or 401 is one finding; more failures for the same status disagree.
+- A status other than 200 or 401 is one finding; additional failures for the same status count as a disagreement.
 - *Broken*: accepted although forged, rejected although valid, or a 5xx, a closed connection, no answer within 4 s, or a
   process that ends (\`died\`). The process is started again.
 
@@ -178,7 +178,7 @@ function summaryOf({ receiver, document, exitCode, comparison }: Played): string
   ].join('\n');
 }
 
-/** What was measured where it is not as it should be, what the run says about it, and the diagnosis. */
+/** Prints the facts that are not kept, what the run says about them, and the diagnosis. */
 function printFacts({ facts, document }: Played): void {
   for (const { id, verdict, observed } of document.results) {
     const isBroken = [...facts].some(

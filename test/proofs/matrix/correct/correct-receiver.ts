@@ -51,7 +51,7 @@ export interface CorrectReceiver {
   readonly concurrency?: number;
   /** Ids that it knows, and fields that it needs. */
   readonly samples?: KnownSamples;
-  /** Scenarios whose warning is true for this receiver. */
+  /** Scenarios for which a warning is justified. */
   readonly trueWarnings?: readonly string[];
   /** Resolves when it accepts connections. */
   start(options: CorrectOptions): Promise<StartedReceiver>;

@@ -40,10 +40,10 @@ function exactly(name: string, title: string, elsewhere: Elsewhere): CorrectRece
 const PAGE =
   '<!doctype html><html lang="en"><title>Shop</title><div id="app"></div><script src="/app.js"></script></html>';
 
-/** Deliveries that each limit of a rate accepts in a second, and at once. */
+/** The deliveries that each rate limit accepts per second, and in a burst. */
 const RATE = { perSecond: 200, atOnce: 30 };
 
-/** Rejects what exceeds the rate, before it reads anything. */
+/** Rejects requests above the rate limit before it reads their bodies. */
 function limiting(status: number, headers: Readonly<Record<string, string>>): CorrectReceiver['start'] {
   return (options) => {
     let left = RATE.atOnce;
@@ -124,7 +124,7 @@ function lookingUp(name: string, title: string, unknown: number): CorrectReceive
 const BURSTS = ['http/burst', 'http/burst-mixed'];
 
 export const urlsAndLimits: readonly CorrectReceiver[] = [
-  exactly('exact-url', 'Answers 404 to everything except the exact URL, also to a query string.', (_req, res) => {
+  exactly('exact-url', 'Answers 404 to everything except the exact URL, even with a query string.', (_req, res) => {
     res.writeHead(404).end();
   }),
   exactly('catch-all-page', 'Answers every other URL with the page of an application.', (_req, res) => {

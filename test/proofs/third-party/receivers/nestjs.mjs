@@ -1,4 +1,4 @@
-/** What the three NestJS receivers share: one controller with one handler, without the compiler's decorators. */
+/** Shared by the three NestJS receivers: one controller with one handler, without compiled decorators. */
 import 'reflect-metadata';
 import { Controller, HttpCode, Module, Post, Req, UnauthorizedException } from '@nestjs/common';
 import { isSigned } from './start.mjs';

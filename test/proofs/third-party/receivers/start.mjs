@@ -1,4 +1,4 @@
-/** What every receiver in JavaScript is started with: `--port N`, and secret and key from the environment. */
+/** Start-up code of every JavaScript receiver: `--port N`, and the secret and the key from the environment. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export const port = Number(process.argv[process.argv.indexOf('--port') + 1]);
