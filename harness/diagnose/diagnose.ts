@@ -117,14 +117,18 @@ export function isPossible({ area }: DictionaryFault, features: readonly Feature
 
 /** The outcomes of the judged checks, without those about a status that is wrong throughout ({@link ofStatuses}). */
 export function outcomesIn(results: readonly ScenarioResult[]): Outcomes {
-  const statuses = [PREFLIGHT_SCENARIO, ...Object.values(STATUS_SCENARIOS)];
+  const rejections = Object.values(STATUS_SCENARIOS);
+  const statuses = [PREFLIGHT_SCENARIO, ...rejections];
   const outcomes = new Map<string, Answer | null>();
-  const usual = results.flatMap(({ id, outcome = '' }) => (statuses.includes(id) ? [outcome] : []));
-  const refusals = usesElsewhere(results, new Set(['401', ...usual])) ? null : undefined;
+  const usual = new Set([
+    '401',
+    ...results.flatMap(({ id, outcome = '' }) => (rejections.includes(id) ? [outcome] : [])),
+  ]);
+  const alsoElsewhere = usesElsewhere(results, usual);
   for (const result of results) {
     const outcome = outcomeOf(result);
     if (outcome === undefined) continue;
-    const answer = outcome === null ? null : answerOf(outcome, refusals);
+    const answer = outcome === null ? null : answerOf(outcome, usual, alsoElsewhere);
     const isStatus = statuses.includes(result.id) && (result.id !== PREFLIGHT_SCENARIO || answer?.kind === 'accepted');
     outcomes.set(result.id, isStatus ? null : answer);
   }

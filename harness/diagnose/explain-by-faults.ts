@@ -27,7 +27,7 @@ export interface Candidate {
 /** What is reported: a name, a list of candidates, or nothing. */
 const DECISION = {
   /** A fault with at least this posterior is named. */
-  named: 0.8,
+  named: 0.7,
   /** A fault with at least this posterior is a candidate. */
   candidate: 0.08,
   /** Candidates are listed if their posteriors sum to at least `together`, and if there are at most `most`. */

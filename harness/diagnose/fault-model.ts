@@ -10,7 +10,7 @@
  * The problem is that of Barinel (Abreu, Zoeteweij and van Gemund, 2009), with mutants instead of components.
  */
 import { type DictionaryFault, type FaultDictionary, isUncertain } from './fault-dictionary.ts';
-import { ANSWERS, type Answer, answerOf, isRed, judgedIn, type Outcomes } from './outcome.ts';
+import { ANSWERS, type Answer, answerOf, goesWrongAs, isRed, judgedIn, type Outcomes } from './outcome.ts';
 
 /** Costs and probabilities, calibrated on receivers from which no mutant was derived. */
 const MODEL = {
@@ -155,7 +155,7 @@ function expectedOf(
   for (const [id, outcome] of Object.entries(fault.outcomes)) {
     if (isRed(outcome) && outcomes.has(id)) answers.set(id, answerOf(outcome));
   }
-  const agreeing = red.filter(({ id, answer }) => answers.get(id)?.kind === answer.kind);
+  const agreeing = red.filter(({ id, answer }) => goesWrongAs(answer, answers.get(id)));
   if (agreeing.length === 0) return null;
   const agreement = agreementOf(fault, answers, outcomes);
   if (isContradicted(fault, agreement.defining)) return null;
@@ -175,16 +175,12 @@ function expectedOf(
 }
 
 /** The cost of a red outcome with a fault whose mutant has the outcome `expected`. */
-function costWith(
-  fault: DictionaryFault,
-  expected: Answer | undefined,
-  { id, answer: { kind }, weight }: RedOutcome,
-): number {
+function costWith(fault: DictionaryFault, expected: Answer | undefined, { id, answer, weight }: RedOutcome): number {
   if (expected === undefined) {
     return isUncertain(fault, id) || !judgedIn(fault, id) ? weight * MODEL.open : Number.POSITIVE_INFINITY;
   }
-  if (expected.kind === kind) return 0;
-  const kinds = [expected.kind, kind];
+  if (goesWrongAs(answer, expected)) return 0;
+  const kinds = [expected.kind, answer.kind];
   // Accepting a forgery is never the same as rejecting it, unless the payload is rejected after the signature.
   const isRelated = !kinds.includes('accepted') || id.startsWith(MIRRORED);
   return isRelated && kinds.every((one) => ANSWERS.includes(one)) ? weight * MODEL.otherWay : Number.POSITIVE_INFINITY;
@@ -221,8 +217,10 @@ function agreementOf(fault: DictionaryFault, answers: ReadonlyMap<string, Answer
   const suites = OWN_SUITES[fault.area] ?? [];
   for (const [id, answer] of answers) {
     const isOwn = suites.includes(suiteOf(id)) && !id.startsWith(MIRRORED);
+    const observed = outcomes.get(id) ?? null;
+    const isHit = observed !== null && goesWrongAs(observed, answer);
     const count = (part: Agreement, weight: number) => {
-      if (outcomes.get(id)?.kind === answer.kind) part.hits += weight;
+      if (isHit) part.hits += weight;
       else part.misses += weight;
     };
     count(all, isOwn ? 1 : weightOf(id, answer));

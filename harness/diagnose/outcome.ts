@@ -33,6 +33,13 @@ export interface Answer {
   readonly detail: string;
   /** Whether it is the status with which invalid credentials are rejected; null if the receiver uses it elsewhere too. */
   readonly isRefusal: boolean | null;
+  /** A 5xx with which this receiver also rejects invalid credentials: it may be a rejection or a crash. */
+  readonly isEither: boolean;
+}
+
+/** Whether an answer goes wrong as a mutant's does. */
+export function goesWrongAs({ kind, isEither }: Answer, expected: Answer | undefined): boolean {
+  return expected?.kind === kind || (isEither && expected?.kind === 'rejected');
 }
 
 /** The kinds of HTTP answers, and of their absence. */
@@ -42,17 +49,22 @@ export const ANSWERS: readonly string[] = ['accepted', 'rejected', 'crashed', 's
 export type Outcomes = ReadonlyMap<string, Answer | null>;
 
 /** The status with which invalid credentials must be rejected. */
-const REFUSAL = '401';
+const REFUSAL: ReadonlySet<string> = new Set(['401']);
 
-/** Reads `fail 403`. `refusals`: the statuses that this receiver uses for invalid credentials, and for nothing else. */
-export function answerOf(outcome: string, refusals: ReadonlySet<string> | null = new Set([REFUSAL])): Answer {
+/**
+ * Reads `fail 403`. `usual`: the statuses that this receiver uses for invalid credentials; `alsoElsewhere`: it uses
+ * them for other deliveries too.
+ */
+export function answerOf(outcome: string, usual: ReadonlySet<string> = REFUSAL, alsoElsewhere = false): Answer {
   const [level, ...rest] = outcome.split(' ');
   const detail = rest.join(' ');
+  const isEither = usual.has(detail) && /^5/.test(detail);
   return {
     level: level === 'warn' ? 'warn' : 'fail',
     kind: kindOf(detail),
     detail,
-    isRefusal: refusals?.has(detail) ?? null,
+    isRefusal: alsoElsewhere || isEither ? null : usual.has(detail),
+    isEither,
   };
 }
 

@@ -165,6 +165,15 @@ describe('the diagnosis', () => {
     ]);
   });
 
+  it('names a fault that rejects valid deliveries with the 5xx of every rejection', async () => {
+    const rejected = outcomesOf('verifies-reserialised-json');
+    const as500 = Object.entries(rejected).map(([id, outcome]) => [id, outcome.replace('401', '500')] as const);
+    const found = await diagnosed({ ...Object.fromEntries(as500), 'signature/status': 'fail 500' });
+    expect(found.map(({ fault }) => fault)).toEqual(['verifies-reserialised-json', 'refuses-with-500']);
+    const crashes = await diagnosed(Object.fromEntries(as500));
+    expect(crashes.map(({ fault }) => fault)).not.toContain('verifies-reserialised-json');
+  });
+
   it('has one finding when every acceptance has the wrong status', async () => {
     const [main] = await diagnosed({ 'valid/plain': 'fail 202' });
     expect([main?.fault, main?.title]).toEqual([
