@@ -367,9 +367,6 @@ export const SHAPES = {
   'http-1-0': framed('HTTP/1.0', {
     transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0')),
   }),
-  'http-1-0-no-length': framed('HTTP/1.0 without a length', {
-    transmit: requestLine('the version HTTP/1.0', (line) => line.replace(/HTTP\/1\.1$/, 'HTTP/1.0'), withoutLength),
-  }),
   expect: framed('Expect: 100-continue', { transmit: { kind: 'expect-continue' } }),
   'no-body': framed('no body and no length', { transmit: withBody('no body', withoutLength, () => '') }),
   'no-body-no-type': framed('no body, no length and no Content-Type', {

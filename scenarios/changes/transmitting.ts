@@ -44,13 +44,9 @@ export function editedHead(
   };
 }
 
-/** Changes the request line, and the header lines behind it where `others` is given. */
-export function requestLine(
-  label: string,
-  edit: (line: string) => string,
-  others: (lines: readonly string[]) => readonly string[] = (lines) => lines,
-): Transmission {
-  return editedHead(label, ([first = '', ...lines]) => [edit(first), ...others(lines)]);
+/** Changes the request line. */
+export function requestLine(label: string, edit: (line: string) => string): Transmission {
+  return editedHead(label, ([first = '', ...others]) => [edit(first), ...others]);
 }
 
 /** The lines of a head without Content-Length. */

@@ -90,9 +90,17 @@ export const keyCrossings: readonly Crossing[] = [
     id: 'api-key/missing-in-other-requests',
     title: 'Rejects a delivery without the API key sent with another method or framing',
     flaw,
-    shapes: ['put', 'get', 'put-as-post', 'post-as-put', 'chunked', 'http-1-0', 'expect', 'no-body'],
+    shapes: ['put', 'get', 'chunked', 'http-1-0', 'expect', 'no-body'],
     why: 'Gateway rules and routes often cover only POST over HTTP/1.1, and a catch-all handler runs behind them.',
     fix: 'Check the key first, for every request to the endpoint. The report names the request that was accepted.',
+  },
+  {
+    id: 'api-key/missing-with-overridden-method',
+    title: 'Rejects a delivery without the API key whose method is overridden',
+    flaw,
+    shapes: ['put-as-post', 'post-as-put'],
+    why: 'A check for POST that runs before the override sees one method, and the handler behind it sees another.',
+    fix: 'Turn off method overriding for this route, and check the key for every method.',
   },
   {
     id: 'api-key/missing-on-malformed',

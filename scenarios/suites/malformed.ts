@@ -3,7 +3,7 @@ import { addHeaders } from '../changes/addressing.ts';
 import { compact } from '../changes/bodies.ts';
 import { unsigned } from '../changes/signing.ts';
 import { scenarioOf } from '../dimensions.ts';
-import { outlived, refusedInAnotherShape, survived } from '../expectations.ts';
+import { accepted, outlived, refusedInAnotherShape, survived } from '../expectations.ts';
 import type { Delivery, FlowScenario, ProbeScenario, Suite } from '../scenario.ts';
 import { malformedBacktracking } from './malformed-backtracking.ts';
 import { malformedEnvelope, malformedIds } from './malformed-envelope.ts';
@@ -55,6 +55,8 @@ const malformedTransport: readonly (ProbeScenario | FlowScenario)[] = [
           expect: outlived,
         }),
       ),
+      // The server may notice the ends of those connections only while it handles this one.
+      [{ label: 'a valid delivery after them', change: {}, expect: accepted }],
     ],
     why:
       'A worker, a database connection or a lock that is not released after each aborted request runs out in the ' +

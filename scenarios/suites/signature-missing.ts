@@ -221,7 +221,7 @@ const framings: readonly Crossing[] = [
     id: 'signature/missing-in-http-1-0',
     title: 'Rejects an unsigned delivery sent over HTTP/1.0',
     flaw,
-    shapes: ['http-1-0', 'http-1-0-no-length'],
+    shapes: ['http-1-0'],
     why: 'Some load balancers check health over HTTP/1.0, and an exception for them is an exception for everyone.',
     fix: 'Give health checks their own route, and verify deliveries of every HTTP version.',
   },
