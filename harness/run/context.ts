@@ -72,6 +72,8 @@ export interface RunContext {
   readonly controlKit: Kit;
   /** One delivery at a time: after an outage, so that the next one has a single suspect, and after a 429. */
   serial: boolean;
+  /** Forgeries sent since the last plain valid delivery, on all lanes together. */
+  forgedInARow: number;
   /** How often a delivery got no answer on a kept connection, but did on a new one. */
   silentWhenKept: number;
   /** The client certificates that scenarios present instead of the partner's. */
@@ -97,6 +99,7 @@ export function createContext(
     waitedMs: 0,
     controlKit: createKit(given.partner, given.seed, 'controls', given.now, given.onSignature),
     serial: given.limits.concurrency === 1,
+    forgedInARow: 0,
     silentWhenKept: 0,
     identities: createIdentities(given.partner, {}, false),
     retried: new Set(),

@@ -64,6 +64,7 @@ export async function sendControl(
   const change: Change =
     version === undefined ? {} : { connect: { label: `only ${tlsVersionName(version)}`, version } };
   const assembled = assemble(change, context.controlKit, context.partner);
+  context.forgedInARow = 0;
   const fault = faultOfControl(assembled, context.partner);
   const sent = await send(context, lane, { role: 'control', label, assembled, fault }, options);
   if (isAccepted(sent.attempt)) context.seen.answerTimesMs.push(sent.attempt.timings.totalMs);

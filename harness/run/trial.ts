@@ -28,6 +28,7 @@ import {
   recordFailedControl,
   type SentDelivery,
   sendConfirmedControl,
+  sendControl,
   sendFirstControl,
   sendProbe,
 } from './send.ts';
@@ -80,6 +81,7 @@ export async function tryScenario(
         ? { kept: true, patient: true }
         : { fresh: fresh || group.length > 1, patient: fresh, inBurst: group.length > 1 };
       if (isKept) await pause(Math.min(MAX_PAUSE_MS, 2 * control.attempt.timings.totalMs));
+      await interruptForgeries(context, lane, scenario, group);
       const sent = await Promise.all(
         group
           .filter(({ fromOtherAddress }) => fromOtherAddress !== true || otherAddress !== undefined)
@@ -131,6 +133,27 @@ export async function tryScenario(
  * endpoint that closes connections after each answer should have done so by then.
  */
 const MAX_PAUSE_MS = 500;
+
+/**
+ * Sends a plain valid delivery before a forgery that would be one of too many in a row. A lock-out is a separate check,
+ * the last one, and should not end the run before it. Checks whose deliveries depend on each other are left alone.
+ */
+async function interruptForgeries(
+  context: RunContext,
+  lane: Lane,
+  scenario: SendingPlan['scenario'],
+  group: readonly Delivery[],
+): Promise<void> {
+  const forged = group.filter(({ expect }) => mustBeRejected(expect)).length;
+  const isSequence = 'flow' in scenario && [scenario.alone, scenario.kept, scenario.last].includes(true);
+  if (forged > 0 && !isSequence && context.forgedInARow + forged > MAX_FORGED_IN_A_ROW) {
+    await sendControl(context, lane, 'control between forgeries');
+  }
+  context.forgedInARow += forged;
+}
+
+/** Usual lock-outs begin at ten, and deliveries on several lanes do not arrive exactly in the order in which they left. */
+const MAX_FORGED_IN_A_ROW = 6;
 
 /** A second source address, where the endpoint is on this machine and the system has one. */
 export function otherAddressFor({ url }: RunContext['partner']): string | undefined {

@@ -8,7 +8,7 @@ const printA = (count: number) => `head -c ${count} /dev/zero | tr '\\0' 'A'`;
 const PATTERNS = ['%', '%=', '_'.repeat(44), '?'.repeat(44), '[A-Za-z0-9+/]*=', '^.*$', '.{44}', '^', '/.*/'];
 
 /** Lists without an entry, and prefixes without a signature behind them. */
-/** One delivery for each of these values in place of the signature. */
+/** One delivery with each of these values as the signature. */
 const eachAsSignature = (texts: readonly string[]): Delivery[][] =>
   texts.map((text) => [
     { label: `the text ${JSON.stringify(text)}`, change: { sign: literal(text) }, expect: refused },
