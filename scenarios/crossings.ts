@@ -42,7 +42,7 @@ export const PRUNED: readonly Pruned[] = [
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
       'The shape of a request may decide whether the signature is compared; missing and random signatures show it. ' +
-      'The expected value is computed from the body and the secret only.',
+      'The secret may be chosen by the type, so an empty secret is also sent with other types.',
   },
   {
     flaws: ['random-signature'],

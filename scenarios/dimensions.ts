@@ -495,6 +495,11 @@ export const SHAPES = {
     ...['skip_signature=true', 'skip_verification=1', 'skip_auth=1', 'no_verify=1', 'verify=false', 'signature=none'],
     ...['test_mode=1', 'mode=test', 'env=dev', 'sandbox=true', 'dry_run=1', 'admin=1', 'internal=1', 'health=1'],
   ),
+  'query-handshakes': withQuery(
+    'handshakes of other senders in the query',
+    ...['validationToken=test', 'hub.mode=subscribe&hub.challenge=1234', 'challenge=1234', 'crc_token=1234'],
+    'echostr=1234',
+  ),
   'any-query': withQuery('an unrelated query parameter', 'probe=1'),
   'test-queries': withQuery('test switches in the query', 'skip=1', 'test=true', 'debug=1'),
 } as const satisfies Readonly<Record<string, Shape>>;

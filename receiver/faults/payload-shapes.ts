@@ -400,6 +400,22 @@ export const payloadShapesFaults: readonly StageFault[] = [
   },
   {
     ...SHAPE,
+    name: 'null-characters-in-names-answer-500',
+    title: 'Answers 500 to a field whose name begins with U+0000',
+    seen: 'PHP that turns the payload into an object: json_decode without arrays, or a cast.',
+    why: 'Anyone with a valid signature, or the sender by a new field, can cause an internal error.',
+    fix: {
+      rule: 'Copy the fields that you know, and never turn all names of a payload into properties.',
+      express: 'Read `payload.data` and the other fields by name.',
+      laravel: 'Use json_decode($body, true), and read the array.',
+    },
+    severity: 'medium',
+    replace: readAfterValidation((payload) => {
+      if (Object.keys(Object(payload)).some((name) => name.startsWith('\0'))) throwTypeError('invalid property name');
+    }),
+  },
+  {
+    ...SHAPE,
     name: 'four-byte-characters-answer-500',
     title: 'Answers 500 to a character outside the basic plane, such as an emoji, because storing it fails',
     seen: 'MySQL with the character set utf8, which stores at most three bytes per character.',

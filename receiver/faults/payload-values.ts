@@ -469,6 +469,30 @@ export const payloadValuesFaults: readonly StageFault[] = [
   },
   {
     ...VALIDATION,
+    name: 'backtracks-on-error-codes',
+    equivalentTo: {
+      name: 'backtracks-on-long-words',
+      reason: 'One check sends long texts in all fields of free form; the report names the field and the text.',
+    },
+    title: 'Does not answer when an error code is a long run of digits that ends with another character',
+    seen: 'Patterns with nested repetition for codes, such as ^(\\d+[-_]?)+$.',
+    why: 'One notification can occupy a CPU for hours; in a single-threaded process, it blocks all other requests.',
+    fix: {
+      rule: 'Remove nested repetition from patterns, or limit the length of a code before you match it.',
+      express: 'Check the length first, and write ^\\d+(?:[-_]\\d+)*$ or use the package re2.',
+    },
+    severity: 'high',
+    forbidden: true,
+    replace:
+      ({ correct }) =>
+      (req, res, next) => {
+        const code = fieldAt(required(res, 'payload'), 'data.errorData.code');
+        if (typeof code === 'string' && /^\d{32,}\D$/.test(code)) return;
+        correct.validate(req, res, next);
+      },
+  },
+  {
+    ...VALIDATION,
     name: 'backtracks-on-long-words',
     title: 'Does not answer when a text is a long run of letters and digits that ends with another character',
     seen: 'Patterns with nested repetition, such as ^([a-z0-9]+[-.]?)+$ for addresses, slugs and host names.',

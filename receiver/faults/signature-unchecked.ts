@@ -347,6 +347,16 @@ export const signatureUncheckedFaults: readonly StageFault[] = [
       express: 'Delete the branch on `req.query`.',
     },
   }),
+  trusting((req) => /[?&](?:validationToken|hub\.challenge)=/.test(req.url), {
+    name: 'handshake-in-query',
+    title: 'Accepts any request with a handshake of another sender in the query, such as `?validationToken`',
+    seen: 'Endpoints that also take subscriptions of other services, which verify an endpoint by a token to echo.',
+    why: 'Anyone can add the parameter to a forged delivery.',
+    fix: {
+      rule: 'Remove the handshake, or move it to a separate route.',
+      express: 'Delete the branch on `req.query`.',
+    },
+  }),
   trusting((req) => ['test', 'development', 'local'].includes(req.get('X-Environment') ?? ''), {
     name: 'environment-header',
     title: 'Skips the verification when the request names a test environment',

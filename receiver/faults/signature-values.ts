@@ -5,12 +5,14 @@ import { hmac } from '../../contract/signing/index.ts';
 import { requestHeader } from '../stages/stage.ts';
 import { acceptWithoutCheck } from './api-key-check.ts';
 import type { StageFault } from './fault.ts';
-import { alsoAccept, lenientMutant, SIGNATURE, signed } from './lenient-verifier.ts';
+import { alsoAccept, lenientMutant, SIGNATURE, signed, unverified } from './lenient-verifier.ts';
 
 const ONE_VALUE = {
   rule: 'Accept one value only: the Base64 of the HMAC-SHA256 of the body, compared as a whole in constant time.',
   express: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers, and delete every alternative.',
 } as const;
+
+const HAVE_SECRETS: ReadonlySet<unknown> = new Set(['CAAS', 'REFUND', 'PAYMENT_METHOD', 'WALLET', 'CAAS_BLOCKCHAIN']);
 
 const OTHER_HEADERS = ['X-Webhook-Signature', 'Webhook-Signature', 'X-Shopify-Hmac-SHA256', 'Signature'];
 
@@ -42,6 +44,20 @@ export const signatureValuesFaults: readonly StageFault[] = [
     why: 'A comma as the signature is enough.',
     fix: ONE_OF_A_LIST,
   }),
+  lenientMutant(
+    (delivery) =>
+      delivery.header === hmac(delivery.body, '').toString('base64') && !HAVE_SECRETS.has(unverified(delivery).type),
+    {
+      name: 'empty-secret-for-other-types',
+      title: 'Accepts a signature made with an empty secret if the type is not one that it knows',
+      seen: 'Secrets in a table by type or tenant, with "" where the table has no entry.',
+      why: 'Anyone can sign with an empty secret, and the handler may accept types that it does not know.',
+      fix: {
+        rule: 'Choose the secret before the body is read, and reject a delivery without one.',
+        express: 'Read one secret from the environment at start-up, and stop if it is missing or empty.',
+      },
+    },
+  ),
   lenientMutant(({ header = '' }) => /^(?:sha256=|v1,)$/.test(header), {
     name: 'prefix-without-signature-accepted',
     title: 'Accepts a signature prefix with nothing after it',

@@ -58,8 +58,8 @@ export const keyCrossings: readonly Crossing[] = [
     id: 'api-key/missing-with-test-query',
     title: 'Rejects a delivery without the API key that has a test parameter in its query string',
     flaw,
-    shapes: ['test-queries', 'query-switches'],
-    why: 'Switches for manual tests stay in the code, and their names are easy to guess.',
+    shapes: ['test-queries', 'query-switches', 'query-handshakes'],
+    why: 'Switches for manual tests and shortcuts for handshakes stay in the code, and their names are easy to guess.',
     fix: 'Remove the switch, and send the key with test deliveries too.',
   },
   {

@@ -9,6 +9,7 @@ import type { FlowScenario, Kit } from '../scenario.ts';
 const TEXTS = [
   { what: 'a long word', text: `${'a1B2c3D4'.repeat(6)}!` },
   { what: 'words and separators', text: `${'aa.bb-cc:dd_ee@ff/gg '.repeat(3)}\n!` },
+  { what: 'digits', text: `${'12345678'.repeat(6)}!` },
   { what: 'spaces', text: `a${' '.repeat(8000)}a` },
 ] as const;
 
@@ -23,6 +24,11 @@ const KINDS: readonly { what: string; make: (kit: Kit) => JsonObject; fields: re
       ),
       'data.errorData.message',
     ],
+  },
+  {
+    what: 'the error code of an order',
+    make: (kit) => order(kit, 'SELL', 'FAILED'),
+    fields: ['data.errorData.code'],
   },
   {
     what: 'a tracking notification',

@@ -211,6 +211,14 @@ export const malformedIds: readonly ProbeScenario[] = [
     survived,
   ),
   composed(
+    'name-null-character',
+    'an unknown field whose name begins with U+0000',
+    (kit) => ({ ...kit.notification(), '\u0000test': 1 }),
+    'PHP cannot make such a name a property, PostgreSQL cannot store it, and C code takes it for an empty name.',
+    'Read only the fields that you know, and keep the rest as text.',
+    survived,
+  ),
+  composed(
     'id-template',
     'an id that contains template syntax',
     hostileId('\u0024{7*7}{{7*7}}%s%n'),

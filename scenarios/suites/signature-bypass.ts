@@ -166,6 +166,21 @@ export const signatureBypasses: readonly Crossing[] = [
     'Delete the switch, and sign test deliveries. If a single parameter is enough, the report names it.',
   ),
   bypass(
+    'query-handshakes',
+    'Rejects an unsigned delivery with handshakes of other senders in its query string',
+    'query-handshakes',
+    'Some senders verify an endpoint by a token in the query, which it echoes. The shortcut then skips every check.',
+    'Remove the handshake: this sender has none. If a single parameter is enough, the report names it.',
+  ),
+  {
+    id: 'signature/secret-empty-in-other-types',
+    title: 'Rejects a delivery of another type that is signed with an empty secret',
+    flaw: 'empty-secret',
+    shapes: ['unknown-type', 'wallet', 'refund', 'deposit', 'payment-method'],
+    why: 'Secrets in a table by type have no entry for an unknown type, and an empty one where a setting is missing.',
+    fix: 'Use one secret for all deliveries, and reject a delivery for which there is none.',
+  },
+  bypass(
     'open-path-in-query',
     'Rejects an unsigned delivery with the open path /health in its query string',
     'query-open-path',

@@ -129,7 +129,8 @@ describe('the order of the stages', () => {
     expect(judge('must', evidence([probe(refusedMalformed, answer(400))], both))).toMatchObject({
       decidedBy: 'statuses-alike',
       outcome: '400',
-      reason: 'answered 400, as to forged and to malformed deliveries alike, so the order of the checks cannot be seen',
+      reason:
+        'answered 400, the status of both forged and malformed deliveries, so the order of the checks cannot be seen',
     });
   });
 });
