@@ -253,6 +253,10 @@ const fails =
 /** Kinds of observations. A result belongs to the first that holds. */
 const OBSERVATIONS: readonly { text: (count: number) => string; is: (result: ScenarioResult) => boolean }[] = [
   {
+    text: (count) => `answers ${deliveries(count)} with something that no answer may contain`,
+    is: ({ decidedBy }) => decidedBy === 'leak',
+  },
+  {
     text: (count) => `rejects ${deliveries(count)} that must be accepted`,
     is: (result) => passesWith(result, '200') && fails(/^[34]\d\d$/)(result),
   },
@@ -263,7 +267,10 @@ const OBSERVATIONS: readonly { text: (count: number) => string; is: (result: Sce
   { text: (count) => `answers ${deliveries(count)} with 5xx`, is: fails(/^5\d\d$/) },
   { text: (count) => `closes the connection on ${deliveries(count)}`, is: fails(/^closed$/) },
   { text: (count) => `does not answer ${deliveries(count)}`, is: fails(/^silence$/) },
-  { text: (count) => `answers ${deliveries(count)} with another status than expected`, is: fails(/^\d{3}$/) },
+  {
+    text: (count) => `answers ${deliveries(count)} with another status than expected`,
+    is: (result) => fails(/^\d{3}$/)(result) && result.decidedBy !== 'answers-differ',
+  },
   { text: (count) => `fails ${count} ${count === 1 ? 'check' : 'checks'} about several deliveries`, is: () => true },
 ];
 

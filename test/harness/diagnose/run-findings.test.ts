@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose, loadDictionary } from '../../../harness/diagnose/index.ts';
+import { observationOf } from '../../../harness/diagnose/run-findings.ts';
 import { faultOfMistake, signingTrials } from '../../../harness/diagnose/signing-trials.ts';
 import type { Feature } from '../../../scenarios/index.ts';
 import { exchangeWith, textBody } from '../report/documents.ts';
@@ -88,6 +89,14 @@ describe('the diagnosis', () => {
       evidence: expect.arrayContaining(Object.keys(failures)),
     });
     expect([main?.posterior, main?.candidates]).toEqual([undefined, undefined]);
+  });
+
+  it('states leaks and answers that differ as what they are, although their status is the expected one', () => {
+    const as = (decidedBy: string) => ({ outcome: '401', expectedOutcomes: ['401'], decidedBy });
+    const results = [as('leak'), as('leak'), as('answers-differ')] as unknown as Parameters<typeof observationOf>[0];
+    expect(observationOf(results)).toBe(
+      'Answers 2 deliveries with something that no answer may contain; fails 1 check about several deliveries',
+    );
   });
 
   it('has no finding for warnings alone that no known fault explains', async () => {

@@ -71,7 +71,7 @@ var faults = []entry{
 	{"go-id-cache", "must",
 		"Answers 200 to any request whose notification id was processed before, ahead of all checks."},
 	{"go-client-verify", "must",
-		"Trusts a client-supplied X-SSL-Client-Verify: SUCCESS in place of signature and key."},
+		"Trusts a client-supplied X-SSL-Client-Verify: SUCCESS instead of signature and key."},
 	{"go-expected-leak", "must",
 		"The 401 answer to a bad signature names the expected signature."},
 	{"go-inflight-skip", "must",

@@ -120,7 +120,7 @@ async function readBody(req) {
   return Buffer.concat(chunks);
 }
 
-// Reads a stream by its data and end events, as older code does; nobody listens for error.
+// Reads a stream by its data and end events, as older code does; there is no listener for errors.
 class EventStream {
   constructor(source) {
     this.source = source;

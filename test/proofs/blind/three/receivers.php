@@ -56,7 +56,7 @@ const FAULTS = [
     ['php-memory', 'must',
         'Runs with a memory limit of 8 MB: one large unsigned body ends the process.'],
     ['php-null-signature', 'must',
-        'Hands a missing signature header as null to hash_equals: TypeError, 500 in place of 401.'],
+        'Hands a missing signature header as null to hash_equals: TypeError, 500 instead of 401.'],
     ['php-unescape-slashes', 'must',
         'Undoes \/ in the body before the HMAC, so valid bodies with an escaped slash get 401.'],
     ['php-unknown-type-ack', 'must',
