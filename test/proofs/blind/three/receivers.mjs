@@ -4,61 +4,110 @@
 //   node receivers.mjs --fault NAME --port N
 //
 // Secret and API key come from BLIND_SECRET and BLIND_API_KEY.
+
+import crypto from 'node:crypto';
 import http from 'node:http';
 import zlib from 'node:zlib';
-import crypto from 'node:crypto';
 
 const MAX_BODY = 12 * 1024 * 1024;
 
 const FAULTS = [
-  ['object-key-lookup', 'must',
-    'Looks the API key up in a plain object, so inherited names such as constructor are valid keys.'],
-  ['undefined-secret', 'must',
-    'Also accepts the previous secret, which is not set: the text "undefined" works as a secret.'],
-  ['split-characters', 'must',
-    'Turns each piece of the body into text on its own: a multi-byte character over two pieces breaks the HMAC.'],
-  ['aborted-upload', 'must',
-    'Reads the body outside of any catch: a client that goes away in the middle of a body ends the process.'],
-  ['host-crash', 'must',
-    'Builds a URL from the Host header and request target without catch: a bad one ends the process.'],
-  ['expect-unverified', 'must',
-    'Requests with Expect: 100-continue go to a separate listener that verifies nothing.'],
-  ['gzip-crash', 'must',
-    'Inflates gzip bodies before verification without error listener: a corrupt one ends the process.'],
-  ['form-payload', 'must',
-    'A form-encoded body with a payload field is processed without signature or key.'],
-  ['path-case', 'must',
-    'The guard compares the path exactly, the router ignores case: /HOOKS is processed unverified.'],
-  ['trusted-connection', 'must',
-    'Verifies only the first request of a connection; later ones on it pass.'],
-  ['cached-rejection', 'must',
-    'Remembers a 401 by notification id: the valid delivery with that id is then refused too.'],
-  ['backtracking-code', 'must',
-    'Checks error codes with a pattern of nested repetition: a long run of digits blocks the process.'],
-  ['date-range', 'must',
-    'Converts the time with toISOString before validation: out-of-range or unparsable times give 500.'],
-  ['header-case', 'must',
-    'Looks for X-Service-Signature in the raw headers in exactly this spelling, other letter case gets 401.'],
-  ['two-digit-code', 'must',
-    'Demands a three-digit middle group in error codes: 152-99-S2 gets 400.'],
-  ['trailing-zero-amount', 'must',
-    'Compares refund amounts with their number form: 1.50 or 0.00000001 get 400.'],
-  ['pool-leak', 'must',
-    'A database connection is not given back after a payload error: after ten of them nothing is answered.'],
-  ['validation-token', 'must',
-    'Answers any POST with ?validationToken= with 200 and the token, as subscription handshake.'],
-  ['ordered-compare', 'must',
-    'Takes the result of Buffer.compare for a truth value of the wrong sign: a greater signature passes.'],
-  ['session-cookie', 'must',
-    'Sets a session cookie on success, and a request with that cookie needs no signature or key.'],
-  ['last-key-kept', 'must',
-    'Keeps the API key in a module variable; a request without the header uses the one before.'],
-  ['bearer-skips', 'must',
-    'Any Authorization: Bearer header counts as checked by the gateway: no signature or key needed.'],
-  ['shared-credentials', 'must',
-    'Keeps the headers of the current request in a module variable: overlapping requests swap credentials.'],
-  ['charset-415', 'should',
-    'Refuses Content-Type with a charset parameter with 415.'],
+  [
+    'object-key-lookup',
+    'must',
+    'Looks the API key up in a plain object, so inherited names such as constructor are valid keys.',
+  ],
+  [
+    'undefined-secret',
+    'must',
+    'Also accepts the previous secret, which is not set: the text "undefined" works as a secret.',
+  ],
+  [
+    'split-characters',
+    'must',
+    'Turns each piece of the body into text on its own: a multi-byte character over two pieces breaks the HMAC.',
+  ],
+  [
+    'aborted-upload',
+    'must',
+    'Reads the body outside of any catch: a client that goes away in the middle of a body ends the process.',
+  ],
+  [
+    'host-crash',
+    'must',
+    'Builds a URL from the Host header and request target without catch: a bad one ends the process.',
+  ],
+  ['expect-unverified', 'must', 'Requests with Expect: 100-continue go to a separate listener that verifies nothing.'],
+  [
+    'gzip-crash',
+    'must',
+    'Inflates gzip bodies before verification without error listener: a corrupt one ends the process.',
+  ],
+  ['form-payload', 'must', 'A form-encoded body with a payload field is processed without signature or key.'],
+  [
+    'path-case',
+    'must',
+    'The guard compares the path exactly, the router ignores case: /HOOKS is processed unverified.',
+  ],
+  ['trusted-connection', 'must', 'Verifies only the first request of a connection; later ones on it pass.'],
+  [
+    'cached-rejection',
+    'must',
+    'Remembers a 401 by notification id: the valid delivery with that id is then refused too.',
+  ],
+  [
+    'backtracking-code',
+    'must',
+    'Checks error codes with a pattern of nested repetition: a long run of digits blocks the process.',
+  ],
+  [
+    'date-range',
+    'must',
+    'Converts the time with toISOString before validation: out-of-range or unparsable times give 500.',
+  ],
+  [
+    'header-case',
+    'must',
+    'Looks for X-Service-Signature in the raw headers in exactly this spelling, other letter case gets 401.',
+  ],
+  ['two-digit-code', 'must', 'Demands a three-digit middle group in error codes: 152-99-S2 gets 400.'],
+  ['trailing-zero-amount', 'must', 'Compares refund amounts with their number form: 1.50 or 0.00000001 get 400.'],
+  [
+    'pool-leak',
+    'must',
+    'A database connection is not given back after a payload error: after ten of them nothing is answered.',
+  ],
+  [
+    'validation-token',
+    'must',
+    'Answers any POST with ?validationToken= with 200 and the token, as subscription handshake.',
+  ],
+  [
+    'ordered-compare',
+    'must',
+    'Takes the result of Buffer.compare for a truth value of the wrong sign: a greater signature passes.',
+  ],
+  [
+    'session-cookie',
+    'must',
+    'Sets a session cookie on success, and a request with that cookie needs no signature or key.',
+  ],
+  [
+    'last-key-kept',
+    'must',
+    'Keeps the API key in a module variable; a request without the header uses the one before.',
+  ],
+  [
+    'bearer-skips',
+    'must',
+    'Any Authorization: Bearer header counts as checked by the gateway: no signature or key needed.',
+  ],
+  [
+    'shared-credentials',
+    'must',
+    'Keeps the headers of the current request in a module variable: overlapping requests swap credentials.',
+  ],
+  ['charset-415', 'should', 'Refuses Content-Type with a charset parameter with 415.'],
 ];
 
 const args = process.argv.slice(2);
@@ -242,10 +291,25 @@ function validate(note) {
   if (type === 'CAAS') {
     need(typeof data.type === 'string' && isObject(metadata), 'data.type and data.metadata are required');
     texts(data, 'providerId', 'transactionId');
-    texts(metadata, 'orderStatus', 'orderType', 'providerTransactionId', 'providerTransactionRef',
-      'providerTransactionStatus', 'trackingStateDescription');
-    texts(metadata.blockchainData ?? {}, 'targetWalletAddress', 'blockchainTransactionId', 'blockchainMemo',
-      'currency', 'chain', 'refundWalletAddress', 'sourceWalletAddress');
+    texts(
+      metadata,
+      'orderStatus',
+      'orderType',
+      'providerTransactionId',
+      'providerTransactionRef',
+      'providerTransactionStatus',
+      'trackingStateDescription',
+    );
+    texts(
+      metadata.blockchainData ?? {},
+      'targetWalletAddress',
+      'blockchainTransactionId',
+      'blockchainMemo',
+      'currency',
+      'chain',
+      'refundWalletAddress',
+      'sourceWalletAddress',
+    );
   } else if (type === 'REFUND') {
     texts(data, 'providerId', 'transactionId', 'status');
     texts(metadata, 'blockchainTransactionId', 'amount', 'currency', 'walletAddress');
@@ -372,7 +436,7 @@ function listener(req, res) {
     req.url = new URL(req.url, `http://${req.headers.host}`).href.replace(/^https?:\/\/[^/]*/, '');
   }
   if (is('aborted-upload')) {
-    readBody(req).then((body) => {
+    void readBody(req).then((body) => {
       if (req.url.split('?')[0] !== '/hooks') return answer(res, 404, 'not found');
       if (req.method !== 'POST') return answer(res, 405, 'method not allowed', { Allow: 'POST' });
       return work(req, res, body).catch((error) => fail(req, res, error));
