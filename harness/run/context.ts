@@ -93,11 +93,14 @@ export interface RunContext {
 export function createContext(
   given: Pick<RunContext, 'partner' | 'seed' | 'now' | 'limits' | 'emit' | 'signal' | 'onSignature'>,
 ): RunContext {
+  const controlKit = createKit(given.partner, given.seed, 'controls', given.now, given.onSignature);
+  // Some requests have no body on the wire. An endpoint that reveals the valid signature then reveals this one.
+  if (given.partner.signing !== undefined) controlKit.sign(Buffer.alloc(0));
   return {
     ...given,
     requests: 0,
     waitedMs: 0,
-    controlKit: createKit(given.partner, given.seed, 'controls', given.now, given.onSignature),
+    controlKit,
     serial: given.limits.concurrency === 1,
     forgedInARow: 0,
     silentWhenKept: 0,
