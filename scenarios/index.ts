@@ -11,7 +11,7 @@ export type {
 export { PROFILE_RULES, PROFILES, type Profile, type ProfileRules } from './profiles.ts';
 export { type Level, REQUIREMENTS, type Requirement, type RequirementId, requirement } from './requirements.ts';
 export * as samples from './samples.ts';
-export { newTestId, TEST_ID_PREFIX } from './samples.ts';
+export { ID_FIELDS, newTestId, TEST_ID_PREFIX } from './samples.ts';
 export {
   type AddressChange,
   type AnswerMatch,

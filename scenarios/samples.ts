@@ -46,6 +46,16 @@ const WORDS: Readonly<Record<SampleKind, string>> = {
   provider: 'provider',
 };
 
+/** The fields of `data` that contain ids, and the kind of each id. */
+export const ID_FIELDS: Readonly<Record<string, SampleKind>> = {
+  transactionId: 'transaction',
+  partnerTransactionId: 'transaction',
+  customerId: 'customer',
+  accountId: 'account',
+  paymentMethodId: 'payment-method',
+  providerId: 'provider',
+};
+
 /** An id that the partner knows, where some are configured, and otherwise a new one. */
 export function knownId(kit: Kit, kind: SampleKind): string {
   return kit.knownId?.(kind, false) ?? reference(kit, WORDS[kind]);

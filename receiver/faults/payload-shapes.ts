@@ -36,6 +36,8 @@ const LOOKED_UP = [
 const lookedUp = (payload: unknown) => LOOKED_UP.map((path) => fieldAt(payload, path));
 const statusOf = (payload: unknown) => fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
 
+const RETRIED = 'The sender may mistake a payload that can never be valid for an outage, and retry.';
+
 const textFirst = { ...validateFirst, rule: 'Check that a value is a string before you look it up, or answer 400.' };
 
 export const payloadShapesFaults: readonly StageFault[] = [
@@ -44,7 +46,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'lists-as-keys-answer-500',
     title: 'Looks up types and statuses before checking that they are strings, and answers 500 to a list',
     seen: '`TABLES.get(payload["type"])` in Python, where a list cannot be a key. PHP throws as well.',
-    why: 'The sender may mistake a payload that can never be valid for an outage, and retry.',
+    why: RETRIED,
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -56,7 +58,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'objects-as-names-answer-500',
     title: 'Calls functions for text on a currency, chain or operation before checking that it is text',
     seen: '`currency.toUpperCase()`, `chain.lower()`: an object has no such function.',
-    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    why: RETRIED,
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -69,7 +71,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'numbers-as-status-answer-500',
     title: 'Answers 500 to a status that is a number or a boolean',
     seen: 'Enums that are converted from a number, and `status.toUpperCase()`.',
-    why: 'The sender may mistake a payload that can never be valid for an outage, and retry.',
+    why: RETRIED,
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -93,7 +95,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'null-status-answers-500',
     title: 'Answers 500 to a status that is null',
     seen: 'A switch over an enum in Java, and string functions, which throw on null.',
-    why: 'The sender may mistake the answer for an outage, and retry.',
+    why: RETRIED,
     fix: textFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -106,7 +108,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'long-names-overflow-columns',
     title: 'Answers 500 to a currency or chain that is longer than its column',
     seen: 'Columns of 16 or 64 characters without a length check before the insert.',
-    why: 'The sender may mistake the answer for an outage, and retry.',
+    why: RETRIED,
     fix: { rule: 'Check lengths in the validation, and answer 400.', express: 'Use `z.string().max(64)`.' },
     severity: 'low',
     replace: readAfterValidation((payload) => {
@@ -148,7 +150,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'scalars-answer-500',
     title: 'Answers 500 to a body that is a string, number, boolean or null',
     seen: 'Class mappers, which expect an object at the root and throw.',
-    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    why: RETRIED,
     fix: validateFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -161,7 +163,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'arrays-answer-500',
     title: 'Answers 500 to a body that is an array',
     seen: 'Languages in which a list has no get(), while one parser returns both objects and lists.',
-    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    why: RETRIED,
     fix: validateFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {
@@ -240,7 +242,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     name: 'orders-without-kind-answer-500',
     title: 'Answers 500 to a CAAS notification without data.type',
     seen: 'Switches over data.type whose default throws.',
-    why: 'The sender takes a payload that can never be valid for an outage and retries.',
+    why: RETRIED,
     fix: validateFirst,
     severity: 'low',
     replace: readBeforeValidation((payload) => {

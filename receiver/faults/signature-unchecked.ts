@@ -1,6 +1,7 @@
 /** Mutants that do not verify the signature, or only under a condition. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
+import { NOTIFICATION_TYPES } from '../../contract/index.ts';
 import { fieldAt } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 import { acceptWhen, alsoAccept, lenientMutant, SIGNATURE, unverified } from './lenient-verifier.ts';
@@ -12,7 +13,7 @@ const field = (value: unknown, ...path: string[]): unknown =>
     value,
   );
 
-const KNOWN = ['CAAS', 'REFUND', 'PAYMENT_METHOD', 'WALLET', 'CAAS_BLOCKCHAIN'];
+const KNOWN: readonly string[] = NOTIFICATION_TYPES;
 
 const FINAL = ['COMPLETED', 'CONFIRMED', 'FAILED', 'SUCCESS'];
 

@@ -1,6 +1,7 @@
 /** Mutants that accept other values as a signature or as an API key: digests, checksums, patterns, similar bytes. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { NOTIFICATION_TYPES } from '../../contract/index.ts';
 import { hmac } from '../../contract/signing/index.ts';
 import { requestHeader } from '../stages/stage.ts';
 import { acceptWithoutCheck } from './api-key-check.ts';
@@ -12,7 +13,7 @@ const ONE_VALUE = {
   express: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers, and delete every alternative.',
 } as const;
 
-const HAVE_SECRETS: ReadonlySet<unknown> = new Set(['CAAS', 'REFUND', 'PAYMENT_METHOD', 'WALLET', 'CAAS_BLOCKCHAIN']);
+const HAVE_SECRETS: ReadonlySet<unknown> = new Set(NOTIFICATION_TYPES);
 
 const OTHER_HEADERS = ['X-Webhook-Signature', 'Webhook-Signature', 'X-Shopify-Hmac-SHA256', 'Signature'];
 

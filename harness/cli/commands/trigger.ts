@@ -7,7 +7,7 @@ import {
   type Notification,
 } from '../../../contract/index.ts';
 import { visible } from '../../../contract/visible.ts';
-import { newTestId, type SampleKind } from '../../../scenarios/index.ts';
+import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import type { Partner } from '../../partner.ts';
 import { createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
@@ -94,20 +94,10 @@ function sampleNamed(name: string): SampleEvent {
   });
 }
 
-/** The fields of a notification that contain ids, and the kind of each id. */
-const SAMPLE_FIELDS: Readonly<Record<string, SampleKind>> = {
-  transactionId: 'transaction',
-  partnerTransactionId: 'transaction',
-  customerId: 'customer',
-  accountId: 'account',
-  paymentMethodId: 'payment-method',
-  providerId: 'provider',
-};
-
 /** A copy with the first configured id of each kind, so that the notifications of a flow belong together. */
 function withKnownIds(notification: Notification, samples: Partner['samples']): JsonObject {
   const data = Object.entries(notification.data as unknown as JsonObject).map(([name, value]) => {
-    const kind = SAMPLE_FIELDS[name];
+    const kind = ID_FIELDS[name];
     return [name, (kind && samples?.ids[kind]?.[0]) ?? value] as const;
   });
   return { ...(notification as unknown as JsonObject), data: Object.fromEntries(data) };

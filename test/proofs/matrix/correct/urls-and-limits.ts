@@ -1,6 +1,6 @@
 /** Receivers that serve one exact URL, answer elsewhere in their own way, limit the rate, or look ids up. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { ownersOf, SAMPLE_KINDS, type SampleKind } from '../../../../scenarios/index.ts';
+import { ID_FIELDS, ownersOf, SAMPLE_KINDS, type SampleKind } from '../../../../scenarios/index.ts';
 import { runNginx } from '../../tls-matrix/nginx.ts';
 import {
   bodyOf,
@@ -76,16 +76,6 @@ const KNOWN: Readonly<Partial<Record<SampleKind, readonly string[]>>> = Object.f
     Array.from({ length: ownersOf(kind).length + 1 }, (_, at) => `known-${kind}-${at + 1}`),
   ]),
 );
-
-/** The fields of `data` that are ids. */
-const ID_FIELDS: Readonly<Record<string, SampleKind>> = {
-  transactionId: 'transaction',
-  partnerTransactionId: 'transaction',
-  customerId: 'customer',
-  accountId: 'account',
-  paymentMethodId: 'payment-method',
-  providerId: 'provider',
-};
 
 /** Whether every id is in its list, and the field that this receiver needs is there. */
 function isKnown(body: Uint8Array): boolean {
