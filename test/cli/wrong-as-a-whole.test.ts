@@ -280,7 +280,8 @@ const WRONG: readonly Wrong[] = [
     },
     code: 3,
     says: 'rate-limited',
-    args: ['--suite', 'valid', '--suite', 'signature'],
+    // It waits six times as long for a rate limit to end.
+    args: ['--suite', 'valid', '--suite', 'signature', '--recovery', '500ms'],
   },
 ];
 
