@@ -21,6 +21,7 @@ const SAMPLED = [
   'cli/wrong-as-a-whole',
   'explain-by-faults',
   'run/dialect',
+  'proofs/stateful',
 ];
 
 const PROOFS: readonly Proof[] = [

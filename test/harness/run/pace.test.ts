@@ -1,7 +1,7 @@
 /** How long a run waits for answers, when it decides a family of checks early, and what it then says. */
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { run } from '../../../harness/run/index.ts';
 import { createFamilies, createPace, familyOf } from '../../../harness/run/pace.ts';
 import { findScenario } from '../../../scenarios/index.ts';
@@ -121,11 +121,14 @@ describe('a family', () => {
 });
 
 const SECRET = randomBytes(32).toString('base64');
+const endpoints: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(endpoints.map((close) => close())));
+
 const correct = verifying((body) => hmacOf(SECRET, body).toString('base64'));
 
 async function runAgainst(listener: RequestListener, suites: readonly string[], limits: { timeoutMs: number }) {
   const { url, close } = await serve(listener);
-  onTestFinished(close);
+  endpoints.push(close);
   const document = await run({
     partner: { url, signing: { secret: SECRET } },
     selection: { suites },
@@ -135,7 +138,7 @@ async function runAgainst(listener: RequestListener, suites: readonly string[], 
   return { document, of };
 }
 
-describe('a receiver that never answers one request in seven', () => {
+describe.concurrent('a receiver that never answers one request in seven', () => {
   it('fails for that, and its other checks are judged by the deliveries that it answers', async () => {
     let requests = 0;
     const { document, of } = await runAgainst(
@@ -149,7 +152,7 @@ describe('a receiver that never answers one request in seven', () => {
   });
 });
 
-describe('a receiver that never answers forged deliveries', () => {
+describe.concurrent('a receiver that never answers forged deliveries', () => {
   it('fails a few of them; the others count as not run, and no check passes because of silence', async () => {
     const { of } = await runAgainst(
       (request, response) => {
@@ -171,7 +174,7 @@ describe('a receiver that never answers forged deliveries', () => {
   });
 });
 
-describe('a receiver that blocks on malformed JSON', () => {
+describe.concurrent('a receiver that blocks on malformed JSON', () => {
   it('fails for the first such payloads; others of the same kind are not sent', async () => {
     let busyUntil = 0;
     const { of } = await runAgainst(
