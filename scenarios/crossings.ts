@@ -36,6 +36,12 @@ export interface Pruned {
   readonly reason: string;
 }
 
+/** Statuses and kinds that are sent with a random signature only. */
+const BY_STATUS = [
+  ...(['created-buy', 'pending-sell', 'buy-on-chain', 'failed-refund', 'declined-card', 'expired-tracking'] as const),
+  ...(['unknown-caas-type', 'unknown-card-status', 'unknown-deposit-type'] as const),
+] as const satisfies readonly ShapeName[];
+
 export const PRUNED: readonly Pruned[] = [
   {
     flaws: ['replayed-signature', 'empty-secret'],
@@ -53,7 +59,7 @@ export const PRUNED: readonly Pruned[] = [
   },
   {
     flaws: ['random-signature'],
-    shapes: ['buy', 'sell', 'unknown-type', 'test-flags', 'tiny', 'over-1-mib', 'content'],
+    shapes: ['buy', 'sell', 'unknown-type', 'test-flags', 'verified-state', 'tiny', 'over-1-mib', 'content'],
     reason: 'Types that usually have a separate handler are sent; the others usually share one of these handlers.',
   },
   {
@@ -61,7 +67,16 @@ export const PRUNED: readonly Pruned[] = [
     shapes: [
       ...(['form', 'multipart', 'xml', 'bytestream', 'upper-case-type', 'json-with-charset'] as const),
       ...(['http-1-0', 'empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
-      ...(['patch', 'delete', 'get-as-post', 'post-as-put', 'post-as-get', 'form-as-put'] as const),
+      ...([
+        'patch',
+        'delete',
+        'options',
+        'propfind',
+        'get-as-post',
+        'post-as-put',
+        'post-as-get',
+        'form-as-put',
+      ] as const),
     ],
     reason: 'One value for each kind of parser, framing and route is enough here; unsigned, all of them are sent.',
   },
@@ -74,10 +89,10 @@ export const PRUNED: readonly Pruned[] = [
   },
   {
     flaws: ['no-signature', 'no-key'],
-    shapes: ['created-buy', 'pending-sell'],
+    shapes: BY_STATUS,
     reason:
-      'Early statuses are sent with a random signature; a check that depends on the status rarely depends on whether ' +
-      'the header is present.',
+      'Other statuses and kinds are sent with a random signature; a check that depends on them rarely depends on ' +
+      'whether the header is present.',
   },
   {
     flaws: ['no-signature', 'no-key'],
@@ -85,10 +100,16 @@ export const PRUNED: readonly Pruned[] = [
     reason: 'Other parameters are sent, one by one or together.',
   },
   {
+    flaws: ['no-signature', 'no-key'],
+    shapes: ['key-headers'],
+    reason: 'These headers choose the secret, which matters for a delivery with a signature only.',
+  },
+  {
     flaws: ['no-key'],
     shapes: [
       ...(['buy', 'over-1-mib', 'empty-array', 'batch', 'bare-challenge', 'empty-object', 'null', 'bytes'] as const),
       ...(['nested', 'upper-case-type', 'bytestream', 'xml', 'multipart', 'patch', 'delete'] as const),
+      ...(['options', 'propfind', 'open-prefix-parameter', 'encoded-line-end'] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'local-host'] as const),
       ...(['get-as-post', 'post-as-get', 'form-as-put'] as const),
       ...(['empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
@@ -99,6 +120,7 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['no-key'],
     shapes: [
       ...(['forwarded-for-loopback', 'real-ip-loopback', 'forwarded-loopback'] as const),
+      ...(['lan-addresses', 'bearer-token', 'connection-options'] as const),
       ...(['referer', 'authorization', 'algorithm-headers', 'rewrite-headers', 'agent-balancer'] as const),
       ...(['query-skip', 'query-test', 'query-debug', 'query-open-path'] as const),
     ],
@@ -106,7 +128,7 @@ export const PRUNED: readonly Pruned[] = [
   },
   {
     flaws: ['no-certificate'],
-    shapes: ['content', 'content type', 'framing', 'created-buy', 'pending-sell', 'test-flags', 'tiny'],
+    shapes: ['content', 'content type', 'framing', ...BY_STATUS, 'test-flags', 'verified-state', 'tiny'],
     reason:
       'The certificate is usually checked in the handshake or by URL, before the body. One other Content-Type ' +
       'is sent for receivers that check it in a handler.',
@@ -114,7 +136,8 @@ export const PRUNED: readonly Pruned[] = [
   {
     flaws: ['no-certificate'],
     shapes: [
-      ...(['buy', 'unknown-type', 'over-1-mib', 'patch', 'delete'] as const),
+      ...(['buy', 'unknown-type', 'over-1-mib', 'patch', 'delete', 'options', 'propfind'] as const),
+      ...(['open-prefix', 'open-prefix-parameter', 'encoded-line-end'] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'absolute-target', 'local-host'] as const),
       ...(['put-as-post', 'get-as-post', 'post-as-put', 'post-as-get', 'form-as-put', 'hint'] as const),
     ],

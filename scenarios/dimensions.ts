@@ -7,9 +7,9 @@
  * sent one by one only after the whole was accepted (`FollowUp`).
  */
 import { gzipSync } from 'node:zlib';
-import type { HeaderLine, JsonValue } from '../contract/index.ts';
+import type { HeaderLine, JsonObject, JsonValue } from '../contract/index.ts';
 import { addHeaders, addQuery, both, headerValue, setHeader, withoutHeader, wrongKey } from './changes/addressing.ts';
-import { compact, fixedText, utf8 } from './changes/bodies.ts';
+import { compact, fixedText, utf8, withField } from './changes/bodies.ts';
 import { signedOver, signedWithText } from './changes/signing.ts';
 import {
   absoluteTarget,
@@ -136,6 +136,22 @@ function notification(label: string, compose: (kit: Kit) => JsonValue): Shape {
   return { dimension: 'notification', label, change: { compose }, answer: 'own' };
 }
 
+/** A type or status that no receiver knows. */
+const unknownName = (kit: Kit) => `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`;
+
+/** The plain notification with further members in the envelope and in data. Each is a part. */
+function withMembers(label: string, members: JsonObject): Shape {
+  const having = (more: JsonObject) => (kit: Kit) => {
+    const plain = kit.notification();
+    return { ...plain, ...more, data: { ...(plain.data as JsonObject), ...more } };
+  };
+  const parts = Object.entries(members).map(([name, value]) => ({
+    label: `${name}: ${value}`,
+    change: { compose: having({ [name]: value }) },
+  }));
+  return { ...notification(label, having(members)), parts };
+}
+
 /** Another JSON document, or no JSON at all. */
 function content(label: string, change: Change, answer: Shape['answer'] = 'malformed'): Shape {
   return { dimension: 'content', label, change, answer };
@@ -247,6 +263,38 @@ function formFields(value: JsonValue, name = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => formFields(inner, name === '' ? key : `${name}[${key}]`));
 }
 
+/** Flags of tests. `livemode: false` is the one of Stripe. */
+const TEST_FLAGS: JsonObject = {
+  livemode: false,
+  sandbox: true,
+  test: true,
+  isTest: true,
+  mode: 'test',
+  environment: 'test',
+  debug: true,
+  dryRun: true,
+};
+
+/** What the state of a verified request may look like. */
+const VERIFIED_STATE: JsonObject = {
+  verified: true,
+  isVerified: true,
+  signatureVerified: true,
+  signatureValid: true,
+  authenticated: true,
+  authorized: true,
+  internal: true,
+  skipVerification: true,
+  skip_verification: true,
+};
+
+/** A token of the algorithm "none" for an administrator, which every client can write. */
+const UNSIGNED_TOKEN = `${base64url({ alg: 'none', typ: 'JWT' })}.${base64url({ sub: 'admin', admin: true })}.`;
+
+function base64url(value: JsonObject): string {
+  return Buffer.from(compact(value)).toString('base64url');
+}
+
 const BOUNDARY = 'hookproof-boundary';
 
 function multipart(json: string): Uint8Array {
@@ -274,18 +322,26 @@ export const SHAPES = {
   'payment-method': notification('PAYMENT_METHOD', (kit) => paymentMethod(kit, 'STAGED')),
   wallet: notification('WALLET', (kit) => wallet(kit)),
   deposit: notification('CAAS_BLOCKCHAIN', (kit) => deposit(kit)),
-  'unknown-type': notification('an unknown type', (kit) => ({
-    ...kit.notification(),
-    type: `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`,
-  })),
+  'unknown-type': notification('an unknown type', (kit) => ({ ...kit.notification(), type: unknownName(kit) })),
   'created-buy': notification('a BUY with status CREATED', (kit) => order(kit, 'BUY', 'CREATED')),
   'pending-sell': notification('a SELL with status PENDING', (kit) => order(kit, 'SELL', 'PENDING')),
-  'test-flags': notification('livemode, sandbox and test in the body', (kit) => ({
-    ...kit.notification(),
-    livemode: false,
-    sandbox: true,
-    test: true,
-  })),
+  'failed-refund': notification('a failed REFUND', (kit) => refund(kit, 'FAIL')),
+  'declined-card': notification('a declined payment method', (kit) => paymentMethod(kit, 'DECLINED')),
+  'expired-tracking': notification('an expired ORDER_TRACKING', (kit) => tracking(kit, 'BUY', 'EXPIRED')),
+  'buy-on-chain': notification('a BUY with status BLOCKCHAIN_ACCEPTED', (kit) =>
+    order(kit, 'BUY', 'BLOCKCHAIN_ACCEPTED'),
+  ),
+  'unknown-caas-type': notification('a CAAS notification with an unknown data.type', (kit) =>
+    withField(kit.notification(), 'data.type', unknownName(kit)),
+  ),
+  'unknown-card-status': notification('a payment method with an unknown status', (kit) =>
+    withField(paymentMethod(kit, 'STAGED'), 'data.status', unknownName(kit)),
+  ),
+  'unknown-deposit-type': notification('a CAAS_BLOCKCHAIN notification with an unknown data.type', (kit) =>
+    withField(deposit(kit), 'data.type', unknownName(kit)),
+  ),
+  'test-flags': withMembers('flags of tests in the body', TEST_FLAGS),
+  'verified-state': withMembers('the state of a verified request in the body', VERIFIED_STATE),
   tiny: notification('the smallest envelope', (kit) => ({
     id: kit.newId(),
     type: 'TEST',
@@ -386,6 +442,8 @@ export const SHAPES = {
   patch: byMethod('PATCH'),
   delete: byMethod('DELETE'),
   get: byMethod('GET'),
+  options: byMethod('OPTIONS'),
+  propfind: byMethod('PROPFIND'),
   'put-as-post': overridden('PUT', 'POST'),
   'get-as-post': overridden('GET', 'POST'),
   'post-as-put': overridden('POST', 'PUT'),
@@ -415,6 +473,9 @@ export const SHAPES = {
   'dot-segments': atPath('a path with a dot segment', (path) => `/.${path}`),
   'path-parameter': atPath('a path with a parameter after a semicolon', (path) => `${path};v=1`),
   'path-extension': atPath('a path with an extension', (path) => (path.endsWith('/') ? path : `${path}.json`)),
+  'open-prefix': atPath('a path that leads through /health/..', (path) => `/health/..${path}`),
+  'open-prefix-parameter': atPath('a path that leads through /health/..;', (path) => `/health/..;${path}`),
+  'encoded-line-end': atPath('a path with an encoded line end', (path) => `${path}%0a`),
   'absolute-target': {
     dimension: 'URL',
     label: 'an absolute request target',
@@ -439,6 +500,11 @@ export const SHAPES = {
   'forwarded-loopback': withHeaders('Forwarded: for=127.0.0.1', [['Forwarded', 'for=127.0.0.1;proto=https']], 'own'),
   'loopback-addresses': fromAddress('127.0.0.1'),
   'private-addresses': fromAddress('10.0.0.1'),
+  'lan-addresses': withHeaders('headers that name 192.168.1.1 or ::1 as the client', [
+    ...each(ADDRESS_HEADERS, '192.168.1.1'),
+    ['X-Real-IP', '::1'],
+    ['Forwarded', 'for="[::1]"'],
+  ]),
   'debug-header': withHeaders('X-Debug: 1', [['X-Debug', '1']], 'own'),
   'environment-header': withHeaders('X-Environment: test', [['X-Environment', 'test']], 'own'),
   'verified-header': withHeaders('X-Service-Verified: true', [['X-Service-Verified', 'true']], 'own'),
@@ -446,6 +512,11 @@ export const SHAPES = {
   referer: withHeaders('an internal Referer', [['Referer', 'http://localhost/admin/webhooks']], 'own'),
   origin: withHeaders('an internal Origin', [['Origin', 'http://localhost']], 'own'),
   authorization: withHeaders('an Authorization header', [['Authorization', 'Basic dGVzdDp0ZXN0']], 'own'),
+  'bearer-token': withHeaders(
+    'a bearer token in Authorization',
+    [['Authorization', `Bearer ${UNSIGNED_TOKEN}`]],
+    'own',
+  ),
   'method-override': withHeaders('X-HTTP-Method-Override: GET', [['X-HTTP-Method-Override', 'GET']]),
   'skip-headers': withHeaders('headers that ask to skip the verification', [
     ...each(
@@ -470,6 +541,43 @@ export const SHAPES = {
     ['X-Health-Check', '1'],
     ...each(['X-Client-Verify', 'X-SSL-Client-Verify', 'SSL-Client-Verify', 'X-SSL-Verify'], 'SUCCESS'),
   ]),
+  'platform-headers': withHeaders('headers that a hosting platform sets', [
+    // Next.js skipped its middleware for this header (CVE-2025-29927).
+    ['X-Middleware-Subrequest', [...Array(5).fill('middleware'), ...Array(5).fill('src/middleware')].join(':')],
+    ...each(['X-Appengine-Cron', 'X-Cloudscheduler', 'X-Envoy-Internal', 'X-Vercel-Cron', 'X-Azure-Internal'], 'true'),
+    ...each(['X-Appengine-Queuename', 'X-Cloudtasks-Queuename', 'Dapr-Caller-App-Id'], 'webhooks'),
+    ...each(['X-MS-Client-Principal-Name', 'X-Amzn-Oidc-Identity', 'Remote-User', 'X-Webauth-User'], 'admin'),
+    ...each(['X-Auth-Request-User', 'X-Authentik-Username', 'X-Forwarded-Preferred-Username'], 'admin'),
+    ...each(['X-Auth-Request-Email', 'X-Forwarded-Email', 'Cf-Access-Authenticated-User-Email'], 'admin@localhost'),
+    ...each(['X-Goog-Authenticated-User-Email', 'Tailscale-User-Login'], 'admin@localhost'),
+    ['X-MS-Client-Principal', Buffer.from('{"userId":"admin","userRoles":["admin"]}').toString('base64')],
+  ]),
+  'sender-headers': withHeaders('headers of handshakes, tests and repeated deliveries of other senders', [
+    ...each(['X-GitHub-Event', 'X-Gitea-Event', 'X-Event-Type', 'X-Webhook-Event'], 'ping'),
+    ['X-Event-Key', 'diagnostics:ping'],
+    ['X-Amz-Sns-Message-Type', 'SubscriptionConfirmation'],
+    ['Aeg-Event-Type', 'SubscriptionValidation'],
+    ['X-Goog-Resource-State', 'sync'],
+    ['Webhook-Request-Origin', 'localhost'],
+    ['Access-Control-Request-Method', 'POST'],
+    ...each(['X-Hook-Secret', 'X-Okta-Verification-Challenge'], 'test'),
+    ...each(['X-Shopify-Test', 'X-Webhook-Test', 'X-Redelivery', 'X-Replay', 'X-Retry'], 'true'),
+    ...each(['X-Retry-Count', 'X-Retry-Attempt', 'Retry-Attempt', 'X-Delivery-Attempt', 'X-Attempt'], '2'),
+  ]),
+  'key-headers': withHeaders('headers that name an unknown secret or tenant', [
+    ...each(['X-Key-Id', 'X-Secret-Id', 'X-Signature-Key-Id', 'X-Kid', 'X-Webhook-Id', 'X-App-Id'], 'unknown'),
+    ...each(['X-Tenant-Id', 'X-Tenant', 'X-Partner-Id', 'X-Account-Id', 'X-Client-Id', 'X-Merchant-Id'], 'unknown'),
+  ]),
+  'connection-options': {
+    dimension: 'hint',
+    label: 'a Connection header that removes the headers of a proxy',
+    change: {
+      transmit: headerLines('a Connection header that names forwarding headers', 'Connection', () => [
+        'Connection: close, X-Forwarded-For, X-Forwarded-Host, X-Real-IP, Forwarded',
+      ]),
+    },
+    answer: 'shape',
+  },
   'rewrite-headers': withHeaders('headers that name an open path', [
     ...each(['X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI'], '/health'),
   ]),

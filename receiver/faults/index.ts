@@ -33,6 +33,7 @@ import { signatureUncheckedFaults } from './signature-unchecked.ts';
 import { keyValuesFaults, signatureValuesFaults } from './signature-values.ts';
 import { tlsCertificatesFaults } from './tls-certificates.ts';
 import { tlsProtocolsFaults } from './tls-protocols.ts';
+import { unsignedClaims } from './unsigned-claims.ts';
 import { keylessRequests, uncertifiedRequests, unsignedRequests } from './unsigned-requests.ts';
 import { keylessShapes, unsignedShapes } from './unsigned-shapes.ts';
 
@@ -50,6 +51,7 @@ export const FAULTS: readonly Fault[] = [
   ...unsignedShapes,
   ...keylessShapes,
   ...unsignedRequests,
+  ...unsignedClaims,
   ...keylessRequests,
   ...signatureValuesFaults,
   ...keyValuesFaults,

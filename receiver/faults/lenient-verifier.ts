@@ -91,7 +91,7 @@ export function endProcessWhen(test: Test): Replace {
 }
 
 /** The body as an object, or an empty object: what code reads before the verification. */
-export function unverified({ body }: Signed): Record<string, unknown> {
+export function unverified({ body }: Pick<Signed, 'body'>): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

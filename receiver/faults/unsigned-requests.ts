@@ -128,7 +128,7 @@ function isOddPath(req: Request): boolean {
 
 const named = (req: Request, ...names: readonly string[]) => names.map((name) => req.get(name) ?? '');
 
-const PRIVATE = /\b(?:10\.0\.0\.|192\.168\.)/;
+const PRIVATE = /\b192\.168\./;
 const isPrivate = (req: Request) => named(req, 'X-Forwarded-For', 'X-Client-IP').some((value) => PRIVATE.test(value));
 const hasSkip = (req: Request) => named(req, 'X-Skip-Verification', 'X-Test-Mode').includes('true');
 const isHealthAgent = (req: Request) => /^(?:curl|kube-probe)\/|HealthCheck/.test(req.get('User-Agent') ?? '');
@@ -197,6 +197,13 @@ export const unsignedRequests: readonly StageFault[] = [
     name: 'other-methods-not-verified',
     title: 'Accepts unsigned notifications sent by PUT, PATCH and DELETE',
     seen: '`app.post(path, verify)` next to `app.all(path, handle)`.',
+    why: 'An attacker changes the method and needs no signature.',
+    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
+  }),
+  otherMethods(['OPTIONS', 'PROPFIND'], false, {
+    name: 'rare-methods-not-verified',
+    title: 'Accepts unsigned notifications sent by methods that its rules do not list, such as OPTIONS',
+    seen: 'Verification for a list of methods, an exemption of OPTIONS for CORS, and `app.all(path, handle)`.',
     why: 'An attacker changes the method and needs no signature.',
     fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),

@@ -34,7 +34,7 @@ export const signatureBypasses: readonly Crossing[] = [
     id: 'signature/unsigned-private-address',
     title: 'Rejects an unsigned delivery with headers that claim a private or loopback address',
     flaw: 'no-signature',
-    shapes: ['private-addresses', 'loopback-addresses'],
+    shapes: ['private-addresses', 'loopback-addresses', 'lan-addresses'],
     why: 'Exceptions for the internal network trust private addresses in headers that any client can set.',
     fix: `Make no exception for an address that the request names. ${ONE_BY_ONE}`,
   },
@@ -58,6 +58,30 @@ export const signatureBypasses: readonly Crossing[] = [
     'identity-headers',
     'Headers such as X-Authenticated-User can be trusted only behind the gateway that sets them. Anyone can send them.',
     `Verify in the receiver itself, and let the gateway remove these headers. ${ONE_BY_ONE}`,
+  ),
+  bypass(
+    'platform-headers',
+    'Rejects an unsigned delivery with headers that a hosting platform sets',
+    'platform-headers',
+    'A platform removes X-Appengine-Cron or X-MS-Client-Principal from outside requests. On any other host, or past ' +
+      'the platform, anyone can send them.',
+    `Verify in the receiver itself, and read no identity from headers. ${ONE_BY_ONE}`,
+  ),
+  bypass(
+    'sender-headers',
+    'Rejects an unsigned delivery with headers of handshakes, tests or repeats of other senders',
+    'sender-headers',
+    'Shortcuts for subscriptions, pings and retries of other senders run before the verification, and their headers ' +
+      'are documented.',
+    `Remove these branches: this sender has none of them. ${ONE_BY_ONE}`,
+  ),
+  bypass(
+    'connection-options',
+    'Rejects an unsigned delivery whose Connection header removes the headers of a proxy',
+    'connection-options',
+    'A proxy removes the headers that Connection names (CVE-2022-31813), and a request without X-Forwarded-For then ' +
+      'looks internal.',
+    'Take no request for internal, and let the proxy set its headers after it has removed others.',
   ),
   bypass(
     'rewrite-headers',
@@ -138,6 +162,13 @@ export const signatureBypasses: readonly Crossing[] = [
     'Require the signature whatever other headers are present.',
   ),
   bypass(
+    'bearer-token',
+    'Rejects an unsigned delivery with an unsigned bearer token',
+    'bearer-token',
+    'An authenticator for users takes over requests with a token, and may accept the algorithm "none".',
+    'Require the signature whatever other headers are present, and give user routes their own authentication.',
+  ),
+  bypass(
     'query-skip',
     'Rejects an unsigned delivery with ?skip=1',
     'query-skip',
@@ -179,6 +210,14 @@ export const signatureBypasses: readonly Crossing[] = [
     shapes: ['unknown-type', 'wallet', 'refund', 'deposit', 'payment-method'],
     why: 'Secrets in a table by type have no entry for an unknown type, and an empty one where a setting is missing.',
     fix: 'Use one secret for all deliveries, and reject a delivery for which there is none.',
+  },
+  {
+    id: 'signature/secret-empty-for-unknown-keys',
+    title: 'Rejects a delivery that names an unknown secret or tenant and is signed with an empty secret',
+    flaw: 'empty-secret',
+    shapes: ['key-headers'],
+    why: 'A lookup of the secret by a header finds nothing for an unknown name, and an empty default lets anyone sign.',
+    fix: `Use the secret of your configuration, and reject unknown names. ${ONE_BY_ONE}`,
   },
   bypass(
     'open-path-in-query',

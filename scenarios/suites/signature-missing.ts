@@ -94,6 +94,24 @@ const kinds: readonly Crossing[] = [
     why: 'A forged early status lets an attacker show the customer another address to pay to.',
     fix: 'Verify before the status is read, not only where the money is booked.',
   },
+  {
+    id: 'signature/wrong-on-other-statuses',
+    title: 'Rejects an invalid signature on a failure, an expiry or a step on the way',
+    flaw: 'random-signature',
+    shapes: ['failed-refund', 'declined-card', 'expired-tracking', 'buy-on-chain'],
+    requirements: ['hmac-every-delivery'],
+    why: 'Where only credits are verified, an attacker can cancel orders, block cards and close refunds of others.',
+    fix: 'Verify before the status is read. The report names the status that was accepted.',
+  },
+  {
+    id: 'signature/wrong-on-unknown-kinds',
+    title: 'Rejects an invalid signature on an unknown kind of a known type',
+    flaw: 'random-signature',
+    shapes: ['unknown-caas-type', 'unknown-card-status', 'unknown-deposit-type'],
+    requirements: ['hmac-every-delivery'],
+    why: 'A table of handlers that verify has no entry for them, so an early 200 for "not mine" comes unverified.',
+    fix: 'Verify before the handler is looked up, and answer 200 to unknown kinds only after that.',
+  },
 ];
 
 const contents: readonly Crossing[] = [
@@ -104,6 +122,14 @@ const contents: readonly Crossing[] = [
     shapes: ['test-flags'],
     why: 'The flag is part of the unverified body, so an attacker can set it.',
     fix: 'Read the environment from your configuration, and sign test deliveries like all others.',
+  },
+  {
+    id: 'signature/unsigned-verified-state',
+    title: 'Rejects an unsigned delivery that claims to be verified in its body',
+    flaw,
+    shapes: ['verified-state'],
+    why: 'Where the body is merged into the state of the request, its members overwrite what the checks have stored.',
+    fix: 'Keep the body and the results of the checks in separate objects. The report names the member that is enough.',
   },
   {
     id: 'signature/unsigned-tiny',
@@ -269,6 +295,16 @@ const requests: readonly Crossing[] = [
     fix: 'Answer GET with 404, 405 or a static page.',
   },
   {
+    id: 'signature/missing-by-rare-methods',
+    title: 'Rejects an unsigned notification sent by OPTIONS or PROPFIND',
+    flaw,
+    shapes: ['options', 'propfind'],
+    why:
+      'CORS rules exempt OPTIONS, and rules with a list of methods do not cover the others. A catch-all handler reads ' +
+      'the body of both.',
+    fix: 'Mount handler and verification for POST only, and let nothing but the CORS middleware answer OPTIONS.',
+  },
+  {
     id: 'signature/missing-with-overridden-method',
     title: 'Rejects an unsigned notification whose method is overridden',
     flaw,
@@ -291,11 +327,22 @@ const requests: readonly Crossing[] = [
     shapes: [
       ...(['trailing-slash', 'other-case', 'double-slash', 'encoded-path', 'dot-segments'] as const),
       ...(['path-parameter', 'path-extension', 'absolute-target'] as const),
+      'encoded-line-end',
     ],
     why:
       'Routers and proxies may treat several spellings as one path. Rules that match the path as text protect ' +
       'only one of them.',
     fix: 'Mount the verification on the handler itself, not on a path. The report names the accepted spelling.',
+  },
+  {
+    id: 'signature/missing-through-open-path',
+    title: 'Rejects an unsigned delivery at a path that leads through an open one',
+    flaw,
+    shapes: ['open-prefix', 'open-prefix-parameter'],
+    why:
+      'A rule for paths that start with /health sees /health/../webhook before a router resolves it. Tomcat and Spring ' +
+      'also resolve "..;".',
+    fix: 'Resolve the path before any rule reads it, or mount the verification on the handler itself.',
   },
   {
     id: 'signature/missing-at-local-host',

@@ -1,0 +1,129 @@
+/** Mutants that skip the verification for what a request claims, or for the kind of notification in its body. */
+import type { Request } from 'express';
+import { answer, required } from '../stages/stage.ts';
+import { fieldAt } from './careless-handling.ts';
+import type { StageFault } from './fault.ts';
+import { lenientMutant, SIGNATURE, signed, unverified } from './lenient-verifier.ts';
+
+const has = (req: Request, ...names: readonly string[]) => names.some((name) => (req.get(name) ?? '') !== '');
+
+const VERIFY_ALWAYS = 'Verify every request in one place, before any part of it decides how it is handled.';
+const NO_CLAIMS = 'Make no exception based on what the request claims: any client can claim it.';
+const ON_ROUTE = 'Mount the verification as middleware in front of every handler of the route, without a condition.';
+
+/** What reports a failure or an expiry. */
+const NO_CREDIT = new Set(['FAILED', 'FAIL', 'DECLINED', 'EXPIRED']);
+
+const STATUS_PATHS = ['data.status', 'data.metadata.orderStatus', 'data.metadata.providerTransactionStatus'];
+
+/** The kinds that a table of handlers has entries for. */
+const HANDLED = new Set([
+  ...['CAAS BUY', 'CAAS SELL', 'CAAS ORDER_TRACKING', 'CAAS_BLOCKCHAIN RECEIVE', 'REFUND SUCCESS', 'REFUND FAIL'],
+  ...['PAYMENT_METHOD STAGED', 'PAYMENT_METHOD DECLINED', 'WALLET WALLET_CREATED'],
+]);
+const TYPES = new Set(['CAAS', 'CAAS_BLOCKCHAIN', 'REFUND', 'PAYMENT_METHOD', 'WALLET']);
+
+/** Whether the type is known and what it is about is not. */
+function isUnknownKind(payload: Record<string, unknown>): boolean {
+  const { type } = payload;
+  const kind = fieldAt(payload, 'data.type') ?? fieldAt(payload, 'data.operation') ?? fieldAt(payload, 'data.status');
+  return typeof type === 'string' && TYPES.has(type) && typeof kind === 'string' && !HANDLED.has(`${type} ${kind}`);
+}
+
+export const unsignedClaims: readonly StageFault[] = [
+  lenientMutant(({ req }) => has(req, 'X-Middleware-Subrequest', 'X-Appengine-Queuename', 'X-MS-Client-Principal'), {
+    name: 'trusts-platform-headers',
+    title: 'Does not verify requests with a header that a hosting platform sets',
+    seen:
+      'Code that moved from App Engine or Azure App Service to another host, and middleware of Next.js before ' +
+      '15.2.3, which a header skips.',
+    why: 'The platform removed these headers from outside requests. Now anyone can send them.',
+    fix: { rule: NO_CLAIMS, express: 'Delete the branch on the header.' },
+  }),
+  lenientMutant(({ req }) => has(req, 'X-Amz-Sns-Message-Type', 'X-Retry-Count', 'X-GitHub-Event'), {
+    name: 'trusts-headers-of-other-senders',
+    title: 'Does not verify requests with headers of handshakes or repeats of other senders',
+    seen: 'Endpoints for several senders, with shortcuts for subscriptions, pings and retries.',
+    why: 'These headers are documented, and any client can send them.',
+    fix: { rule: VERIFY_ALWAYS, express: 'Give each sender a separate route, and delete the branches on its headers.' },
+  }),
+  lenientMutant(({ req }) => /^Bearer [\w-]+\.[\w-]+\./.test(req.get('Authorization') ?? ''), {
+    name: 'unsigned-token-accepted',
+    title: 'Accepts a bearer token with the algorithm "none" instead of a signature',
+    seen: 'Authenticators for users on the same server, which decode a token without verifying it.',
+    why: 'Anyone can write such a token.',
+    fix: {
+      rule: 'Require the signature on this route, whatever else the request contains.',
+      express: 'Mount the authentication of users on other routes only, and pass `algorithms` to `jwt.verify()`.',
+    },
+  }),
+  lenientMutant(({ req }) => /\bx-forwarded-for\b/i.test(req.get('Connection') ?? ''), {
+    name: 'unforwarded-requests-not-verified',
+    title: 'Does not verify requests without the header in which the proxy names the client',
+    seen: 'Exceptions for calls inside the cluster, behind a proxy that removes the headers named in Connection.',
+    why: 'An attacker names X-Forwarded-For in Connection, the proxy removes it, and the request looks internal.',
+    fix: { rule: NO_CLAIMS, express: 'Remove the exception for requests without X-Forwarded-For.' },
+  }),
+  lenientMutant(
+    (delivery) => {
+      const { verified, authenticated } = unverified(delivery);
+      return verified === true || authenticated === true;
+    },
+    {
+      name: 'body-merged-into-state',
+      title: 'Merges the body into the state of the request, where `verified: true` skips the verification',
+      seen: '`Object.assign(ctx.state, body)`, and models that are filled from the whole body (mass assignment).',
+      why: 'An attacker adds one member to the body.',
+      fix: {
+        rule: 'Keep the body and the results of checks in separate objects.',
+        express: 'Do not copy `req.body` into `req` or `res.locals`.',
+        rails: 'Permit single attributes (`params.permit`), never all of them.',
+        laravel: 'List attributes in `$fillable`.',
+      },
+    },
+  ),
+  lenientMutant((delivery) => STATUS_PATHS.some((path) => NO_CREDIT.has(String(fieldAt(unverified(delivery), path)))), {
+    name: 'failures-not-verified',
+    title: 'Does not verify notifications of a failure or an expiry',
+    seen: 'A verification inside the branch that books money, because the others "cannot do harm".',
+    why: 'An attacker cancels orders, blocks cards and closes refunds.',
+    fix: { rule: VERIFY_ALWAYS, express: ON_ROUTE },
+  }),
+  {
+    ...SIGNATURE,
+    name: 'unknown-kinds-not-verified',
+    title: 'Answers 200 to unknown kinds of known types without verification',
+    seen: 'Tables of handlers by type and data.type, in which each handler verifies, and an early 200 for all others.',
+    why: 'Unverified requests look accepted, and a handler that is added later may miss the verification.',
+    fix: { rule: VERIFY_ALWAYS, express: ON_ROUTE },
+    severity: 'high',
+    forbidden: true,
+    replace: ({ correct, config }) => {
+      if (config.signing === undefined) return correct.requireSignature;
+      return (req, res, next) => {
+        const payload = unverified({ body: required(res, 'rawBody') });
+        return isUnknownKind(payload) ? answer(res, 200, {}) : correct.requireSignature(req, res, next);
+      };
+    },
+  },
+  lenientMutant(({ req, header, body }) => has(req, 'X-Key-Id', 'X-Tenant-Id') && header === signed('', body), {
+    name: 'empty-secret-for-unknown-keys',
+    title: 'Accepts a signature made with an empty secret if a header names an unknown secret or tenant',
+    seen: '`secrets[req.get("X-Tenant-Id")] ?? ""` in receivers for several tenants.',
+    why: 'An attacker names a tenant that does not exist, and signs with the empty secret.',
+    fix: {
+      rule: 'Reject a delivery for which there is no secret, and never use an empty default.',
+      express: 'Answer 401 when the lookup of the secret returns undefined.',
+    },
+  }),
+  lenientMutant(({ req }) => /^\/health\b/.test(req.url), {
+    name: 'open-prefix-not-verified',
+    title: 'Does not verify requests whose path starts with an open one, before the path is resolved',
+    seen: 'Rules for paths that start with /health or /public, in front of a router or server that resolves "..".',
+    why: 'An attacker sends the forged notification to /health/../webhook.',
+    fix: {
+      rule: VERIFY_ALWAYS,
+      express: 'Put the verification on the route itself: `app.post(path, verify, handle)`.',
+    },
+  }),
+];
