@@ -24,8 +24,10 @@ export const PLAIN: Readonly<Record<FlawName, string>> = {
   'random-signature': 'signature/random-bytes',
   'replayed-signature': 'signature/of-another-delivery',
   'empty-secret': 'signature/secret-empty',
+  'named-secret': 'signature/other-secret',
   'no-key': 'api-key/missing',
   'random-key': 'api-key/wrong',
+  'named-key': 'api-key/wrong',
   'no-certificate': 'mtls/tls-1-3-no-certificate',
 };
 
@@ -51,6 +53,19 @@ export const PRUNED: readonly Pruned[] = [
       'The secret may be chosen by the type, so an empty secret is also sent with other types.',
   },
   {
+    flaws: ['named-secret', 'named-key'],
+    shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
+    reason: 'They differ from other invalid credentials only where the request names the credential.',
+  },
+  {
+    flaws: ['no-signature', 'no-key', 'random-signature'],
+    shapes: [
+      ...(['secret-in-body', 'secret-in-query', 'secret-in-cookies', 'secret-in-headers'] as const),
+      ...(['key-in-body', 'key-in-query', 'key-in-cookies'] as const),
+    ],
+    reason: 'A credential that the request names is of use only to a forgery that was made with it.',
+  },
+  {
     flaws: ['random-signature'],
     shapes: ['hint', 'URL'],
     reason:
@@ -59,7 +74,10 @@ export const PRUNED: readonly Pruned[] = [
   },
   {
     flaws: ['random-signature'],
-    shapes: ['buy', 'sell', 'unknown-type', 'test-flags', 'verified-state', 'tiny', 'over-1-mib', 'content'],
+    shapes: [
+      ...(['buy', 'sell', 'unknown-type', 'test-flags', 'verified-state', 'tiny'] as const),
+      ...(['over-1-mib', 'over-8-mib', 'content'] as const),
+    ],
     reason: 'Types that usually have a separate handler are sent; the others usually share one of these handlers.',
   },
   {
@@ -107,8 +125,8 @@ export const PRUNED: readonly Pruned[] = [
   {
     flaws: ['no-key'],
     shapes: [
-      ...(['buy', 'over-1-mib', 'empty-array', 'batch', 'bare-challenge', 'empty-object', 'null', 'bytes'] as const),
-      ...(['nested', 'upper-case-type', 'bytestream', 'xml', 'multipart', 'patch', 'delete'] as const),
+      ...(['buy', 'over-1-mib', 'over-8-mib', 'empty-array', 'batch', 'bare-challenge', 'empty-object'] as const),
+      ...(['null', 'bytes', 'nested', 'upper-case-type', 'bytestream', 'xml', 'multipart', 'patch', 'delete'] as const),
       ...(['options', 'propfind', 'open-prefix-parameter', 'encoded-line-end'] as const),
       ...(['other-case', 'dot-segments', 'path-parameter', 'path-extension', 'local-host'] as const),
       ...(['get-as-post', 'post-as-get', 'form-as-put'] as const),
@@ -122,13 +140,17 @@ export const PRUNED: readonly Pruned[] = [
       ...(['forwarded-for-loopback', 'real-ip-loopback', 'forwarded-loopback'] as const),
       ...(['lan-addresses', 'bearer-token', 'connection-options'] as const),
       ...(['referer', 'authorization', 'algorithm-headers', 'rewrite-headers', 'agent-balancer'] as const),
-      ...(['query-skip', 'query-test', 'query-debug', 'query-open-path'] as const),
+      ...(['query-skip', 'query-test', 'query-debug', 'query-open-path', 'query-results'] as const),
     ],
     reason: 'Part of a delivery with several hints, or without a meaning for a key.',
   },
   {
     flaws: ['no-certificate'],
-    shapes: ['content', 'content type', 'framing', ...BY_STATUS, 'test-flags', 'verified-state', 'tiny'],
+    shapes: [
+      ...(['content', 'content type', 'framing', 'test-flags', 'verified-state', 'tiny'] as const),
+      ...(['over-8-mib', 'secret-in-body', 'key-in-body'] as const),
+      ...BY_STATUS,
+    ],
     reason:
       'The certificate is usually checked in the handshake or by URL, before the body. One other Content-Type ' +
       'is sent for receivers that check it in a handler.',

@@ -8,7 +8,16 @@
  */
 import { gzipSync } from 'node:zlib';
 import type { HeaderLine, JsonObject, JsonValue } from '../contract/index.ts';
-import { addHeaders, addQuery, both, headerValue, setHeader, withoutHeader, wrongKey } from './changes/addressing.ts';
+import {
+  addHeaders,
+  addQuery,
+  both,
+  headerValue,
+  keyInstead,
+  setHeader,
+  withoutHeader,
+  wrongKey,
+} from './changes/addressing.ts';
 import { compact, fixedText, utf8, withField } from './changes/bodies.ts';
 import { signedOver, signedWithText } from './changes/signing.ts';
 import {
@@ -24,6 +33,7 @@ import {
   certificateRefused,
   refused,
   refusedElsewhere,
+  refusedHuge,
   refusedInAnotherFraming,
   refusedInAnotherShape,
   refusedLarge,
@@ -51,6 +61,9 @@ interface Flaw {
   readonly needs: readonly Feature[];
   readonly requirements: readonly RequirementId[];
 }
+
+/** The secret or key of a forgery that names it in the request. */
+const CLAIMED = 'named-by-the-request';
 
 const HMAC = { credential: 'signature', needs: ['hmac'] } as const;
 const KEY = { credential: 'API key', needs: ['api-key'] } as const;
@@ -89,6 +102,12 @@ export const FLAWS = {
     change: { sign: signedWithText('') },
     requirements: ['hmac-every-delivery', 'hmac-invalid'],
   },
+  'named-secret': {
+    ...HMAC,
+    label: 'signed with a secret that the request names',
+    change: { sign: signedWithText(CLAIMED) },
+    requirements: ['hmac-secret-set', 'hmac-invalid'],
+  },
   'no-key': {
     ...KEY,
     label: 'no API key header',
@@ -96,6 +115,12 @@ export const FLAWS = {
     requirements: ['key-missing'],
   },
   'random-key': { ...KEY, label: 'a random API key', change: { address: wrongKey }, requirements: ['key-invalid'] },
+  'named-key': {
+    ...KEY,
+    label: 'an API key that the request also names as the expected one',
+    change: { address: keyInstead('an invented API key', () => CLAIMED) },
+    requirements: ['key-invalid'],
+  },
   'no-certificate': {
     credential: 'client certificate',
     needs: ['https', 'mtls'],
@@ -119,6 +144,7 @@ const ANSWERS = {
   elsewhere: refusedElsewhere,
   malformed: refusedMalformed,
   large: refusedLarge,
+  huge: refusedHuge,
 } as const;
 
 export interface Shape {
@@ -309,6 +335,41 @@ const LOCAL_HOST: readonly HeaderLine[] = [
   ['X-Forwarded-Server', 'localhost'],
 ];
 
+const SECRET_NAMES = [
+  ...['secret', 'SECRET', 'secretKey', 'secret_key', 'webhookSecret', 'webhook_secret', 'WEBHOOK_SECRET'],
+  ...['signingSecret', 'signing_secret', 'signatureSecret', 'signature_secret', 'hmacSecret', 'hmac_secret'],
+  ...['hmacKey', 'hmac_key', 'sharedSecret', 'shared_secret', 'clientSecret', 'client_secret'],
+];
+const KEY_NAMES = [
+  ...['key', 'apiKey', 'api_key', 'API_KEY', 'apikey', 'expectedKey', 'expected_key'],
+  ...['webhookKey', 'webhook_key', 'validKey', 'valid_key', 'serviceKey', 'accessKey', 'token'],
+];
+
+/** Names the credential that a forgery uses under all usual names, in the query, in cookies or in the body. */
+function naming(what: string, names: readonly string[]) {
+  const claims = names.map((name) => `${name}=${CLAIMED}`);
+  const members = Object.fromEntries(names.map((name) => [name, CLAIMED]));
+  return {
+    inQuery: withQuery(`the ${what} in the query`, ...claims),
+    inCookies: withHeaders(`the ${what} in cookies`, [['Cookie', claims.join('; ')]]),
+    inBody: notification(`the ${what} in the body`, (kit) => ({
+      ...kit.notification(),
+      ...members,
+      config: members,
+      options: members,
+      settings: members,
+    })),
+  };
+}
+
+const namedSecret = naming('secret', SECRET_NAMES);
+const namedKey = naming('API key', KEY_NAMES);
+
+const SECRET_HEADERS = [
+  ...['X-Secret', 'X-Secret-Key', 'X-Webhook-Secret', 'X-Signing-Secret', 'X-Signature-Secret', 'X-Hmac-Secret'],
+  ...['X-Hmac-Key', 'X-Shared-Secret', 'X-Client-Secret', 'X-Service-Secret'],
+];
+
 const MIB = 1024 * 1024;
 
 /** The values of the dimensions. `plain` is the sender's own request. */
@@ -354,6 +415,14 @@ export const SHAPES = {
     change: { compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'x'.repeat(MIB)) },
     answer: 'large',
   },
+  'over-8-mib': {
+    dimension: 'notification',
+    label: 'a notification of more than 8 MiB',
+    change: { compose: (kit) => tracking(kit, 'BUY', 'COMPLETED', 'x'.repeat(8.5 * MIB)) },
+    answer: 'huge',
+  },
+  'secret-in-body': namedSecret.inBody,
+  'key-in-body': namedKey.inBody,
 
   // What else it carries.
   array: content('an array of notifications', { compose: (kit) => [kit.notification()] }),
@@ -603,12 +672,22 @@ export const SHAPES = {
     ...['skip_signature=true', 'skip_verification=1', 'skip_auth=1', 'no_verify=1', 'verify=false', 'signature=none'],
     ...['test_mode=1', 'mode=test', 'env=dev', 'sandbox=true', 'dry_run=1', 'admin=1', 'internal=1', 'health=1'],
   ),
+  'query-results': withQuery(
+    'results of the verification in the query',
+    ...['valid=1', 'isValid=1', 'is_valid=1', 'verified=1', 'signatureValid=1', 'signature_valid=1', 'authenticated=1'],
+    ...['authorized=1', 'authorised=1', 'trusted=1', 'ok=1'],
+  ),
   'query-handshakes': withQuery(
     'handshakes of other senders in the query',
     ...['validationToken=test', 'hub.mode=subscribe&hub.challenge=1234', 'challenge=1234', 'crc_token=1234'],
     'echostr=1234',
   ),
   'any-query': withQuery('an unrelated query parameter', 'probe=1'),
+  'secret-in-query': namedSecret.inQuery,
+  'secret-in-cookies': namedSecret.inCookies,
+  'secret-in-headers': withHeaders('the secret in headers', each(SECRET_HEADERS, CLAIMED)),
+  'key-in-query': namedKey.inQuery,
+  'key-in-cookies': namedKey.inCookies,
   'test-queries': withQuery('test switches in the query', 'skip=1', 'test=true', 'debug=1'),
 } as const satisfies Readonly<Record<string, Shape>>;
 

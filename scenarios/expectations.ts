@@ -157,6 +157,9 @@ export const refusedLarge: Expectation = {
   warn: ['4xx', 'closed'],
 };
 
+/** So large that a slow network may need all the time for it. */
+export const refusedHuge: Expectation = { ...refusedLarge, note: ['none'] };
+
 /**
  * A malformed payload without valid credentials: 401. Another 4xx shows that the body was parsed before it was
  * verified.

@@ -94,7 +94,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'Header names are case-insensitive, as in HTTP.',
+    text: 'Header names are case-insensitive, and white space around a value is not part of it, as in HTTP.',
   },
   {
     id: 'delivery-malformed',

@@ -218,9 +218,8 @@ function gradeError(error: TransportError, expect: Expectation): Grade {
         return inconclusive('silence', 'no answer in time, which allows no conclusion');
       }
       const reason = `gave no complete answer in time, ${expected}`;
-      return expect.warn?.includes('none')
-        ? { grade: 'warn', decidedBy: 'no-answer', reason }
-        : failed('no-answer', reason);
+      const set = setOf(expect, 'none');
+      return set === null ? failed('no-answer', reason) : { grade: set, decidedBy: 'no-answer', reason };
     }
     case 'invalid-http':
     case 'headers-too-large':

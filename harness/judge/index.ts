@@ -22,6 +22,7 @@ export type { DecidedBy, Evidence, Judgement, ProbeEvidence } from './evidence.t
 export { describeAttempt, isAccepted, mustBeRejected, outcomeOfAttempt, wasClosed } from './grade.ts';
 export { judge } from './judge.ts';
 export { describeHello, type HandshakeEvidence, isAnswered, judgeChain, judgeHandshake } from './judge-tls.ts';
+export { differenceBetween } from './uniform.ts';
 
 /** The text of a baseline file. YAML is loaded on the first call. */
 export async function renderBaseline(

@@ -49,29 +49,27 @@ function shapeOf(answer: Answer): Shape {
 /** The characters of ids, nonces and times. */
 const WORD = /[\w+/=.:-]+/g;
 
-/** Replaces the words that differ between the repeats; all words when not even their number is the same. */
-function withoutChangedWords(reference: string, repeats: readonly string[]): (text: string) => string {
-  const wordsOf = (text: string) => Array.from(text.matchAll(WORD), ([word]) => word);
-  const words = wordsOf(reference);
-  const again = repeats.map(wordsOf);
-  if (again.some(({ length }) => length !== words.length)) return () => '';
-  const steady = words.map((word, at) => again.every((other) => other[at] === word));
+/** Replaces the words that differ within a group; all words when not even their number is the same. */
+function withoutChangedWords(groups: readonly (readonly string[])[]): (text: string) => string {
+  const words = groups.map((texts) => texts.map((text) => Array.from(text.matchAll(WORD), ([word]) => word)));
+  if (words.some((group) => group.some(({ length }) => length !== group[0]?.length))) return () => '';
+  const isSteady = (at: number) => words.every((group) => group.every((text) => text[at] === group[0]?.[at]));
   return (text) => {
     let at = 0;
-    return text.replace(WORD, (word) => (steady[at++] === false ? '#' : word));
+    return text.replace(WORD, (word) => (isSteady(at++) ? word : '#'));
   };
 }
 
 /**
- * Which part of the texts to compare. A delivery that was sent twice shows what stays the same; without one, numbers
- * are ignored, because they may belong to the request.
+ * Which part of the texts to compare. `groups` are the texts for each delivery. Deliveries that were sent more than
+ * once show what stays the same; if the first one was not, numbers are ignored, because they may belong to the request.
  */
-function steadyReading(reference: string, repeats: readonly string[]): (text: string) => string {
-  if (repeats.length === 0) return withoutNumbers;
+function steadyReading(groups: readonly (readonly string[])[]): (text: string) => string {
+  if (groups[0]?.length === 1) return withoutNumbers;
   const steady = [withoutTimes, withoutNumbers].find((reduce) =>
-    repeats.every((repeat) => reduce(repeat) === reduce(reference)),
+    groups.every(([first = '', ...others]) => others.every((other) => reduce(other) === reduce(first))),
   );
-  return steady ?? withoutChangedWords(reference, repeats);
+  return steady ?? withoutChangedWords(groups);
 }
 
 function nameOf(line: string): string | undefined {
@@ -79,12 +77,12 @@ function nameOf(line: string): string | undefined {
 }
 
 /** The names of the headers that differ between the answers to one repeated delivery. */
-function unsteadyNames(reference: Shape, repeats: readonly Shape[]): ReadonlySet<string | undefined> {
+function unsteadyNames([first, ...repeats]: readonly Shape[]): readonly (string | undefined)[] {
   const changed = repeats.flatMap(({ headers }) => [
-    ...headers.filter((line) => !reference.headers.includes(line)),
-    ...reference.headers.filter((line) => !headers.includes(line)),
+    ...headers.filter((line) => first?.headers.includes(line) !== true),
+    ...(first?.headers.filter((line) => !headers.includes(line)) ?? []),
   ]);
-  return new Set(changed.map(nameOf));
+  return changed.map(nameOf);
 }
 
 const PART_WORDS = { status: 'statuses', headers: 'headers', body: 'bodies' } as const;
@@ -104,13 +102,12 @@ export function differenceBetween(probes: readonly ProbeEvidence[]): string | nu
     attempt.answer === null || expect.authentic ? [] : [{ label, shape: shapeOf(attempt.answer) }],
   );
   if (first === undefined) return null;
-  const repeats = others.filter(({ label }) => label === first.label).map(({ shape }) => shape);
-  const unsteady = unsteadyNames(first.shape, repeats);
-  const reading = (part: 'phrase' | 'body') =>
-    steadyReading(
-      first.shape[part],
-      repeats.map((repeat) => repeat[part]),
-    );
+  const sent = [first, ...others];
+  const groups = [...new Set(sent.map(({ label }) => label))].map((of) =>
+    sent.filter(({ label }) => label === of).map(({ shape }) => shape),
+  );
+  const unsteady = new Set(groups.flatMap(unsteadyNames));
+  const reading = (part: 'phrase' | 'body') => steadyReading(groups.map((group) => group.map((shape) => shape[part])));
   const phraseOf = reading('phrase');
   const bodyOf = reading('body');
   const partsOf = ({ status, phrase, headers, body }: Shape) => ({

@@ -13,6 +13,14 @@ const PIECE_GAP_MS = 10;
 /** The wait for `100 Continue` before the body is sent anyway (RFC 9110, 10.1.1). */
 const CONTINUE_WAIT_MS = 1000;
 
+/** Between the two halves of held bodies. */
+export interface Hold {
+  /** Called for each body whose first half has been sent. */
+  readonly begun: () => void;
+  /** Resolves when the second halves may be sent. */
+  readonly released: Promise<void>;
+}
+
 /** Adapts the headers of a request to a transmission. */
 export function headersFor(transmission: Transmission | null, headers: readonly HeaderLine[]): readonly HeaderLine[] {
   if (transmission?.kind === 'chunked') return replaceLength(headers, ['Transfer-Encoding', 'chunked']);
@@ -23,7 +31,7 @@ export function headersFor(transmission: Transmission | null, headers: readonly 
 /**
  * Returns the writer of a transmission, or undefined for the default (and for raw bytes, which no HTTP client sends).
  */
-export function writerFor(transmission: Transmission | null): BodyWriter | undefined {
+export function writerFor(transmission: Transmission | null, hold?: Hold): BodyWriter | undefined {
   switch (transmission?.kind) {
     case 'chunked':
       return chunked(transmission.pieces);
@@ -31,6 +39,8 @@ export function writerFor(transmission: Transmission | null): BodyWriter | undef
       return inPieces(transmission.sizes);
     case 'expect-continue':
       return afterContinue;
+    case 'held':
+      return hold && inHalves(hold);
     case 'cut-off':
       return cutOff(transmission.fraction);
     default:
@@ -88,6 +98,17 @@ const afterContinue: BodyWriter = async (request, body, signal) => {
   await Promise.race([answered, delay(CONTINUE_WAIT_MS, undefined, { signal, ref: false })]);
   request.end(body);
 };
+
+function inHalves({ begun, released }: Hold): BodyWriter {
+  return async (request, body, signal) => {
+    const half = Math.ceil(body.length / 2);
+    request.flushHeaders();
+    await new Promise<void>((resolve) => request.write(body.subarray(0, half), () => resolve()));
+    begun();
+    await released;
+    if (!signal.aborted) request.end(body.subarray(half));
+  };
+}
 
 function cutOff(fraction: number): BodyWriter {
   return async (request, body) => {

@@ -6,6 +6,7 @@ import {
   type Kit,
   type RequestHead,
   type SendingStage,
+  type SignChange,
   type Transmission,
 } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
@@ -55,18 +56,21 @@ function labelOf(change: Change, stage: SendingStage): string {
  */
 const MAX_TRIES = 1000;
 
-function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body: Uint8Array } {
+function composeAndSerialise(
+  change: Change,
+  kit: Kit,
+  suits = change.sign?.suits,
+): { value: JsonValue; body: Uint8Array } {
   for (let tries = 0; ; tries++) {
     const value = change.compose === undefined ? kit.notification() : change.compose(kit);
     const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
-    const suits = change.sign?.suits;
     if (suits === undefined || tries === MAX_TRIES || suits(kit.sign(body))) return { value, body };
   }
 }
 
-/** Assembles one delivery. Pure except for the fresh id. */
-export function assemble(change: Change, kit: Kit, partner: Partner): Assembled {
-  const { value, body } = composeAndSerialise(change, kit);
+/** Assembles one delivery. Pure except for the fresh id. `suits` replaces the condition of the change. */
+export function assemble(change: Change, kit: Kit, partner: Partner, suits?: SignChange['suits']): Assembled {
+  const { value, body } = composeAndSerialise(change, kit, suits);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
   const signed = new Map<string, Uint8Array>();
   const recordingKit: Kit = {

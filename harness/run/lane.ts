@@ -7,6 +7,7 @@ import type { Partner } from '../partner.ts';
 import {
   connectedExchange,
   createIdentities,
+  type Hold,
   headersFor,
   type Identities,
   rawExchange,
@@ -24,6 +25,8 @@ export interface SendOptions {
   readonly kept?: boolean;
   /** From this address, on a new connection. */
   readonly localAddress?: string | undefined;
+  /** For a body that is sent in two halves. */
+  readonly hold?: Hold;
   /** Instead of the run's limits. Implies a new connection. */
   readonly timeoutMs?: number;
   readonly bodyCapBytes?: number;
@@ -84,8 +87,8 @@ export function createLane(
       if (change.connect !== undefined) {
         return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);
       }
-      const write = writerFor(transmission);
-      const { localAddress } = options;
+      const { localAddress, hold } = options;
+      const write = writerFor(transmission, hold);
       const isOrdinary = options.timeoutMs === undefined && options.bodyCapBytes === undefined && write === undefined;
       if (isOrdinary && options.fresh !== true && localAddress === undefined) {
         return kept.deliver(prepared, { signal, replaceClosed: options.kept !== true });

@@ -54,16 +54,22 @@ export function sendProbe(
   return send(context, lane, { role: 'probe', label, assembled, fault }, { ...options, inBurst });
 }
 
+interface ControlOptions extends WaitOptions {
+  readonly version?: OfferedTlsVersion | undefined;
+  /** Which valid signatures to send. Absent: any. */
+  readonly suits?: (signature: string) => boolean;
+}
+
 /** Sends the plain valid delivery; with a TLS version, on a new connection that offers only this version. */
 export async function sendControl(
   context: RunContext,
   lane: Lane,
   label: string,
-  { version, ...options }: WaitOptions & { readonly version?: OfferedTlsVersion | undefined } = {},
+  { version, suits, ...options }: ControlOptions = {},
 ): Promise<SentDelivery> {
   const change: Change =
     version === undefined ? {} : { connect: { label: `only ${tlsVersionName(version)}`, version } };
-  const assembled = assemble(change, context.controlKit, context.partner);
+  const assembled = assemble(change, context.controlKit, context.partner, suits);
   context.forgedInARow = 0;
   const fault = faultOfControl(assembled, context.partner);
   const sent = await send(context, lane, { role: 'control', label, assembled, fault }, options);

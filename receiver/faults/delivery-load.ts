@@ -134,6 +134,32 @@ export const deliveryLoadFaults: readonly StageFault[] = [
   // Intermittent failures, and failures under load.
   {
     ...LOAD,
+    name: 'not-verified-under-load',
+    area: 'signature',
+    title: 'Does not verify deliveries while more than ten bodies are being read',
+    seen: 'Load shedding that leaves "expensive" steps out, added for a burst that should not lose deliveries.',
+    why: 'An attacker opens a few slow connections, and then sends forgeries.',
+    fix: {
+      rule: 'Verify every delivery: an HMAC takes microseconds. Under load, answer 503 or let requests wait.',
+      express: 'Remove the condition around the verification, and limit the work that follows the answer.',
+    },
+    severity: 'critical',
+    forbidden: true,
+    replace: ({ correct, config }) => {
+      const reading = new Set<Request>();
+      const { readBody, requireApiKey, parse, validate } = correct;
+      return (req, res, next) => {
+        reading.add(req);
+        res.once('close', () => reading.delete(req));
+        const others = [...reading].filter((other) => other !== req && !other.complete).length;
+        if (others <= 10 || config.signing === undefined) return correct.accept(req, res, next);
+        const handle = () => parse(req, res, () => validate(req, res, () => answer(res, 200, {})));
+        return readBody(req, res, () => requireApiKey(req, res, handle));
+      };
+    },
+  },
+  {
+    ...LOAD,
     stage: 'store',
     name: 'every-7th-answers-500',
     title: 'Answers 500 to one in seven valid deliveries',

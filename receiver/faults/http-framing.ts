@@ -1,5 +1,6 @@
 /** Mutants that handle methods, paths, framing, broken requests and body limits incorrectly. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { NextFunction, Request, Response } from 'express';
 import { answer, type DeliveryState, refuse, type Stage } from '../stages/stage.ts';
@@ -17,6 +18,23 @@ function intercept(
       for (const handle of handlers) handle.call(server, req, res);
     });
   });
+}
+
+/**
+ * Reads the head of each request in front of the parser of Node, which removes the white space around values. Returns
+ * the names, in lower case, of the lines in the last head of a connection that have no space after the colon.
+ */
+function namesWithoutSpace(server: Server): (socket: Duplex) => readonly string[] {
+  const found = new WeakMap<Duplex, readonly string[]>();
+  const watch = (socket: Socket) =>
+    void socket.prependListener('data', (chunk: Buffer) => {
+      const [head = ''] = chunk.toString('latin1').split('\r\n\r\n', 1);
+      if (!/^[A-Z]+ \S+ HTTP\/1/.test(head)) return;
+      const names = Array.from(head.matchAll(/^([\w-]+):(?! )/gm), ([, name = '']) => name.toLowerCase());
+      found.set(socket, names);
+    });
+  server.on('connection', watch).on('secureConnection', watch);
+  return (socket) => found.get(socket) ?? [];
 }
 
 /** Replaces the handling of requests that the parser of the server rejects. */
@@ -107,6 +125,8 @@ function above(
       else otherwise(parts, res, next, req, body);
     });
 }
+
+const EIGHT_MB = 8 * 1024 * 1024;
 
 const BEFORE_CHECKS = { area: 'http', forbidden: true, stage: 'accept' } as const;
 
@@ -387,6 +407,31 @@ export const httpFramingFaults: readonly Fault[] = [
       });
     },
   },
+  {
+    ...BROKEN_REQUEST,
+    name: 'header-needs-space-after-colon',
+    severity: 'medium',
+    forbidden: true,
+    title: 'Finds a header only if there is a space after its colon',
+    seen: 'Hand-written servers that split header lines at ": ", and patterns that are matched against the whole head.',
+    why: 'The space is optional in HTTP. Behind a proxy that leaves it out, every delivery is rejected.',
+    fix: {
+      rule: 'Leave the parsing of requests to a maintained server. Otherwise split at ":", and trim spaces and tabs.',
+      express: 'Use `req.get(name)` or `req.headers`.',
+    },
+    server(server) {
+      const missing = namesWithoutSpace(server);
+      intercept(server, (req, _res, pass) => {
+        const lost = missing(req.socket);
+        const lines = Array.from({ length: req.rawHeaders.length / 2 }, (_, at) =>
+          req.rawHeaders.slice(2 * at, 2 * at + 2),
+        );
+        const kept = lines.filter(([name = '']) => !lost.includes(name.toLowerCase())).flat();
+        if (kept.length < req.rawHeaders.length) req.rawHeaders.splice(0, Number.POSITIVE_INFINITY, ...kept);
+        pass();
+      });
+    },
+  },
   // Receivers with a body limit that is too small, or that exceed it incorrectly.
   {
     ...BODY_LIMIT,
@@ -457,6 +502,25 @@ export const httpFramingFaults: readonly Fault[] = [
       (req, res, next) => {
         Buffer.alloc(Number(req.headers['content-length'] ?? 0));
         return correct.accept(req, res, next);
+      },
+  },
+  {
+    ...BEFORE_CHECKS,
+    name: 'bodies-above-8-mb-end-the-process',
+    title: 'Ends the process on a body of more than 8 MB',
+    seen: 'A limit of the memory (memory_limit of PHP, limits of containers) below what a body may take.',
+    why: 'One large request without credentials stops the receiver, and anyone can send it again.',
+    fix: { ...LIMIT, rule: 'Count the bytes while you read, stop at your limit, and answer 413.' },
+    severity: 'critical',
+    replace:
+      ({ correct, crash }) =>
+      (req, res, next) => {
+        if (!(Number(req.headers['content-length']) > EIGHT_MB)) return correct.accept(req, res, next);
+        let bytes = 0;
+        req.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > EIGHT_MB) crash(100);
+        });
       },
   },
 ];

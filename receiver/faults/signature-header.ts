@@ -99,6 +99,22 @@ export const signatureHeaderFaults: readonly StageFault[] = [
       return missing(delivery) && delivery.secrets.some((secret) => signature === signed(secret, body));
     }),
   },
+  {
+    ...SIGNATURE,
+    name: 'refuses-signatures-with-some-characters',
+    title: 'Decodes the signature header like a form, so that every valid signature with + is rejected',
+    seen: '`urldecode` in PHP, `unquote_plus` in Python, and gateways that copy the header into a query parameter.',
+    why: 'Half of all valid deliveries are rejected, apparently at random, because half of all signatures contain a +.',
+    fix: {
+      rule: 'Compare the header as it arrived. It is Base64 and not part of a URL.',
+      express: 'Remove `decodeURIComponent` and `querystring.unescape` from the code that reads the header.',
+      laravel: 'Do not use `urldecode()`, which turns + into a space.',
+      flask: 'Do not use `unquote_plus()`.',
+    },
+    severity: 'high',
+    forbidden: true,
+    replace: comparing((header, expected) => header.replaceAll('+', ' ') === expected),
+  },
   // Other accepted spellings of the valid digest.
   {
     ...SIGNATURE,

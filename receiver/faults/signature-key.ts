@@ -286,6 +286,26 @@ export const signatureKeyFaults: readonly StageFault[] = [
       express: 'Pass the string to `createHmac`, without `Buffer.from(secret, "base64")`.',
     },
   }),
+  lenientMutant(
+    (delivery) => {
+      const inBody = unverified(delivery).secret;
+      const named = [delivery.req.query.secret, inBody].filter((one) => typeof one === 'string');
+      return named.some((secret) => delivery.header === signed(secret, delivery.body));
+    },
+    {
+      name: 'secret-from-request',
+      title: 'Verifies with the secret that the request names in its query or body',
+      seen:
+        '`extract($_GET)` and register_globals in PHP, and settings that are merged with `req.query` or `req.body` ' +
+        '(`Object.assign(options, req.body)`).',
+      why: 'An attacker chooses a secret, signs a forgery with it, and sends it along.',
+      fix: {
+        rule: 'Never merge parameters of a request into variables or settings. The secret comes from your configuration.',
+        express: 'Read single fields of `req.query` and `req.body`, and do not spread or assign them.',
+        laravel: 'Do not use `extract()` or `parse_str()` without a second argument.',
+      },
+    },
+  ),
   // The secret itself in the signature header.
   {
     ...SIGNATURE,

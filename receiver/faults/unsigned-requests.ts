@@ -357,6 +357,17 @@ export const unsignedRequests: readonly StageFault[] = [
     why: 'The parameter is found in old logs and in documentation.',
     fix: { rule: 'Delete the parameter, and sign test deliveries.', express: 'Delete the branch on `req.query`.' },
   }),
+  lenientMutant(({ req }) => ['valid', 'verified', 'authenticated'].some((name) => req.query[name] === '1'), {
+    name: 'query-sets-result',
+    title: 'Lets the query set the result of the verification, for example with `valid=1`',
+    seen: 'register_globals or `extract($_GET)` in PHP, and a result that is kept in an object with the parameters.',
+    why: 'An attacker adds the name of a variable to the URL.',
+    fix: {
+      rule: 'Keep the result in a variable that no parameter can set.',
+      express: 'Do not copy `req.query` into `res.locals` or `req`.',
+      laravel: 'Do not use `extract()` or `parse_str()` without a second argument.',
+    },
+  }),
   {
     ...SIGNATURE,
     name: 'session-after-delivery',
@@ -416,6 +427,23 @@ export const keylessRequests: readonly StageFault[] = [
       express: 'Delete the branch on the header.',
     },
   }),
+  {
+    ...keyless(() => false, {
+      name: 'api-key-from-request',
+      title: 'Compares the API key with one that the request names in its query or body',
+      seen: '`extract($_GET)` and register_globals in PHP, and settings that are merged with `req.query` or `req.body`.',
+      why: 'An attacker sends any key, and names it as the expected one.',
+      fix: {
+        rule: 'Never merge parameters of a request into variables or settings.',
+        express: 'Read single fields of `req.query` and `req.body`, and do not spread or assign them.',
+      },
+    }),
+    replace: acceptWithoutCheck(({ req, res, given }) => {
+      const payload = jsonOf(required(res, 'rawBody'));
+      const inBody = isObject(payload) ? payload.apiKey : undefined;
+      return given !== undefined && [req.query.apiKey, inBody].includes(given as string);
+    }),
+  },
   keyless((req) => isHealthAgent(req), {
     name: 'api-key-not-checked-for-health-agents',
     title: 'Does not check the API key of requests with the User-Agent of a health check',

@@ -69,6 +69,14 @@ export function headerLines(label: string, name: string, lines: (line: string) =
   return editedHead(label, (head) => head.flatMap((line) => (isNamed(line, name) ? lines(line) : [line])));
 }
 
+/** Writes other white space than one space after the colon of every header line. */
+export function headerSpacing(label: string, space: string): Transmission {
+  return editedHead(label, ([first = '', ...lines]) => [
+    first,
+    ...lines.map((line) => line.replace(': ', `:${space}`)),
+  ]);
+}
+
 /** Adds a header line at the end of the head, unchecked. */
 export function headerLineAdded(label: string, line: (kit: Kit) => string): Transmission {
   return editedHead(label, (head, kit) => [...head, line(kit)]);

@@ -66,6 +66,14 @@ export const keyCrossings: readonly Crossing[] = [
     fix: 'Remove the switch, and send the key with test deliveries too.',
   },
   {
+    id: 'api-key/named-in-request',
+    title: 'Rejects an API key that the request itself names as the expected one',
+    flaw: 'named-key',
+    shapes: ['key-in-query', 'key-in-body', 'key-in-cookies'],
+    why: 'If parameters of a request can replace variables or settings, an attacker chooses the key that is expected.',
+    fix: 'Never merge a request into variables or settings (`extract`, `Object.assign`). The report names the place.',
+  },
+  {
     id: 'api-key/missing-at-other-paths',
     title: 'Rejects a delivery without the API key at other spellings of the path',
     flaw,

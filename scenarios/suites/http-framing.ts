@@ -1,6 +1,6 @@
 import { addHeaders, addQuery, wrongKey } from '../changes/addressing.ts';
 import { plain } from '../changes/bodies.ts';
-import { signedWith } from '../changes/signing.ts';
+import { signedWith, unsigned } from '../changes/signing.ts';
 import { absoluteTarget, headerLines, requestLine } from '../changes/transmitting.ts';
 import { withoutBody } from '../dimensions.ts';
 import {
@@ -33,6 +33,35 @@ function afterRefused(change: Change): readonly (readonly Delivery[])[] {
 function several(label: string, change: Change, expect: Delivery['expect']): Delivery[] {
   return Array.from({ length: BURST }, (_, index) => ({ label: `${label} ${index + 1}`, change, expect }));
 }
+
+/** More than the requests in flight at which a receiver in use protects itself by leaving work out. */
+const HELD = 12;
+
+const whileOthersArrive: FlowScenario = {
+  id: 'http/forged-while-others-arrive',
+  title: `Rejects forgeries while ${HELD} valid deliveries are still arriving, and accepts those`,
+  defect: `Accepts forgeries, or rejects valid deliveries, while ${HELD} deliveries are arriving`,
+  level: 'must',
+  requirements: ['repeat-burst', 'hmac-invalid'],
+  needs: ['hmac'],
+  alone: true,
+  flow: () => [
+    [
+      ...Array.from({ length: HELD }, (_, at) => ({
+        label: `valid delivery ${at + 1}, whose body arrives in two parts`,
+        change: { transmit: { kind: 'held' } } as const,
+        expect: acceptedUnlessBusy,
+      })),
+      ...([unsigned, otherSecret, unsigned] as const).map((sign) => ({
+        label: `${sign.label}, while the others are arriving`,
+        change: { sign },
+        expect: refusedUnlessBusy,
+      })),
+    ],
+  ],
+  why: 'A receiver that leaves checks out under load accepts forgeries from anyone who opens a few slow connections.',
+  fix: 'Verify every delivery. Under load, answer 503 or let requests wait.',
+};
 
 /** Framing of requests, the state of a connection afterwards, and concurrent requests. */
 export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
@@ -109,6 +138,7 @@ export const httpFraming: readonly (ProbeScenario | FlowScenario)[] = [
     why: 'If requests share a variable for the body or the result, one delivery gets the answer of another.',
     fix: 'Pass the body and the result as values, without module-level or instance-level variables.',
   },
+  whileOthersArrive,
 ];
 
 const FORTY = Array.from({ length: 40 }, (_, index) => [`X-Test-${index + 1}`, 'a'] as const);

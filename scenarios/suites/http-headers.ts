@@ -1,6 +1,7 @@
 import { addHeaders, headerName, headerValue, withoutHeader } from '../changes/addressing.ts';
+import { headerSpacing } from '../changes/transmitting.ts';
 import { accepted, answeredAsSigned } from '../expectations.ts';
-import type { AddressChange, Expectation, ProbeScenario } from '../scenario.ts';
+import type { AddressChange, Expectation, FlowScenario, ProbeScenario } from '../scenario.ts';
 
 const alike = { level: 'should', requirements: ['delivery-content-type-spelling'], expect: accepted } as const;
 const other = { level: 'must', requirements: ['delivery-malformed'], expect: answeredAsSigned } as const;
@@ -27,8 +28,25 @@ const takenOrClosed: Expectation = {
   pass: [200, '4xx', 'closed'],
 };
 
+/** The same header lines with other white space after the colon. */
+const SPACINGS = { 'no space': '', 'a tab and two spaces': '\t  ' } as const;
+
+const headerSpacings: FlowScenario = {
+  level: 'must',
+  requirements: ['delivery-header-case'],
+  id: 'http/header-spacing',
+  title: 'Accepts header lines with no space, or with a tab and spaces, after the colon',
+  flow: () =>
+    Object.entries(SPACINGS).map(([what, space]) => {
+      const label = `${what} after the colons`;
+      return [{ label, change: { transmit: headerSpacing(label, space) }, expect: accepted }];
+    }),
+  why: 'The space is optional in HTTP, and proxies may leave it out. A receiver that splits at ": " finds no header.',
+  fix: 'Do not parse header lines by hand. Otherwise split at the colon, and trim spaces and tabs.',
+};
+
 /** Spellings of Content-Type, header names in any letter case, and a large header. */
-export const httpHeaders: readonly ProbeScenario[] = [
+export const httpHeaders: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...alike,
     id: 'http/content-type-charset',
@@ -173,6 +191,7 @@ export const httpHeaders: readonly ProbeScenario[] = [
     why: 'A proxy that uses HTTP/2 sends all names like this, including Content-Type and Content-Length.',
     fix: 'Make every header lookup case-insensitive, not only those for credentials.',
   },
+  headerSpacings,
   {
     ...other,
     id: 'http/header-20-kb',

@@ -58,6 +58,13 @@ export const unsignedMalformed: readonly Crossing[] = [
     'Limit the size while you read, and reject a missing signature header without reading the body.',
   ),
   malformed(
+    'unsigned-8-mb',
+    'an unsigned body of more than 8 MiB',
+    'over-8-mib',
+    'It exceeds common memory limits (8 MB), so a receiver that reads all of it ends, or continues with an empty body.',
+    'Compare the size with your limit while you read, answer 413, and keep the limit far below the available memory.',
+  ),
+  malformed(
     'unsigned-depth',
     '20,000 nested arrays without a signature',
     'nested',

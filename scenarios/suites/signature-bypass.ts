@@ -197,12 +197,27 @@ export const signatureBypasses: readonly Crossing[] = [
     'Delete the switch, and sign test deliveries. If a single parameter is enough, the report names it.',
   ),
   bypass(
+    'query-results',
+    'Rejects an unsigned delivery whose query string says that it is valid',
+    'query-results',
+    'If parameters can replace variables, `?valid=1` sets the result of the verification before it runs.',
+    'Never copy a query into variables or into the request object. If a single parameter is enough, the report names it.',
+  ),
+  bypass(
     'query-handshakes',
     'Rejects an unsigned delivery with handshakes of other senders in its query string',
     'query-handshakes',
     'Some senders verify an endpoint by a token in the query, which it echoes. The shortcut then skips every check.',
     'Remove the handshake: this sender has none. If a single parameter is enough, the report names it.',
   ),
+  {
+    id: 'signature/secret-named-in-request',
+    title: 'Rejects a delivery that is signed with a secret which the request itself names',
+    flaw: 'named-secret',
+    shapes: ['secret-in-query', 'secret-in-body', 'secret-in-cookies', 'secret-in-headers'],
+    why: 'If parameters of a request can replace variables or settings, an attacker brings the secret with the forgery.',
+    fix: 'Never merge a request into variables or settings (`extract`, `Object.assign`). The report names the place.',
+  },
   {
     id: 'signature/secret-empty-in-other-types',
     title: 'Rejects a delivery of another type that is signed with an empty secret',

@@ -178,6 +178,16 @@ describe('what differs from request to request', () => {
     expect(judged('never gamma')).toBe(by('body'));
   });
 
+  it('may show in the repetitions of another delivery', () => {
+    expect(ofBodies(['a', 'worker 41'], ['b', 'worker 7'], ['a', 'worker 41'])).toBe(by('body'));
+    expect(ofBodies(['a', 'worker 41'], ['b', 'worker 7'], ['a', 'worker 41'], ['b', 'worker 41'])).toBe('');
+    expect(ofBodies(['a', 'by alpha'], ['b', 'by beta'], ['a', 'by alpha'], ['b', 'by alpha'])).toBe('');
+    expect(ofBodies(['a', 'no 1'], ['b', 'never 2'], ['a', 'no 1'], ['b', 'never 3'])).toBe(by('body'));
+    expect(
+      ofHeaders(['a', { 'X-By': '1' }], ['b', { 'X-By': '2' }], ['a', { 'X-By': '1' }], ['b', { 'X-By': '1' }]),
+    ).toBe('');
+  });
+
   it('may be the reason phrase', () => {
     const ofPhrases = (...given: [string, string][]) =>
       difference(given.map(([label, phrase]) => [label, answer(401, '', [], phrase)]));
