@@ -172,8 +172,8 @@ export interface ConnectChange {
  * - `pieces`: with `Content-Length`, in TCP writes of the given sizes (bytes; the last size repeats), each in its own
  *   packet.
  * - `expect-continue`: `Expect: 100-continue`, the body after the 100 or after one second without it.
- * - `held`: sends the head and half of the body, and the rest when the other deliveries of its group have been answered,
- *   at the latest after a second.
+ * - `held`: sends the head and half of the body, and the rest when the other deliveries of its group have been
+ *   answered, at the latest after a second.
  * - `cut-off`: sends this fraction of the body and closes the connection. There is no answer to judge.
  * - `raw`: sends bytes that no HTTP client would send, on a plain socket. `make` gets the bytes of the well-formed
  *   request. With `end`, the sending side of the connection is closed (FIN) after them.
@@ -376,7 +376,8 @@ export interface ProbeScenario extends ScenarioText {
 
 /**
  * A scenario of several deliveries. Groups are sent one after another, the deliveries of a group concurrently, each on
- * its own connection; next to held deliveries, the others are sent one after another. With `uniform`, the answers must also be indistinguishable (status and body).
+ * its own connection; next to held deliveries, the others are sent one after another. With `uniform`, the answers must
+ * also be indistinguishable (status and body); if they are not, the flow is sent again.
  */
 export interface FlowScenario extends ScenarioText {
   readonly flow: (kit: Kit) => readonly (readonly Delivery[])[];

@@ -59,18 +59,22 @@ const MAX_TRIES = 1000;
 function composeAndSerialise(
   change: Change,
   kit: Kit,
-  suits = change.sign?.suits,
+  suits: SignChange['suits'],
 ): { value: JsonValue; body: Uint8Array } {
+  const suited = change.sign?.suits ?? suits;
   for (let tries = 0; ; tries++) {
     const value = change.compose === undefined ? kit.notification() : change.compose(kit);
     const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
-    if (suits === undefined || tries === MAX_TRIES || suits(kit.sign(body))) return { value, body };
+    if (suited === undefined || tries === MAX_TRIES || suited(kit.sign(body))) return { value, body };
   }
 }
 
-/** Assembles one delivery. Pure except for the fresh id. `suits` replaces the condition of the change. */
+/**
+ * Assembles one delivery. Pure except for the fresh id. `suits` selects the valid signature of a delivery whose change
+ * does not select one; it has no effect when HMAC is off.
+ */
 export function assemble(change: Change, kit: Kit, partner: Partner, suits?: SignChange['suits']): Assembled {
-  const { value, body } = composeAndSerialise(change, kit, suits);
+  const { value, body } = composeAndSerialise(change, kit, partner.signing && suits);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
   const signed = new Map<string, Uint8Array>();
   const recordingKit: Kit = {

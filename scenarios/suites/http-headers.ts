@@ -29,13 +29,14 @@ const takenOrClosed: Expectation = {
 };
 
 /** The same header lines with other white space after the colon. */
-const SPACINGS = { 'no space': '', 'a tab and two spaces': '\t  ' } as const;
+const SPACINGS = { 'no space': '', 'three spaces': '   ' } as const;
 
 const headerSpacings: FlowScenario = {
   level: 'must',
   requirements: ['delivery-header-case'],
   id: 'http/header-spacing',
-  title: 'Accepts header lines with no space, or with a tab and spaces, after the colon',
+  title: 'Accepts header lines with no space, or with three spaces, after the colon',
+  defect: 'Requires exactly one space after the colon of a header',
   flow: () =>
     Object.entries(SPACINGS).map(([what, space]) => {
       const label = `${what} after the colons`;

@@ -79,6 +79,31 @@ describe('the http suite', () => {
     }
   });
 
+  it('changes the white space after the colons, and nothing else', () => {
+    const groups = flow('http/header-spacing').flow(kit);
+    const sent = groups.flat().map(({ change: { transmit } }) => {
+      if (transmit?.kind !== 'raw') throw new Error('not raw');
+      return transmit.make(Buffer.from(REQUEST), kit).toString('latin1');
+    });
+    const [head = '', body] = REQUEST.split('\r\n\r\n');
+    expect(sent).toEqual(['', '   '].map((space) => `${head.replaceAll(': ', `:${space}`)}\r\n\r\n${body}`));
+  });
+
+  it('sends forgeries next to valid deliveries whose bodies arrive slowly', () => {
+    const { alone, flow: of } = flow('http/forged-while-others-arrive');
+    const [group = [], ...others] = of(kit);
+    expect([alone, others.length, group.filter(({ change }) => change.transmit?.kind === 'held').length]).toEqual([
+      true,
+      0,
+      12,
+    ]);
+    expect(group.filter(({ expect: due }) => !due.authentic).map(({ change }) => change.transmit)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('sends bursts in one group, exclusively', () => {
     const burst = flow('http/burst');
     const mixed = flow('http/burst-mixed');

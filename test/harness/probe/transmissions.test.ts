@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Hold } from '../../../harness/probe/index.ts';
 import { createLane } from '../../../harness/run/lane.ts';
 import type { Change, Transmission } from '../../../scenarios/index.ts';
 import { type Endpoint, listen } from '../../endpoints/listen.ts';
@@ -11,7 +12,11 @@ afterEach(async () => {
 });
 
 /** Sends the plain delivery in this way and gives what stood on the wire, packet by packet. */
-async function onTheWire(transmit: Transmission | undefined, react: (socket: Socket, text: string) => void = () => {}) {
+async function onTheWire(
+  transmit: Transmission | undefined,
+  react: (socket: Socket, text: string) => void = () => {},
+  hold?: Hold,
+) {
   const packets: Buffer[] = [];
   let over: Promise<unknown> = Promise.resolve();
   const server = createServer((socket) => {
@@ -29,7 +34,7 @@ async function onTheWire(transmit: Transmission | undefined, react: (socket: Soc
   const change: Change = transmit === undefined ? {} : { transmit };
   const request = assembled(change, partner);
   const lane = createLane(partner, { timeoutMs: 2500 });
-  const attempt = await lane.send(request);
+  const attempt = await lane.send(request, hold && { hold });
   lane.close();
   await over;
   const wire = Buffer.concat(packets).toString('latin1');
@@ -70,6 +75,25 @@ describe('transmissions', () => {
     expect(head).toContain(`Content-Length: ${body.length}`);
     expect(tail).toBe(body);
     expect(packets.length).toBeGreaterThan(3);
+  });
+
+  it('held: sends half of the body, and the rest when it is released', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const bodyIn = (text: string) => text.split('\r\n\r\n')[1] ?? '';
+    let half = '';
+    const react = (socket: Socket, text: string) => {
+      const [, length = ''] = /Content-Length: (\d+)/.exec(text) ?? [];
+      if (bodyIn(text).length === Number(length)) ok(socket);
+      else half = bodyIn(text);
+    };
+    const hold = { begun: () => void setTimeout(release, 50), released };
+    const { tail, body, attempt } = await onTheWire({ kind: 'held' }, react, hold);
+    expect(attempt.answer?.status).toBe(200);
+    expect(tail).toBe(body);
+    expect(half).toBe(body.slice(0, Math.ceil(body.length / 2)));
   });
 
   it('expect-continue: sends the body after the 100', async () => {

@@ -99,3 +99,26 @@ it('allows a page for GET, but not the acceptance of a notification', async () =
   expect((await play(id, () => answered(200, 'The webhook is running.'))).verdict).toBe('pass');
   expect((await play(id, ({ body }) => answered(body.length > 0 ? 200 : 400))).verdict).toBe('fail');
 });
+
+describe('answers that differ where they should not', () => {
+  const id = 'leaks/uniform-across-checks';
+
+  it('are compared again, and a difference that comes and goes is none', async () => {
+    let requests = 0;
+    // The second delivery reaches another process than the others.
+    const { forged, verdict } = await play(id, () => answered(401, `worker ${++requests === 2 ? 'beta' : 'alpha'}`));
+    expect([forged.length, verdict]).toEqual([10, 'pass']);
+  });
+
+  it('fail when they differ each time', async () => {
+    const { forged, decidedBy } = await play(id, (request) =>
+      answered(401, has(request, 'X-Service-Signature') ? 'worker alpha' : 'worker beta'),
+    );
+    expect([forged.length, decidedBy]).toEqual([15, 'answers-differ']);
+  });
+
+  it('are sent once when they are the same', async () => {
+    const { forged, verdict } = await play(id, () => answered(401, 'no'));
+    expect([forged.length, verdict]).toEqual([5, 'pass']);
+  });
+});
