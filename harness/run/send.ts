@@ -14,6 +14,7 @@ import type { RunContext } from './context.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { findLeaks } from './leak-scan.ts';
 import { faultOfControl, faultOfProbe } from './oracle.ts';
+import { visibleBodies } from './visible-bodies.ts';
 
 /** A delivery with its result: the source of the evidence and of the exchanges in reports. */
 export interface SentDelivery {
@@ -202,6 +203,7 @@ async function send(
   const { assembled, fault } = delivery;
   if (fault !== null) return { ...delivery, attempt: notSent(context.now), leaks: [], cutShort: false };
   for (const value of derivedSignatures(assembled)) context.onSignature(value);
+  if (context.partner.signing !== undefined) for (const body of visibleBodies(assembled)) assembled.kit.sign(body);
   const { pace, limits } = context;
   // If silence says nothing about a delivery, a longer wait does not either. A check of kept connections always waits.
   const isPatient = options.kept === true || (options.patient === true && !pace.isUnreliable());
