@@ -304,12 +304,12 @@ export interface RunObservations {
   readonly leaks: readonly { readonly leak: Leak; readonly scenario: string }[];
   /**
    * When the endpoint stopped answering: what was in flight, which delivery caused it, and whether the endpoint
-   * recovered.
+   * recovered; null when the run did not wait for it.
    */
   readonly outages: readonly {
     readonly inFlight: readonly string[];
     readonly culprit: string | null;
-    readonly recovered: boolean;
+    readonly recovered: boolean | null;
     readonly sign: string;
     /** The receiver itself seems to have ended or to hang, as opposed to the network or a gateway. */
     readonly looksDead: boolean;

@@ -70,7 +70,7 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
   const [first] = relevant;
   if (first === undefined) return null;
   const culprits = [...new Set(relevant.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
-  const stayedDown = relevant.some(({ recovered }) => !recovered);
+  const stayedDown = relevant.some(({ recovered }) => recovered === false);
   const named = culprits.length > 0 ? culprits.slice(0, 5).join(', ') : `one of ${first.inFlight.join(', ')}`;
   const more = culprits.length > 5 ? ` and ${culprits.length - 5} more` : '';
   const search =

@@ -179,7 +179,7 @@ const shardRecord = z.strictObject({
       z.strictObject({
         inFlight: z.array(text),
         culprit: text.nullable(),
-        recovered: z.boolean(),
+        recovered: z.boolean().nullable(),
         looksDead: z.boolean().default(false),
         sign: text,
         outcome: text.optional(),

@@ -315,7 +315,7 @@ async function resolveOutage(
   context.serial = true;
   if (context.families.stoppedMs() >= OUTAGE_MS_EVERYWHERE) {
     // The verdict is certain, and another outage of this length would add nothing to it.
-    context.seen.outages.push({ inFlight, culprit: null, recovered: false, ...outage });
+    context.seen.outages.push({ inFlight, culprit: null, recovered: null, ...outage });
     context.stopped = { code: 'receiver-down', reason: `the receiver stopped answering again (${sign})` };
     return [...suspects];
   }

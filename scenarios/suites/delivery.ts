@@ -110,7 +110,7 @@ const staysUp: ObservationScenario = {
         reason: `the endpoint stopped answering because of ${culprits.join(', ')}`,
       };
     }
-    const lost = outages.find(({ recovered, looksDead }) => !recovered && looksDead);
+    const lost = outages.find(({ recovered, looksDead }) => recovered === false && looksDead);
     if (lost !== undefined) {
       // The endpoint is up, and answers with this status.
       if (/^\d{3}$/.test(lost.outcome ?? '')) {

@@ -149,6 +149,10 @@ describe('the diagnosis', () => {
     );
     const [alone] = await diagnosed({ 'valid/sell': 'fail 451' }, { outages });
     expect(alone?.fault).toBe('dies-and-is-restarted');
+    // The run ended before it could see whether the receiver recovered.
+    const unknown = [outage, { ...outage, culprit: null, recovered: null }] as unknown as typeof outages;
+    const [again] = await diagnosed({ 'valid/sell': 'fail 451' }, { outages: unknown });
+    expect(again?.fault).toBe('dies-and-is-restarted');
   });
 
   it('does not claim that a process ended if it still answers', async () => {

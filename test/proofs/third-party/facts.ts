@@ -144,7 +144,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'unsigned/type-none':
     'signature/missing-without-content-type signature/missing-in-other-types signature/wrong-in-other-types',
   'unsigned/empty-body': 'signature/missing-on-pings malformed/unsigned-empty',
-  'unsigned/no-body': 'signature/missing-on-pings',
+  'unsigned/no-body': 'signature/missing-without-body signature/wrong-in-other-framings',
   'unsigned/gzip': 'signature/missing-with-gzip signature/wrong-in-other-framings',
   'unsigned/chunked': 'signature/unsigned-chunked signature/wrong-in-other-framings',
   'unsigned/http-1-0': 'signature/missing-in-http-1-0 signature/wrong-in-other-framings',

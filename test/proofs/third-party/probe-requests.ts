@@ -327,13 +327,16 @@ function forgedKeys(key: string): Record<string, Sending> {
 /** The ways to frame a request. Each is sent unsigned, wrongly signed, without a key and with a wrong one. */
 function shapesOf(): Record<string, Sending | Sending[]> {
   const form = `payload=${encodeURIComponent(notification())}`;
+  const fields = `id=${randomUUID()}&type=CAAS&at=1&data%5Btype%5D=BUY&data%5Bmetadata%5D%5BorderStatus%5D=FAILED&${form}`;
   const multipart = `--b\r\nContent-Disposition: form-data; name="payload"\r\n\r\n${notification()}\r\n--b--\r\n`;
   return {
     json: {},
     ...Object.fromEntries(Object.entries(KINDS).map(([name, body]) => [name, { body: body() }])),
     charset: [{ type: 'application/json; charset=utf-8' }, { type: 'application/json;charset=UTF-8' }],
     'type-text': { type: 'text/plain' },
-    'type-form': [{ type: FORM_TYPE }, { type: FORM_TYPE, body: form }],
+    'type-form': [form, fields]
+      .map((body) => ({ type: FORM_TYPE, body }))
+      .concat({ type: FORM_TYPE, body: notification() }),
     'type-multipart': [{ type: 'multipart/form-data; boundary=b', body: multipart }, { type: 'multipart/form-data' }],
     'type-xml': { type: 'application/xml' },
     'type-suffix': { type: 'application/vnd.notification+json' },
