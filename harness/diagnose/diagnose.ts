@@ -110,9 +110,9 @@ const AREA_NEEDS: Readonly<Record<string, readonly Feature[]>> = {
   mtls: ['mtls'],
 };
 
-/** Whether a fault can show with these features. */
-export function isPossible({ area }: DictionaryFault, features: readonly Feature[]): boolean {
-  return (AREA_NEEDS[area] ?? []).every((need) => features.includes(need));
+/** Whether a fault can show with these features, in a run in which the first delivery was accepted. */
+export function isPossible({ area, refusal }: DictionaryFault, features: readonly Feature[]): boolean {
+  return refusal === undefined && (AREA_NEEDS[area] ?? []).every((need) => features.includes(need));
 }
 
 /** The outcomes of the judged checks, without those about a status that is wrong throughout ({@link ofStatuses}). */

@@ -27,7 +27,7 @@ export interface Candidate {
 /** What is reported: a name, a list of candidates, or nothing. */
 const DECISION = {
   /** A fault with at least this posterior is named. */
-  named: 0.7,
+  named: 0.6,
   /** A fault with at least this posterior is a candidate. */
   candidate: 0.08,
   /** Candidates are listed if their posteriors sum to at least `together`, and if there are at most `most`. */
@@ -138,11 +138,14 @@ function sharesEvidence({ evidence }: Expected, other: Expected): boolean {
 /** The posterior of a fault, compared with each alternative and with no fault; null when no fault is probable. */
 function decide(model: Model, one: Expected, others: readonly Expected[], focus: Focus): Explanation | null {
   const base = costOf(model, others, focus);
-  const rivals = without(model.faults, ...others).filter((rival) => rival === one || sharesEvidence(one, rival));
+  const rivals = without(model.faults, ...others)
+    .filter((rival) => rival === one || sharesEvidence(one, rival))
+    .map((rival) => ({ rival, cost: costOf(model, [...others, rival], focus) }));
+  const least = Math.min(base, ...rivals.map(({ cost }) => cost));
   const groups = new Map<string, { readonly members: Expected[]; mass: number }>();
-  let total = 1;
-  for (const rival of rivals) {
-    const mass = Math.exp(base - costOf(model, [...others, rival], focus));
+  let total = Math.exp(least - base);
+  for (const { rival, cost } of rivals) {
+    const mass = Math.exp(least - cost);
     total += mass;
     const group = groups.get(rival.key) ?? { members: [], mass: 0 };
     group.members.push(rival);
@@ -155,7 +158,7 @@ function decide(model: Model, one: Expected, others: readonly Expected[], focus:
     )
     .toSorted((a, b) => b.likeness - a.likeness);
   const [first] = ranked;
-  const top = rivals.find(({ fault }) => fault === first?.fault);
+  const top = rivals.find(({ rival }) => rival.fault === first?.fault)?.rival;
   if (first === undefined || top === undefined) return null;
   const found = { evidence: top.evidence, outcomes: top.size, otherAnswer: top.otherAnswer };
   if (first.posterior >= DECISION.named) return { isNamed: true, candidates: [first], ...found };

@@ -16,10 +16,10 @@ import { ANSWERS, type Answer, answerOf, goesWrongAs, isRed, judgedIn, type Outc
 const MODEL = {
   /** The share of outcomes in its own area that must agree; below it, a fault is contradicted. */
   agreement: 0.75,
-  /** How often a receiver with a fault differs from its mutant in a check: most receivers never. A beta distribution. */
-  differs: { a: 0.2, b: 20 },
+  /** How often a receiver with a fault differs from its mutant in a check: most never, some often. A beta distribution. */
+  differs: { a: 0.1, b: 2 },
   /** How many receivers have another fault that resembles a known one, and shows in any share of its checks. */
-  similar: 0.2,
+  similar: 0.02,
   /** A check that the mutant fails has another bad outcome here. */
   otherWay: 2.5,
   /** All answers have another status than the mutant's, or close the connection instead. */
@@ -29,7 +29,7 @@ const MODEL = {
   /** An outcome that the dictionary leaves open for the fault. */
   open: 4,
   /** An unknown fault, in addition to how rare its rarest outcome is; the first outcome in a suite, and each further. */
-  unknown: 3.5,
+  unknown: 4.5,
   spread: 5,
   more: 1.8,
   /** An outcome next to those of a fault: its variant may be the cause. */
@@ -252,7 +252,7 @@ function isContradicted({ area }: DictionaryFault, { hits, misses }: Agreement):
   return area === 'combination' || hits === 0 || (misses > 1 && hits < (hits + misses) * MODEL.agreement);
 }
 
-/** Either it is the fault, and nearly everything agrees; or another that resembles it, and any share of it agrees. */
+/** Either it is the fault, and most of it agrees; or another that resembles it, and any share of it agrees. */
 function likenessOf({ hits, misses }: Agreement): { same: number; similar: number } {
   const { a, b } = MODEL.differs;
   const same = beta(misses + a, hits + b) / beta(a, b);
@@ -265,12 +265,11 @@ function likenessCost(agreement: Agreement): number {
 }
 
 /**
- * The probability that the receiver has this fault of the set, and not an unknown one that resembles it. What no fault
- * of the set explains, next to the outcomes of this one, counts like an outcome that is missing.
+ * The probability that the receiver has this fault of the set, and not an unknown one that resembles it. A failure that
+ * no fault of the set predicts counts like an outcome that is missing.
  */
-export function samenessOf({ red }: Model, { agreement, groups }: Expected, set: readonly Expected[]): number {
-  const isExplained = (at: number) => set.some(({ costs }) => (costs[at] ?? 0) < Number.POSITIVE_INFINITY);
-  const more = red.filter(({ answer, group }, at) => answer.level === 'fail' && groups.has(group) && !isExplained(at));
+export function samenessOf({ red }: Model, { agreement }: Expected, set: readonly Expected[]): number {
+  const more = red.filter(({ answer }, at) => answer.level === 'fail' && set.every(({ costs }) => costs[at] !== 0));
   const { same, similar } = likenessOf({ ...agreement, misses: agreement.misses + more.length });
   return same / (same + similar);
 }

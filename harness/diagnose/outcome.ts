@@ -37,8 +37,9 @@ export interface Answer {
   readonly isEither: boolean;
 }
 
-/** Whether an answer goes wrong as a mutant's does. */
-export function goesWrongAs({ kind, isEither }: Answer, expected: Answer | undefined): boolean {
+/** Whether an answer goes wrong as a mutant's does. A receiver that answers has not closed the connection. */
+export function goesWrongAs({ kind, detail, isEither }: Answer, expected: Answer | undefined): boolean {
+  if (expected?.detail === 'closed' && detail !== 'closed') return false;
   return expected?.kind === kind || (isEither && expected?.kind === 'rejected');
 }
 

@@ -84,7 +84,7 @@ export const apiKeyHeaderFaults: readonly StageFault[] = [
   {
     ...API_KEY,
     name: 'api-key-taken-from-bearer',
-    title: 'Also takes the API key from Authorization as a bearer token',
+    title: 'Accepts a bearer token in Authorization instead of the API key header',
     seen: 'An application-wide token check before the route, and gateways that map one header to the other.',
     why: 'User tokens arrive in this header: one kind of credential passes for another.',
     fix: HEADER_ONLY,

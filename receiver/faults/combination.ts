@@ -61,7 +61,7 @@ export const combinationFaults: readonly StageFault[] = [
   {
     ...COMBINATION,
     name: 'either-credential',
-    title: 'Accepts a valid key or a valid signature instead of requiring both',
+    title: 'Accepts deliveries with only one valid credential, the key or the signature',
     seen: 'The condition `if (keyOk || signatureOk)`, and lists of authenticators of which one must succeed.',
     why: 'Every request carries the key. Anyone who has seen it can forge any body.',
     fix: {

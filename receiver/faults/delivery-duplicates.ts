@@ -362,9 +362,7 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
   {
     ...POISONED,
     name: 'ids-claimed-before-the-signature',
-    title:
-      'Records an id after checking the key but before the signature and answers 409 to the valid delivery after a ' +
-      'forged one',
+    title: 'Records an id before it checks the signature and answers 409 to the valid delivery after a forged one',
     seen: 'A gateway that checks the key and drops duplicates, before an application that verifies.',
     why: isDust,
     fix: claimLast,

@@ -387,7 +387,7 @@ export const leaksCredentialsFaults: readonly StageFault[] = [
   {
     ...SIGNATURE_SHOWN,
     name: 'expected-signature-in-status-line',
-    title: 'Sends the expected signature as the reason phrase of the status line',
+    title: 'Sends the expected signature in its answer, as in the reason phrase of the status line',
     seen:
       'Frameworks whose exceptions have a reason phrase (HttpStatusCodeResult, sendError), filled with a developer ' +
       'message.',

@@ -100,8 +100,8 @@ export const payloadOpenListsFaults: readonly StageFault[] = [
   }),
   withoutHandlerFor('CAAS_BLOCKCHAIN', {
     name: 'refuses-deposits',
-    title: 'Rejects notifications of type CAAS_BLOCKCHAIN',
-    seen: 'Handler tables that end at the four types of the first version.',
+    title: 'Rejects all or most notifications of type CAAS_BLOCKCHAIN',
+    seen: 'Handler tables that end at the four types of the first version, and amounts read as numbers.',
     why: 'Deposited money is not credited to the customer.',
     severity: 'high',
   }),

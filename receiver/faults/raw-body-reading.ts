@@ -7,15 +7,15 @@ import { rawBytes, rewriteBody, rewriteText, verifyOver } from './raw-body-repla
 
 const ARRIVAL = { area: 'raw-body', severity: 'high', forbidden: true } as const;
 
-function hashesAtMost(bytes: number, shown: string): StageFault {
+function hashesAtMost(bytes: number, shown: string, part = `the first ${shown} of the body`): StageFault {
   return {
     ...ARRIVAL,
     name: `hashes-at-most-${shown.toLowerCase().replace(' ', '-')}`,
-    title: `Verifies only the first ${shown} of the body`,
+    title: `Verifies only ${part}`,
     seen: 'Fixed-size buffers in C, in embedded web servers and in proxy modules, and a read(n) without a loop.',
     why:
-      `Deliveries over ${shown} are rejected although their signature is valid. Samples are far smaller, so it ` +
-      'first shows in production.',
+      'Longer deliveries are rejected although their signature is valid. Samples are far smaller, so it first shows in ' +
+      'production.',
     fix: rawBytes('Read to the end of the body, with a limit that answers 413, and hash all of it.'),
     stage: 'requireSignature',
     replace: verifyOver((body) => [body.subarray(0, bytes)]),
@@ -90,7 +90,7 @@ export const rawBodyReadingFaults: readonly StageFault[] = [
         });
       },
   },
-  hashesAtMost(1024, '1 KiB'),
+  hashesAtMost(1024, '1 KiB', 'the beginning of a body of several kilobytes'),
   hashesAtMost(8 * 1024, '8 KiB'),
   hashesAtMost(64 * 1024, '64 KiB'),
   {

@@ -260,7 +260,7 @@ export const rawBodyReserialisedFaults: readonly StageFault[] = [
   {
     ...LAYOUT,
     name: 'normalises-line-ends',
-    title: 'Converts line endings of the body to line feeds before the verification',
+    title: 'Converts or removes the carriage returns of the body before the verification',
     seen: 'Input streams in text mode (universal newlines in Python, text mode on Windows) and form sanitisers.',
     why: 'The hash covers fewer bytes than were sent, so a body with carriage returns is rejected.',
     fix: rawBytes('Open the input in binary mode, without newline translation.'),

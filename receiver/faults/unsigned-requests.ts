@@ -216,9 +216,9 @@ export const unsignedRequests: readonly StageFault[] = [
   }),
   otherMethods(['PUT', 'GET'], true, {
     name: 'other-methods-need-any-signature',
-    title: 'Requires only that the signature header is present for notifications sent by PUT and GET',
+    title: 'Does not verify the signature of notifications sent by PUT or GET',
     seen: 'A gateway rule that requires the header for the path, and a comparison mounted only for POST.',
-    why: 'Any text in the header is enough.',
+    why: 'An attacker changes the method, and needs no valid signature.',
     fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   {
@@ -331,7 +331,7 @@ export const unsignedRequests: readonly StageFault[] = [
   }),
   lenientMutant(({ req }) => (req.get('X-Authenticated-User') ?? '') !== '', {
     name: 'trusts-gateway-user',
-    title: 'Does not verify requests with a header in which a gateway names the user or the client',
+    title: 'Does not verify requests with a header that a gateway sets about the user or the client',
     seen: 'Single sign-on proxies that set X-Authenticated-User or X-Remote-User.',
     why: 'Anyone who reaches the receiver directly can set it.',
     fix: { rule: LOCAL, express: 'Remove the condition, and let the proxy delete the header of clients.' },
@@ -403,7 +403,7 @@ export const keylessRequests: readonly StageFault[] = [
   {
     ...keyless(() => false, {
       name: 'api-key-not-checked-on-other-contents',
-      title: 'Answers lists, handshakes and pings before it checks the API key',
+      title: 'Answers bodies that are not notifications, such as handshakes, before it checks the API key',
       seen: 'Handlers for other senders on the same route.',
       why: 'The endpoint answers 200 to anyone.',
       fix: FIX,

@@ -124,6 +124,28 @@ describe('an endpoint that is slightly different', () => {
     expect(names.some((name) => name.startsWith('broken-json-'))).toBe(true);
   });
 
+  it('is not named as one that closes connections where it answers', () => {
+    const answered = Object.entries(outcomesOf('broken-json-ends-the-process')).map(([id, outcome]) => [
+      id,
+      outcome.replace('closed', '500'),
+    ]);
+    expect(named(Object.fromEntries(answered)).flat()).not.toContain('broken-json-ends-the-process');
+  });
+
+  it('is not named as one that rejects every delivery, if only some are rejected', () => {
+    expect(named({ 'valid/plain': 'fail 401' })).toEqual([]);
+  });
+
+  it('is named without one of two outcomes', () => {
+    const { 'signature/secret-null': outcome = '' } = outcomesOf('secret-null-accepted');
+    expect(named({ 'signature/secret-null': outcome })).toContainEqual(['secret-null-accepted']);
+  });
+
+  it('is named however many checks fail', () => {
+    const more = { 'malformed/unsigned-1-mb': 'fail 200', 'api-key/wrong-with-large-body': 'fail 200' };
+    expect(named({ ...outcomesOf('either-credential'), ...more })[0]).toContain('either-credential');
+  });
+
   it('is named despite another failure that no mutant has', () => {
     expect(named({ ...outcomesOf('hashes-at-most-1-kib'), 'valid/sell': 'fail 451' })).toContainEqual([
       'hashes-at-most-1-kib',

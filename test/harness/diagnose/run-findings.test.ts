@@ -105,8 +105,8 @@ describe('the diagnosis', () => {
 
   it('names no fault whose checks mostly pass', async () => {
     const outcomes = Object.entries(outcomesOf('hashes-at-most-1-kib'));
-    const most = Object.fromEntries(outcomes.slice(0, Math.ceil(outcomes.length * 0.8)));
-    const found = await diagnosed(most);
+    const some = Object.fromEntries(outcomes.slice(0, Math.ceil(outcomes.length * 0.4)));
+    const found = await diagnosed(some);
     expect(found.map(({ fault }) => fault)).not.toContain('hashes-at-most-1-kib');
     expect(found[0]?.title).toMatch(/^Rejects \d+ deliveries|^Cause not known/);
   });
