@@ -14,6 +14,7 @@ import {
   throwTypeError,
 } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
+import { stageOf, unverified } from './lenient-verifier.ts';
 
 const DUPLICATE = { area: 'delivery', stage: 'store', forbidden: false } as const;
 
@@ -435,6 +436,31 @@ export const deliveryDuplicatesFaults: readonly StageFault[] = [
           error === undefined && held !== content ? refuse(res, 409, 'conflict') : next(error),
         );
       };
+    },
+  },
+  {
+    ...POISONED,
+    name: 'times-recorded-before-verification',
+    title: 'Records the time of a delivery before verifying it, and answers 409 to an earlier time',
+    seen: 'A check for replays by time, or the latest state of a transaction, in front of the verification.',
+    why: 'A forgery with a time in the future blocks every notification of the transaction.',
+    fix: { ...claimLast, rule: 'Record nothing of an unverified delivery.' },
+    severity: 'critical',
+    needs: ['hmac'],
+    stage: 'requireSignature',
+    replace: (parts) => {
+      const latest = new Map<string, number>();
+      return stageOf((delivery, req, res, next) => {
+        const payload = unverified(delivery);
+        const transaction = fieldAt(payload, 'data.transactionId');
+        const { at } = payload;
+        const isTimed = typeof transaction === 'string' && typeof at === 'number';
+        const before = isTimed ? (latest.get(transaction) ?? at) : 0;
+        if (isTimed) latest.set(transaction, Math.max(before, at));
+        parts.correct.requireSignature(req, res, (error?: unknown) =>
+          error === undefined && isTimed && at < before ? refuse(res, 409, 'conflict') : next(error),
+        );
+      }, parts);
     },
   },
   {

@@ -349,6 +349,32 @@ export const httpHeadersFaults: readonly StageFault[] = [
   },
   {
     ...HEADERS,
+    name: 'unparsable-headers-answer-500',
+    severity: 'medium',
+    forbidden: false,
+    title: 'Answers 500 to a cookie or a language that cannot be parsed',
+    seen: 'Middleware for cookies, sessions and languages for the whole application: `decodeURIComponent`, `Intl`.',
+    why: 'Anyone can cause exceptions with one header, and each of them looks like an outage in the monitoring.',
+    fix: {
+      rule: 'Parse only the headers that you need, and handle the errors of the parser.',
+      express: 'Mount middleware for cookies and languages on other routes only.',
+      rails: 'Use `ActionController::API` for the endpoint.',
+    },
+    stage: 'accept',
+    replace:
+      ({ correct }) =>
+      (req, res, next) => {
+        try {
+          decodeURIComponent(req.get('Cookie') ?? '');
+          Intl.getCanonicalLocales(req.get('Accept-Language')?.split(/[,;]/, 1)[0] ?? []);
+        } catch {
+          return refuse(res, 500, 'internal-error');
+        }
+        return correct.accept(req, res, next);
+      },
+  },
+  {
+    ...HEADERS,
     name: 'non-ascii-header-answers-500',
     severity: 'medium',
     forbidden: false,

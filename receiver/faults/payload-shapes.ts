@@ -36,6 +36,13 @@ const LOOKED_UP = [
 const lookedUp = (payload: unknown) => LOOKED_UP.map((path) => fieldAt(payload, path));
 const statusOf = (payload: unknown) => fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
 
+/** Texts that are converted, each after a field that is present in the same object. */
+const CONVERTED = [
+  ['data.errorData.code', 'data.errorData.message'],
+  ['data.metadata.providerTransactionStatus', 'data.metadata.trackingStateDescription'],
+  ['data.metadata.asset', 'data.metadata.sourceAddress'],
+] as const;
+
 const RETRIED = 'The sender may mistake a payload that can never be valid for an outage, and retry.';
 
 const textFirst = { ...validateFirst, rule: 'Check that a value is a string before you look it up, or answer 400.' };
@@ -114,6 +121,51 @@ export const payloadShapesFaults: readonly StageFault[] = [
     replace: readAfterValidation((payload) => {
       const paths = ['data.metadata.blockchainData.currency', 'data.metadata.currency', 'data.assetId'];
       if (paths.some((path) => String(fieldAt(payload, path) ?? '').length > 64)) throwTypeError('value too long');
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'converts-texts-unchecked',
+    title: 'Trims messages, descriptions and addresses before checking that they are text',
+    seen: '`description.trim()` for a column, `address.toLowerCase()` for a comparison, `errorData["message"]` in Python.',
+    why: RETRIED,
+    fix: { ...validateFirst, rule: 'Check that a value is text before you convert it, and answer 400 if it is not.' },
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      for (const [sibling, path] of CONVERTED)
+        if (fieldAt(payload, sibling) !== undefined && typeof fieldAt(payload, path) !== 'string')
+          throwTypeError('trim is not a function');
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'reads-fields-of-null-objects',
+    title: 'Reads fields of an asset, or of the metadata of a refund or tracking notification, that is null',
+    seen: '`typeof metadata === "object"`, which is also true for null, and guards in the code for orders only.',
+    why: RETRIED,
+    fix: validateFirst,
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      const isOrder = ['BUY', 'SELL'].includes(String(fieldAt(payload, 'data.type')));
+      const isNull = (path: string) => fieldAt(payload, path) === null;
+      if (!isOrder && (isNull('data.metadata') || isNull('data.metadata.asset'))) throwTypeError('metadata is null');
+    }),
+  },
+  {
+    ...SHAPE,
+    name: 'calls-methods-of-payloads',
+    title: 'Calls methods of the payload, such as hasOwnProperty, which a field of the payload can replace',
+    seen: '`data.hasOwnProperty("errorData")`, texts such as `"" + data` in a log line, `_.each(data)`.',
+    why: 'Anyone who can sign, or a new field with such a name, causes a 500.',
+    fix: {
+      ...validateFirst,
+      rule: 'Use static functions on values from outside: they cannot be replaced by a field.',
+      express: 'Use `Object.hasOwn(data, name)` and `Object.keys(data)`, and enable `no-prototype-builtins`.',
+    },
+    severity: 'low',
+    replace: readBeforeValidation((payload) => {
+      for (const container of containersIn(payload))
+        if (Object.hasOwn(container, 'hasOwnProperty')) throwTypeError('hasOwnProperty is not a function');
     }),
   },
   {

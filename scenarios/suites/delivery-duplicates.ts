@@ -3,7 +3,7 @@ import { withoutHeader, wrongKey } from '../changes/addressing.ts';
 import { fixedText, rewritten, spacedOut, withField } from '../changes/bodies.ts';
 import { literal, signedWith, unsigned } from '../changes/signing.ts';
 import { accepted, handled, refused } from '../expectations.ts';
-import { deposit, order, ownId, wallet } from '../samples.ts';
+import { deposit, epochSeconds, order, ownId, wallet } from '../samples.ts';
 import type { Change, Delivery, Expectation, FlowScenario, Kit } from '../scenario.ts';
 
 function copy(label: string, event: JsonValue): Delivery {
@@ -166,8 +166,8 @@ export const deliveryPoisoned: readonly FlowScenario[] = [
     id: 'delivery/poisoned-other-content',
     title: 'Accepts a notification after a forgery with the same id and other content',
     needs: ['hmac'],
-    flow: poisoned('a forged delivery with the same id and another status', refused, (event) => ({
-      compose: () => withField(event, 'data.metadata.orderStatus', 'FAILED'),
+    flow: poisoned('a forged delivery with the same id, another status and a later time', refused, (event, kit) => ({
+      compose: () => withField({ ...event, at: epochSeconds(kit) + 86_400 }, 'data.metadata.orderStatus', 'FAILED'),
       sign: literal(Buffer.alloc(32, 1).toString('base64'), 'an invalid signature'),
     })),
     why: 'A receiver that stores first and verifies later keeps the forged content, and treats the real one as a copy.',

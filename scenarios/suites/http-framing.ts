@@ -1,3 +1,4 @@
+import type { HeaderLine } from '../../contract/index.ts';
 import { addHeaders, addQuery, wrongKey } from '../changes/addressing.ts';
 import { plain } from '../changes/bodies.ts';
 import { signedWith, unsigned } from '../changes/signing.ts';
@@ -154,10 +155,40 @@ const overriddenGet: Change = {
   },
 };
 
+/** Values on which decoders and parsers throw. None of these headers is part of a delivery. */
+const UNPARSABLE: Readonly<Record<string, readonly HeaderLine[]>> = {
+  'Accept, Accept-Language, Accept-Charset and Accept-Encoding': [
+    ['Accept', 'test'],
+    ['Accept-Language', 'x-_test;q=z'],
+    ['Accept-Charset', 'x-test;q=z'],
+    ['Accept-Encoding', 'x-test;q=z'],
+  ],
+  'Cookie, Authorization, Origin and Referer': [
+    ['Cookie', 'a=%E0%A4%A; =; b="'],
+    ['Authorization', 'Basic %'],
+    ['Origin', 'http://['],
+    ['Referer', 'http://['],
+  ],
+  'X-Forwarded-For, Forwarded, traceparent, Date and Range': [
+    ['X-Forwarded-For', 'unknown, 999.1.1.1, ['],
+    ['Forwarded', 'for="[::z'],
+    ['traceparent', '00-test'],
+    ['Date', 'test'],
+    ['If-Modified-Since', 'test'],
+    ['Range', 'bytes=9-1'],
+  ],
+};
+
+const unparsable = (what: string, lines: readonly HeaderLine[]): Delivery => ({
+  label: what,
+  change: { address: addHeaders(`${what} with values that cannot be parsed`, () => lines) },
+  expect: servedOrRefused,
+});
+
 const base = { level: 'should', requirements: ['delivery-framing'] } as const;
 
 /** Valid HTTP that few clients use. It comes from old proxies, scanners, and newer versions of clients. */
-export const httpUnusual: readonly ProbeScenario[] = [
+export const httpUnusual: readonly (ProbeScenario | FlowScenario)[] = [
   {
     ...base,
     id: 'http/version-1-0',
@@ -240,6 +271,15 @@ export const httpUnusual: readonly ProbeScenario[] = [
     expect: servedOrRefused,
     why: 'Proxies add names of people and places. Strict decoding of all headers fails on them, often in a log.',
     fix: 'Do not decode headers that you do not need, or replace what cannot be decoded.',
+  },
+  {
+    ...base,
+    id: 'http/headers-unparsable',
+    title: 'Handles standard headers with values that cannot be parsed',
+    requirements: ['delivery-hostile-http'],
+    flow: () => Object.entries(UNPARSABLE).map(([what, lines]) => [unparsable(what, lines)]),
+    why: 'Middleware for cookies, languages, addresses or traces throws on values that it cannot parse.',
+    fix: 'Install on this route only the middleware that it needs, and handle its errors. The report names the headers.',
   },
   {
     ...base,

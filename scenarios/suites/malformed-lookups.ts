@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../contract/index.ts';
-import { type Composer, having, plain, withField } from '../changes/bodies.ts';
+import { type Composer, having, plain, withField, withoutField } from '../changes/bodies.ts';
 import { handled, survived } from '../expectations.ts';
 import { deposit, order, paymentMethod, refund, tracking, wallet } from '../samples.ts';
 import type { Delivery, Expectation, FlowScenario } from '../scenario.ts';
@@ -9,9 +9,11 @@ const onChain: Composer = (kit) => deposit(kit);
 const returned: Composer = (kit) => refund(kit, 'SUCCESS');
 const tracked: Composer = (kit) => tracking(kit, 'BUY', 'COMPLETED');
 
+/** Fields of one kind of notification. They are independent of each other, so they change together. */
+type Row = readonly [label: string, base: Composer, ...paths: string[]];
+
 /**
- * Fields whose values code often looks up in tables of handlers, enums, sets of statuses or chain configurations. The
- * fields of one row are independent of each other, so they change together.
+ * Fields whose values code often looks up in tables of handlers, enums, sets of statuses or chain configurations.
  */
 const LOOKED_UP = {
   type: ['the type', plain, 'type'],
@@ -41,7 +43,7 @@ const LOOKED_UP = {
   accountId: ['the accountId of a payment method', (kit) => paymentMethod(kit, 'STAGED'), 'data.accountId'],
   cardId: ['the paymentMethodId', (kit) => paymentMethod(kit, 'STAGED'), 'data.paymentMethodId'],
   depositId: ['the partnerTransactionId of a deposit', onChain, 'data.partnerTransactionId'],
-} as const satisfies Readonly<Record<string, readonly [label: string, base: Composer, ...paths: string[]]>>;
+} as const satisfies Readonly<Record<string, Row>>;
 
 type Lookup = keyof typeof LOOKED_UP;
 
@@ -59,24 +61,69 @@ const STORED = EVERY.filter((field) => field !== 'type' && !DECISIVE.some((other
 /** Objects in these fields are separate checks in `malformed-fields.ts`. */
 const SENT_AS_OBJECT: readonly Lookup[] = ['orderType', 'orderStatus', 'declineCode', 'transactionId'];
 
-type Value = readonly [what: string, change: (value: JsonValue) => JsonValue];
+const IN_CHAIN_DATA = ['targetWalletAddress', 'refundWalletAddress', 'sourceWalletAddress', 'blockchainMemo'];
+
+/** Texts that code converts, compares or stores. */
+const TEXTS: readonly Row[] = [
+  ['the message of an error', failed, 'data.errorData.message'],
+  [
+    'the texts of a tracking notification',
+    tracked,
+    ...['providerTransactionId', 'providerTransactionRef', 'trackingStateDescription'].map(inMetadata),
+  ],
+  ['the amount and address of a refund', (kit) => refund(kit, 'FAIL'), ...['amount', 'walletAddress'].map(inMetadata)],
+  [
+    'the amount and addresses of a deposit',
+    onChain,
+    ...['asset.amount', 'sourceAddress', 'destinationAddress'].map(inMetadata),
+  ],
+];
+
+/** The same, where null or a missing field is a separate check. */
+const MORE_TEXTS: readonly Row[] = [
+  [
+    'the addresses and the memo of an order',
+    plain,
+    ...IN_CHAIN_DATA.map((name) => `data.metadata.blockchainData.${name}`),
+  ],
+  ['the hash of a deposit', onChain, inMetadata('blockchainTransactionId')],
+  ['the address of a wallet', (kit) => wallet(kit), 'data.walletAddress'],
+];
+
+/** Objects within a notification. */
+const OBJECTS: readonly Row[] = [
+  ['blockchainData of an order', plain, 'data.metadata.blockchainData'],
+  ['metadata of a tracking notification', tracked, 'data.metadata'],
+  ['metadata of a refund', returned, 'data.metadata'],
+  ['metadata of a deposit', onChain, 'data.metadata'],
+  ['the asset of a deposit', onChain, 'data.metadata.asset'],
+];
+
+function inMetadata(name: string): string {
+  return `data.metadata.${name}`;
+}
+
+/** `undefined` leaves the field out. */
+type Value = readonly [what: string, change: (value: JsonValue) => JsonValue | undefined];
 
 function inLookups(
   slug: string,
   what: string,
-  fields: readonly Lookup[],
+  rows: readonly Row[],
   values: readonly Value[],
   text: { readonly why: string; readonly fix: string },
   expect: Expectation,
 ): FlowScenario {
-  const deliveries = fields.flatMap((field) => {
-    const [label, base, ...paths] = LOOKED_UP[field];
-    return values.map(([name, change]): Delivery => {
+  const deliveries = rows.flatMap(([label, base, ...paths]) =>
+    values.map(([name, change]): Delivery => {
       const compose: Composer = (kit) =>
-        paths.reduce<JsonValue>((value, path) => withField(value, path, change(valueAt(value, path))), base(kit));
+        paths.reduce<JsonValue>((value, path) => {
+          const changed = change(valueAt(value, path));
+          return changed === undefined ? withoutField(value, path) : withField(value, path, changed);
+        }, base(kit));
       return { label: `${label}: ${name}`, change: { compose }, expect };
-    });
-  });
+    }),
+  );
   return {
     id: `malformed/${slug}`,
     title: `Handles ${what}`,
@@ -87,14 +134,20 @@ function inLookups(
   };
 }
 
+const TEXT_BEFORE_USE = 'Require text, or accept null, before the value is used. The report names the field.';
+
 const TEXT_FIRST = 'Require text before the value is looked up. The report names the field.';
 
-/** Values that code looks up, with another type or length. */
+function rowsOf(fields: readonly Lookup[]): readonly Row[] {
+  return fields.map((field) => LOOKED_UP[field]);
+}
+
+/** Values that code looks up or converts, with another type or length. */
 export const malformedLookups: readonly FlowScenario[] = [
   inLookups(
     'lookup-list',
     'a list where a type, status, code, currency, chain or id is expected',
-    EVERY,
+    rowsOf(EVERY),
     [['a list', (value) => [value]]],
     {
       why:
@@ -107,7 +160,7 @@ export const malformedLookups: readonly FlowScenario[] = [
   inLookups(
     'lookup-object',
     'an object where a type, status, code, currency, chain or id is expected',
-    EVERY.filter((field) => !SENT_AS_OBJECT.includes(field)),
+    rowsOf(EVERY.filter((field) => !SENT_AS_OBJECT.includes(field))),
     [['an object', () => ({})]],
     {
       why: 'As a key, an object throws in Python and PHP. In JavaScript, functions for text are missing on it.',
@@ -118,7 +171,7 @@ export const malformedLookups: readonly FlowScenario[] = [
   inLookups(
     'lookup-number',
     'a number or a boolean where a type or status is expected',
-    DECISIVE,
+    rowsOf(DECISIVE),
     [
       ['a number', () => 7],
       ['true', () => true],
@@ -130,7 +183,7 @@ export const malformedLookups: readonly FlowScenario[] = [
     'lookup-null',
     'a type, status, code, currency, chain or id that is null',
     // Null in blockchainData is a separate check: it should be accepted.
-    [...DECISIVE, ...STORED].filter((field) => field !== 'orderChain'),
+    rowsOf([...DECISIVE, ...STORED].filter((field) => field !== 'orderChain')),
     [['null', () => null]],
     {
       why: 'A switch over null throws in Java, and so do string functions.',
@@ -141,7 +194,7 @@ export const malformedLookups: readonly FlowScenario[] = [
   inLookups(
     'lookup-inherited',
     'a type or status with the name of an inherited property',
-    DECISIVE,
+    rowsOf(DECISIVE),
     [
       ['constructor', () => 'constructor'],
       ['__proto__', () => '__proto__'],
@@ -155,11 +208,49 @@ export const malformedLookups: readonly FlowScenario[] = [
   inLookups(
     'lookup-long',
     'a code, currency, chain or id of 5,000 characters',
-    STORED,
+    rowsOf(STORED),
     [['5,000 characters', () => 'X'.repeat(5000)]],
     {
       why: 'A column of 16 or 255 characters fails on it, after the notification was accepted.',
       fix: 'Limit the length in the validation, and answer 400 above it. The report names the field.',
+    },
+    survived,
+  ),
+  inLookups(
+    'text-list',
+    'a list where an address, an amount, a hash, a memo or another text is expected',
+    [...TEXTS, ...MORE_TEXTS],
+    [['a list', (value) => [value]]],
+    { why: 'Functions for text are missing on a list, or treat it in another way.', fix: TEXT_BEFORE_USE },
+    handled,
+  ),
+  inLookups(
+    'text-null',
+    'an address, an amount, a message or another text that is null',
+    TEXTS,
+    [['null', () => null]],
+    { why: 'Functions for text throw on null, usually after the notification was accepted.', fix: TEXT_BEFORE_USE },
+    survived,
+  ),
+  inLookups(
+    'text-missing',
+    'a notification without an amount, addresses, a message or other texts',
+    TEXTS,
+    [['missing', () => undefined]],
+    {
+      why: 'Reading a missing key throws in Python and Ruby, and a function for text throws on undefined in JavaScript.',
+      fix: 'Treat a missing text like null, or answer 400 in the validation. The report names the field.',
+    },
+    survived,
+  ),
+  inLookups(
+    'object-null',
+    'metadata, blockchainData or an asset that is null',
+    OBJECTS,
+    [['null', () => null]],
+    {
+      why: 'Code that reads a field of it throws. `typeof null` is "object" in JavaScript, so a test of the type passes.',
+      fix: 'Validate every object on the way to a field, and answer 400. The report names the object.',
     },
     survived,
   ),
@@ -212,4 +303,49 @@ export const malformedClassNames: FlowScenario = {
   fix:
     'Read JSON as plain values: `JSON.parse` without `create_additions` in Ruby, no default typing in Jackson, ' +
     '`TypeNameHandling.None` in .NET, no jsonpickle.',
+};
+
+/** Names of properties that every object has, or that libraries look for. No value here is a function. */
+const METHOD_NAMES: JsonObject = {
+  ...Object.fromEntries(['hasOwnProperty', 'propertyIsEnumerable', 'isPrototypeOf'].map((name) => [name, 1])),
+  ...Object.fromEntries(
+    ['toString', 'valueOf', 'toLocaleString', 'toJSON', 'then', 'inspect'].map((name) => [name, 1]),
+  ),
+  constructor: 1,
+  length: 4_294_967_295,
+};
+
+/** Unknown fields with the names of inherited methods. */
+export const malformedMethodNames: FlowScenario = {
+  id: 'malformed/method-names',
+  title: 'Handles unknown fields with the names of methods',
+  defect: 'Crashes on unknown fields with the names of methods',
+  level: 'must',
+  requirements: ['delivery-malformed', 'envelope-open'],
+  flow: () => [
+    [
+      {
+        label: 'in the envelope',
+        change: { compose: (kit) => ({ ...kit.notification(), ...METHOD_NAMES }) },
+        expect: survived,
+      },
+    ],
+    [
+      {
+        label: 'in data and metadata',
+        change: {
+          compose: (kit) =>
+            ['data.metadata', 'data'].reduce<JsonValue>(
+              (value, path) => withField(value, path, { ...(valueAt(value, path) as JsonObject), ...METHOD_NAMES }),
+              kit.notification(),
+            ),
+        },
+        expect: survived,
+      },
+    ],
+  ],
+  why:
+    '`data.hasOwnProperty(...)` and a template with the object call what the payload contains. A `length` makes ' +
+    'libraries take the object for a list of that length.',
+  fix: 'Use `Object.hasOwn(data, name)`, iterate with `Object.keys`, and do not put objects into text.',
 };

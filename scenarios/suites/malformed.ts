@@ -9,7 +9,7 @@ import { malformedBacktracking } from './malformed-backtracking.ts';
 import { malformedEnvelope, malformedIds } from './malformed-envelope.ts';
 import { malformedFields, malformedValues } from './malformed-fields.ts';
 import { malformedJson } from './malformed-json.ts';
-import { malformedClassNames, malformedLookups } from './malformed-lookups.ts';
+import { malformedClassNames, malformedLookups, malformedMethodNames } from './malformed-lookups.ts';
 import { malformedPollution, malformedSize } from './malformed-size.ts';
 import { unsignedMalformed } from './malformed-unsigned.ts';
 
@@ -122,6 +122,7 @@ export const malformedSuite: Suite = {
     ...malformedFields,
     ...malformedLookups,
     malformedClassNames,
+    malformedMethodNames,
     ...malformedSize,
     ...malformedTransport,
     ...malformedPollution,
