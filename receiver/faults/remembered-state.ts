@@ -1,9 +1,9 @@
 /** Mutants whose answer depends on earlier requests: their signatures, failures, connections, times and ids. */
-import { refuse } from '../stages/stage.ts';
+import { answer, refuse } from '../stages/stage.ts';
 import { fieldAt, guardNew, idInBody } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 import { show } from './leaks-credentials.ts';
-import { alsoAccept, stageOf } from './lenient-verifier.ts';
+import { alsoAccept, stageOf, unverified } from './lenient-verifier.ts';
 
 const STATEFUL = { forbidden: true, severity: 'critical' } as const;
 
@@ -39,7 +39,61 @@ function numberRequests(): (socket: object) => number {
   };
 }
 
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const rememberedStateFaults: readonly StageFault[] = [
+  {
+    ...STATEFUL,
+    name: 'known-body-not-verified',
+    area: 'signature',
+    title: 'Answers 200 to a body that was accepted before, without verification',
+    seen: 'Caches of answers by a hash of the body (idempotency middleware) in front of the verification.',
+    why: 'The endpoint confirms to anyone what was delivered, and a rejected delivery looks accepted.',
+    fix: {
+      rule: 'Verify first, then look for repeated bodies.',
+      express: 'Move the idempotency middleware behind the verification.',
+    },
+    severity: 'medium',
+    stage: 'requireSignature',
+    replace: (parts) => {
+      const known = new Set<string>();
+      return stageOf(({ body, expected, header = '' }, req, res, next) => {
+        const text = body.toString('latin1');
+        if (known.has(text)) return answer(res, 200, {});
+        if (expected.includes(header) && unverified({ body }).id !== undefined) known.add(text);
+        return parts.correct.requireSignature(req, res, next);
+      }, parts);
+    },
+  },
+  {
+    ...STATEFUL,
+    name: 'verification-outlives-exception',
+    area: 'signature',
+    title:
+      'Keeps the result of the verification when parsing fails, and uses it for the next delivery on the connection',
+    seen: 'A flag in an object that outlives the request, and that is reset at the end of the handler, not in `finally`.',
+    why: 'After one malformed delivery, the next one is accepted whatever its signature is.',
+    fix: {
+      rule: 'Keep the result of the verification in the request.',
+      express: 'Use `res.locals`, or a variable inside the handler, not `req.socket`.',
+    },
+    stage: 'requireSignature',
+    replace: (parts) => {
+      const verified = new WeakSet<object>();
+      return stageOf(({ body, expected, header = '' }, req, res, next) => {
+        if (verified.delete(req.socket)) return next();
+        if (expected.includes(header) && !isJson(body)) verified.add(req.socket);
+        return parts.correct.requireSignature(req, res, next);
+      }, parts);
+    },
+  },
   {
     ...STATEFUL,
     name: 'last-signature-accepted-again',

@@ -1,7 +1,7 @@
-import { plain, withField } from '../changes/bodies.ts';
-import { literal, signedOver } from '../changes/signing.ts';
+import { fixedText, plain, withField } from '../changes/bodies.ts';
+import { literal, signedOver, unsigned } from '../changes/signing.ts';
 import { scenarioOf } from '../dimensions.ts';
-import { accepted, acceptedUnlessLockedOut, refused, refusedInARow } from '../expectations.ts';
+import { accepted, acceptedUnlessLockedOut, handled, refused, refusedInARow } from '../expectations.ts';
 import type { Delivery, FlowScenario, Kit, Suite } from '../scenario.ts';
 import { statusOfRejections } from './rejection-status.ts';
 import { otherAlgorithms } from './signature-algorithm.ts';
@@ -87,6 +87,42 @@ const remembered: readonly FlowScenario[] = [
     },
     why: 'De-duplication before verification answers 200 to anyone who knows an id, and reveals which ids exist.',
     fix: 'Verify first, and look up the id only after that.',
+  },
+  {
+    ...base,
+    id: 'signature/forged-repeat',
+    title: 'Rejects an accepted body that is sent again without a valid signature',
+    requirements: ['hmac-invalid', 'hmac-missing'],
+    alone: true,
+    flow: (kit) => {
+      const event = kit.notification();
+      const sign = literal(kit.bytes(32).toString('base64'), 'a random signature');
+      const compose = () => event;
+      return [
+        [valid('a valid delivery', event)],
+        [{ label: 'the same body with a random signature', change: { compose, sign }, expect: refused }],
+        [{ label: 'the same body without a signature', change: { compose, sign: unsigned }, expect: refused }],
+      ];
+    },
+    why: 'A cache of answers by the body replies before the verification, and confirms what was delivered to anyone.',
+    fix: 'Verify first, and look for repeated bodies only after that.',
+  },
+  {
+    ...base,
+    id: 'signature/after-broken',
+    title: 'Rejects forged deliveries after a signed one that cannot be parsed',
+    requirements: ['hmac-invalid', 'hmac-missing'],
+    alone: true,
+    flow: (kit) => {
+      const sign = literal(kit.bytes(32).toString('base64'), 'a random signature');
+      return [
+        [{ label: 'signed broken JSON', change: { serialise: fixedText('{"id":') }, expect: handled }],
+        [{ label: 'an unsigned delivery after it', change: { sign: unsigned }, expect: refused }],
+        [{ label: 'a delivery with a random signature after it', change: { sign }, expect: refused }],
+      ];
+    },
+    why: 'A flag or a result that is reset only after the handler stays set when the parser throws.',
+    fix: 'Keep the result of the verification in the request, not in a variable that outlives it.',
   },
   {
     ...base,
