@@ -272,11 +272,16 @@ function fromAddress(address: string): Shape {
   return withHeaders(`headers that name ${address} as the client`, lines);
 }
 
+/** Cookies that switch something on, and usual session cookies. */
+const SWITCHES = ['admin', 'auth', 'bypass', 'debug', 'internal', 'test', 'verified', 'XDEBUG_SESSION'];
+const SESSIONS = ['session=test', 'sessionid=test', 'PHPSESSID=test', 'JSESSIONID=test', 'role=admin'];
+
 /** User agents of health checks and tools. Three of them also come first, for receivers that match a prefix. */
 const AGENTS = ['curl/8.5.0', 'kube-probe/1.30', 'ELB-HealthChecker/2.0', 'GoogleHC/1.0', 'PostmanRuntime/7.40'];
+const OTHER_AGENTS = ['UptimeRobot/2.0', 'HealthCheck', 'Pingdom.com_bot', 'Datadog/Synthetics', 'Prometheus/2.50'];
 
 function asAgent(first: string): Shape {
-  const agents = [first, ...AGENTS.filter((agent) => agent !== first), 'UptimeRobot/2.0', 'HealthCheck'];
+  const agents = [first, ...AGENTS.filter((agent) => agent !== first), ...OTHER_AGENTS];
   const shape = withHeaders(`the User-Agent ${first}`, [['User-Agent', agents.join(' ')]]);
   return { ...shape, label: `a User-Agent that begins with ${first}` };
 }
@@ -299,6 +304,8 @@ const TEST_FLAGS: JsonObject = {
   environment: 'test',
   debug: true,
   dryRun: true,
+  mock: true,
+  legacy: true,
 };
 
 /** What the state of a verified request may look like. */
@@ -593,15 +600,17 @@ export const SHAPES = {
       'true',
     ),
     ...each(['X-Test-Mode', 'X-Test', 'X-Testing', 'X-Sandbox', 'X-Mock', 'X-Dry-Run', 'X-Dev', 'X-Local'], 'true'),
+    ...each(['X-Ignore-Signature', 'X-Disable-Verification', 'X-Debug-Mode', 'X-Debug'], 'true'),
     ['X-Verify', 'false'],
-    ['X-Debug', 'true'],
     ['X-Env', 'test'],
     ['X-Mode', 'test'],
   ]),
-  'algorithm-headers': withHeaders('headers that name "none" as the algorithm', [
+  'algorithm-headers': withHeaders('headers that name "none" as the algorithm, or an old version', [
     ...each(['X-Signature-Algorithm', 'X-Signature-Alg', 'X-Signature-Method', 'X-Signature-Type'], 'none'),
     ...each(['X-Algorithm', 'X-Hmac-Algorithm', 'X-Service-Signature-Algorithm'], 'none'),
     ['X-Signature-Version', '0'],
+    ...each(['X-Webhook-Version', 'X-Api-Version', 'Api-Version', 'Accept-Version', 'X-Version'], '1'),
+    ['X-Legacy', 'true'],
   ]),
   'identity-headers': withHeaders('headers of a gateway that has authenticated the request', [
     ...each(['X-Verified', 'X-Authenticated', 'X-Signature-Verified', 'X-Signature-Valid', 'X-Auth-Verified'], 'true'),
@@ -613,7 +622,7 @@ export const SHAPES = {
   'platform-headers': withHeaders('headers that a hosting platform sets', [
     // Next.js skipped its middleware for this header (CVE-2025-29927).
     ['X-Middleware-Subrequest', [...Array(5).fill('middleware'), ...Array(5).fill('src/middleware')].join(':')],
-    ...each(['X-Appengine-Cron', 'X-Cloudscheduler', 'X-Envoy-Internal', 'X-Vercel-Cron', 'X-Azure-Internal'], 'true'),
+    ...each(['X-Appengine-Cron', 'X-Cloudscheduler', 'X-Envoy-Internal'], 'true'),
     ...each(['X-Appengine-Queuename', 'X-Cloudtasks-Queuename', 'Dapr-Caller-App-Id'], 'webhooks'),
     ...each(['X-MS-Client-Principal-Name', 'X-Amzn-Oidc-Identity', 'Remote-User', 'X-Webauth-User'], 'admin'),
     ...each(['X-Auth-Request-User', 'X-Authentik-Username', 'X-Forwarded-Preferred-Username'], 'admin'),
@@ -658,7 +667,7 @@ export const SHAPES = {
     label: 'cookies that the endpoint has set, and usual session cookies',
     change: {
       address: headerValue({ name: 'Cookie' }, 'cookies of a session', (_old, kit) =>
-        [...kit.cookies, 'session=test', 'sessionid=test', 'admin=1', 'debug=1', 'test=1', 'verified=1'].join('; '),
+        [...kit.cookies, ...SESSIONS, ...SWITCHES.map((name) => `${name}=1`)].join('; '),
       ),
     },
     answer: 'shape',
@@ -671,6 +680,8 @@ export const SHAPES = {
     'usual switches in the query',
     ...['skip_signature=true', 'skip_verification=1', 'skip_auth=1', 'no_verify=1', 'verify=false', 'signature=none'],
     ...['test_mode=1', 'mode=test', 'env=dev', 'sandbox=true', 'dry_run=1', 'admin=1', 'internal=1', 'health=1'],
+    ...['bypass=1', 'auth=false', 'noauth=1', 'trusted=1', 'verified=true', 'unsafe=1', 'dev=1', 'local=1', 'ping=1'],
+    ...['legacy=1', 'version=1'],
   ),
   'query-results': withQuery(
     'results of the verification in the query',

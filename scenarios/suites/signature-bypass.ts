@@ -47,10 +47,10 @@ export const signatureBypasses: readonly Crossing[] = [
   ),
   bypass(
     'algorithm-headers',
-    'Rejects an unsigned delivery with headers that name "none" as the algorithm',
+    'Rejects an unsigned delivery with headers that name "none" as the algorithm, or an old version',
     'algorithm-headers',
-    'A receiver that reads the algorithm from the request lets an attacker turn the verification off.',
-    `Use HMAC-SHA256 only, and read no algorithm from the request. ${ONE_BY_ONE}`,
+    'A receiver that reads the algorithm or the version from the request lets an attacker turn the verification off.',
+    `Use HMAC-SHA256 only, and read no algorithm and no version from the request. ${ONE_BY_ONE}`,
   ),
   bypass(
     'identity-headers',
