@@ -136,7 +136,8 @@ const CHECKS: Readonly<Record<string, string>> = {
   'unsigned/type-text': 'signature/missing-as-text signature/missing-in-other-types signature/wrong-in-other-types',
   'unsigned/type-form':
     'signature/missing-as-form signature/missing-in-form-fields signature/missing-in-other-types signature/wrong-in-other-types',
-  'unsigned/type-multipart': 'signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-multipart':
+    'signature/missing-in-form-fields signature/missing-in-other-types signature/wrong-in-other-types',
   'unsigned/type-xml': 'signature/missing-in-other-types signature/wrong-in-other-types',
   'unsigned/type-suffix': 'signature/missing-in-other-types signature/wrong-in-other-types',
   'unsigned/type-upper': 'signature/missing-in-other-types signature/wrong-in-other-types',
