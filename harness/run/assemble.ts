@@ -51,30 +51,39 @@ function labelOf(change: Change, stage: SendingStage): string {
   }
 }
 
+type Suits = NonNullable<SignChange['suits']>;
+
 /**
  * Notifications to try until the signature suits the change. At least one in four does, so this limit is never reached.
  */
 const MAX_TRIES = 1000;
 
-function composeAndSerialise(
-  change: Change,
-  kit: Kit,
-  suits: SignChange['suits'],
-): { value: JsonValue; body: Uint8Array } {
-  const suited = change.sign?.suits ?? suits;
+function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body: Uint8Array } {
   for (let tries = 0; ; tries++) {
     const value = change.compose === undefined ? kit.notification() : change.compose(kit);
     const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
-    if (suited === undefined || tries === MAX_TRIES || suited(kit.sign(body))) return { value, body };
+    const suits = change.sign?.suits;
+    if (suits === undefined || tries === MAX_TRIES || suits(kit.sign(body))) return { value, body };
+  }
+}
+
+/** The plain notification with another id each time, so that its other values do not depend on chance. */
+function plainWithSuitableId(kit: Kit, suits: Suits): { value: JsonValue; body: Uint8Array } {
+  const notification = kit.notification();
+  for (let tries = 0; ; tries++) {
+    const value = { ...notification, id: kit.newId() };
+    const body = serialise(value);
+    if (tries === MAX_TRIES || suits(kit.sign(body))) return { value, body };
   }
 }
 
 /**
- * Assembles one delivery. Pure except for the fresh id. `suits` selects the valid signature of a delivery whose change
- * does not select one; it has no effect when HMAC is off.
+ * Assembles one delivery. Pure except for the fresh id. `suits` selects the signature of a plain delivery; it has no
+ * effect when HMAC is off.
  */
-export function assemble(change: Change, kit: Kit, partner: Partner, suits?: SignChange['suits']): Assembled {
-  const { value, body } = composeAndSerialise(change, kit, partner.signing && suits);
+export function assemble(change: Change, kit: Kit, partner: Partner, suits?: Suits): Assembled {
+  const isChosen = suits !== undefined && partner.signing !== undefined;
+  const { value, body } = isChosen ? plainWithSuitableId(kit, suits) : composeAndSerialise(change, kit);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
   const signed = new Map<string, Uint8Array>();
   const recordingKit: Kit = {
