@@ -144,7 +144,7 @@ function frequencies({ faults }: FaultDictionary): ReadonlyMap<string, number> {
   return frequency;
 }
 
-/** Null for a fault that no red outcome agrees with, or that the outcomes in its own area contradict. */
+/** Null for a fault that less than half of the outcomes agree with, or that those in its own area contradict. */
 function expectedOf(
   fault: DictionaryFault,
   outcomes: Outcomes,
@@ -158,7 +158,7 @@ function expectedOf(
   const agreeing = red.filter(({ id, answer }) => goesWrongAs(answer, answers.get(id)));
   if (agreeing.length === 0) return null;
   const agreement = agreementOf(fault, answers, outcomes);
-  if (isContradicted(fault, agreement.defining)) return null;
+  if (agreement.all.misses > agreement.all.hits || isContradicted(fault, agreement.defining)) return null;
   const key = [...answers].map(([id, { kind, detail }]) => `${id} ${kind} ${detail}`).toSorted();
   return {
     fault,

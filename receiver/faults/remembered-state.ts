@@ -119,7 +119,7 @@ export const rememberedStateFaults: readonly StageFault[] = [
     ...STATEFUL,
     name: 'locks-out-after-ten-failures',
     area: 'delivery',
-    title: 'Rejects everything for a quarter of an hour after ten invalid signatures in a row',
+    title: 'Rejects everything for a while after several invalid signatures in a row',
     seen: 'Lock-outs for logins (fail2ban, Rack::Attack, django-axes) that also cover the endpoint.',
     why: SHUT_OUT,
     fix: acceptValidCredentials,

@@ -144,7 +144,7 @@ export const unsignedRequests: readonly StageFault[] = [
       req.headers['content-encoding'] === undefined,
     {
       name: 'rare-types-not-verified',
-      title: 'Does not verify deliveries sent as XML, vendor JSON, bytes or APPLICATION/JSON',
+      title: 'Does not verify deliveries of rare content types, such as XML, vendor JSON or APPLICATION/JSON',
       seen: 'A verification in the parser for `application/json`, and `express.text({ type: "*/*" })` for the rest.',
       why: 'An attacker changes the Content-Type, and the forged notification is processed.',
       fix: FIX,
