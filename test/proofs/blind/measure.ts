@@ -1,6 +1,6 @@
 /**
  * Runs the compiled program against the receivers of a blind set. Each has one fault; their authors knew the
- * specification, but not the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME (one, two or three; default:
+ * specification, but not the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME (one to four; default:
  * one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs instead; --truth FILE
  * prints how often the diagnosis is correct (the file is JSON: for each receiver, the acceptable names of the
  * dictionary, which may be none); --only NAME (repeatable); --program FILE uses another build of the program; --jobs N;
@@ -62,24 +62,43 @@ const MAX_RUN_MS = 600_000;
 /** The programs of a set whose languages are installed; the others are printed. */
 async function programsOf(set: string): Promise<readonly (readonly string[])[]> {
   const folder = new URL(`${set}/`, import.meta.url).pathname;
-  const built = join(await mkdtemp(join(tmpdir(), 'hookproof-blind-')), 'receivers');
-  const known: readonly { file: string; needs: 'go' | 'php' | 'python3' | 'ruby' | null; command: string[] }[] = [
-    { file: 'receivers.mjs', needs: null, command: [process.execPath] },
-    { file: 'receivers.py', needs: 'python3', command: ['python3'] },
-    { file: 'receivers-php.sh', needs: 'php', command: ['sh'] },
-    { file: 'receivers.rb', needs: 'ruby', command: ['ruby'] },
-    { file: 'receivers.go', needs: 'go', command: [] },
+  const built = await mkdtemp(join(tmpdir(), 'hookproof-blind-'));
+  const compile = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'inherit' });
+  const known: readonly {
+    readonly file: string;
+    readonly needs: 'go' | 'java' | 'php' | 'python3' | 'ruby' | null;
+    readonly program: (path: string) => string[];
+  }[] = [
+    { file: 'receivers.mjs', needs: null, program: (path) => [process.execPath, path] },
+    { file: 'receivers.py', needs: 'python3', program: (path) => ['python3', path] },
+    { file: 'receivers-php.sh', needs: 'php', program: (path) => ['sh', path] },
+    { file: 'receivers.rb', needs: 'ruby', program: (path) => ['ruby', path] },
+    {
+      file: 'receivers.go',
+      needs: 'go',
+      program: (path) => {
+        compile('go', 'build', '-o', join(built, 'receivers'), path);
+        return [join(built, 'receivers')];
+      },
+    },
+    {
+      file: 'Receivers.java',
+      needs: 'java',
+      program: (path) => {
+        compile('javac', '-d', built, path);
+        return ['java', '-cp', built, 'Receivers'];
+      },
+    },
   ];
   const programs: string[][] = [];
-  for (const { file, needs, command } of known) {
+  for (const { file, needs, program } of known) {
     const path = join(folder, file);
     if (!(await readFile(path).catch(() => null))) continue;
     if (needs !== null && lacks(needs)) {
       process.stderr.write(`left out: ${file}, because ${needs} is not installed\n`);
       continue;
     }
-    if (file.endsWith('.go')) execFileSync('go', ['build', '-o', built, path], { stdio: 'inherit' });
-    programs.push(file.endsWith('.go') ? [built] : [...command, path]);
+    programs.push(program(path));
   }
   return programs;
 }
