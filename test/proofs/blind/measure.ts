@@ -3,9 +3,9 @@
  * specification, but not the catalogue. Run by `npm run proofs -- blind`. Options: --set NAME (one to four; default:
  * one); --corpus FOLDER measures a folder with faulty-receivers.mjs and correct-receivers.mjs instead; --truth FILE
  * prints how often the diagnosis is correct (the file is JSON: for each receiver, the acceptable names of the
- * dictionary, which may be none); --only NAME (repeatable); --program FILE uses another build of the program; --jobs N;
- * --out FILE writes the results as JSON. Exits with 1 if a run does not fail a forbidden and visible fault, or fails a
- * correct receiver.
+ * dictionary, which may be none); --only NAME (repeatable); --program FILE uses another build of the program; --jobs
+ * N; --out FILE writes the results as JSON. Exits with 1 if a run does not fail a forbidden and visible fault, or
+ * fails a correct receiver.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
