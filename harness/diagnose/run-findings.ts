@@ -11,6 +11,8 @@ type Results = readonly ScenarioResult[];
 const isJudged = ({ verdict }: ScenarioResult) => verdict === 'pass' || verdict === 'fail' || verdict === 'warn';
 const passesWith = ({ expectedOutcomes }: ScenarioResult, outcome: string) =>
   expectedOutcomes?.includes(outcome) === true;
+const mustReject = ({ expectedOutcomes = [] }: ScenarioResult) =>
+  expectedOutcomes.length > 0 && !expectedOutcomes.some((expected) => expected.startsWith('2'));
 const hasStatus2xx = ({ outcome }: ScenarioResult) => is2xx(Number(outcome));
 const isAccepted = (result: ScenarioResult) => result.verdict !== 'inconclusive' && hasStatus2xx(result);
 
@@ -21,10 +23,11 @@ function counted({ fault, title, why, fix }: Finding, agreeing: Results, outcome
   return { relation: 'main', fault, title, agreement: agreeing.length, outcomes, ...rest };
 }
 
+const CREDENTIALS = ['signature', 'api-key', 'combination'];
+
 /** The judged deliveries with invalid credentials. */
 function forgeries(results: Results): Results {
-  const suites = ['signature', 'api-key', 'combination'];
-  return results.filter((result) => suites.includes(result.suite) && passesWith(result, '401') && isJudged(result));
+  return results.filter((result) => CREDENTIALS.includes(result.suite) && mustReject(result) && isJudged(result));
 }
 
 const NOTHING_CHECKED: Finding = {
@@ -48,7 +51,8 @@ const MOST = 0.8;
  * one.
  */
 export function ofNothingChecked(results: Results): Diagnosis | null {
-  const forged = forgeries(results);
+  // Where another shape of the request is rejected, its credentials may not be the reason.
+  const forged = forgeries(results).filter((result) => passesWith(result, '401'));
   const accepted = forged.filter(isAccepted);
   if (forged.length < MIN_FORGERIES || accepted.length / forged.length < NEARLY_ALL) return null;
   const malformed = results.filter((result) => result.suite === 'malformed' && isJudged(result));
@@ -262,7 +266,7 @@ const OBSERVATIONS: readonly { text: (count: number) => string; is: (result: Sce
   },
   {
     text: (count) => `accepts ${deliveries(count)} that must be rejected`,
-    is: (result) => passesWith(result, '401') && hasStatus2xx(result),
+    is: (result) => mustReject(result) && hasStatus2xx(result) && result.decidedBy !== 'answers-differ',
   },
   { text: (count) => `answers ${deliveries(count)} with 5xx`, is: fails(/^5\d\d$/) },
   { text: (count) => `closes the connection on ${deliveries(count)}`, is: fails(/^closed$/) },

@@ -176,7 +176,7 @@ export const payloadMissingDataFaults: readonly StageFault[] = [
   {
     ...VALIDATION,
     name: 'requires-the-hash-of-an-order',
-    title: 'Rejects an order without a transaction hash, whatever its status',
+    title: 'Rejects an order that has no transaction hash yet, whatever its status',
     seen: 'Schemas made from the notification of a completed buy.',
     why: 'An order has a hash only once it is on the blockchain, so its start and its failure are rejected.',
     fix: optional('blockchainTransactionId'),

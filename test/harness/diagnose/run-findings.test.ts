@@ -99,6 +99,12 @@ describe('the diagnosis', () => {
     );
   });
 
+  it('states as accepted what must be rejected with any status', () => {
+    const one = { outcome: '200', expectedOutcomes: ['3xx', '4xx'], decidedBy: 'forgery-accepted' };
+    const results = [one, one, one] as unknown as Parameters<typeof observationOf>[0];
+    expect(observationOf(results)).toBe('Accepts 3 deliveries that must be rejected');
+  });
+
   it('has no finding for warnings alone that no known fault explains', async () => {
     expect(await diagnosed({ 'valid/free-text-tags': 'warn 451', 'raw-body/tabs': 'warn 451' })).toEqual([]);
   });
