@@ -11,8 +11,8 @@ import type { Assembled } from './assemble.ts';
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * The bodies other than the one that was sent: what the framing leaves of it, and the results of decompressing it and of
- * parsing and serialising it.
+ * The bodies other than the one that was sent: what the framing leaves of it, and the results of decompressing it, and
+ * of parsing and serialising it.
  */
 export function visibleBodies(request: Assembled): Uint8Array[] {
   const { change, prepared, transmission } = request;
