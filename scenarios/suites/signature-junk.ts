@@ -7,7 +7,6 @@ const printA = (count: number) => `head -c ${count} /dev/zero | tr '\\0' 'A'`;
 /** Patterns that match every signature, in LIKE, in globs and in regular expressions. */
 const PATTERNS = ['%', '%=', '_'.repeat(44), '?'.repeat(44), '[A-Za-z0-9+/]*=', '^.*$', '.{44}', '^', '/.*/'];
 
-/** Lists without an entry, and prefixes without a signature behind them. */
 /** One delivery with each of these values as the signature. */
 const eachAsSignature = (texts: readonly string[]): Delivery[][] =>
   texts.map((text) => [
