@@ -32,6 +32,7 @@ import {
 import {
   certificateRefused,
   refused,
+  refusedByRareMethod,
   refusedElsewhere,
   refusedHuge,
   refusedInAnotherFraming,
@@ -142,6 +143,7 @@ const ANSWERS = {
   shape: refusedInAnotherShape,
   framing: refusedInAnotherFraming,
   elsewhere: refusedElsewhere,
+  'rare method': refusedByRareMethod,
   malformed: refusedMalformed,
   large: refusedLarge,
   huge: refusedHuge,
@@ -193,9 +195,9 @@ function framed(label: string, change: Change, answer: Shape['answer'] = 'framin
   return { dimension: 'framing', label, change, answer };
 }
 
-function byMethod(method: string): Shape {
+function byMethod(method: string, answer: Shape['answer'] = 'elsewhere'): Shape {
   const address: AddressChange = { label: `the method ${method}`, make: (head) => ({ ...head, method }) };
-  return { dimension: 'method', label: method, change: { address }, answer: 'elsewhere', mayBePage: 'by-method' };
+  return { dimension: 'method', label: method, change: { address }, answer, mayBePage: 'by-method' };
 }
 
 const OVERRIDE_HEADERS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];
@@ -518,8 +520,8 @@ export const SHAPES = {
   patch: byMethod('PATCH'),
   delete: byMethod('DELETE'),
   get: byMethod('GET'),
-  options: byMethod('OPTIONS'),
-  propfind: byMethod('PROPFIND'),
+  options: byMethod('OPTIONS', 'rare method'),
+  propfind: byMethod('PROPFIND', 'rare method'),
   'put-as-post': overridden('PUT', 'POST'),
   'get-as-post': overridden('GET', 'POST'),
   'post-as-put': overridden('POST', 'PUT'),

@@ -101,6 +101,13 @@ export const refusedElsewhere: Expectation = {
   pass: ['3xx', '4xx', 501, 505, 'closed'],
 };
 
+/** The same with a method that only scanners and browsers send: a 5xx loses no delivery, and only warns. */
+export const refusedByRareMethod: Expectation = {
+  ...refusedElsewhere,
+  text: 'any 3xx or 4xx, 501, 505 or a closed connection (another 5xx: warning)',
+  warn: ['5xx'],
+};
+
 /** One of several invalid signatures in a row. A limit on failed attempts may answer in its own way. */
 export const refusedInARow: Expectation = {
   text: '401 (403, 423 or 429 from a limit on failed attempts: recorded)',

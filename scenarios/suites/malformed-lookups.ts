@@ -92,7 +92,6 @@ const MORE_TEXTS: readonly Row[] = [
 
 /** Objects within a notification. */
 const OBJECTS: readonly Row[] = [
-  ['blockchainData of an order', plain, 'data.metadata.blockchainData'],
   ['metadata of a tracking notification', tracked, 'data.metadata'],
   ['metadata of a refund', returned, 'data.metadata'],
   ['metadata of a deposit', onChain, 'data.metadata'],
@@ -245,7 +244,7 @@ export const malformedLookups: readonly FlowScenario[] = [
   ),
   inLookups(
     'object-null',
-    'metadata, blockchainData or an asset that is null',
+    'metadata or an asset that is null',
     OBJECTS,
     [['null', () => null]],
     {
