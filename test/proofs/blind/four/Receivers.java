@@ -695,7 +695,7 @@ public class Receivers {
 
     static {
         fault("differences-xored", "must",
-                "The constant-time loop combines the differences with ^= in place of |=, so wrong signatures whose "
+                "The constant-time loop combines the differences with ^= instead of |=, so wrong signatures whose "
                 + "differences cancel out (two characters swapped) are accepted.", DifferencesXored::new);
         fault("key-as-pattern", "must",
                 "The arguments of matches() are the wrong way round, so the given API key is a regular expression: .* "
