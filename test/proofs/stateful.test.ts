@@ -15,8 +15,8 @@ const SCENARIOS = CATALOGUE.flatMap(({ scenarios }) => scenarios)
   .filter((scenario) => OF_STATE.test(scenario.id) || OTHERS.includes(scenario))
   .map(({ id }) => id);
 
-/** All of them, or every second one. */
-const PLAYED = STATEFUL.filter((_, at) => inject('whole') || at % 2 === 0);
+/** All of them, or every third one. */
+const PLAYED = STATEFUL.filter((_, at) => inject('whole') || at % 3 === 0);
 
 it.each(PLAYED)('%s, which depends on earlier requests, ends with exit code %i', async (name, code) => {
   expect(await exitCodeFor(name, material, SCENARIOS)).toBe(code);
