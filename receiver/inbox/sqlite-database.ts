@@ -135,11 +135,16 @@ export async function loadSqlite(): Promise<{
     prototype: SqliteDatabase;
   };
 }> {
+  const { emitWarning } = process;
   try {
+    // Node 22 warns once that its module is experimental. Users of the receiver can do nothing about that.
+    process.emitWarning = () => {};
     // In a variable, so that no compiler resolves a module that Node 20 lacks.
     const builtIn = 'node:sqlite';
     return await import(builtIn);
   } catch {
     return await import('@photostructure/sqlite');
+  } finally {
+    process.emitWarning = emitWarning;
   }
 }

@@ -1,8 +1,20 @@
-/** Differences between the versions of OpenSSL that are part of Node. */
-const [major = 0, minor = 0] = process.versions.openssl.split('.').map(Number);
+/** What the OpenSSL of this build of Node refuses, found by loading certificates: version and security level differ. */
+import { createSecureContext } from 'node:tls';
+import { makeCertificate } from '../../certs/index.ts';
 
-/**
- * Since OpenSSL 3.2 (Node 24 has 3.5), clients and servers refuse keys of less than 112 bits of security, such as RSA
- * with 1024 bits, and a server loads a certificate that is signed with SHA-1.
- */
-export const REFUSES_WEAK_KEYS = major > 3 || (major === 3 && minor >= 2);
+const issuer = await makeCertificate({ subject: 'CN=authority', authority: true });
+
+async function loads(more: Partial<Parameters<typeof makeCertificate>[0]>): Promise<boolean> {
+  const { cert, key } = await makeCertificate({ subject: 'CN=localhost', issuer, ...more });
+  try {
+    createSecureContext({ cert, key });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Clients and servers refuse keys of less than 112 bits of security, such as RSA with 1024 bits. */
+export const REFUSES_WEAK_KEYS = !(await loads({ key: 'rsa1024' }));
+/** A server loads a certificate that is signed with SHA-1, and leaves its rejection to clients. */
+export const LOADS_SHA1 = await loads({ hash: 'SHA-1' });

@@ -3,7 +3,7 @@ import { makeCertificate } from '../../../certs/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
 import { createSender, deliver } from '../../../harness/sender/index.ts';
 import { type Attempt, createConnections, exchange, tlsOptionsFor } from '../../../harness/transport/index.ts';
-import { REFUSES_WEAK_KEYS } from '../../setup/node-openssl.ts';
+import { LOADS_SHA1, REFUSES_WEAK_KEYS } from '../../setup/node-openssl.ts';
 import { certificate, httpsServer, ok, type Pair, replying, request } from './servers.ts';
 
 const DAY = 86_400_000;
@@ -163,7 +163,8 @@ describe('TLS material', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'PARTNER_TLS', kind: 'usage' }));
   });
 
-  it('that OpenSSL does not accept is rejected with its reason', async () => {
+  // Some builds of Node 22 accept every certificate that is made here.
+  it.skipIf(LOADS_SHA1 && !REFUSES_WEAK_KEYS)('that OpenSSL does not accept is rejected with its reason', async () => {
     const issuer = await makeCertificate({ subject: 'CN=authority', authority: true });
     const weak = REFUSES_WEAK_KEYS ? ({ key: 'rsa1024' } as const) : ({ hash: 'SHA-1' } as const);
     const { cert, key } = await makeCertificate({ subject: 'CN=client', issuer, ...weak });
