@@ -26,8 +26,9 @@ export interface Candidate {
 
 /** What is reported: a name, a list of candidates, or nothing. */
 const DECISION = {
-  /** A fault with at least this posterior is named. */
+  /** A fault with at least this posterior is named, if at most one of its outcomes is missing or this share agrees. */
   named: 0.6,
+  agreement: 0.6,
   /** A fault with at least this posterior is a candidate. */
   candidate: 0.08,
   /** Candidates are listed if their posteriors sum to at least `together`, and if there are at most `most`. */
@@ -161,7 +162,9 @@ function decide(model: Model, one: Expected, others: readonly Expected[], focus:
   const top = rivals.find(({ rival }) => rival.fault === first?.fault)?.rival;
   if (first === undefined || top === undefined) return null;
   const found = { evidence: top.evidence, outcomes: top.size, otherAnswer: top.otherAnswer };
-  if (first.posterior >= DECISION.named) return { isNamed: true, candidates: [first], ...found };
+  const { hits, misses } = top.agreement;
+  const agrees = misses < 2 || hits >= DECISION.agreement * (hits + misses);
+  if (agrees && first.posterior >= DECISION.named) return { isNamed: true, candidates: [first], ...found };
   const candidates = ranked.filter(({ posterior }) => posterior >= DECISION.candidate);
   const together = candidates.reduce((sum, { likeness }) => sum + likeness, 0);
   const isUseful = candidates.length > 0 && candidates.length <= DECISION.most && together >= DECISION.together;
