@@ -74,7 +74,8 @@ export function* factsOf(endpoint: Endpoint): Generator<[string, Sending | reado
   }
   for (const [name, sending] of Object.entries(protocolOf(endpoint))) yield [`http/${name}`, sending];
   for (const [name, path] of Object.entries(pathsNear(endpoint.path))) {
-    yield [`unsigned/path-${name}`, { path, signature: null, ...(endpoint.apiKey !== null && { key: null }) }];
+    const key = endpoint.apiKey === null ? {} : { key: null };
+    yield [`unsigned/path-${name}`, [path].flat().map((one) => ({ path: one, signature: null, ...key }))];
   }
   yield ['valid/after-all', {}];
 }
@@ -350,7 +351,7 @@ function shapesOf(): Record<string, Sending | Sending[]> {
       { body: '', framing: 'none', type: null },
     ],
     gzip: { body: gzipSync(notification()), headers: { 'Content-Encoding': 'gzip' } },
-    chunked: { framing: 'chunked' },
+    chunked: [{ framing: 'chunked' }, { framing: 'chunked', body: '' }],
     'http-1-0': { version: '1.0' },
     expect: { headers: { Expect: '100-continue' } },
     put: { method: 'PUT' },
@@ -386,7 +387,7 @@ const BYPASSES: Readonly<Record<string, readonly Bypass[]>> = {
   override: [['', { 'X-HTTP-Method-Override': 'GET' }]],
 };
 
-function pathsNear(path: string): Record<string, string> {
+function pathsNear(path: string): Record<string, string | string[]> {
   return {
     random: `/${randomUUID()}`,
     'slash-end': `${path}/`,
@@ -394,6 +395,7 @@ function pathsNear(path: string): Record<string, string> {
     'double-slash': `/${path}`,
     encoded: path.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`),
     query: `${path}?a=1`,
+    others: [`${path}%0A`, `${path}%0a/`, `/x/..${path}`, `${path};a=1`, `${path}.json`, `http://127.0.0.1${path}`],
   };
 }
 
