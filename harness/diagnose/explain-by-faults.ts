@@ -26,7 +26,7 @@ export interface Candidate {
 
 /** What is reported: a name, a list of candidates, or nothing. */
 const DECISION = {
-  /** A fault with at least this posterior is named, if at most one of its outcomes is missing or this share agrees. */
+  /** A fault with at least this posterior is named, if at least this share of its outcomes agrees. */
   named: 0.6,
   agreement: 0.6,
   /** A fault with at least this posterior is a candidate. */
@@ -163,7 +163,7 @@ function decide(model: Model, one: Expected, others: readonly Expected[], focus:
   if (first === undefined || top === undefined) return null;
   const found = { evidence: top.evidence, outcomes: top.size, otherAnswer: top.otherAnswer };
   const { hits, misses } = top.agreement;
-  const agrees = misses < 2 || hits >= DECISION.agreement * (hits + misses);
+  const agrees = hits >= DECISION.agreement * (hits + misses);
   if (agrees && first.posterior >= DECISION.named) return { isNamed: true, candidates: [first], ...found };
   const candidates = ranked.filter(({ posterior }) => posterior >= DECISION.candidate);
   const together = candidates.reduce((sum, { likeness }) => sum + likeness, 0);

@@ -250,7 +250,7 @@ export const RECEIVERS: readonly Receiver[] = [
     file: 'restify.mjs',
     packages: ['restify'],
     note: '`plugins.bodyParser()` and `req.rawBody`',
-    faults: [...DECODES, 'dies-and-is-restarted', ...PARSES_FIRST],
+    faults: [...DECODES, 'dies-and-is-restarted', 'inflates-body-and-throws', ...PARSES_FIRST],
   },
   {
     file: 'fastify-raw-body.mjs',
@@ -302,7 +302,12 @@ export const RECEIVERS: readonly Receiver[] = [
     packages: ['svix', 'express'],
     header: 'Svix-Signature',
     note: '`Webhook.verify`; wants id, time and body signed together, so no valid delivery is accepted',
-    faults: ['expects-svix-signature', 'expects-standard-webhooks-signature', 'refuses-right-credentials'],
+    faults: [
+      'expects-svix-signature',
+      'expects-standard-webhooks-signature',
+      'refuses-right-credentials',
+      'refuses-the-payload',
+    ],
   },
   {
     file: 'standardwebhooks.mjs',

@@ -124,7 +124,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   'bytes/long-decimal': 'raw-body/long-decimal',
 
   'unsigned/json':
-    'signature/missing-at-local-host leaks/known-id signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
+    'signature/missing-at-other-paths signature/unsigned-rewrite-headers signature/missing-at-local-host leaks/known-id signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
   'unsigned/sell': 'signature/unsigned-sell signature/wrong-on-*',
   'unsigned/tracking': 'signature/unsigned-order-tracking',
   'unsigned/refund': 'signature/unsigned-refund',
