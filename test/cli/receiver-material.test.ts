@@ -153,12 +153,12 @@ it.each<[string, string, string, string | null]>([
   expect(await served(files(cert, key))).toEqual({ advice: [expect.stringContaining(says)], error });
 });
 
-it.skipIf(!REFUSES_WEAK_KEYS)('gives advice about a weak key that OpenSSL does not load', async () => {
+it('gives advice about a weak key, which some builds of OpenSSL do not load', async () => {
   const { tls, advice } = await reading(files('weak.pem', 'weak.key'));
   expect(advice).toEqual([expect.stringContaining(WEAK)]);
-  await expect(startReceiver({ open: true, tls, host: '127.0.0.1', port: 0 })).rejects.toMatchObject({
-    code: 'RECEIVER_TLS',
-  });
+  const started = startReceiver({ open: true, tls, host: '127.0.0.1', port: 0 });
+  if (REFUSES_WEAK_KEYS) await expect(started).rejects.toMatchObject({ code: 'RECEIVER_TLS' });
+  else await (await started).close();
 });
 
 const locked = files('right.pem', 'locked.der');
