@@ -17,6 +17,16 @@ export function fieldAt(payload: unknown, path: string): unknown {
   return here;
 }
 
+/** Whether a body is valid JSON. */
+export function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads a path like `payload.a.b.c`: throws a TypeError if a parent is undefined or null. */
 export function readUnguarded(payload: unknown, path: string): unknown {
   return path.split('.').reduce((here, name) => (here as Record<string, unknown>)[name], payload);

@@ -1,6 +1,6 @@
 /** Mutants that handle invalid JSON incorrectly, and those that repeated keys or prototype keys defeat. */
 import { refuse, required } from '../stages/stage.ts';
-import { throwTypeError } from './careless-handling.ts';
+import { isJson, throwTypeError } from './careless-handling.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
 const JSON_TEXT = { area: 'payload', forbidden: true } as const;
@@ -22,15 +22,6 @@ const verifyFirst = {
   rule: 'Verify the signature over the raw bytes first, and parse only verified bodies.',
   express: 'Use `express.raw({ type: () => true })` on the route, and `JSON.parse` after verification.',
 };
-
-function isJson(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type Ends = (parts: FaultParts, ...stage: Parameters<FaultParts['correct']['parse']>) => void;
 

@@ -1,6 +1,6 @@
 /** Mutants whose answer depends on earlier requests: their signatures, failures, connections, times and ids. */
 import { answer, refuse } from '../stages/stage.ts';
-import { fieldAt, guardNew, idInBody } from './careless-handling.ts';
+import { fieldAt, guardNew, idInBody, isJson } from './careless-handling.ts';
 import type { StageFault } from './fault.ts';
 import { show } from './leaks-credentials.ts';
 import { alsoAccept, stageOf, unverified } from './lenient-verifier.ts';
@@ -37,15 +37,6 @@ function numberRequests(): (socket: object) => number {
     requests.set(socket, count);
     return count;
   };
-}
-
-function isJson(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export const rememberedStateFaults: readonly StageFault[] = [

@@ -21,10 +21,16 @@ function handleUnverified({ correct: { readBody, parse, validate } }: FaultParts
 }
 
 /** A mutant whose route for other methods accepts deliveries without the check, or with any signature. */
-function otherMethods(methods: readonly string[], needsHeader: boolean, text: Text): StageFault {
+function otherMethods(
+  methods: readonly string[],
+  needsHeader: boolean,
+  text: Pick<Text, 'name' | 'title' | 'seen'>,
+): StageFault {
   return {
     ...SIGNATURE,
     ...text,
+    why: `An attacker changes the method, and needs no ${needsHeader ? 'valid ' : ''}signature.`,
+    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
     stage: 'accept',
     severity: 'critical',
     forbidden: true,
@@ -197,29 +203,21 @@ export const unsignedRequests: readonly StageFault[] = [
     name: 'other-methods-not-verified',
     title: 'Accepts unsigned notifications sent by PUT, PATCH and DELETE',
     seen: '`app.post(path, verify)` next to `app.all(path, handle)`.',
-    why: 'An attacker changes the method and needs no signature.',
-    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   otherMethods(['OPTIONS', 'PROPFIND'], false, {
     name: 'rare-methods-not-verified',
     title: 'Accepts unsigned notifications sent by methods that its rules do not list, such as OPTIONS',
     seen: 'Verification for a list of methods, an exemption of OPTIONS for CORS, and `app.all(path, handle)`.',
-    why: 'An attacker changes the method and needs no signature.',
-    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   otherMethods(['GET'], false, {
     name: 'get-not-verified',
     title: 'Accepts unsigned notifications sent by GET',
     seen: 'Middleware that exempts safe methods, and a handler that serves all methods.',
-    why: 'An attacker changes the method and needs no signature.',
-    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   otherMethods(['PUT', 'GET'], true, {
     name: 'other-methods-need-any-signature',
     title: 'Does not verify the signature of notifications sent by PUT or GET',
     seen: 'A gateway rule that requires the header for the path, and a comparison mounted only for POST.',
-    why: 'An attacker changes the method, and needs no valid signature.',
-    fix: { rule: CHECK_FIRST, express: 'Use `app.post(path, verify, handle)`, and no route for all methods.' },
   }),
   {
     ...SIGNATURE,

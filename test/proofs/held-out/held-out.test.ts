@@ -6,7 +6,7 @@ import { nameOf } from './subjects.ts';
 const LIMITS = { timeoutMs: 30_000, recoveryMs: 10_000 };
 
 // `npm run proofs -- held-out` measures every fault and pairs of them.
-it.each(['refuses-sells'])('names the fault %s of a receiver in another style', async (fault) => {
-  const { diagnosed } = await playHeldOut(nameOf({ faults: [fault], style: 0 }), LIMITS);
-  expect(diagnosed[0]).toContain(fault);
+it('names the fault of a receiver in another style', async () => {
+  const { diagnosed } = await playHeldOut(nameOf({ faults: ['refuses-sells'], style: 0 }), LIMITS);
+  expect(diagnosed[0]).toContain('refuses-sells');
 });
