@@ -177,7 +177,7 @@ function explainFailedPreflight(
   return [{ ...own, fault: known.name, seen: known.seen, ...(forStack.stack === null ? {} : forStack) }];
 }
 
-/** The only mutant with these outcomes whose preflight fails with this finding, apart from those declared equivalent to it. */
+/** The only mutant with these outcomes whose preflight fails with this finding, declared equivalents aside. */
 function onlyFaultWith(
   finding: string,
   failed: ScenarioResult | undefined,
@@ -252,7 +252,8 @@ function diagnosisOf(
 /** A title may name the status of the mutant. */
 function insteadOf({ fault }: Candidate, other: Explanation['otherAnswer']): string {
   if (other === null || !fault.title.includes(other.expected)) return '';
-  return `; this receiver ${other.observed === 'closed' ? 'closes the connection' : `answers ${other.observed}`} instead`;
+  const observed = other.observed === 'closed' ? 'closes the connection' : `answers ${other.observed}`;
+  return `; this receiver ${observed} instead`;
 }
 
 const titleOf = ({ fault }: Candidate) => fault.title.replace(/\.$/, '');

@@ -171,7 +171,7 @@ function decide(model: Model, one: Expected, others: readonly Expected[], focus:
   return isUseful ? { isNamed: false, candidates, ...found } : null;
 }
 
-/** Faults that the run cannot separate share their probability, except those that are declared equivalent to another. */
+/** Faults that the run cannot separate share their probability, except those declared equivalent to another. */
 function separate(
   members: readonly Expected[],
   together: number,

@@ -16,7 +16,7 @@ import { ANSWERS, type Answer, answerOf, goesWrongAs, isRed, judgedIn, type Outc
 const MODEL = {
   /** The share of outcomes in its own area that must agree; below it, a fault is contradicted. */
   agreement: 0.75,
-  /** How often a receiver with a fault differs from its mutant in a check: most never, some often. A beta distribution. */
+  /** How often a receiver with a fault differs from its mutant in a check: most never, some often (beta). */
   differs: { a: 0.1, b: 2 },
   /** How many receivers have another fault that resembles a known one, and shows in any share of its checks. */
   similar: 0.02,
@@ -28,7 +28,7 @@ const MODEL = {
   otherReason: 6,
   /** An outcome that the dictionary leaves open for the fault. */
   open: 4,
-  /** An unknown fault, in addition to how rare its rarest outcome is; the first outcome in a suite, and each further. */
+  /** An unknown fault, in addition to how rare its rarest outcome is; a suite's first outcome, and each further. */
   unknown: 4.5,
   spread: 5,
   more: 1.8,

@@ -31,7 +31,7 @@ export interface Answer {
   readonly kind: string;
   /** The status of the answer or `closed`. */
   readonly detail: string;
-  /** Whether it is the status with which invalid credentials are rejected; null if the receiver uses it elsewhere too. */
+  /** Whether invalid credentials are rejected with this status; null if the receiver uses it elsewhere too. */
   readonly isRefusal: boolean | null;
   /** A 5xx with which this receiver also rejects invalid credentials: it may be a rejection or a crash. */
   readonly isEither: boolean;

@@ -222,7 +222,7 @@ function refusesCharacter(character: string): Finding {
 
 /** Words of an answer about the signature or the key, among them the messages of common verification libraries. */
 const ABOUT_CREDENTIALS =
-  /signature|hmac|\bunauthori[sz]ed\b|\bapi[ _-]?key\b|\bcredentials?\b|\binvalid token\b|same byte length|timing.?safe/i;
+  /signature|hmac|\b(?:unauthori[sz]ed|api[ _-]?key|credentials?|invalid token)\b|same byte length|timing.?safe/i;
 
 const MAX_WORDS = 4096;
 

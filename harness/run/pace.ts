@@ -164,8 +164,8 @@ export function createFamilies(): Families {
     },
     stoppedMs: () => stoppedMs,
     sameSilence: (family) =>
-      `not repeated: no answer in a short wait, like ${listed(silences.get(family) ?? [])}, which got none within the ` +
-      `full time limit and are of the same kind (${family})`,
+      `not repeated: no answer in a short wait, like ${listed(silences.get(family) ?? [])}, ` +
+      `which got none within the full time limit and are of the same kind (${family})`,
   };
 }
 

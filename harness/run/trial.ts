@@ -168,7 +168,7 @@ async function interruptForgeries(
   context.forgedInARow += forged;
 }
 
-/** Usual lock-outs begin at ten, and deliveries on several lanes do not arrive exactly in the order in which they left. */
+/** Usual lock-outs begin at ten, and deliveries on several lanes do not arrive exactly in the order they were sent. */
 const MAX_FORGED_IN_A_ROW = 6;
 
 /** A second source address, where the endpoint is on this machine and the system has one. */

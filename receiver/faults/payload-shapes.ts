@@ -127,7 +127,7 @@ export const payloadShapesFaults: readonly StageFault[] = [
     ...SHAPE,
     name: 'converts-texts-unchecked',
     title: 'Trims messages, descriptions and addresses before checking that they are text',
-    seen: '`description.trim()` for a column, `address.toLowerCase()` for a comparison, `errorData["message"]` in Python.',
+    seen: '`description.trim()` for a column, `address.toLowerCase()` to compare, `errorData["message"]` in Python.',
     why: RETRIED,
     fix: { ...validateFirst, rule: 'Check that a value is text before you convert it, and answer 400 if it is not.' },
     severity: 'low',

@@ -14,8 +14,8 @@ function hashesAtMost(bytes: number, shown: string, part = `the first ${shown} o
     title: `Verifies only ${part}`,
     seen: 'Fixed-size buffers in C, in embedded web servers and in proxy modules, and a read(n) without a loop.',
     why:
-      'Longer deliveries are rejected although their signature is valid. Samples are far smaller, so it first shows in ' +
-      'production.',
+      'Longer deliveries are rejected although their signature is valid. ' +
+      'Samples are far smaller, so it first shows in production.',
     fix: rawBytes('Read to the end of the body, with a limit that answers 413, and hash all of it.'),
     stage: 'requireSignature',
     replace: verifyOver((body) => [body.subarray(0, bytes)]),

@@ -28,8 +28,10 @@ const over = (style: JsonDialect) =>
 const DOTNET: JsonDialect = {
   separators: [',', ':'],
   number: (source) => source,
-  string: (text) =>
-    `"${escapeUnicode(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '\\u0022'), /[\u007f-\uffff<>&'+`]/g, true)}"`,
+  string: (text) => {
+    const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '\\u0022');
+    return `"${escapeUnicode(inner, /[\u007f-\uffff<>&'+`]/g, true)}"`;
+  },
 };
 
 /** Go compacts a json.RawMessage: removes whitespace, escapes HTML, and keeps the tokens. */

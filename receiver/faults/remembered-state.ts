@@ -69,7 +69,7 @@ export const rememberedStateFaults: readonly StageFault[] = [
     area: 'signature',
     title:
       'Keeps the result of the verification when parsing fails, and uses it for the next delivery on the connection',
-    seen: 'A flag in an object that outlives the request, and that is reset at the end of the handler, not in `finally`.',
+    seen: 'A flag in an object that outlives the request, reset at the end of the handler instead of in `finally`.',
     why: 'After one malformed delivery, the next one is accepted whatever its signature is.',
     fix: {
       rule: 'Keep the result of the verification in the request.',

@@ -300,7 +300,7 @@ export const signatureKeyFaults: readonly StageFault[] = [
         '(`Object.assign(options, req.body)`).',
       why: 'An attacker chooses a secret, signs a forgery with it, and sends it along.',
       fix: {
-        rule: 'Never merge parameters of a request into variables or settings. The secret comes from your configuration.',
+        rule: 'Never merge request parameters into variables or settings. Read the secret from your configuration.',
         express: 'Read single fields of `req.query` and `req.body`, and do not spread or assign them.',
         laravel: 'Do not use `extract()` or `parse_str()` without a second argument.',
       },

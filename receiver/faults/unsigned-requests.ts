@@ -429,7 +429,7 @@ export const keylessRequests: readonly StageFault[] = [
     ...keyless(() => false, {
       name: 'api-key-from-request',
       title: 'Compares the API key with one that the request names in its query or body',
-      seen: '`extract($_GET)` and register_globals in PHP, and settings that are merged with `req.query` or `req.body`.',
+      seen: '`extract($_GET)` and register_globals in PHP, and settings merged with `req.query` or `req.body`.',
       why: 'An attacker sends any key, and names it as the expected one.',
       fix: {
         rule: 'Never merge parameters of a request into variables or settings.',

@@ -279,7 +279,7 @@ export const httpUnusual: readonly (ProbeScenario | FlowScenario)[] = [
     requirements: ['delivery-hostile-http'],
     flow: () => Object.entries(UNPARSABLE).map(([what, lines]) => [unparsable(what, lines)]),
     why: 'Middleware for cookies, languages, addresses or traces throws on values that it cannot parse.',
-    fix: 'Install on this route only the middleware that it needs, and handle its errors. The report names the headers.',
+    fix: 'Install only the middleware that this route needs, and handle its errors. The report names the headers.',
   },
   {
     ...base,

@@ -237,7 +237,7 @@ export const malformedLookups: readonly FlowScenario[] = [
     TEXTS,
     [['missing', () => undefined]],
     {
-      why: 'Reading a missing key throws in Python and Ruby, and a function for text throws on undefined in JavaScript.',
+      why: 'Reading a missing key throws in Python and Ruby, and a string function throws on undefined in JavaScript.',
       fix: 'Treat a missing text like null, or answer 400 in the validation. The report names the field.',
     },
     survived,
@@ -248,7 +248,7 @@ export const malformedLookups: readonly FlowScenario[] = [
     OBJECTS,
     [['null', () => null]],
     {
-      why: 'Code that reads a field of it throws. `typeof null` is "object" in JavaScript, so a test of the type passes.',
+      why: 'Code that reads a field of it throws. `typeof null` is "object" in JavaScript, so a type check passes.',
       fix: 'Validate every object on the way to a field, and answer 400. The report names the object.',
     },
     survived,

@@ -201,7 +201,7 @@ export const signatureBypasses: readonly Crossing[] = [
     'Rejects an unsigned delivery whose query string says that it is valid',
     'query-results',
     'If parameters can replace variables, `?valid=1` sets the result of the verification before it runs.',
-    'Never copy a query into variables or into the request object. If a single parameter is enough, the report names it.',
+    'Never copy a query into variables or the request object. If a single parameter is enough, the report names it.',
   ),
   bypass(
     'query-handshakes',
@@ -215,7 +215,7 @@ export const signatureBypasses: readonly Crossing[] = [
     title: 'Rejects a delivery that is signed with a secret which the request itself names',
     flaw: 'named-secret',
     shapes: ['secret-in-query', 'secret-in-body', 'secret-in-cookies', 'secret-in-headers'],
-    why: 'If parameters of a request can replace variables or settings, an attacker brings the secret with the forgery.',
+    why: 'If request parameters can replace variables or settings, an attacker brings the secret with the forgery.',
     fix: 'Never merge a request into variables or settings (`extract`, `Object.assign`). The report names the place.',
   },
   {

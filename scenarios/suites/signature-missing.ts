@@ -300,8 +300,8 @@ const requests: readonly Crossing[] = [
     flaw,
     shapes: ['options', 'propfind'],
     why:
-      'CORS rules exempt OPTIONS, and rules with a list of methods do not cover the others. A catch-all handler reads ' +
-      'the body of both.',
+      'CORS rules exempt OPTIONS, and rules with a list of methods do not cover the others. ' +
+      'A catch-all handler reads the body of both.',
     fix: 'Mount handler and verification for POST only, and let nothing but the CORS middleware answer OPTIONS.',
   },
   {
@@ -340,8 +340,8 @@ const requests: readonly Crossing[] = [
     flaw,
     shapes: ['open-prefix', 'open-prefix-parameter'],
     why:
-      'A rule for paths that start with /health sees /health/../webhook before a router resolves it. Tomcat and Spring ' +
-      'also resolve "..;".',
+      'A rule for paths that start with /health sees /health/../webhook before a router resolves it. ' +
+      'Tomcat and Spring also resolve "..;".',
     fix: 'Resolve the path before any rule reads it, or mount the verification on the handler itself.',
   },
   {

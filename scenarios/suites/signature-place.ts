@@ -168,7 +168,7 @@ export const misplacedSignatures: readonly Scenario[] = [
       { role: 'compares', label: 'the API key with underscores', change: { address: underscored('api-key') } },
     ],
     expect: refused,
-    why: 'A gateway that checks or removes the agreed header does not see the other spelling, and the receiver reads it.',
+    why: 'A gateway that checks or removes the agreed header misses the other spelling, and the receiver reads it.',
     fix: 'Read the header by its exact name, and let the server drop names with underscores, as nginx does by default.',
   },
   {
