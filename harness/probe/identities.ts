@@ -1,11 +1,11 @@
 /** The client certificates that a run presents, and the TLS contexts for them. Each is created once, on first use. */
 
-import { createSecureContext, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { issuedByClient, rogueCertificates } from '../../certs/index.ts';
 import { LIMITS, type OfferedTlsVersion } from '../../contract/index.ts';
 import type { ClientCertificate, ClientFixture } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
-import { trustedRoots } from '../transport/index.ts';
+import { createTrustingContext } from '../transport/index.ts';
 
 /** Client certificates that only the partner's CA can issue, in PEM. */
 export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
@@ -24,16 +24,7 @@ interface Material {
   readonly passphrase?: string;
 }
 
-/**
- * @param privateCa whether the endpoint's chain ends at the partner's extra CA; then the contexts omit the system's
- *   roots, because loading them
- *   takes longer than everything else
- */
-export function createIdentities(
-  { tls = {} }: Pick<Partner, 'tls'>,
-  fixtures: ClientFixtures,
-  privateCa: boolean,
-): Identities {
+export function createIdentities({ tls = {} }: Pick<Partner, 'tls'>, fixtures: ClientFixtures): Identities {
   const { clientCert, clientKey, passphrase, ca } = tls;
   const contexts = new Map<string, SecureContext>();
   let rogues: ReturnType<typeof rogueCertificates> | undefined;
@@ -66,10 +57,9 @@ export function createIdentities(
   }
 
   function create(certificate: 'own' | ClientCertificate, version?: OfferedTlsVersion): SecureContext {
-    return createSecureContext({
+    return createTrustingContext(ca, {
       minVersion: version ?? LIMITS.minimumTlsVersion,
       ...(version !== undefined && { maxVersion: version }),
-      ...(ca !== undefined && { ca: privateCa ? ca : [...trustedRoots(), ca] }),
       ...materialOf(certificate),
     });
   }

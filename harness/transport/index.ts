@@ -18,5 +18,11 @@ export {
 } from './connections.ts';
 export { type BodyWriter, type ExchangeLimits, type ExchangeOptions, exchange, transmit } from './exchange.ts';
 export { type Pin, type PinOptions, pinEndpoint, pinTo, type Resolve, type ResolvedAddress } from './pin-endpoint.ts';
-export { checkTlsMaterial, type TlsOptions, tlsOptionsFor, trustedRoots } from './tls-options.ts';
+export {
+  checkTlsMaterial,
+  createTrustingContext,
+  type TlsOptions,
+  tlsOptionsFor,
+  trustedRoots,
+} from './tls-options.ts';
 export { alertNameOf, classifyTransportError, isAboutClientCertificate, TIMEOUT_CODE } from './transport-error.ts';

@@ -22,8 +22,7 @@ const OPTIONS = new WeakMap<TlsMaterial, TlsOptions>();
 
 /**
  * TLS 1.2 or higher, with the client certificate of the partner when there is one, trusting the default CAs and the
- * extra one. A context with an extra CA takes tens of milliseconds to make, so each is made once and kept for as long
- * as the partner's `tls` object lives.
+ * extra one. Each context is made once, and kept for as long as the partner's `tls` object lives.
  *
  * @throws HookproofError PARTNER_TLS when the material cannot be used
  */
@@ -44,13 +43,11 @@ function secureContextOf(material: TlsMaterial): tls.SecureContext {
   checkTlsMaterial(material);
   const { clientCert, clientKey, passphrase, ca } = material;
   try {
-    return tls.createSecureContext({
+    return createTrustingContext(ca, {
       minVersion: LIMITS.minimumTlsVersion,
       ...(clientCert !== undefined && { cert: clientCert }),
       ...(clientKey !== undefined && { key: clientKey }),
       ...(passphrase !== undefined && { passphrase }),
-      // A given list replaces the default CAs, so it has to include them.
-      ...(ca !== undefined && { ca: [...trustedRoots(), ca] }),
     });
   } catch (cause) {
     // What OpenSSL can read and refuses to use, such as a key of 512 bits.
@@ -59,6 +56,19 @@ function secureContextOf(material: TlsMaterial): tls.SecureContext {
       cause,
     });
   }
+}
+
+/**
+ * A context that trusts the default CAs and, when given, an extra CA in PEM. The option `ca` would replace the default
+ * CAs, and Node 20 takes over 20 ms to read a list of all; an extra CA is added to the context in less than one.
+ */
+export function createTrustingContext(ca: string | undefined, options: tls.SecureContextOptions): tls.SecureContext {
+  const context = tls.createSecureContext(options);
+  if (ca === undefined) return context;
+  // Not documented (nodejs/node#27079). Node 20 then forgets the file that NODE_EXTRA_CA_CERTS names (#32010).
+  const { context: native } = context as unknown as { context: { addCACert(pem: string): void } };
+  for (const pem of [...extraRoots(), ca]) native.addCACert(pem);
+  return context;
 }
 
 /**
@@ -122,6 +132,7 @@ function isCertificate(pem: string): boolean {
 }
 
 let defaultRoots: readonly string[] | undefined;
+let rootsOfFile: readonly string[] | undefined;
 
 /**
  * The CAs that are trusted without `ca`, as PEM: those of Node or of the system, as Node is configured, and those of
@@ -135,15 +146,17 @@ export function trustedRoots(): readonly string[] {
 function readDefaultRoots(): readonly string[] {
   // Exists since Node 22.15, and is exactly what Node uses.
   const list: unknown = Reflect.get(tls, 'getCACertificates');
-  const all =
-    typeof list === 'function'
-      ? (list('default') as string[])
-      : [...tls.rootCertificates, ...extraRoots(process.env.NODE_EXTRA_CA_CERTS)];
-  // The extra file is often the whole store of the system, and each CA costs time in every context. Line breaks differ.
+  const all = typeof list === 'function' ? (list('default') as string[]) : [...tls.rootCertificates, ...extraRoots()];
+  // The extra file is often the whole store of the system. Line breaks differ.
   return [...new Map(all.map((pem) => [pem.replace(/\s/g, ''), pem])).values()];
 }
 
-function extraRoots(path: string | undefined): string[] {
+function extraRoots(): readonly string[] {
+  rootsOfFile ??= readExtraRoots(process.env.NODE_EXTRA_CA_CERTS);
+  return rootsOfFile;
+}
+
+function readExtraRoots(path: string | undefined): string[] {
   if (path === undefined) return [];
   try {
     return certificateBlocks(readFileSync(path, 'latin1')).filter(isCertificate);
