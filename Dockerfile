@@ -15,7 +15,8 @@ RUN ["npm", "prune", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"
 RUN mkdir -p /image/hookproof/bin /image/data \
   && cp -R dist node_modules package.json LICENSE README.md /image/hookproof/ \
   && mkdir /image/hookproof/scenarios \
-  && cp -R scenarios/vectors scenarios/revisions scenarios/fault-dictionary.json scenarios/fault-texts.json /image/hookproof/scenarios/ \
+  && cp -R scenarios/vectors scenarios/revisions scenarios/fault-dictionary.json scenarios/fault-texts.json \
+       /image/hookproof/scenarios/ \
   && mkdir -p /image/hookproof/harness/report/html /image/hookproof/receiver/inspector \
   && cp harness/report/html/*.css harness/report/html/*.js /image/hookproof/harness/report/html/ \
   && cp -R receiver/inspector/page /image/hookproof/receiver/inspector/ \

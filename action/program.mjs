@@ -12,9 +12,8 @@ export class NoProgram extends Error {}
 export function checkNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > OLDEST_NODE.major || (major === OLDEST_NODE.major && minor >= OLDEST_NODE.minor)) return;
-  throw new NoProgram(
-    `hookproof needs Node ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or newer, this is ${version}. Add actions/setup-node before it.`,
-  );
+  const oldest = `${OLDEST_NODE.major}.${OLDEST_NODE.minor}`;
+  throw new NoProgram(`hookproof needs Node ${oldest} or newer, this is ${version}. Add actions/setup-node before it.`);
 }
 
 /** @param {readonly string[]} args @param {string} cwd @param {NodeJS.ProcessEnv} env */

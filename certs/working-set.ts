@@ -158,7 +158,11 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
   const shell = (name: string) => shellWord(path(name));
   const url = (port: number) => `https://${urlHost(hosts)}:${port}/`;
   const secret = `--secret-file ${shell('secret.txt')}`;
-  const asClient = `--ca ${shell('ca.pem')} --client-cert ${shell('client.pem')} --client-key ${shell('client-key.pem')}`;
+  const asClient = [
+    `--ca ${shell('ca.pem')}`,
+    `--client-cert ${shell('client.pem')}`,
+    `--client-key ${shell('client-key.pem')}`,
+  ].join(' ');
   const receiver =
     `hookproof receiver ${secret} --tls-cert ${shell('server.pem')} --tls-key ${shell('server-key.pem')} ` +
     `--client-ca ${shell('client-ca.pem')} --allow-client ${shellWord(clientName)}`;

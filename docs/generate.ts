@@ -106,11 +106,13 @@ function dimensions(): string {
       ['flaw', 'credential', 'what is sent', 'with the plain request'],
       flaws.map((flaw) => [flaw, FLAWS[flaw].credential, FLAWS[flaw].label, `\`${PLAIN[flaw]}\``]),
     )}\n\nOther values of a credential (other algorithms, encodings, secrets, parts, patterns, places) are sent with ` +
-      'the plain request: how a value is compared does not depend on the shape of the request. They are in the suites ' +
-      '`signature` and `api-key`.',
+      'the plain request: how a value is compared does not depend on the shape of the request. ' +
+      'They are in the suites `signature` and `api-key`.',
     `## What is sent\n\n"sent", or the number of the reason why it is left out (see below).\n\n${grids.join('\n\n')}`,
     `## What is left out\n\n${reasons.map((reason, at) => `${at + 1}. ${reason}`).join('\n')}`,
-    `## The scenarios\n\n${counted(CROSSINGS.length, 'scenario')} with ${deliveries} deliveries.\n\n${table(['scenario', 'flaw', 'shapes'], sent)}`,
+    '## The scenarios',
+    `${counted(CROSSINGS.length, 'scenario')} with ${deliveries} deliveries.`,
+    table(['scenario', 'flaw', 'shapes'], sent),
   );
 }
 
@@ -167,7 +169,8 @@ function requirements(): string {
       'leaves open.',
     ...[...new Set(STATEMENTS.map(({ section }) => section))].map((section) => {
       const statements = STATEMENTS.filter((one) => one.section === section);
-      return `### ${section}\n\n${table(['statement', 'entry', 'binds', 'level', 'basis'], statements.flatMap(rowsOf))}`;
+      const columns = ['statement', 'entry', 'binds', 'level', 'basis'];
+      return `### ${section}\n\n${table(columns, statements.flatMap(rowsOf))}`;
     }),
   );
 }

@@ -80,7 +80,8 @@ function withRejection(faults: readonly ChainFault[], path: readonly Link[], ora
   const explaining = Object.hasOwn(EXPLAINED_BY, oracle) ? (EXPLAINED_BY[oracle] ?? []) : [];
   if (faults.some(({ code }) => explaining.includes(code) || SELF_EVIDENT.includes(code))) return [...faults];
   const found = faults.length === 0 ? 'found no fault' : `found only ${faults.map(({ code }) => code).join(', ')}`;
-  const text = `OpenSSL rejects the chain (${visibleText(oracle, 80)}), but the analysis ${found}${guess(path, oracle)}.`;
+  const reason = visibleText(oracle, 80);
+  const text = `OpenSSL rejects the chain (${reason}), but the analysis ${found}${guess(path, oracle)}.`;
   return [...faults, { code: 'unexplained', at: null, text, fix: COMPARE_HINT }];
 }
 

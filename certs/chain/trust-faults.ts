@@ -73,7 +73,7 @@ function forgedIssuer(top: Link, links: Links, trust: TrustList): { text: string
       fix: 'Use a certificate issued by the trusted CA. If the CA was regenerated, give its new root with --ca.',
     };
   }
-  const text = `${name} names ${issuer} as its issuer, but the certificate with that name in the chain has another key.`;
+  const text = `${name} names ${issuer} as its issuer, but the certificate of that name in the chain has another key.`;
   return {
     text,
     fix:

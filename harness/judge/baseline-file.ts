@@ -97,9 +97,9 @@ export function parseBaseline(text: string, file: string): Baseline {
   return { file, entries };
 }
 
-const HEAD = `# Known failures: each is tolerated until its day of expiry. A run with \`--baseline\` fails for every other
-# failure, and for an entry that passes, names no check, or is expired. \`hookproof baseline update\` writes this
-# file and keeps reasons, owners and days.
+const HEAD = `# Known failures: each is tolerated until its day of expiry. A run with \`--baseline\` fails for every
+# other failure, and for an entry that passes, names no check, or is expired. \`hookproof baseline update\` writes
+# this file and keeps reasons, owners and days.
 `;
 
 /** The text of the file: JSON when its name ends with `.json`, else YAML. Ends with a newline. */

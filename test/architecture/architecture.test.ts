@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import {
   isCatchAll,
   isKebabCase,
   isWrongWay,
+  longLines,
   MODULES,
   moduleOf,
   RECEIVER_ENTRY,
@@ -53,6 +55,13 @@ describe('the architecture', () => {
       (file) => !isKebabCase(file) || isCatchAll(file) || hasDefaultExport(readFileSync(join(ROOT, file), 'utf8')),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('has lines of at most 120 characters in every code file', () => {
+    const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0');
+    const files = tracked.filter((file) => file !== '' && existsSync(join(ROOT, file)));
+    expect(files.length).toBeGreaterThan(FILES.length);
+    expect(files.flatMap((file) => longLines(file, readFileSync(join(ROOT, file), 'utf8')))).toEqual([]);
   });
 });
 
@@ -134,6 +143,13 @@ describe('the architecture rules', () => {
     ].join('\n');
     const seen = importsIn('folder/x.ts', source).map(({ to }) => to);
     expect(seen).toEqual(['folder/a.ts', 'b/index.ts', 'folder/c.ts', 'folder/d.ts', 'folder/e.ts', 'zod']);
+  });
+
+  it('find long lines of code', () => {
+    const source = `${'a'.repeat(120)}\n${'\u{1f600}'.repeat(120)}\n${'a'.repeat(121)}\n`;
+    expect(longLines('a/b.ts', source)).toEqual(['a/b.ts:3']);
+    expect(longLines('.ci/run', source)).toEqual(['.ci/run:3']);
+    expect(longLines('a/b.md', source)).toEqual([]);
   });
 
   it('find invalid names and default exports', () => {

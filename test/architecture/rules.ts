@@ -102,6 +102,17 @@ export function findCycle(imports: readonly Import[]): string[] {
   return [];
 }
 
+const MAX_LINE = 120;
+const CODE = /\.(?:ts|mjs|js|css|html|py|java|php|rb|go|pl|sh|ya?ml)$|^\.ci\/|(?:Docker|Jenkins)file$/;
+/** The inputs of test vectors, each on one line. */
+const DATA = 'scenarios/vectors/';
+
+/** The lines of a code file that are too long, with their numbers. */
+export function longLines(path: string, source: string): string[] {
+  if (!CODE.test(path) || path.startsWith(DATA)) return [];
+  return source.split('\n').flatMap((line, at) => ([...line].length > MAX_LINE ? [`${path}:${at + 1}`] : []));
+}
+
 export function isKebabCase(path: string): boolean {
   return path.split('/').every((part) => /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?(?:\.d)?(?:\.[a-z]+)?$/.test(part));
 }

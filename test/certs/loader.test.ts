@@ -59,7 +59,9 @@ describe('sniff', () => {
 
 describe('certificateBlocks', () => {
   it('returns only the certificates in a text', () => {
-    const text = `Bag\r\n${m.client.cert.replaceAll('\n', '\r\n')}${m.client.key}${m.root.cert.replaceAll('CERTIFICATE', 'X509 CERTIFICATE')}`;
+    const withCrLf = m.client.cert.replaceAll('\n', '\r\n');
+    const asX509 = m.root.cert.replaceAll('CERTIFICATE', 'X509 CERTIFICATE');
+    const text = `Bag\r\n${withCrLf}${m.client.key}${asX509}`;
     const blocks = certificateBlocks(text);
     expect(blocks.map(({ der }) => der.equals(m.client.der) || der.equals(m.root.der))).toEqual([true, true]);
     expect(blocks[0]?.text).toMatch(/^-----BEGIN CERTIFICATE-----\r\n[^-]*-----END CERTIFICATE-----$/);

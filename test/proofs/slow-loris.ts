@@ -155,12 +155,14 @@ async function main(): Promise<number> {
   const [code] = await exited;
 
   process.stdout.write(
-    `\n| valid deliveries | answered 200 | other outcomes | p50 | p99 | max |\n| --- | --- | --- | --- | --- | --- |\n` +
+    '\n| valid deliveries | answered 200 | other outcomes | p50 | p99 | max |\n' +
+      '| --- | --- | --- | --- | --- | --- |\n' +
       rowOf('before', before.phase) +
       rowOf(`with ${ATTACKERS} attackers`, during) +
       rowOf('after', after.phase) +
       `\nmemory of the receiver: before ${before.memory}, during ${peak}, after ${after.memory}\n` +
-      `most connections: ${maxOpen}; closed to make room: ${dropped}; new ones refused: ${full}; answered 408: ${late}\n` +
+      `most connections: ${maxOpen}; closed to make room: ${dropped}; ` +
+      `new ones refused: ${full}; answered 408: ${late}\n` +
       `seen by the attackers: ${report}\nexit code of the receiver after SIGTERM: ${code}\n`,
   );
   const lost = [before.phase, during, after.phase].some(({ others }) => others.size > 0);

@@ -123,8 +123,8 @@ describe('repeated valid deliveries', () => {
       verdict: 'warn',
       observed: 'not accepted at the first attempt 7 times, for example: 500',
       reason:
-        'a second attempt was accepted, so the failure is intermittent; seen in malformed/a, malformed/b, malformed/c, ' +
-        'malformed/d, malformed/e and 1 more',
+        'a second attempt was accepted, so the failure is intermittent; ' +
+        'seen in malformed/a, malformed/b, malformed/c, malformed/d, malformed/e and 1 more',
     });
   });
 

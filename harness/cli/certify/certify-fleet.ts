@@ -1,4 +1,4 @@
-/** `hookproof certify --partners FOLDER`: certifies many partners in parallel, and writes one report about all of them. */
+/** `hookproof certify --partners FOLDER`: certifies many partners in parallel, and writes one report about all. */
 import { createHash, createHmac, type KeyObject } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';

@@ -39,11 +39,12 @@ function* parts(all) {
   if (start < all.length) yield part(all.length);
 }
 
-/**
- * Characters that are invisible or change how others are shown: controls, direction marks, zero-width characters, tags.
- */
-const SPECIAL =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e00ff}]+/gu;
+const CONTROLS = String.raw`\0-\x08\x0b-\x1f\x7f-\x9f`;
+/** Direction marks, zero-width characters, line separators. */
+const FORMATTING = String.raw`\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb`;
+const TAGS = String.raw`\u{e0000}-\u{e00ff}`;
+/** Characters that are invisible or change how others are shown. */
+const SPECIAL = new RegExp(`[${CONTROLS}${FORMATTING}${TAGS}]+`, 'gu');
 
 const hex = (value, length) => value.toString(16).padStart(length, '0');
 

@@ -199,7 +199,8 @@ describe('mtls.fixtures', () => {
     expect(await refusal(given({ expired: { cert: right.expired.cert, key } }))).toEqual({
       code: 'CONFIG_TLS',
       message:
-        'hookproof.yaml:7:12: mtls.fixtures.expired.key: the file expired.key is encrypted, and no passphrase is configured',
+        'hookproof.yaml:7:12: mtls.fixtures.expired.key: ' +
+        'the file expired.key is encrypted, and no passphrase is configured',
       hint: `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`,
     });
   });

@@ -325,7 +325,9 @@ const REFUSED: Record<string, Row> = {
   },
   'a CA that may only sign certificates': {
     files: () => pair(m.intermediate),
-    says: '--client-cert: the certificate in the file client.pem cannot be used by clients: its key usage lacks digitalSignature',
+    says:
+      '--client-cert: the certificate in the file client.pem cannot be used by clients: ' +
+      'its key usage lacks digitalSignature',
     hint: 'digitalSignature',
   },
 };

@@ -397,9 +397,9 @@ describe('the message and hint of a rejection', () => {
 
   it('name the field that makes a notification invalid', () => {
     const event = { event: 'order-status-changed', orderType: 'BUY', status: 'CREATED', ...order };
-    expect(rejectionText({ ...event, providerId: 7 })).toMatch(
-      /^The event order-status-changed does not yield a valid notification: data\.providerId: .+\. Correct the field of the event /,
-    );
+    const text = rejectionText({ ...event, providerId: 7 });
+    expect(text).toMatch(/^The event order-status-changed does not yield a valid notification: data\.providerId: /);
+    expect(text).toContain('. Correct the field of the event ');
     const [declined] = PAYMENT_METHOD_STATUSES.filter((status) => status === 'DECLINED');
     expect(rejectionText({ event: 'payment-method-status-changed', status: declined, paymentMethodId: 'p' })).toMatch(
       /does not yield a valid notification: data/,

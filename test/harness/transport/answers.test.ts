@@ -44,7 +44,9 @@ describe('an answer', () => {
 
   it('is the one that follows 1xx answers', async () => {
     const url = await replying(
-      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n' +
+        'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n' +
+        'HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n',
     );
     expect((await deliver(request(url))).answer?.status).toBe(401);
   });

@@ -29,7 +29,7 @@ describe('connections', () => {
     close();
   });
 
-  it('have no limit unless one is given, and keep TLS sessions unless each delivery has a connection of its own', () => {
+  it('have no limit unless one is given, and keep TLS sessions unless each delivery has its own connection', () => {
     const cached = (keepAlive: boolean) =>
       optionsOf(createConnections({ keepAlive }).agentFor('https://a.example/')).maxCachedSessions;
     expect(createConnections().agentFor('http://a.example/').maxSockets).toBe(Number.POSITIVE_INFINITY);
@@ -169,7 +169,7 @@ describe('a delivery', () => {
     sender.close();
   });
 
-  it('is not repeated when a byte of the answer had come, when time ran out, or when the connection was new', async () => {
+  it('is not repeated when a byte of the answer had come, time ran out, or the connection was new', async () => {
     const count = async (second: (socket: Socket) => void, first = OK) => {
       let requests = 0;
       const url = await rawServer((socket) => {

@@ -16,7 +16,8 @@ export function buyNotification(id: string): Notification {
         blockchainData: {
           targetWalletAddress: '0x52908400098527886E0F7030069857D2E4169EE7',
           blockchainMemo:
-            'Order 2026-01-01/000172 of the wallet application; to be shown to the user with the amount, the fees, and the rate of exchange',
+            'Order 2026-01-01/000172 of the wallet application; ' +
+            'to be shown to the user with the amount, the fees, and the rate of exchange',
           currency: 'USDC',
           chain: 'ETHEREUM',
           refundWalletAddress: '0x8617E340B3D01FA5F11F306F4090FD50E238070D',

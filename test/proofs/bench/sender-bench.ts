@@ -109,8 +109,10 @@ export function senderTable(series: Series<SenderVariant>): Table {
 export function senderTargets(series: Series<SenderVariant>): Target[] {
   return Object.values(SENDERS).map(({ node, ours }) => {
     const { rate } = compare(series.get(ours) ?? [], series.get(node) ?? []);
+    const scheme = ours.scheme.toUpperCase();
+    const bare = `a bare agent of node:${ours.scheme} with ready bytes`;
     return {
-      what: `sender core, keep-alive, signed, ${ours.scheme.toUpperCase()}: deliveries/s against a bare agent of node:${ours.scheme} with ready bytes`,
+      what: `sender core, keep-alive, signed, ${scheme}: deliveries/s against ${bare}`,
       target: `at least ${MIN_RATE}`,
       measured: ratioInWords(rate),
       met: rate.median >= MIN_RATE,

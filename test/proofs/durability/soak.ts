@@ -80,7 +80,9 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const workedOffSeconds = (performance.now() - lastAnswerAt) / 1000;
   const [counted] = await query<{ rows: number | string; handled: number | string }>(
     inbox,
-    "SELECT COUNT(*) AS rows, SUM(CASE WHEN state = 'done' AND attempts <= 1 THEN 1 ELSE 0 END) AS handled FROM hookproof_inbox",
+    `SELECT COUNT(*) AS rows,
+            SUM(CASE WHEN state = 'done' AND attempts <= 1 THEN 1 ELSE 0 END) AS handled
+       FROM hookproof_inbox`,
   );
   watch.stop();
   const { stderr, counts } = await receiver.end();

@@ -136,24 +136,27 @@ async function renderDocument(proofs: Proofs): Promise<string> {
 
 <!-- Written by \`npm run proofs -- durability\` from what it has measured. Do not edit. -->
 
-The reference receiver answers 200 when a notification is on disk, and runs the handlers afterwards from what is stored. Each claim
-below is tested by an experiment in \`test/proofs/durability/\`, and each experiment also runs against a faulty receiver, which it must
-catch. Short forms of all of them run in \`npm test\`. The receiver is a separate process; the test reads the stored rows with SQL, and
-what the handlers did from a file that they write, each line with one \`write\`.
+The reference receiver answers 200 when a notification is on disk, and runs the handlers afterwards from what is stored.
+Each claim below is tested by an experiment in \`test/proofs/durability/\`, and each experiment also runs against a
+faulty receiver, which it must catch. Short forms of all of them run in \`npm test\`. The receiver is a separate
+process; the test reads the stored rows with SQL, and what the handlers did from a file that they write, each line with
+one \`write\`.
 
 Measured on ${proofs.machine.join('; ')}. The machine was shared, so times are upper bounds.
 
 ## Killed under load
 
-${proofs.kills[0]?.result.rounds ?? 0} times, \`kill -9\` at a random moment between 150 and 850 ms after the first answer of a round, under 64
-connections; one delivery in twenty is a duplicate of an earlier one. The correct receiver is the compiled \`hookproof receiver --inbox ... --handlers ...\`. After each kill every
-acknowledged id is looked up in the inbox. At the end, deliveries without an answer are sent again, all handlers run, and every
-acknowledged notification must have been handled completely.
+${proofs.kills[0]?.result.rounds ?? 0} times, \`kill -9\` at a random moment between 150 and 850 ms after the first
+answer of a round, under 64 connections; one delivery in twenty is a duplicate of an earlier one. The correct receiver
+is the compiled \`hookproof receiver --inbox ... --handlers ...\`. After each kill every acknowledged id is looked up in
+the inbox. At the end, deliveries without an answer are sent again, all handlers run, and every acknowledged
+notification must have been handled completely.
 
 ${kills(proofs)}
 
-"Stored, not acknowledged" is correct: the answer was lost, the sender delivers again, and the receiver reports a duplicate. "Handled
-again" is correct too: the handler was killed while it ran, or its end was not stored yet. Therefore handlers get an idempotency key.
+"Stored, not acknowledged" is correct: the answer was lost, the sender delivers again, and the receiver reports a
+duplicate. "Handled again" is correct too: the handler was killed while it ran, or its end was not stored yet. Therefore
+handlers get an idempotency key.
 
 The faulty ones: ${Object.entries(FAULTS)
     .map(([name, what]) => `*${name}* ${what}`)
@@ -161,30 +164,31 @@ The faulty ones: ${Object.entries(FAULTS)
 
 ## On the disk
 
-A \`kill -9\` cannot show that data is on disk: written data that is not flushed survives the process, and is lost when the power fails. So
-flushes are counted, by a preloaded library (SQLite) and by the server (PostgreSQL, \`pg_stat_wal\`). Notifications that arrive one after
-another over one connection need one flush each.
+A \`kill -9\` cannot show that data is on disk: written data that is not flushed survives the process, and is lost when
+the power fails. So flushes are counted, by a preloaded library (SQLite) and by the server (PostgreSQL,
+\`pg_stat_wal\`). Notifications that arrive one after another over one connection need one flush each.
 
 ${flushes(proofs)}
 
 ## The inbox fails and comes back
 
-The inbox fails during a load over 16 connections. The receiver is the same process from the first delivery to the last. Deliveries that
-were answered 503 are sent again afterwards.
+The inbox fails during a load over 16 connections. The receiver is the same process from the first delivery to the last.
+Deliveries that were answered 503 are sent again afterwards.
 
 ${outages(proofs)}
 
-An answer comes within 5 s even when the database does not respond. A notification that was stored although its answer was 503 is a
-duplicate when it is sent again, and is handled once. The table lists the log lines about the inbox; the log also has one line for each
-rejected delivery. No line contains the password.
+An answer comes within 5 s even when the database does not respond. A notification that was stored although its answer
+was 503 is a duplicate when it is sent again, and is handled once. The table lists the log lines about the inbox; the
+log also has one line for each rejected delivery. No line contains the password.
 
 A folder or file that cannot be written is an error at the start with exit code 2 (\`INBOX_OPEN\`), and a database with
 \`synchronous_commit = off\` is refused (\`INBOX_NOT_DURABLE\`).
 
 ## Two receivers on one database
 
-Both are behind a round robin of TCP connections; each notification is delivered three times at once over three connections, so that both
-receivers get it. Handlers wait until half of the notifications are stored; after that, two of one transaction must run in order.
+Both are behind a round robin of TCP connections; each notification is delivered three times at once over three
+connections, so that both receivers get it. Handlers wait until half of the notifications are stored; after that, two of
+one transaction must run in order.
 
 ${replicas(proofs)}
 
@@ -196,22 +200,25 @@ New ids over 64 connections, five notifications a transaction. Memory is the res
 
 ${soaks(proofs)}
 
-Handling a notification takes three writes: stored, claimed, settled. Everything that arrives in one turn of the event loop is committed
-together. A claim takes as many entries as handlers may run at once (16), so handlers that do nothing, as here, cost two commits for 16.
+Handling a notification takes three writes: stored, claimed, settled. Everything that arrives in one turn of the event
+loop is committed together. A claim takes as many entries as handlers may run at once (16), so handlers that do nothing,
+as here, cost two commits for 16.
 
 ## With a large backlog
 
-Every query of the receiver uses an index, whatever the backlog. A claim that looked at every entry of a transaction took 50 ms on SQLite
-with 100,000 entries (blocking the event loop) and 350 ms on PostgreSQL; entries that cannot run yet are now marked, and released when it
-is their turn. The query plans of SQLite:
+Every query of the receiver uses an index, whatever the backlog. A claim that looked at every entry of a transaction
+took 50 ms on SQLite with 100,000 entries (blocking the event loop) and 350 ms on PostgreSQL; entries that cannot run
+yet are now marked, and released when it is their turn. The query plans of SQLite:
 
 ${await sqlitePlans()}
 
 ## What this does not show
 
 - A power failure. Flushes are counted; whether a disk honours them depends on the disk.
-- Other file systems: the full disk is a file system in memory. Others may fail elsewhere, at a \`rename\` or when a file is closed.
-- PostgreSQL with replicas: acknowledged data is on the disk of one server, unless \`synchronous_standby_names\` says otherwise.
+- Other file systems: the full disk is a file system in memory. Others may fail elsewhere, at a \`rename\` or when a
+  file is closed.
+- PostgreSQL with replicas: acknowledged data is on the disk of one server, unless \`synchronous_standby_names\` says
+  otherwise.
 - SQLite on a network file system, where its locks may not hold.
 - Handlers that do real work: here they do nothing, or wait for some milliseconds.
 `;

@@ -43,7 +43,9 @@ export function renderFigures({ seed, dictionary, singles, pairs }: Measured): s
   const three = places.filter(({ place }) => place >= 0 && place < 3).length;
   const found = pairs.map((run) => subjectOf(run.name).faults.filter((fault) => rankOf(fault, run, same) >= 0));
   const both = found.filter(({ length }) => length === 2).length;
+  const one = found.filter(({ length }) => length > 0).length;
   const outcomes = singles.map((run) => verdictOn(run, [subjectOf(run.name).faults[0] ?? ''], same));
+  const unknown = count(outcomes, 'not known');
   const misses = places.filter(({ place }) => place !== 0);
   const rows = misses.map(({ run, place }) => {
     const { faults, style } = subjectOf(run.name);
@@ -63,20 +65,20 @@ export function renderFigures({ seed, dictionary, singles, pairs }: Measured): s
 The fault dictionary is recorded from mutants of the reference receiver: Express, one stage replaced. These figures are
 from receivers that it has never seen: bare node:http, one class with methods, in ${STYLES.length} styles
 (${styles}), with independently
-written faults (\`test/proofs/held-out/\`). Seed ${seed} selects the style of each receiver and the pairs. A fault counts
-as named under its own name, under that of a mutant with the same outcomes in the run, and under that of a declared
-equivalent.
+written faults (\`test/proofs/held-out/\`). Seed ${seed} selects the style of each receiver and the pairs. A fault
+counts as named under its own name, under that of a mutant with the same outcomes in the run, and under that of a
+declared equivalent.
 
 | | |
 | --- | --- |
 | the actual fault is named first | ${percent(first, singles.length)} |
 | first is a list of candidates that contains it | ${percent(count(outcomes, 'candidates'), singles.length)} |
 | first, a list of candidates without it | ${percent(count(outcomes, 'other candidates'), singles.length)} |
-| first is an observation or another list, or there is no diagnosis | ${percent(count(outcomes, 'not known'), singles.length)} |
+| first is an observation or another list, or there is no diagnosis | ${percent(unknown, singles.length)} |
 | another fault is named first | ${percent(count(outcomes, 'wrong'), singles.length)} |
 | it is among the first three | ${percent(three, singles.length)} |
 | two faults at once: both are named | ${percent(both, pairs.length)} |
-| two faults at once: at least one is named | ${percent(found.filter(({ length }) => length > 0).length, pairs.length)} |
+| two faults at once: at least one is named | ${percent(one, pairs.length)} |
 
 ## How probable the named fault is
 

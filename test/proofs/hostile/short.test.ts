@@ -86,7 +86,7 @@ describe('hostile endpoints', () => {
     }
   });
 
-  it('forgeries-silence: the run stops after too many deliveries without an answer, and has found failures', async () => {
+  it('forgeries-silence: the run stops after too many deliveries without an answer, and finds failures', async () => {
     const endpoint = await behaviourNamed('forgeries-silence').start(material);
     const { counts, results } = await run({
       partner: { url: endpoint.url, signing: { secret: material.secret } },
@@ -97,7 +97,7 @@ describe('hostile endpoints', () => {
     expect(counts.fail).toBeGreaterThan(0);
     const left = results.filter(({ verdict }) => verdict === 'inconclusive');
     const reasons =
-      /^(?:not repeated: no answer in a short wait, like |no forged delivery was rejected$|deliveries waited \d+ s in total )/;
+      /^(?:not repeated: no answer in a short wait|no forged delivery was rejected$|deliveries waited \d+ s in total )/;
     expect(left.filter(({ reason }) => !reasons.test(reason))).toEqual([]);
     expect(left.length).toBeGreaterThan(60);
   });

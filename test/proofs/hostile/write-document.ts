@@ -62,20 +62,22 @@ run of the compiled program, every suite, against an endpoint that does one host
 ([test/proofs/hostile/behaviours](../test/proofs/hostile/behaviours)). Measured on Node ${process.version}, with
 \`--timeout ${LIMITS.timeoutMs}ms --recovery ${LIMITS.recoveryMs}ms\`.
 
-**${outcomes.length} endpoints: ${harmless} caused no problem.** Median ${seconds(median)} s; ${slowestText}; at most ${memory} MB of memory,
-and a JSON report of at most ${json} kB.
+**${outcomes.length} endpoints: ${harmless} caused no problem.** Median ${seconds(median)} s; ${slowestText};
+at most ${memory} MB of memory, and a JSON report of at most ${json} kB.
 
 For every run:
 
-- It ends within its bound, and every planned check has a verdict. The bound is \`--timeout\` x (12 + 2 x checks / \`--concurrency\`) + 2 x
-  \`--recovery\`, or \`--max-time\`: a check is two deliveries, the probe and the control after it, and each may take its whole time
-  limit; twelve more are for handshakes, the first delivery and second tries. Checks without an answer are inconclusive.
-- It ends earlier when deliveries have waited thirty time limits in total without an answer, when the first delivery is not accepted, and
-  when the receiver is down and does not come back.
+- It ends within its bound, and every planned check has a verdict. The bound is
+  \`--timeout\` x (12 + 2 x checks / \`--concurrency\`) + 2 x \`--recovery\`, or \`--max-time\`: a check is two
+  deliveries, the probe and the control after it, and each may take its whole time limit; twelve more are for
+  handshakes, the first delivery and second tries. Checks without an answer are inconclusive.
+- It ends earlier when deliveries have waited thirty time limits in total without an answer, when the first delivery is
+  not accepted, and when the receiver is down and does not come back.
 - It never exits with 0 and never reports conformant; the exit code is 1 or 3.
-- At most ${mega(MAX_MEMORY_KB)} MB of memory at its peak. It reads at most 16 kB of head, 64 kB of body and 16 interim answers, and decompresses nothing.
-- The JSON report matches its schema, the JUnit report is well-formed XML, every line of the events parses, and no report, nor
-  the terminal, contains a control character, an invisible one, a CI command, or a credential.
+- At most ${mega(MAX_MEMORY_KB)} MB of memory at its peak. It reads at most 16 kB of head, 64 kB of body and 16 interim
+  answers, and decompresses nothing.
+- The JSON report matches its schema, the JUnit report is well-formed XML, every line of the events parses, and no
+  report, nor the terminal, contains a control character, an invisible one, a CI command, or a credential.
 - No error is unhandled, no redirect is followed, and no cookie is sent back.
 
 ${GROUPS.map(([title, behaviours]) => `## ${title}\n\n${table(outcomes, behaviours)}`).join('\n\n')}

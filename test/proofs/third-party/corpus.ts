@@ -95,7 +95,7 @@ export const RECEIVERS: readonly Receiver[] = [
   {
     file: 'messenger-sample.mjs',
     packages: EXPRESS,
-    note: 'the `verifyRequestSignature` of the Messenger samples, which only warns when there is none; SHA-256 in Base64',
+    note: '`verifyRequestSignature` of the Messenger samples, which only warns when there is none; SHA-256 in Base64',
     faults: ['missing-signature-accepted', 'falsy-signature-accepted', ...NOT_VERIFIED_AS_OTHER_TYPE],
   },
   {

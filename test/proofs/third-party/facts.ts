@@ -61,11 +61,13 @@ export const isBypass = (id: string, outcome: Outcome, facts: Facts) =>
   isForgery(id) && outcome.result === 'accepted' && stateOf(id, outcome, facts) === 'broken';
 
 /** By fact: ids of checks, where `*` stands for any text. A check may be about several facts. */
-const CHECKS: Readonly<Record<string, string>> = {
-  'valid/buy':
-    'delivery/kept-connection valid/* typo-key/* combination/both-right http/forty-headers http/headers-lower delivery/other-id-same-data ' +
-    'delivery/same-second delivery/order-* delivery/sell-* delivery/hash-* delivery/older-* delivery/unknown-* ' +
-    'delivery/refund* delivery/onboarding delivery/staged-* delivery/two-deposits delivery/after-long',
+const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
+  'valid/buy': [
+    'delivery/kept-connection valid/* typo-key/* combination/both-right http/forty-headers http/headers-lower',
+    'delivery/other-id-same-data delivery/same-second delivery/order-* delivery/sell-* delivery/hash-*',
+    'delivery/older-* delivery/unknown-* delivery/refund* delivery/onboarding delivery/staged-*',
+    'delivery/two-deposits delivery/after-long',
+  ],
   'valid/sell': 'valid/sell-*',
   'valid/tracking': 'valid/tracking-*',
   'valid/refund': 'valid/refund-*',
@@ -73,8 +75,10 @@ const CHECKS: Readonly<Record<string, string>> = {
   'valid/wallet': 'valid/wallet-*',
   'valid/deposit': 'valid/deposit-* typo-key/*',
   'valid/unknown-type': 'valid/unknown-type valid/unknown-caas-type',
-  'valid/twice':
-    'delivery/kept-connection delivery/twice delivery/three-times delivery/deposit-twice delivery/wallet-twice delivery/same-id-*',
+  'valid/twice': [
+    'delivery/kept-connection delivery/twice delivery/three-times delivery/deposit-twice delivery/wallet-twice',
+    'delivery/same-id-*',
+  ],
   'valid/ten-at-once': 'delivery/two-at-once delivery/ten-at-once delivery/order-all-at-once http/burst*',
   'valid/charset': 'http/content-type-charset* http/content-type-quoted',
   'valid/lower-case-headers':
@@ -123,8 +127,11 @@ const CHECKS: Readonly<Record<string, string>> = {
   'bytes/big-integer': 'raw-body/integer-*',
   'bytes/long-decimal': 'raw-body/long-decimal',
 
-  'unsigned/json':
-    'signature/missing-at-other-paths signature/unsigned-rewrite-headers signature/missing-at-local-host leaks/known-id signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
+  'unsigned/json': [
+    'signature/missing-at-other-paths signature/unsigned-rewrite-headers signature/missing-at-local-host',
+    'leaks/known-id signature/in-* delivery/poisoned-unsigned malformed/pollution-* http/burst-mixed',
+    'signature/missing combination/missing-signature-* signature/unsigned-buy http/after-refused-signature',
+  ],
   'unsigned/sell': 'signature/unsigned-sell signature/wrong-on-*',
   'unsigned/tracking': 'signature/unsigned-order-tracking',
   'unsigned/refund': 'signature/unsigned-refund',
@@ -134,8 +141,10 @@ const CHECKS: Readonly<Record<string, string>> = {
   'unsigned/unknown-type': 'signature/unsigned-unknown-type',
   'unsigned/charset': 'signature/unsigned-with-charset',
   'unsigned/type-text': 'signature/missing-as-text signature/missing-in-other-types signature/wrong-in-other-types',
-  'unsigned/type-form':
-    'signature/missing-as-form signature/missing-in-form-fields signature/missing-in-other-types signature/wrong-in-other-types',
+  'unsigned/type-form': [
+    'signature/missing-as-form signature/missing-in-form-fields signature/missing-in-other-types',
+    'signature/wrong-in-other-types',
+  ],
   'unsigned/type-multipart':
     'signature/missing-in-form-fields signature/missing-in-other-types signature/wrong-in-other-types',
   'unsigned/type-xml': 'signature/missing-in-other-types signature/wrong-in-other-types',
@@ -172,8 +181,10 @@ const CHECKS: Readonly<Record<string, string>> = {
   'unsigned/path-others': 'signature/missing-at-other-paths api-key/missing-at-other-paths',
   'unsigned/path-query': 'signature/missing-at-other-paths signature/unsigned-query-* api-key/missing-at-other-paths',
   'unsigned/by-query': 'signature/unsigned-query-*',
-  'unsigned/by-header':
-    'signature/unsigned-debug-header signature/unsigned-verified-header signature/unsigned-environment-* signature/unsigned-skip-headers signature/unsigned-identity-headers',
+  'unsigned/by-header': [
+    'signature/unsigned-debug-header signature/unsigned-verified-header signature/unsigned-environment-*',
+    'signature/unsigned-skip-headers signature/unsigned-identity-headers',
+  ],
   'unsigned/by-algorithm': 'signature/unsigned-algorithm-headers',
   'unsigned/by-forwarded':
     'signature/unsigned-forwarded-* signature/unsigned-real-ip-* signature/unsigned-private-address',
@@ -182,9 +193,11 @@ const CHECKS: Readonly<Record<string, string>> = {
   'unsigned/by-authorization': 'signature/unsigned-authorization signature/in-authorization',
   'unsigned/by-override': 'signature/unsigned-method-override signature/unsigned-rewrite-headers',
 
-  'forged/json':
-    'http/burst-mixed delivery/poisoned-unsigned delivery/poisoned-other-content delivery/after-forged signature/random-bytes combination/wrong-signature-* signature/wrong-* signature/43-characters ' +
-    'signature/in-* delivery/poisoned-wrong-secret delivery/forged-beside-right signature/forged-copy',
+  'forged/json': [
+    'http/burst-mixed delivery/poisoned-unsigned delivery/poisoned-other-content delivery/after-forged',
+    'signature/random-bytes combination/wrong-signature-* signature/wrong-* signature/43-characters signature/in-*',
+    'delivery/poisoned-wrong-secret delivery/forged-beside-right signature/forged-copy',
+  ],
   'forged/empty': 'signature/empty',
   'forged/blank': 'signature/blank',
   'forged/random': 'signature/random-bytes signature/45-characters signature/88-characters',
@@ -202,15 +215,18 @@ const CHECKS: Readonly<Record<string, string>> = {
   'forged/short': 'signature/checksums signature/1-character signature/first-1-character signature/first-4-characters',
   'forged/first-20': 'signature/first-20-characters signature/half-digest',
   'forged/lenient-first-43': 'signature/first-43-characters signature/43-characters',
-  'forged/lenient-longer':
-    'signature/45-characters signature/88-characters signature/four-more-characters signature/*-behind ' +
+  'forged/lenient-longer': [
+    'signature/45-characters signature/88-characters signature/four-more-characters signature/*-behind',
     'signature/characters-before',
+  ],
   'forged/4000-characters': 'signature/4000-characters',
   'forged/non-ascii': 'signature/non-ascii-start signature/non-ascii-behind',
   'forged/non-ascii-same-length': 'signature/eighth-bit signature/non-ascii-same-length',
   'forged/last-changed': 'signature/last-* signature/characters-exchanged',
-  'forged/first-changed':
-    'signature/eighth-bit signature/bytes-exchanged signature/first-character-changed signature/middle-character-changed',
+  'forged/first-changed': [
+    'signature/eighth-bit signature/bytes-exchanged signature/first-character-changed',
+    'signature/middle-character-changed',
+  ],
   'forged/lower-case': 'signature/over-folded-body signature/lower-case signature/swapped-case',
   'forged/undefined': 'signature/same-as-text signature/text-*',
   'forged/pattern': 'signature/patterns signature/pattern-any',
@@ -246,9 +262,10 @@ const CHECKS: Readonly<Record<string, string>> = {
   'forged/lenient-quoted': 'signature/in-quotes',
   'forged/lenient-blank-inside': 'signature/blank-inside',
 
-  'keyless/json':
-    'api-key/missing-at-other-paths api-key/missing api-key/missing-with-* combination/*missing-key delivery/poisoned-missing-key api-key/in-* ' +
-    'http/after-refused-key',
+  'keyless/json': [
+    'api-key/missing-at-other-paths api-key/missing api-key/missing-with-* combination/*missing-key',
+    'delivery/poisoned-missing-key api-key/in-* http/after-refused-key',
+  ],
   'keyless/sell': 'api-key/missing-for-every-kind',
   'keyless/charset': 'api-key/missing-with-charset',
   'keyless/type-text': 'api-key/missing-in-other-shapes',
@@ -276,9 +293,10 @@ const CHECKS: Readonly<Record<string, string>> = {
   'wrong-key/150-kb': 'api-key/wrong-with-large-body',
   'wrong-key/and-unsigned': 'combination/missing-signature-missing-key',
 
-  'malformed/truncated':
-    'malformed/truncated malformed/cut-in-half malformed/half-literal delivery/poisoned-broken ' +
+  'malformed/truncated': [
+    'malformed/truncated malformed/cut-in-half malformed/half-literal delivery/poisoned-broken',
     'delivery/after-broken delivery/poisoned-malformed',
+  ],
   'malformed/text': 'malformed/half-literal malformed/unquoted-keys',
   'malformed/empty': 'malformed/empty',
   'malformed/blank': 'malformed/only-white-space',
@@ -321,9 +339,10 @@ const CHECKS: Readonly<Record<string, string>> = {
   'malformed/data-string': 'malformed/data-string',
   'malformed/data-array': 'malformed/data-array',
   'malformed/metadata-null': 'malformed/metadata-* malformed/blockchain-data-*',
-  'malformed/fields-odd':
-    'malformed/transaction-id-* malformed/error-* malformed/order-status-* malformed/wallet-* malformed/refund-* ' +
+  'malformed/fields-odd': [
+    'malformed/transaction-id-* malformed/error-* malformed/order-status-* malformed/wallet-* malformed/refund-*',
     'malformed/deposit-* malformed/payment-method-* malformed/tracking-* delivery/after-invalid',
+  ],
   'malformed/proto': 'malformed/pollution-*',
   'malformed/constructor': 'malformed/pollution-constructor',
   'malformed/many-keys': 'malformed/many-keys',
@@ -431,13 +450,15 @@ const FAMILIES: readonly (readonly [name: string, shapes: RegExp])[] = [
   ['other bytes', /^over-/],
 ];
 
+const idsIn = (lines: string | readonly string[]) => [lines].flat().flatMap((line) => line.split(' '));
+
 /** The patterns of a fact; one about another framing shares those of the unsigned request. */
 function patternsOf(fact: string): string[] {
   const own = CHECKS[fact];
-  if (own !== undefined) return own.split(' ');
+  if (own !== undefined) return idsIn(own);
   const [, credential, shape] = /^(forged|keyless|wrong-key)\/(.*)$/.exec(fact) ?? [];
   if (shape === undefined) return [];
-  const shared = CHECKS[`unsigned/${shape}`]?.split(' ') ?? [];
+  const shared = idsIn(CHECKS[`unsigned/${shape}`] ?? []);
   return credential === 'forged'
     ? shared
     : [...KEYLESS_SHAPES, ...shared.map((pattern) => pattern.replace(/^signature\//, 'api-key/'))];
@@ -452,7 +473,7 @@ export const isAbout = (check: string, fact: string) => patternsOf(fact).some((o
 
 /** The patterns that match none of the given checks. */
 export function stalePatterns(checks: readonly string[]): string[] {
-  const patterns = [...new Set(Object.values(CHECKS).flatMap((text) => text.split(' ')))];
+  const patterns = [...new Set(Object.values(CHECKS).flatMap(idsIn))];
   return patterns.filter((pattern) => !checks.some((check) => regExpOf(pattern).test(check)));
 }
 

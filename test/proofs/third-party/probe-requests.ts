@@ -328,7 +328,8 @@ function forgedKeys(key: string): Record<string, Sending> {
 /** The ways to frame a request. Each is sent unsigned, wrongly signed, without a key and with a wrong one. */
 function shapesOf(): Record<string, Sending | Sending[]> {
   const form = `payload=${encodeURIComponent(notification())}`;
-  const fields = `id=${randomUUID()}&type=CAAS&at=1&data%5Btype%5D=BUY&data%5Bmetadata%5D%5BorderStatus%5D=FAILED&${form}`;
+  const status = 'data%5Btype%5D=BUY&data%5Bmetadata%5D%5BorderStatus%5D=FAILED';
+  const fields = `id=${randomUUID()}&type=CAAS&at=1&${status}&${form}`;
   const multipart = `--b\r\nContent-Disposition: form-data; name="payload"\r\n\r\n${notification()}\r\n--b--\r\n`;
   return {
     json: {},

@@ -108,8 +108,8 @@ function row({ receiver, facts, document, exitCode, comparison }: Played): strin
   const { agreed, unmeasured, aboutStatus, diagnosis } = comparison;
   const { fail, warn } = document.counts;
   const complaints = complaintsOf(comparison);
-  const verdict = `${document.verdict}, exit ${exitCode}; ${fail} failed (${agreed} measured, ${aboutStatus.length} about a \
-status, ${unmeasured.length} not measured), ${warn} warned`;
+  const basis = `${agreed} measured, ${aboutStatus.length} about a status, ${unmeasured.length} not measured`;
+  const verdict = `${document.verdict}, exit ${exitCode}; ${fail} failed (${basis}), ${warn} warned`;
   return `| ${[
     `[${file}](../test/proofs/third-party/receivers/${file})`,
     packages.map((name) => `${name} ${versionOf(name, file)}`).join(', '),
@@ -136,6 +136,7 @@ function documentText(all: readonly Played[], skipped: readonly string[], stale:
     .filter(({ comparison }) => comparison.missed.length > 0)
     .map(({ receiver, comparison }) => `\`${receiver.file}\`: ${some(comparison.missed, 12)}`);
   const unmeasured = [...new Set(all.flatMap(({ comparison }) => comparison.unmeasured))];
+  const diagnoses = [...states].map(([state, count]) => `${count} ${state}`).join(', ');
   return `# Third-party receivers
 
 <!-- Written by \`npm run proofs -- third-party\`. Do not edit. -->
@@ -146,7 +147,7 @@ answers some 250 kinds of requests. Then hookproof runs every check; it knows on
 headers that the package reads. A package that expects another signature scheme is not adapted.
 Measured on Node ${process.version}.
 
-**${all.length} receivers; ${agreeing} runs agree with the measurement.** Main diagnoses: ${[...states].map(([state, count]) => `${count} ${state}`).join(', ')}.
+**${all.length} receivers; ${agreeing} runs agree with the measurement.** Main diagnoses: ${diagnoses}.
 
 - A run agrees when each failing check is about a fact that is broken, no forgery that passes is missed, and the main
   diagnosis is true. A list of candidates, or none at all, is not wrong.
@@ -172,8 +173,9 @@ function summaryOf({ receiver, document, exitCode, comparison }: Played): string
   const counts = `exit ${exitCode} ${String(fail).padStart(3)} failed ${String(warn).padStart(3)} warned`;
   const seconds = `${(document.durationMs / 1000).toFixed(1)} s`.padStart(7);
   const { state, names } = comparison.diagnosis;
+  const mark = complaints.length === 0 ? '✓' : '✗';
   return [
-    `${complaints.length === 0 ? '✓' : '✗'} ${receiver.file.padEnd(34)} ${counts} ${seconds}  ${state}: ${some(names, 2)}`,
+    `${mark} ${receiver.file.padEnd(34)} ${counts} ${seconds}  ${state}: ${some(names, 2)}`,
     ...complaints.map((text) => `    ${text}`),
   ].join('\n');
 }

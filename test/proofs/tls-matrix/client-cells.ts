@@ -112,7 +112,8 @@ export function clientCells(nginx: Nginx, upstreams: Upstreams): Cell[] {
         const [certificates, { port }] = await Promise.all([certificateSet(setNameOf(setup)), upstream]);
         const { server, client, revocations } = certificates;
         const { cert, key } = server;
-        const lines = `${nginxProtocolsOf(tlsVersions)} ${setup.lines} location / { proxy_pass http://127.0.0.1:${port}; }`;
+        const proxy = `location / { proxy_pass http://127.0.0.1:${port}; }`;
+        const lines = `${nginxProtocolsOf(tlsVersions)} ${setup.lines} ${proxy}`;
         const list = setup.withRevocationList === true && revocations !== undefined ? { revocations } : {};
         return { cert, key, lines, clientCa: client.ca, ...list };
       };

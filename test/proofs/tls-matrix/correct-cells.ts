@@ -210,9 +210,10 @@ function behindNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
         client !== undefined
           ? `ssl_verify_client on; if ($ssl_client_s_dn !~ "CN=${CLIENT_NAME}") { return 403; }`
           : '';
+      const proxy = `location / { proxy_pass http://127.0.0.1:${behind.port}; }`;
       return {
         ...served,
-        lines: `${nginxProtocolsOf(tlsVersions)} ${lines} ${verify} location / { proxy_pass http://127.0.0.1:${behind.port}; }`,
+        lines: `${nginxProtocolsOf(tlsVersions)} ${lines} ${verify} ${proxy}`,
         ...(client !== undefined && { clientCa: authority }),
         ...(h2 === true && { http2: true as const }),
       };

@@ -228,22 +228,22 @@ export function renderDocument({ tables, versions }: Tables): string {
     paragraph(`**${countText(countOf(every))}.** A false pass is a cell with fewer findings than expected: no finding, a
       weaker one, or a pass where no verdict was possible. A false alarm is a cell with more findings.`),
     '## Server certificates',
-    paragraph(`The certificates are those of \`certs/factory/server-fixtures.ts\`. Scenarios that are not named pass. "Nothing
-      delivered": the sender does not trust the server, so the scenarios that need a delivery have no verdict. Where
-      a server does not load a certificate, the cell shows its error.`),
+    paragraph(`The certificates are those of \`certs/factory/server-fixtures.ts\`. Scenarios that are not named pass.
+      "Nothing delivered": the sender does not trust the server, so the scenarios that need a delivery have no
+      verdict. Where a server does not load a certificate, the cell shows its error.`),
     serverTable(tables.servers),
     `${countText(countOf(tables.servers))}.`,
     '## Client certificates',
-    paragraph(`Each row is a configuration of mutual TLS, each column a client that must be rejected. "Fail" and "warn" mean
-      that the server accepted the client, and that the run reported it. A certificate for another purpose, of
-      another client or a revoked one is a warning, because partner and operator may have agreed on it. An empty
+    paragraph(`Each row is a configuration of mutual TLS, each column a client that must be rejected. "Fail" and "warn"
+      mean that the server accepted the client, and that the run reported it. A certificate for another purpose,
+      of another client or a revoked one is a warning, because partner and operator may have agreed on it. An empty
       cell was not tried, because the certificate was not configured. Where TLS 1.2 and 1.3 differ, the cell names
       the scenarios that are not "refused".`),
     clientTable(tables.clients),
     `${countText(countOf(tables.clients))}.`,
     '## Protocols, ciphers and connections',
-    paragraph(`The scripted server answers old protocols with prepared bytes, because OpenSSL no longer supports them, and
-      passes everything else to a correct server. What could not be tested has no verdict.`),
+    paragraph(`The scripted server answers old protocols with prepared bytes, because OpenSSL no longer supports them,
+      and passes everything else to a correct server. What could not be tested has no verdict.`),
     listTable(tables.protocols, 'what it does'),
     `${countText(countOf(tables.protocols))}.`,
     '## Correct servers',

@@ -18,7 +18,7 @@ SECRET = "hookproof-public-test-Vector-secret-01"
 API_KEY = "hookproof-public-test-vector-api-key-01"
 PATH = "/hooks?a=b"
 URL = "https://partner.example" + PATH
-# Contains something that each mistake changes: spaces, both line ends, 1.0, escapes, a decomposed letter, an empty object.
+# Each mistake changes something in it: spaces, both line ends, 1.0, escapes, a decomposed letter, an empty object.
 TEXT = (
     '\r\n {"id": "n-1", "type": "CAAS", "at": 1700000000, "data": {"z": 1.0, "a": "caf\u00e9/\\u00e9 e\u0301 <\\/>",'
     ' "b": {}, "n": 12345678901234567890}} \n'
@@ -102,7 +102,8 @@ signs(
 signs(
     "go-json",
     (
-        '{"at":1700000000,"data":{"a":"caf\u00e9/\u00e9 e\u0301 \\u003c/\\u003e","b":{},"n":12345678901234567000,"z":1},'
+        '{"at":1700000000,'
+        '"data":{"a":"caf\u00e9/\u00e9 e\u0301 \\u003c/\\u003e","b":{},"n":12345678901234567000,"z":1},'
         '"id":"n-1","type":"CAAS"}'
     ).encode(),
 )

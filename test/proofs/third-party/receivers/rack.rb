@@ -9,7 +9,8 @@ app = lambda do |env|
 
   payload = request.body.read
   signature = Base64.strict_encode64(OpenSSL::HMAC.digest('sha256', SECRET, payload))
-  return [401, {}, ['signatures do not match']] unless Rack::Utils.secure_compare(signature, request.get_header('HTTP_X_SERVICE_SIGNATURE').to_s)
+  given = request.get_header('HTTP_X_SERVICE_SIGNATURE').to_s
+  return [401, {}, ['signatures do not match']] unless Rack::Utils.secure_compare(signature, given)
 
   notification = JSON.parse(payload)
   [200, { 'Content-Type' => 'text/plain' }, [notification['id']]]

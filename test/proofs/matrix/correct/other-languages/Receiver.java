@@ -59,7 +59,7 @@ final class Receiver {
     }
   }
 
-  /** Java has no reader of JSON: the body is put into a queue as it is, and only what is no object at all is refused. */
+  /** Java has no JSON parser: the body is put into a queue as it is, and only what is not an object is rejected. */
   private static boolean looksLikeNotification(byte[] body) {
     try {
       String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString().strip();

@@ -6,9 +6,10 @@ if (PHP_SAPI === 'cli') {
     $address = stream_socket_get_name($free, false);
     fclose($free);
     // The bytes of a form or of an upload have to stay where they are; an answer may contain nothing of an error.
-    $settings = ['-d', 'enable_post_data_reading=0', '-d', 'display_errors=0', '-d', 'expose_php=0', '-d', 'post_max_size=8M'];
+    $settings = ['enable_post_data_reading=0', 'display_errors=0', 'expose_php=0', 'post_max_size=8M'];
+    $options = array_map(fn ($setting) => "-d$setting", $settings);
     $pipes = [];
-    $server = proc_open([PHP_BINARY, '-q', ...$settings, '-S', $address, __FILE__], [2 => ['pipe', 'w']], $pipes);
+    $server = proc_open([PHP_BINARY, '-q', ...$options, '-S', $address, __FILE__], [2 => ['pipe', 'w']], $pipes);
     while (($line = fgets($pipes[2])) !== false) {
         if (str_contains($line, ' started')) echo parse_url("tcp://$address", PHP_URL_PORT), "\n";
     }
@@ -22,7 +23,8 @@ function status(): int
     foreach (array_keys(getallheaders()) as $name) if (trim($name) !== $name) return 400;
     $body = file_get_contents('php://input');
     // The server leaves blanks at the end of a value.
-    [$given, $key] = array_map(fn ($name) => trim($_SERVER[$name] ?? ''), ['HTTP_X_SERVICE_SIGNATURE', 'HTTP_X_API_KEY']);
+    $header = fn ($name) => trim($_SERVER[$name] ?? '');
+    [$given, $key] = [$header('HTTP_X_SERVICE_SIGNATURE'), $header('HTTP_X_API_KEY')];
     $due = base64_encode(hash_hmac('sha256', $body, getenv('HOOKPROOF_SECRET'), true));
     $signed = hash_equals($due, $given);
     $keyed = hash_equals(getenv('HOOKPROOF_API_KEY'), $key);

@@ -71,7 +71,8 @@ sub status_of {
     return 405 if $method ne 'POST';
     # The reader of JSON that comes with Perl takes seconds for a megabyte.
     return 413 if length $body > 200_000;
-    my ($given, $key) = map { @{ $headers->{$_} // [] } == 1 ? $headers->{$_}[0] : '' } qw(x-service-signature x-api-key);
+    my ($given, $key) =
+        map { @{ $headers->{$_} // [] } == 1 ? $headers->{$_}[0] : '' } qw(x-service-signature x-api-key);
     my $signed = same($given, encode_base64(hmac_sha256($body, $secret), ''));
     return 401 if !same($key, $api_key) || !$signed;
     my $value = eval { $json->decode($body) };

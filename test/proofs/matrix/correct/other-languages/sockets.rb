@@ -1,4 +1,5 @@
-# A right receiver on bare sockets, with persistent connections. HOOKPROOF_SECRET and HOOKPROOF_API_KEY are in the environment; prints its port.
+# A correct receiver on bare sockets, with persistent connections. It prints its port.
+# HOOKPROOF_SECRET and HOOKPROOF_API_KEY are in the environment.
 require 'digest'
 require 'json'
 require 'openssl'

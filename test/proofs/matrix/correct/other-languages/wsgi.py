@@ -1,4 +1,7 @@
-"""A right receiver as a WSGI application. HOOKPROOF_SECRET and HOOKPROOF_API_KEY are in the environment; prints its port."""
+"""A correct receiver as a WSGI application. It prints its port.
+
+HOOKPROOF_SECRET and HOOKPROOF_API_KEY are in the environment.
+"""
 import hashlib
 import hmac
 import json
