@@ -211,6 +211,134 @@ export const deliveryOrderFaults: readonly StageFault[] = [
     forbidden: false,
     replace: guardNew(comparing(({ kind }, last) => (kind === 'CAAS' && last?.kind === 'REFUND' ? 409 : undefined))),
   },
+  {
+    ...ORDER,
+    name: 'failed-transactions-are-final',
+    title: 'Answers 409 to an earlier status that arrives after FAILED',
+    seen: 'Guards for failed transactions, which nothing may reopen, in front of the comparison of times.',
+    why: 'A notification that was overtaken by the failure is rejected on every retry.',
+    fix: anyOrder,
+    severity: 'medium',
+    forbidden: false,
+    replace: guardNew(
+      comparing(({ kind, status }, last) =>
+        kind === 'CAAS' && status !== 'FAILED' && last?.kind === 'CAAS' && last.status === 'FAILED' ? 409 : undefined,
+      ),
+    ),
+  },
+  {
+    ...ORDER,
+    name: 'second-end-refused',
+    title: 'Answers 409 to COMPLETED after CONFIRMED',
+    seen: 'Checks for contradictions that take the two statuses of a finished order for different results.',
+    why: 'Both statuses are sent, and the last notification of an order is rejected.',
+    fix: anyOrder,
+    severity: 'medium',
+    forbidden: false,
+    replace: guardNew(
+      comparing(({ status }, last) => (status === 'COMPLETED' && last?.status === 'CONFIRMED' ? 409 : undefined)),
+    ),
+  },
+  {
+    ...ORDER,
+    name: 'expired-is-final',
+    title: 'Answers 409 to a status of an order after its cash step has expired',
+    seen: 'Receivers that cancel the order when the cash step expires.',
+    why: 'The provider may still pay out, and the end of the order is rejected.',
+    fix: anyOrder,
+    severity: 'medium',
+    forbidden: false,
+    replace: guardNew(() => {
+      const expired = new Set<unknown>();
+      return (payload) => {
+        const transactionId = fieldAt(payload, 'data.transactionId');
+        const status = fieldAt(payload, 'data.metadata.providerTransactionStatus');
+        if (status === 'EXPIRED') expired.add(transactionId);
+        return status === undefined && expired.has(transactionId) ? 409 : undefined;
+      };
+    }),
+  },
+  {
+    ...ORDER,
+    name: 'late-cash-step-refused',
+    title: 'Answers 409 to a cash step of an order that has ended',
+    seen: 'Queries for the open order of a cash step, which find none after its end.',
+    why: 'The provider reports the step in its own time, and the late report is rejected on every retry.',
+    fix: anyOrder,
+    severity: 'medium',
+    forbidden: false,
+    equivalentTo: {
+      name: 'expired-is-final',
+      reason: 'Both reject what follows a cash step or an end of the same transaction; the report names the delivery.',
+    },
+    replace: guardNew(() => {
+      const ended = new Set<unknown>();
+      return (payload) => {
+        const transactionId = fieldAt(payload, 'data.transactionId');
+        if (fieldAt(payload, 'data.type') === 'ORDER_TRACKING') return ended.has(transactionId) ? 409 : undefined;
+        if (fieldAt(payload, 'data.metadata.orderStatus') === 'COMPLETED') ended.add(transactionId);
+        return undefined;
+      };
+    }),
+  },
+  {
+    ...ORDER,
+    name: 'declined-is-final',
+    title: 'Answers 409 to a payment method that is staged after it was declined',
+    seen: 'State machines in which DECLINED has no successor.',
+    why: 'The user tries again, and is never asked for the amounts.',
+    fix: { ...anyOrder, rule: 'Allow STAGED after DECLINED.' },
+    severity: 'medium',
+    forbidden: false,
+    equivalentTo: {
+      name: 'staged-is-final',
+      reason: 'Both reject the next status of a payment method; the report names the rejected one.',
+    },
+    replace: guardNew(() => {
+      const declined = new Set<unknown>();
+      return (payload) => {
+        const card = fieldAt(payload, 'data.paymentMethodId');
+        if (fieldAt(payload, 'data.status') === 'DECLINED') declined.add(card);
+        return card !== undefined && fieldAt(payload, 'data.status') === 'STAGED' && declined.has(card)
+          ? 409
+          : undefined;
+      };
+    }),
+  },
+  {
+    ...ORDER,
+    name: 'second-refund-refused',
+    title: 'Answers 409 to a successful refund after a failed one of the same transaction',
+    seen: 'A column for the refund of a sell, which is written once.',
+    why: 'The partner keeps a failed refund on record, and may pay the customer a second time.',
+    fix: { ...anyOrder, rule: 'Store every refund of a sell.' },
+    severity: 'high',
+    forbidden: false,
+    replace: guardNew(
+      comparing(({ kind }, last) =>
+        kind === 'REFUND' && last?.kind === 'REFUND' && last.status === 'FAIL' ? 409 : undefined,
+      ),
+    ),
+  },
+  {
+    ...ORDER,
+    name: 'refund-of-a-pending-sell-refused',
+    title: 'Answers 409 to a refund of a sell that is known, but not as failed',
+    seen: 'State machines in which a refund follows FAILED only.',
+    why: 'The refund overtakes the failure, and is rejected until the failure arrives, or for good.',
+    fix: { ...anyOrder, rule: 'Store a refund whatever the status of its sell is.' },
+    severity: 'medium',
+    forbidden: false,
+    equivalentTo: {
+      name: 'second-refund-refused',
+      reason: 'Both reject one of two refunds of a pending sell; the report names the rejected one.',
+    },
+    replace: guardNew(
+      comparing(({ kind }, last) =>
+        kind === 'REFUND' && last?.kind === 'CAAS' && last.status !== 'FAILED' ? 409 : undefined,
+      ),
+    ),
+  },
   // State that one delivery leaves on its connection for the next.
   {
     ...CONNECTION,

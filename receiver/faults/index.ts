@@ -4,6 +4,7 @@ import { apiKeyCheckFaults } from './api-key-check.ts';
 import { apiKeyHeaderFaults } from './api-key-header.ts';
 import { combinationFaults } from './combination.ts';
 import { deliveryDuplicatesFaults } from './delivery-duplicates.ts';
+import { deliveryKeysFaults } from './delivery-keys.ts';
 import { deliveryLoadFaults } from './delivery-load.ts';
 import { deliveryOrderFaults } from './delivery-order.ts';
 import type { Fault } from './fault.ts';
@@ -72,6 +73,7 @@ export const FAULTS: readonly Fault[] = [
   ...payloadSizeFaults,
   ...deliveryDuplicatesFaults,
   ...deliveryOrderFaults,
+  ...deliveryKeysFaults,
   ...deliveryLoadFaults,
   ...rememberedStateFaults,
   ...tlsCertificatesFaults,

@@ -11,6 +11,7 @@ import {
   paymentMethod,
   reference,
   refund,
+  tracking,
   wallet,
 } from '../samples.ts';
 import type { Delivery, FlowScenario, Kit } from '../scenario.ts';
@@ -38,11 +39,12 @@ export const deliveryOrder: readonly FlowScenario[] = [
     level: 'should',
     requirements: ['transitions-open'],
     owns: ['transaction'],
-    flow: (kit) => inTurn(...orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED'])),
+    flow: (kit) =>
+      inTurn(...orders(kit, 'BUY', ['CREATED', 'PENDING', 'BLOCKCHAIN_ACCEPTED', 'CONFIRMED', 'COMPLETED'])),
     why:
       'Each notification may work alone while the second one fails, because it tries to create an existing ' +
-      'transaction.',
-    fix: 'Update the transaction when it exists (upsert by transactionId).',
+      'transaction. CONFIRMED and COMPLETED both end an order, and a receiver may expect only one of them.',
+    fix: 'Update the transaction when it exists (upsert by transactionId), whatever its status is.',
   },
   {
     id: 'delivery/sell-in-turn',
@@ -53,6 +55,28 @@ export const deliveryOrder: readonly FlowScenario[] = [
     flow: (kit) => inTurn(...orders(kit, 'SELL', ['CREATED', 'PENDING', 'COMPLETED'])),
     why: 'A sell may go from PENDING to COMPLETED directly. A state machine that requires every step rejects it.',
     fix: 'Allow any transition: the specification does not define them.',
+  },
+  {
+    id: 'delivery/cash-step',
+    title: 'Accepts the cash step of a SELL order as expired, and late as completed',
+    level: 'should',
+    requirements: ['transitions-open', 'caas-tracking'],
+    owns: ['transaction'],
+    flow: (kit) => {
+      const transactionId = ownId(kit, 'transaction');
+      const step = (status: 'EXPIRED' | 'COMPLETED') =>
+        event(`the cash step ${status}`, withField(tracking(kit, 'SELL', status), 'data.transactionId', transactionId));
+      return inTurn(
+        event('PENDING', order(kit, 'SELL', 'PENDING', { transactionId })),
+        step('EXPIRED'),
+        event('COMPLETED', order(kit, 'SELL', 'COMPLETED', { transactionId })),
+        step('COMPLETED'),
+      );
+    },
+    why:
+      'Order and cash step share a transactionId, and the provider reports the step later than the order ends. A ' +
+      'receiver that closes the transaction at either of them rejects the other.',
+    fix: 'Store the cash step in separate fields of the transaction, and allow it at any status.',
   },
   {
     id: 'delivery/hash-follows',
@@ -129,6 +153,16 @@ export const deliveryOrder: readonly FlowScenario[] = [
     fix: 'Use `at` to decide which state is newer, not whether to accept.',
   },
   {
+    id: 'delivery/late-after-failure',
+    title: 'Accepts an earlier status of an order that has failed',
+    level: 'should',
+    requirements: ['repeat-order'],
+    owns: ['transaction'],
+    flow: (kit) => inTurn(...orders(kit, 'SELL', ['FAILED', 'PENDING'])),
+    why: 'A failure can overtake the status before it. A guard for closed transactions then rejects the late one.',
+    fix: 'Answer 200, and leave the transaction as it is.',
+  },
+  {
     id: 'delivery/unknown-transaction',
     title: 'Accepts the final status of an unknown transaction, or rejects it as unknown',
     level: 'must',
@@ -190,6 +224,25 @@ export const deliveryOrder: readonly FlowScenario[] = [
     fix: 'Do not require a failed sell before you store a refund.',
   },
   {
+    id: 'delivery/refund-again',
+    title: 'Accepts a failed REFUND and then a successful one for a SELL that is still pending',
+    level: 'should',
+    requirements: ['transitions-open', 'repeat-order'],
+    owns: ['transaction'],
+    flow: (kit) => {
+      const transactionId = ownId(kit, 'transaction');
+      return inTurn(
+        event('PENDING', order(kit, 'SELL', 'PENDING', { transactionId })),
+        event('the failed refund', refund(kit, 'FAIL', { transactionId })),
+        event('the successful refund', refund(kit, 'SUCCESS', { transactionId })),
+      );
+    },
+    why:
+      'A refund may be tried again, and may arrive before the failure of its sell. A receiver with one refund for ' +
+      'each sell never learns that the money was returned.',
+    fix: 'Store every refund by the id of its notification, whatever the status of the sell is.',
+  },
+  {
     id: 'delivery/onboarding',
     title: 'Accepts three concurrent new wallets of one customer',
     level: 'must',
@@ -210,8 +263,24 @@ export const deliveryOrder: readonly FlowScenario[] = [
     fix: 'Create the customer only if it does not exist yet, and identify wallets by customer, asset and chain.',
   },
   {
+    id: 'delivery/wallets-at-one-address',
+    title: 'Accepts wallets for one asset on two chains with the same address',
+    level: 'must',
+    requirements: ['wallet-shape', 'repeat-by-id'],
+    owns: ['customer'],
+    flow: (kit) => {
+      const first = wallet(kit, ownId(kit, 'customer'), 'USDC', 'ETHEREUM');
+      const second = withField({ ...first, id: kit.newId() }, 'data.chain', 'POLYGON');
+      return inTurn(event('the wallet on ETHEREUM', first), event('the wallet on POLYGON', second));
+    },
+    why:
+      'Networks of one family share addresses, and a token exists on several of them. A unique key on the address, ' +
+      'or on customer and asset, rejects the second wallet.',
+    fix: 'Identify wallets by customer, asset and chain.',
+  },
+  {
     id: 'delivery/staged-then-declined',
-    title: 'Accepts a PAYMENT_METHOD that is staged and then declined',
+    title: 'Accepts a PAYMENT_METHOD that is staged, declined and staged again',
     level: 'should',
     requirements: ['transitions-open'],
     owns: ['payment-method'],
@@ -220,26 +289,44 @@ export const deliveryOrder: readonly FlowScenario[] = [
       return inTurn(
         event('STAGED', paymentMethod(kit, 'STAGED', card)),
         event('DECLINED', paymentMethod(kit, 'DECLINED', { ...card, code: '313-702-S3' })),
+        event('STAGED again', paymentMethod(kit, 'STAGED', card)),
       );
     },
     why:
-      'A user who enters wrong amounts too often ends here. A receiver that treats STAGED as final rejects the ' +
-      'decline.',
-    fix: 'Allow DECLINED after any status.',
+      'A user who enters wrong amounts too often is declined, and may try again. A receiver that treats either ' +
+      'status as final rejects the next one.',
+    fix: 'Allow every status after every other one.',
   },
   {
     id: 'delivery/two-deposits',
-    title: 'Accepts two concurrent deposits of one customer',
+    title: 'Accepts two concurrent deposits of one customer from one transfer',
     level: 'must',
     requirements: ['deposit-shape', 'repeat-burst'],
     owns: ['customer'],
     flow: (kit) => {
       const customerId = ownId(kit, 'customer');
-      const one = (label: string) => event(label, withField(deposit(kit), 'data.customerId', customerId));
+      const transfer = { blockchainTransactionId: hash(kit) };
+      const one = (label: string) => event(label, withField(deposit(kit, transfer), 'data.customerId', customerId));
       return [[one('the first deposit'), one('the second deposit')]];
     },
-    why: 'Both change the same balance, and a version check lets one of them fail.',
-    fix: 'Store deposits as entries and add them up, instead of reading and writing a balance.',
+    why:
+      'Both change the same balance, and a version check lets one of them fail. One transfer on the blockchain can ' +
+      'contain several deposits, so a unique key on its hash rejects the second one.',
+    fix: 'Store deposits as entries by the id of the notification, and add them up.',
+  },
+  {
+    id: 'delivery/deposit-in-turn',
+    title: 'Accepts two statuses of one deposit',
+    level: 'should',
+    requirements: ['transitions-open'],
+    owns: ['transaction'],
+    flow: (kit) => {
+      const known = { ...(deposit(kit).data as JsonObject), partnerTransactionId: ownId(kit, 'transaction') };
+      const at = (status: string) => event(status, { ...deposit(kit), data: { ...known, status } });
+      return inTurn(at('TEST_PROCESSING'), at('COMPLETED'));
+    },
+    why: 'A unique key on partnerTransactionId rejects the second notification, which is the one that credits.',
+    fix: 'Recognise copies by the id of the notification, and update the deposit when it exists.',
   },
   {
     id: 'delivery/three-cards',

@@ -82,6 +82,8 @@ describe('related deliveries', () => {
       refund: states('refund'),
       'refund-failed': states('refund-failed'),
       'refund-first': states('refund-first'),
+      'refund-again': states('refund-again'),
+      'late-after-failure': states('late-after-failure'),
       onboarding: states('onboarding'),
       'staged-then-declined': states('staged-then-declined'),
     }).toEqual({
@@ -90,6 +92,7 @@ describe('related deliveries', () => {
         ['CAAS BUY PENDING'],
         ['CAAS BUY BLOCKCHAIN_ACCEPTED'],
         ['CAAS BUY CONFIRMED'],
+        ['CAAS BUY COMPLETED'],
       ],
       'hash-follows': [['CAAS BUY BLOCKCHAIN_ACCEPTED'], ['CAAS BUY BLOCKCHAIN_ACCEPTED']],
       'hash-before': [['CAAS BUY CONFIRMED'], ['CAAS BUY BLOCKCHAIN_ACCEPTED']],
@@ -105,8 +108,10 @@ describe('related deliveries', () => {
       refund: [['CAAS SELL FAILED'], ['REFUND SUCCESS']],
       'refund-failed': [['CAAS SELL FAILED'], ['REFUND FAIL']],
       'refund-first': [['REFUND SUCCESS'], ['CAAS SELL FAILED']],
+      'refund-again': [['CAAS SELL PENDING'], ['REFUND FAIL'], ['REFUND SUCCESS']],
+      'late-after-failure': [['CAAS SELL FAILED'], ['CAAS SELL PENDING']],
       onboarding: [['WALLET WALLET_CREATED', 'WALLET WALLET_CREATED', 'WALLET WALLET_CREATED']],
-      'staged-then-declined': [['PAYMENT_METHOD STAGED'], ['PAYMENT_METHOD DECLINED']],
+      'staged-then-declined': [['PAYMENT_METHOD STAGED'], ['PAYMENT_METHOD DECLINED'], ['PAYMENT_METHOD STAGED']],
     });
   });
 
@@ -124,13 +129,20 @@ describe('related deliveries', () => {
       'refund',
       'refund-failed',
       'refund-first',
+      'refund-again',
+      'cash-step',
+      'late-after-failure',
       'older-after-newer',
     ]) {
       expect([id, about(id, 'transactionId')]).toEqual([id, 1]);
     }
     expect(about('onboarding', 'customerId')).toBe(1);
     expect(about('onboarding', 'walletAddress')).toBe(3);
+    expect(about('wallets-at-one-address', 'customerId')).toBe(1);
+    expect(about('wallets-at-one-address', 'walletAddress')).toBe(1);
+    expect(about('wallets-at-one-address', 'chain')).toBe(2);
     expect(about('staged-then-declined', 'paymentMethodId')).toBe(1);
+    expect(about('deposit-in-turn', 'partnerTransactionId')).toBe(1);
     expect(about('two-deposits', 'customerId')).toBe(1);
     expect(about('two-deposits', 'partnerTransactionId')).toBe(2);
     expect(
@@ -139,7 +151,7 @@ describe('related deliveries', () => {
           .flat()
           .map(({ value }) => value.id),
       ).size,
-    ).toBe(4);
+    ).toBe(5);
   });
 
   it('bring the hash with the second notification', () => {
