@@ -5,7 +5,7 @@ import { issuedByClient, rogueCertificates } from '../../certs/index.ts';
 import { LIMITS, type OfferedTlsVersion } from '../../contract/index.ts';
 import type { ClientCertificate, ClientFixture } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
-import { createTrustingContext } from '../transport/index.ts';
+import { createTrustingContext, tlsOptionsFor } from '../transport/index.ts';
 
 /** Client certificates that only the partner's CA can issue, in PEM. */
 export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
@@ -24,8 +24,8 @@ interface Material {
   readonly passphrase?: string;
 }
 
-export function createIdentities({ tls = {} }: Pick<Partner, 'tls'>, fixtures: ClientFixtures): Identities {
-  const { clientCert, clientKey, passphrase, ca } = tls;
+export function createIdentities(partner: Pick<Partner, 'tls'>, fixtures: ClientFixtures): Identities {
+  const { clientCert, clientKey, passphrase, ca } = partner.tls ?? {};
   const contexts = new Map<string, SecureContext>();
   let rogues: ReturnType<typeof rogueCertificates> | undefined;
   let issued: Material | undefined;
@@ -57,6 +57,7 @@ export function createIdentities({ tls = {} }: Pick<Partner, 'tls'>, fixtures: C
   }
 
   function create(certificate: 'own' | ClientCertificate, version?: OfferedTlsVersion): SecureContext {
+    if (certificate === 'own' && version === undefined) return tlsOptionsFor(partner).secureContext;
     return createTrustingContext(ca, {
       minVersion: version ?? LIMITS.minimumTlsVersion,
       ...(version !== undefined && { maxVersion: version }),
