@@ -27,6 +27,8 @@ export interface Sending {
   readonly signature?: string | readonly string[] | null;
   readonly key?: string | null;
   readonly framing?: 'length' | 'chunked' | 'none';
+  /** The value of a signature header that follows a chunked body. */
+  readonly signatureInTrailer?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly headerCase?: (name: string) => string;
   readonly host?: string | null;
@@ -352,7 +354,11 @@ function shapesOf(): Record<string, Sending | Sending[]> {
       { body: '', framing: 'none', type: null },
     ],
     gzip: { body: gzipSync(notification()), headers: { 'Content-Encoding': 'gzip' } },
-    chunked: [{ framing: 'chunked' }, { framing: 'chunked', body: '' }],
+    chunked: [
+      { framing: 'chunked' },
+      { framing: 'chunked', body: '' },
+      { framing: 'chunked', signatureInTrailer: randomBytes(32).toString('base64') },
+    ],
     'http-1-0': { version: '1.0' },
     expect: { headers: { Expect: '100-continue' } },
     put: { method: 'PUT' },

@@ -73,11 +73,14 @@ function requestOf(endpoint: Endpoint, sending: Sending): [head: Buffer, body: B
   ];
   if (framing === 'length') lines.push(['Content-Length', String(body.length)]);
   if (framing === 'chunked') lines.push(['Transfer-Encoding', 'chunked']);
+  const { signatureInTrailer } = sending;
+  if (signatureInTrailer !== undefined) lines.push(['Trailer', endpoint.signatureHeader]);
+  const trailer = signatureInTrailer === undefined ? '' : `${endpoint.signatureHeader}: ${signatureInTrailer}\r\n`;
   const head = [`${method} ${path} HTTP/${version}`, ...lines.map(([name, value]) => `${spelled(name)}: ${value}`)];
   const half = Math.ceil(body.length / 2);
   const chunk = (piece: Buffer) => Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, CRLF]);
   const chunks = [body.subarray(0, half), body.subarray(half)].filter(({ length }) => length > 0).map(chunk);
-  const framed = framing === 'chunked' ? Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]) : body;
+  const framed = framing === 'chunked' ? Buffer.concat([...chunks, Buffer.from(`0\r\n${trailer}\r\n`)]) : body;
   return [Buffer.from(`${head.join('\r\n')}\r\n\r\n`), framed];
 }
 
