@@ -10,6 +10,7 @@ import {
   type Transmission,
 } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
+import { requestBytes } from '../probe/index.ts';
 import { address, serialise } from '../sender/index.ts';
 import type { Prepared } from '../transport/index.ts';
 
@@ -17,6 +18,8 @@ import type { Prepared } from '../transport/index.ts';
 export interface Assembled {
   readonly prepared: Prepared;
   readonly transmission: Transmission | null;
+  /** The bytes of a raw transmission, made once, so that a repeated request is identical; null for any other. */
+  readonly raw: Buffer | null;
   readonly value: JsonValue;
   /** The valid signature of the body; null when HMAC is off. Never show it. */
   readonly rightSignature: string | null;
@@ -97,9 +100,12 @@ export function assemble(change: Change, kit: Kit, partner: Partner, suits?: Sui
   const signature = change.sign === undefined ? (rightSignature ?? undefined) : change.sign.make(body, recordingKit);
   const plain: RequestHead = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
   const head = change.address === undefined ? plain : change.address.make(plain, kit, body);
+  const prepared = { url: partner.url, ...head, body };
+  const { transmit = null } = change;
   return {
-    prepared: { url: partner.url, ...head, body },
-    transmission: change.transmit ?? null,
+    prepared,
+    transmission: transmit,
+    raw: transmit?.kind === 'raw' ? transmit.make(requestBytes(prepared), kit) : null,
     value,
     rightSignature,
     signedBytes: signature === undefined ? null : (signed.get(signature) ?? null),

@@ -11,7 +11,6 @@ import {
   headersFor,
   type Identities,
   rawExchange,
-  requestBytes,
   writerFor,
 } from '../probe/index.ts';
 import { createSender } from '../sender/index.ts';
@@ -74,15 +73,14 @@ export function createLane(
   setMaxListeners(0, signal);
 
   return {
-    send({ prepared, transmission, kit, change }, options = {}) {
+    send({ prepared, transmission, raw, change }, options = {}) {
       const limitsOfThis = {
         timeoutMs: options.timeoutMs ?? limits.timeoutMs,
         bodyCapBytes: options.bodyCapBytes ?? BODY_CAP_BYTES,
         signal,
       };
-      if (transmission?.kind === 'raw') {
-        const bytes = transmission.make(requestBytes(prepared), kit);
-        return rawExchange(prepared.url, partner, bytes, { ...limitsOfThis, end: transmission.end === true });
+      if (transmission?.kind === 'raw' && raw !== null) {
+        return rawExchange(prepared.url, partner, raw, { ...limitsOfThis, end: transmission.end === true });
       }
       if (change.connect !== undefined) {
         return connectedExchange(prepared, partner, change.connect, identities(), limitsOfThis);

@@ -4,7 +4,6 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { headerValues } from '../../contract/index.ts';
-import { requestBytes } from '../probe/index.ts';
 import type { Assembled } from './assemble.ts';
 
 /** Larger bodies are not decompressed and not parsed. */
@@ -15,10 +14,8 @@ const MAX_BYTES = 1024 * 1024;
  * of parsing and serialising it.
  */
 export function visibleBodies(request: Assembled): Uint8Array[] {
-  const { change, prepared, transmission } = request;
-  const bodies: Uint8Array[] = [];
-  if (transmission?.kind === 'raw')
-    bodies.push(...bodiesOnWire(transmission.make(requestBytes(prepared), request.kit)));
+  const { change, prepared, raw, transmission } = request;
+  const bodies: Uint8Array[] = raw === null ? [] : bodiesOnWire(raw);
   if (transmission?.kind === 'cut-off') {
     bodies.push(prepared.body.subarray(0, Math.floor(prepared.body.length * transmission.fraction)));
   }

@@ -7,7 +7,6 @@ import { createHash, createHmac } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { HeaderLine } from '../../contract/index.ts';
 import type { Partner } from '../../harness/partner.ts';
-import { requestBytes } from '../../harness/probe/transmissions.ts';
 import { assemble } from '../../harness/run/assemble.ts';
 import {
   type Delivery,
@@ -86,15 +85,14 @@ function allowedAnswers({ text: _, ...sets }: Expectation) {
 }
 
 function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit: Kit) {
-  const { prepared, transmission } = assemble(change, kit, PARTNER);
+  const { prepared, raw, transmission } = assemble(change, kit, PARTNER);
   const { method, target, headers, body } = prepared;
   const { label: _, ...connect } = change.connect ?? { label: '' };
   return {
     head: [method, target, headersOf(headers, body)],
     body: sha256(substance(body)),
     connect,
-    transmit:
-      transmission?.kind === 'raw' ? sha256(transmission.make(requestBytes(prepared), kit)) : (transmission ?? null),
+    transmit: raw === null ? transmission : sha256(raw),
     expect: allowedAnswers(expect),
   };
 }

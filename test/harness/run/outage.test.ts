@@ -168,6 +168,20 @@ describe('an endpoint that limits the rate', () => {
     expect(notices).toEqual([`the endpoint answered ${status}: continuing with one delivery at a time`]);
     expect({ most, verdict: document.verdict }).toEqual({ most: 1, verdict: 'conformant' });
   });
+
+  it('gets the identical request again, with its random parts', async () => {
+    const trailers: unknown[] = [];
+    const url = await serveUntilTestEnds((request, response) => {
+      if (request.headers.trailer === undefined) return valid(request, response);
+      request.resume().on('end', () => {
+        trailers.push(request.trailers['x-service-signature']);
+        response.writeHead(trailers.length === 1 ? 503 : 401).end();
+      });
+    });
+    const { of } = await runAgainst(url, 1, { scenarios: ['signature/unsigned-chunked'] });
+    expect(of('pass').map(({ id }) => id)).toContain('signature/unsigned-chunked');
+    expect(trailers).toEqual([expect.any(String), trailers[0]]);
+  });
 });
 
 describe('an endpoint that answers 429 or 503 to everything after some deliveries', () => {
